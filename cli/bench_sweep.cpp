@@ -1,5 +1,5 @@
-// A pipeline -> tables of its rate over N and one number of the launch configuration. One door: sweep(). What has
-// been tuned is left aside.
+// Measures the rate of a pipeline over N and one number of the launch configuration. Entry point: sweep(). Ignores stored
+// tunings.
 #include "cli/bench_sweep.h"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ const std::vector<SweepTable>& sweep_tables() {
 
 struct SweepRow {
   std::int64_t ni = 0, nj = 0;
-  std::vector<std::optional<Times>> times;  // by value; nothing: such a kernel cannot be
+  std::vector<std::optional<Times>> times;  // [value of the table]; nothing: no such kernel is possible
 };
 
 SweepRow sweep_row(ParticleSum& sum, const SweepTable& table, std::int64_t ni, std::int64_t nj,
@@ -51,7 +51,7 @@ SweepRow sweep_row(ParticleSum& sum, const SweepTable& table, std::int64_t ni, s
     progress.show(double(row.times.size()) / double(table.values.size()));
     LaunchConfig config = model;
     config.*table.member = value;
-    // As the model has it: the tile grows with the slices, so that each has as many terms to add.
+    // The j tile grows with j_slices, as in the model, so that each slice adds the same number of terms.
     if (table.member == &LaunchConfig::j_slices) config.j_tile = sum.cuda_kernel().source.tile * std::min(value, 4);
     row.times.push_back(measure_in(sum, config, repeat));
   }

@@ -6,8 +6,8 @@
 
 namespace nbcc {
 
-// Of a sum on a GPU, on standard output: block size, unrolling, threads per i-particle; in each table the model makes
-// the other choices.
+// Prints three tables of a sum on a GPU to standard output, which vary the block size, the unrolling and j_slices. In
+// each table the model chooses the other numbers of the launch configuration.
 void sweep(ParticleSum& sum, const Sizes& sizes, const KernelChoice& kernel, int repeat, bool as_json);
 
 }  // namespace nbcc

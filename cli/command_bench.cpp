@@ -1,4 +1,4 @@
-// nbcc bench: a pipeline -> times. Measures through the interface that anyone uses; judges nothing.
+// nbcc bench: measures the time of a pipeline's sums through the public interface.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -39,7 +39,7 @@ struct BenchOptions {
 struct Row {
   std::int64_t ni = 0, nj = 0;
   Times times;
-  SumStatistics searched;  // of all runs
+  SumStatistics searched;  // statistics of all runs of this size
   double interactions_per_s() const { return double(ni) * double(nj) / times.median; }
 };
 
@@ -106,21 +106,21 @@ std::string line_of(const Row& row, const Pipeline& pipeline) {
                      rate, stated, rate * pipeline.raw_operations);
 }
 
-// gnuplot's single quotes know no escape but their doubling.
+// Quotes a text for gnuplot, where a single quote within single quotes is doubled.
 std::string quoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? std::string("''") : std::string(1, c);
   return result + "'";
 }
 
-// Throws DeviceError without gnuplot, FileError when there can be no such file.
+// Throws DeviceError if gnuplot is not installed, and FileError if the file cannot be written.
 void check_can_plot(const std::string& path, bool force) {
   if (find_program("gnuplot").empty()) throw DeviceError("--plot needs gnuplot, which is not installed");
   check_replaceable(path, force);
 }
 
-// Interactions/s over N as a PNG file, both axes logarithmic, drawn by gnuplot and written by us, so that it is whole
-// or not there.
+// Plots interactions/s over N to a PNG file, with logarithmic axes. gnuplot draws into a temporary file, which
+// replace_file copies to `path`, so that `path` is complete or does not exist.
 void plot(const std::string& path, const std::string& title, const std::vector<Row>& rows, bool force) {
   const TemporaryFolder scratch;
   const std::string picture = scratch.file("plot.png"), script = scratch.file("plot.gp");
@@ -141,7 +141,7 @@ void plot(const std::string& path, const std::string& title, const std::vector<R
 void run_sweep(const BenchOptions& options, const Invocation& invocation) {
   require_one_gpu(options.kernel, "--sweep");
   const Sizes sizes = options.sizes.sizes();
-  // Most of these kernels will not be wanted again.
+  // Most of these kernels are not used again, so they are not cached.
   KernelChoice trial = options.kernel;
   trial.cache_folder = "";
   ParticleSum sum(options.file, trial, parse_params(options.params), invocation.device);
@@ -153,7 +153,8 @@ void run_bench(const BenchOptions& options) {
   const std::vector<ParamValue> params = parse_params(options.params);
   if (!options.plot.empty()) check_can_plot(options.plot, options.force);
 
-  // The first compilation of this process, as a user meets it; then one that fills the cache where it has to.
+  // Times the first compilation of this process without a cache. The second compilation fills the cache if needed; then
+  // loading from the cache is timed.
   KernelChoice without_cache = options.kernel;
   without_cache.cache_folder = "";
   const double cold = timed([&] { ParticleSum(options.file, without_cache); });

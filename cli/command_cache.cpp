@@ -1,4 +1,4 @@
-// nbcc cache: what is kept on disk, compiled kernels and tunings -> a listing, or an empty folder.
+// nbcc cache: lists or removes the compiled kernels and the tunings on disk.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -33,7 +33,7 @@ void clear(const CacheOptions& options, const DiskCache& kernels, const CudaTuni
   fmt::print(stderr, "removed {} from {}\n", removed, kernels.folder());
 }
 
-// "2048..4095": the numbers of a size class.
+// "2048..4095": the range of particle numbers of a size class.
 std::string numbers_of(int size_class) {
   return fmt::format("{}..{}", std::int64_t(1) << size_class, (std::int64_t(2) << size_class) - 1);
 }

@@ -1,5 +1,5 @@
-// nbcc check: pipeline files -> diagnostics on standard error, summaries (text or JSON) on standard output. Compiles no
-// kernel.
+// nbcc check: prints diagnostics of pipelines to standard error and summaries (text or JSON) to standard output. Compiles
+// no kernels.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,11 +31,11 @@ struct CheckOptions {
 
 using Json = nlohmann::ordered_json;
 
-// How often the operations that remain after optimization are done.
+// The numbers of operations after optimization, by how often they are executed.
 struct OperationCounts {
-  int uniform = 0;  // once a run
+  int uniform = 0;  // once per run
   int per_i = 0, per_j = 0, per_pair = 0;
-  int finish = 0;  // once for each i, after its sum
+  int finish = 0;  // once per i, after its sum
 };
 
 OperationCounts operations_by_stage(const Pipeline& pipeline) {
@@ -61,7 +61,7 @@ std::vector<FieldLayout> fields_of(const Pipeline& pipeline) {
   return fields;
 }
 
-// The proved neighbours in words; empty where none are.
+// The proved neighbourhood as text; "" if none is proved.
 std::string neighbours_of(const Pipeline& pipeline, const NeighbourhoodProof& proof) {
   return proof.neighbourhood ? neighbourhood_text(pipeline, *proof.neighbourhood) : "";
 }
@@ -110,7 +110,7 @@ Json json_of(const std::vector<Diagnostic>& diagnostics) {
   return list;
 }
 
-// One file's report; what is said for people goes out at once, in the order of the files.
+// Checks one file and fills its JSON report. Text output is printed at once, in the order of the files.
 int check_file(const std::string& file, const CheckOptions& options, Json& report) {
   report = {{"file", file}, {"ok", false}};
   try {

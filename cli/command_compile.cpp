@@ -1,5 +1,5 @@
-// nbcc compile: pipeline files -> a library's file and, beside it, the files that it is used by. What they contain is
-// jit/build_library.cpp's and the bindings'; nothing is written before all of it is made.
+// nbcc compile: compiles pipelines to a library, and writes headers and language bindings into the same folder.
+// jit/build_library.cpp and the bindings make the contents; no file is written before all contents are made.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ struct CompileOptions {
   std::vector<std::string> rpath{"$ORIGIN"};
 };
 
-// "a::b", of names that C++ takes.
+// "" for a C++ namespace such as "a::b", else the problem.
 std::string problem_of_namespace(const std::string& name) {
   static const std::regex names(R"([A-Za-z_]\w*(::[A-Za-z_]\w*)*)");
   return std::regex_match(name, names) ? "" : fmt::format("'{}' is no C++ namespace", name);
@@ -50,7 +50,7 @@ std::vector<Isa> isas_of(const CompileOptions& options) {
   for (const std::string& name : options.isas) isas.push_back(isa_from_name(name));
   for (const IsaFacts& isa : kIsas)
     if (options.isas.empty() && isa.triple == kHostTriple) isas.push_back(isa.isa);
-  // The best first, each once: the order in which they are asked for when the library is loaded.
+  // Best instruction set first, without duplicates: the library tries them in this order when it is loaded.
   std::ranges::sort(isas, [](Isa a, Isa b) { return int(a) > int(b); });
   isas.erase(std::unique(isas.begin(), isas.end()), isas.end());
   return isas;
@@ -65,7 +65,7 @@ std::vector<std::string> architectures_of(const CompileOptions& options, const C
                                    fmt::join(known, ", ")));
     }
   }
-  // In the compiler's order, each once.
+  // In the compiler's order, without duplicates.
   std::vector<std::string> chosen;
   for (const std::string& name : known) {
     if (std::ranges::count(options.architectures, name) > 0) chosen.push_back(name);
@@ -94,7 +94,7 @@ std::vector<LanguageBinding> bindings_of(const CompileOptions& options, const st
   return bindings;
 }
 
-// Files that belong together: unless all are written, those that were are as before.
+// Writes several files as one transaction: unless keep() is called, the destructor restores the files of before.
 class FilesThatBelongTogether {
  public:
   FilesThatBelongTogether() = default;
@@ -114,7 +114,7 @@ class FilesThatBelongTogether {
   }
   void replace(const std::string& path, std::string_view bytes, bool force) {
     std::optional<std::string> before;
-    std::error_code unknown;  // a link that leads to itself, say: replace_file tells
+    std::error_code unknown;  // errors (such as a symbolic link to itself) are reported by replace_file
     if (std::filesystem::is_regular_file(path, unknown)) before = read_input(path, "a file of a library");
     replace_file(path, bytes, force);
     written_.emplace_back(path, std::move(before));
@@ -122,7 +122,7 @@ class FilesThatBelongTogether {
   void keep() { written_.clear(); }
 
  private:
-  std::vector<std::pair<std::string, std::optional<std::string>>> written_;  // a path, and what was there
+  std::vector<std::pair<std::string, std::optional<std::string>>> written_;  // path, and its content of before
 };
 
 void run_compile(const CompileOptions& options) {
@@ -152,7 +152,8 @@ void run_compile(const CompileOptions& options) {
     request.architectures = architectures_of(options, *request.cuda_compiler);
   }
   const LibraryFiles made = build_library(request);
-  // From here on everything is made, and only a disk can fail. The library comes last: where it is, all of it is.
+  // All contents are made; only writing can fail now. The library is written last, so that its existence means that all
+  // files exist.
   FilesThatBelongTogether files;
   for (const auto& [file, text] : made.texts) files.replace(beside(options.output, file), text, options.force);
   files.replace(options.output, made.library, options.force);

@@ -1,5 +1,5 @@
-// nbcc completion: the declared subcommands and options -> a completion script for bash, zsh or fish. Everything is
-// read off the CLI::App, so that the scripts know what the command knows.
+// nbcc completion: prints a completion script for bash, zsh or fish. The subcommands and options are read from the
+// CLI::App, so that the scripts always match the command.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace nbcc {
 namespace {
 
 struct Word {
-  std::vector<std::string> names;  // "--output", "-o"; none for a word that stands by itself
-  std::string choices;             // the words that it takes, if these are known
+  std::vector<std::string> names;  // "--output", "-o"; none for a positional argument
+  std::string choices;             // the possible values, separated by blanks, if they are known
   std::string description;
   bool takes_value = false;
 };
@@ -38,7 +38,7 @@ std::vector<Word> words_of(const CLI::App& command) {
   return words;
 }
 
-// For the inside of single quotes; zsh's argument lists give brackets and colons a meaning as well.
+// Escapes a text for single quotes; for zsh's argument lists also brackets and colons.
 std::string quoted(const std::string& text, bool for_zsh = false) {
   std::string result;
   for (const char c : text) {

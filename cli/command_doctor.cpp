@@ -1,4 +1,4 @@
-// nbcc doctor: this machine -> a page that says what works, what does not, and what helps; or JSON. Changes nothing.
+// nbcc doctor: reports what works on this machine, what does not, and how to mend it, as text or JSON. Changes nothing.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -26,7 +26,7 @@ Json json_of(const MachineFacts& facts, const std::vector<Finding>& findings) {
   return {{"version", facts.version}, {"can_sum", can_sum(facts)}, {"findings", list}};
 }
 
-// Later lines stand under the first.
+// Indents all lines after the first.
 std::string indented(std::string text, std::size_t columns) {
   for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += columns)
     text.insert(++at, std::string(columns, ' '));

@@ -1,5 +1,5 @@
-// nbcc emit: pipeline file -> one stage of its way to machine code. Each stage is a call; what is decided here is the
-// GPU to compile for when none is named.
+// nbcc emit: prints one stage of the compilation of a pipeline. This file only chooses the GPU architecture if none is
+// given, and calls the stage.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -24,9 +24,9 @@ struct EmitOptions {
   std::string output = "-";
   bool force = false;
   KernelChoice kernel;
-  std::string architecture;  // empty: the first GPU's
+  std::string architecture;  // empty: the architecture of the first GPU
   LaunchConfig launch;
-  std::string side = "i", of, by;  // of an adjoint
+  std::string side = "i", of, by;  // for the stage adjoint
 };
 
 bool is_gpu_code(const std::string& stage) { return stage == "ptx" || stage == "cubin" || stage == "sass"; }
@@ -36,7 +36,7 @@ std::string default_architecture() {
   return gpus.list.empty() ? "sm_90" : gpus.list.front().architecture();
 }
 
-// A program of the CUDA toolkit that shows SASS, and its option.
+// The command (program and option) of the CUDA toolkit that disassembles a cubin to SASS.
 std::string find_disassembler() {
   std::vector<std::string> folders;
   for (const std::string& toolkit : cuda_folders()) folders.push_back(toolkit + "/bin");
@@ -75,7 +75,7 @@ std::string text_of_stage(const EmitOptions& options) {
   return stage_text(pipeline, options.stage, how, isa);
 }
 
-// What cannot be meant, said before anything is compiled.
+// Refuses contradictory options before anything is compiled.
 void check_options(const EmitOptions& options) {
   const bool for_gpu = !options.architecture.empty() || options.launch != LaunchConfig{};
   if (for_gpu && !is_gpu_code(options.stage)) {

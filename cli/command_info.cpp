@@ -1,4 +1,4 @@
-// nbcc info: the machine and the installation -> a few lines, or JSON. Changes nothing.
+// nbcc info: describes the machine and the installation, as text or JSON. Changes nothing.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -32,7 +32,7 @@ std::string cuda_toolkit() {
 
 using Json = nlohmann::ordered_json;
 
-// null for nothing.
+// JSON null for "".
 Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 std::string cuda_version(int version) { return version == 0 ? "" : cuda_version_text(version); }
@@ -54,7 +54,7 @@ struct Report {
 Report make_report() {
   Report report;
   report.version = nbcc_version();
-  // Without what it is told of each target.
+  // Without the options for each target, which follow the first ';'.
   report.toolchain = make_cpu_toolchain()->identity();
   report.toolchain.resize(std::min(report.toolchain.size(), report.toolchain.find(';')));
   report.isa = name(detect_isa());
@@ -95,7 +95,7 @@ Json json_of(const Report& report) {
       {"cuda", cuda}};
 }
 
-// Where things were looked for, `nbcc doctor` tells.
+// The first sentence of a problem; `nbcc doctor` also shows the rest, such as the searched paths.
 std::string first_sentence(const std::string& problem) {
   const std::string line = problem.substr(0, problem.find('\n'));
   const std::size_t end = line.find(". ");
@@ -104,7 +104,7 @@ std::string first_sentence(const std::string& problem) {
   return sentence;
 }
 
-// Later lines stand under the first.
+// Indents all lines after the first.
 std::string indented(const std::string& text) {
   std::string result;
   for (const char c : text) result += c == '\n' ? std::string("\n              ") : std::string(1, c);

@@ -1,5 +1,5 @@
-// nbcc inspect: a compiled library -> a summary of its pipelines, as text or JSON. Reads the file's sections; loads and
-// runs nothing of it, so that libraries for other machines can be looked at as well.
+// nbcc inspect: prints a summary of the pipelines in a compiled library, as text or JSON. Reads the file's sections only
+// and does not load it, so that libraries for other machines can be inspected.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct InspectOptions {
 
 std::string isa_of(const KernelSource& kernel) { return kernel.target.substr(kernel.target.find('-') + 1); }
 
-// "sm_90" or "PTX of sm_90", with the number of launch configurations and their bytes.
+// The GPU code of one architecture, cubin or PTX: number of launch configurations, total bytes, CUDA version.
 struct Code {
   int configs = 0;
   std::size_t bytes = 0;

@@ -1,5 +1,5 @@
-// nbcc make-ic: a kind, a number and a seed -> a particle file. The particles themselves come from
-// initial_conditions.cpp, the energy that a Plummer sphere is scaled by from potential_energy.cpp.
+// nbcc make-ic: writes a file of initial conditions. initial_conditions.cpp makes the particles; potential_energy.cpp
+// sums the energy by which a Plummer sphere is scaled.
 #include <fmt/core.h>
 
 #include "cli/commands.h"
@@ -18,7 +18,7 @@ struct MakeIcOptions {
   std::uint64_t seed = 1;
   InitialConditionOptions sampling;
   bool scale = true;
-  KernelChoice kernel;  // of the sum that scaling takes
+  KernelChoice kernel;  // for the sum of the potential energy
   OutputChoice output;
 };
 

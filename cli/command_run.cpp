@@ -1,5 +1,5 @@
-// nbcc run: a pipeline and particle files -> a file of results. What is where in the files is decided in
-// bind_particles.cpp, the sums are made in particle_sum.cpp.
+// nbcc run: sums a pipeline over particles from files and writes the results. bind_particles.cpp maps columns to fields;
+// particle_sum.cpp runs the sums.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ void run_with_progress(ParticleSum& sum) {
   sum.set_progress(nullptr);
 }
 
-// What the results lack, on standard error: standard output may have them.
+// Prints warnings about the results to standard error, because the results may go to standard output.
 void show_warnings(const ParticleSum& sum, const ParticleSource& particles) {
   std::vector<std::string> warnings = sum.warnings();
   for (const ParticleSide& side : {particles.i(), particles.j()}) {
@@ -47,7 +47,7 @@ void show_warnings(const ParticleSum& sum, const ParticleSource& particles) {
   for (const std::string& warning : warnings) fmt::print(stderr, "nbcc: warning: {}\n", warning);
 }
 
-// Of a param, in a file's attributes.
+// Params with more values than this are recorded in the file's attributes as "N values".
 constexpr std::size_t kMostShown = 64;
 
 bool is_npy(const RunOptions& options) {
@@ -55,7 +55,7 @@ bool is_npy(const RunOptions& options) {
   return format.empty() ? options.output.path.ends_with(".npy") : format == "npy";
 }
 
-// An .npy file has room for one array: the outputs side by side, in order of declaration.
+// An .npy file holds one array, so the outputs become its columns, in order of declaration.
 ParticleColumn side_by_side(const std::vector<ParticleColumn>& outputs, std::int64_t rows) {
   ParticleColumn all{"data", 0, {}};
   for (const ParticleColumn& output : outputs) all.components += output.components;
@@ -71,7 +71,7 @@ ParticleColumn side_by_side(const std::vector<ParticleColumn>& outputs, std::int
   return all;
 }
 
-// `outputs` as they are now, with what is recorded of a run.
+// A table of the outputs, with the record of the run as attributes.
 ParticleTable result_table(const ParticleSum& sum, std::vector<ParticleColumn> outputs, const ParticleTable& i_table,
                            const RunOptions& options) {
   ParticleTable table;
@@ -80,7 +80,7 @@ ParticleTable result_table(const ParticleSum& sum, std::vector<ParticleColumn> o
     table.columns.push_back(side_by_side(outputs, table.rows));
     table.unnamed = true;
   } else {
-    // An update has it among the particles.
+    // A file that is updated already has its column id.
     const ParticleColumn* const id = is_npy(options) || options.update ? nullptr : i_table.find("id");
     if (id && id->components == 1) table.columns.push_back(*id);
     for (ParticleColumn& output : outputs) table.columns.push_back(std::move(output));
@@ -98,7 +98,7 @@ ParticleTable result_table(const ParticleSum& sum, std::vector<ParticleColumn> o
   return table;
 }
 
-// Two ways to write one path lead to the same file; one that does not exist yet is no other.
+// True if both paths lead to the same file. A path that does not exist yet is equal only to itself.
 bool is_one_file(const std::string& a, const std::string& b) {
   std::error_code unknown;
   return a == b || std::filesystem::equivalent(a, b, unknown);
@@ -108,7 +108,7 @@ const std::vector<std::string>& files_of_i(const RunOptions& options) {
   return options.particles.i.empty() ? options.particles.j : options.particles.i;
 }
 
-// Where the file of the i-particles is read as it is, and written in its own format.
+// An update in the format of the i-particles' file; nothing if options change how that file is read.
 std::optional<ParticleUpdate> update_of(const RunOptions& options) {
   const ParticleSourceOptions& given = options.particles;
   const bool as_it_is = files_of_i(options).size() == 1 && given.columns.empty() && given.columns_i.empty() &&
@@ -117,7 +117,7 @@ std::optional<ParticleUpdate> update_of(const RunOptions& options) {
   return ParticleUpdate::of(files_of_i(options)[0], options.output.path, options.output.write);
 }
 
-// What the table does not hold must not be lost.
+// Refuses an update that would lose data of the file which the table does not hold.
 void check_update(const ParticleTable& particles, const RunOptions& options, bool keeps_all) {
   const std::string& path = options.output.path;
   if (particles.unnamed)
@@ -142,7 +142,7 @@ void check_update(const ParticleTable& particles, const RunOptions& options, boo
     throw UsageError(fmt::format("--update: not all that {} holds would be kept: say -o with another FILE", path));
 }
 
-// The i-particles with the outputs among their columns, in the place of those that are called so.
+// The table of the i-particles with the outputs added; an output replaces a column of the same name.
 ParticleTable updated_table(const ParticleTable& particles, ParticleTable results) {
   ParticleTable table = particles;
   for (ParticleColumn& output : results.columns) {
@@ -160,13 +160,13 @@ ParticleTable updated_table(const ParticleTable& particles, ParticleTable result
   return table;
 }
 
-// Over all i, of one component of an output.
+// Total, minimum and maximum of one output component over all i.
 struct Total {
   std::string name;
   double sum = 0, least = 0, greatest = 0;
 };
 
-// Keys of attributes have no brackets.
+// Keys of attributes must not contain brackets: "acc[0]" becomes "acc 0".
 std::string attribute_name(std::string name) {
   std::ranges::replace(name, '[', ' ');
   std::erase(name, ']');
@@ -179,7 +179,7 @@ std::vector<Total> totals_of(const std::vector<ParticleColumn>& outputs, std::in
     for (int c = 0; c < output.components; ++c) {
       const ColumnComponent from{&output, c};
       Total total{output.components == 1 ? output.name : fmt::format("{}[{}]", output.name, c)};
-      double lost = 0;  // of the sum, by rounding (Neumaier)
+      double lost = 0;  // compensation for rounding (Neumaier summation)
       for (std::int64_t row = 0; row < rows; ++row) {
         const double x = from.at(row), next = total.sum + x;
         lost += std::abs(total.sum) >= std::abs(x) ? (total.sum - next) + x : (x - next) + total.sum;
@@ -214,7 +214,7 @@ nlohmann::json json_of(const std::vector<Total>& totals) {
   return all;
 }
 
-// Where the results go; "": nowhere.
+// The file of the results; the path is "" if no file is written.
 OutputChoice output_of(const RunOptions& options) {
   if (options.plan) return {};
   OutputChoice output = options.output;
@@ -250,7 +250,7 @@ void run_run(RunOptions options, const std::string& command_line) {
   if (options.update) check_update(i_table, options, update.has_value());
   sum.bind(particles.bind(sum.inputs()), i_table.rows, particles.j().table->rows);
   if (options.plan) return write_standard_output(sum.plan());
-  if (update) {  // with zeros, before a run that may take long
+  if (update) {  // check the update with outputs of zeros, before a run that may take long
     ParticleTable results = result_table(sum, sum.outputs(), i_table, options);
     if (options.total) add_totals(results, totals_of(sum.outputs(), i_table.rows));
     add_origin(results, command_line);
@@ -258,7 +258,7 @@ void run_run(RunOptions options, const std::string& command_line) {
   }
   run_with_progress(sum);
   show_warnings(sum, particles);
-  // Standard output may have the results.
+  // On standard error, because the results may go to standard output.
   if (options.statistics)
     fmt::print(stderr, "{}", options.json ? json_of(sum.statistics()).dump(2) + "\n" : text_of(sum.statistics()));
   const std::vector<Total> totals = options.total ? totals_of(sum.outputs(), i_table.rows) : std::vector<Total>();

@@ -1,5 +1,5 @@
-// nbcc tune: a pipeline -> the fastest launch configurations of its sums on a GPU, in a table and on disk. Which are
-// tried is tune_search.cpp's; what is done with those that are kept, the runtime's.
+// nbcc tune: finds the fastest launch configurations of a pipeline's sums on a GPU, prints them and stores them on disk.
+// tune_search.cpp chooses the configurations to measure; the runtime uses the stored ones.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ struct TuneOptions {
   bool json = false;
 };
 
-// A configuration must be so much faster than the model's to be kept: less is noise.
+// A configuration is kept only if it is faster than the model's by this factor; a smaller gain may be noise.
 constexpr double kGain = 1.02;
 // Samples of a configuration while searching, and rounds of the comparison at the end.
 constexpr int kSamples = 3, kRounds = 5;
@@ -43,7 +43,7 @@ struct TuneRow {
   std::int64_t ni = 0, nj = 0;
   LaunchConfig model{}, best{};
   double model_rate = 0, best_rate = 0;  // interactions/s
-  int measured = 0;                      // configurations; 0: the row is of an earlier time
+  int measured = 0;                      // number of configurations; 0: the result of an earlier tuning
   bool out_of_time = false;
   const char* outcome = "";
 
@@ -59,7 +59,7 @@ class Tuner {
         subject_(sum.cuda_kernel().tuning_subject()),
         known_(tunings_.read(subject_)) {}
 
-  // `share` is the part of what is left of the budget that this size may take.
+  // `share`: the fraction of the remaining budget that this size may take.
   TuneRow tune(std::int64_t ni, std::int64_t nj, double share);
 
  private:
@@ -74,7 +74,7 @@ class Tuner {
   CudaTunings tunings_;
   CudaTuningSubject subject_;
   CudaTuningTable known_;
-  std::optional<LaunchConfig> last_best_;  // of another size
+  std::optional<LaunchConfig> last_best_;  // the best configuration of the previous size
   Clock::time_point start_ = Clock::now();
 };
 
@@ -112,21 +112,21 @@ TuneFound Tuner::search(const TuneRow& row, double seconds_here) {
   };
   const int most_local = local_bytes(row, row.model);
   search.rate = [&](const LaunchConfig& config) -> std::optional<double> {
-    // Registers that do not suffice are never fast.
+    // Configurations that spill more registers than the model's are never fast.
     const int local = local_bytes(row, config);
     if (local < 0 || local > most_local) return {};
     const std::optional<Times> times = measure_in(sum_, config, kSamples);
     return times ? std::optional(double(row.ni) * double(row.nj) / times->fastest) : std::nullopt;
   };
   search.starts = {row.model.compiled()};
-  // The best of a size is seldom bad for the next one, and its kernel is there already.
+  // The best configuration of one size is seldom bad for the next size, and its kernel is already compiled.
   if (last_best_) search.starts.push_back(*last_best_);
   const TuneFound found = search_tuning(search);
   if (found.rate > 0) last_best_ = found.best.compiled();
   return found;
 }
 
-// Of each thread; -1: there can be no such kernel.
+// Bytes of local memory per thread; -1: no such kernel is possible.
 int Tuner::local_bytes(const TuneRow& row, const LaunchConfig& config) const {
   try {
     return sum_.cuda_kernel().launch_for(row.ni, row.nj, false, true, config).program->local_bytes();
@@ -154,21 +154,21 @@ void Tuner::compare(TuneRow& row) {
   row.best_rate = best[kRounds / 2];
 }
 
-// Where the model's choice is the best, that is kept: as zeros, so that no neighbouring size lends its own.
+// If the model's choice is the best, zeros are stored, so that this size does not use the tuning of a neighbouring size.
 void Tuner::keep(TuneRow& row) {
   if (row.gain() < kGain) {
     row.best = {};
     row.best_rate = row.model_rate;
   }
   row.outcome = row.out_of_time ? "out of time" : "";
-  // A search that was not finished and found nothing has not shown that there is nothing.
+  // An unfinished search without a gain does not show that there is no better configuration, so nothing is stored.
   const bool unknown = row.out_of_time && row.best == LaunchConfig{};
   if (options_.dry_run || unknown) return;
   const bool kept = tunings_.store(subject_, size_class(row.ni, row.nj), {row.best, row.best_rate, row.model_rate});
   row.outcome = kept ? (row.out_of_time ? "kept, out of time" : "kept") : "cannot be kept";
 }
 
-// "128/4/128/16/1/8"; nothing but zeros is the model's own.
+// "128/4/128/16/1/8"; all zeros mean the model's configuration.
 std::string spell(const LaunchConfig& config) {
   if (config == LaunchConfig{}) return "the same";
   std::string text;
@@ -221,7 +221,7 @@ Json json_of(const TuneRow& row, const ParticleSum& sum, const TuneOptions& opti
 void run_tune(const TuneOptions& options, const Invocation& invocation) {
   require_one_gpu(options.kernel, "tune");
   const Sizes sizes = options.sizes.sizes();
-  // Of the kernels that are tried, one is of use later: the cache is not filled with the others.
+  // Only one of the tried kernels is used later, so the trials do not write to the cache.
   KernelChoice trial = options.kernel;
   trial.cache_folder = "";
   ParticleSum sum(options.file, trial, parse_params(options.params), invocation.device);
@@ -229,7 +229,7 @@ void run_tune(const TuneOptions& options, const Invocation& invocation) {
   Json report = Json::array();
   if (!options.json) write_standard_output(heading(sum, options));
   for (std::size_t k = 0; k < sizes.size(); ++k) {
-    // The first sizes have most kernels to compile: of two equal shares of time each of them gets nearly both.
+    // The first sizes have most of the kernels to compile, so a size may take nearly twice an equal share of the time.
     const double share = 2 / double(sizes.size() - k + 1);
     const TuneRow row = tuner.tune(sizes[k].first, sizes[k].second, share);
     if (!options.json) write_standard_output(line_of(row));

@@ -1,5 +1,5 @@
-// nbcc verify: a pipeline and particles -> how far the device is from the oracle. What error may be is said in
-// error_bound.cpp; the device's sums are made in particle_sum.cpp.
+// nbcc verify: compares a device's sums with the oracle's. error_bound.cpp computes the allowed errors; particle_sum.cpp
+// runs the device's sums.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,8 +34,8 @@ struct VerifyOptions {
   bool json = false;
 };
 
-// The oracle and the error analysis do some 10 million pairs in ten seconds: of larger sets 256 i are compared, of very
-// large ones fewer, evenly spread.
+// The oracle and the error analysis process about 10 million pairs in ten seconds. So at most 256 i are compared, and
+// fewer if there are very many j; they are evenly spread.
 constexpr std::int64_t kSample = 256, kFewest = 16, kPairs = 10'000'000;
 
 std::vector<std::int64_t> sample_of(std::int64_t ni, std::int64_t nj) {
@@ -67,24 +67,24 @@ OracleInput oracle_input(const Pipeline& pipeline, const std::vector<BoundField>
   return input;
 }
 
-// Errors of numbers are relative to their scale; those of whole numbers are differences.
+// The comparison of one output. Errors of real numbers are relative to their scale; errors of integers are absolute.
 struct OutputReport {
   std::string name;
-  bool whole = false;
-  bool summed = false;             // whole numbers whose totals say something
-  double largest = 0, rms = 0;     // error
-  double bound = 0;                // for the number with the largest error
-  double most = 0;                 // the largest bound
-  double used = 0;                 // the largest share of its bound that an error takes; above 1 is a failure
-  double total = 0, expected = 0;  // of whole numbers, over all that were compared
-  std::int64_t worst = -1;         // the i where it does
-  std::int64_t wrong = 0;          // numbers beyond their bound
-  std::int64_t differ = 0;         // numbers that are not the oracle's
-  std::int64_t undecided = 0;      // numbers for which rounding decides, so that any will do
+  bool whole = false;              // an integer output
+  bool summed = false;             // an integer output whose reduction is a sum or a count: totals are shown
+  double largest = 0, rms = 0;     // errors
+  double bound = 0;                // error bound of the number with the largest error
+  double most = 0;                 // the largest error bound
+  double used = 0;                 // the largest ratio of an error to its bound; above 1 is a failure
+  double total = 0, expected = 0;  // sums over all compared numbers: the device's, the oracle's
+  std::int64_t worst = -1;         // the i with the largest ratio
+  std::int64_t wrong = 0;          // how many numbers are beyond their bound
+  std::int64_t differ = 0;         // how many numbers differ from the oracle's
+  std::int64_t undecided = 0;      // how many numbers have no bound, because rounding decides them
   std::int64_t pairs = 0;          // pairs in which rounding decides something
 };
 
-// Equal infinities and NaN for NaN are right; anything else that is not finite is infinitely wrong.
+// 0 for equal infinities and for NaN if NaN is expected; infinite for any other non-finite error.
 double error_of(double got, double expected) {
   if (got == expected || (std::isnan(got) && std::isnan(expected))) return 0;
   const double error = std::fabs(got - expected);
@@ -129,7 +129,7 @@ OutputReport compare(const Field& field, std::size_t output, const ParticleColum
       }
     }
   }
-  // Of numbers that are all right, the bound is that of the one that may be wrong most.
+  // If all integers are exact, the largest bound is shown.
   if (report.whole && report.largest == 0) report.bound = report.most;
   const double count = double(which.size()) * field.components();
   report.rms = count > 0 ? std::sqrt(squares / count) : 0;
@@ -207,7 +207,7 @@ Json json_of(const std::vector<OutputReport>& reports, const ParticleSum& sum, c
           {"outputs", outputs}};
 }
 
-// N or N,SEED.
+// Parses N or N,SEED and makes the particles.
 RandomSides random_sides(const std::vector<InputField>& fields, const std::string& words) {
   const std::vector<std::string_view> parts = split(words, ',');
   if (parts.empty() || parts.size() > 2) {

@@ -1,4 +1,4 @@
-// The list of subcommands. Doors: add_commands() and spell_command_line(). Knows no option of any of them.
+// The list of subcommands. Entry points: add_commands() and spell_command_line(). Knows no options of subcommands.
 #include "cli/commands.h"
 
 #include <fmt/core.h>

@@ -1,7 +1,7 @@
-// The command line -> one of the subcommands and its exit code. Each subcommand is a file, command_<name>.cpp, whose
-// one door adds it to the command line: its options, their help, and what is done once all of the line has been read.
+// The subcommands of nbcc. Each subcommand is a file, command_<name>.cpp, with one function that declares the subcommand:
+// its options, their help, and the callback that runs it after the command line has been parsed.
 #pragma once
-#include <CLI/CLI.hpp>  // all of it: App.hpp alone leaves vtables undefined
+#include <CLI/CLI.hpp>  // not only App.hpp, which leaves vtables undefined
 #include <memory>
 #include <string>
 
@@ -9,10 +9,10 @@ namespace nbcc {
 
 class KernelDevice;
 
-// What subcommands know of the whole command, and what they leave to it.
+// Data shared by main() and the subcommands.
 struct Invocation {
-  std::string command_line;              // with which results are marked
-  std::shared_ptr<KernelDevice> device;  // for `tune` and `bench --sweep`, in place of the one that --device names
+  std::string command_line;              // recorded in result files
+  std::shared_ptr<KernelDevice> device;  // if set, `tune` and `bench --sweep` use it instead of --device (for tests)
   int exit_code = 0;
 };
 
@@ -30,10 +30,10 @@ void add_run(CLI::App& app, Invocation& invocation);
 void add_tune(CLI::App& app, Invocation& invocation);
 void add_verify(CLI::App& app, Invocation& invocation);
 
-// All of them, in the order of the help.
+// Declares all subcommands, in the order of the help.
 void add_commands(CLI::App& app, Invocation& invocation);
 
-// The words as one would type them again into a shell.
+// Joins the words of a command line, quoted for a shell.
 std::string spell_command_line(int count, const char* const* words);
 
 }  // namespace nbcc

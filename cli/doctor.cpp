@@ -1,4 +1,4 @@
-// MachineFacts -> Findings. Doors: diagnose(), can_sum(). Looks at nothing itself.
+// Turns MachineFacts into Findings. Entry points: diagnose(), can_sum(). Does not inspect the machine itself.
 #include "cli/doctor.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// What a machine has -> what works, what does not, and what helps. Tested by tests/unit/doctor_test.cpp.
+// Evaluates MachineFacts: which parts of nbcc work on this machine, which do not, and how to mend them. Tested by
+// tests/unit/doctor_test.cpp.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,19 +8,19 @@
 
 namespace nbcc {
 
-// Works; is not here, which only matters to those who want it; is here and does not work.
+// Works; not installed (optional); installed, but does not work.
 enum class Health { Works, Absent, Broken };
 
 struct Finding {
   std::string subject;  // "cache"
   Health health = Health::Works;
-  std::string finding;  // what is there, or what is wrong
-  std::string remedy;   // "" where nothing is wrong
+  std::string finding;  // the version or path that was found, or the problem
+  std::string remedy;   // "" if there is no problem
 };
 
 std::vector<Finding> diagnose(const MachineFacts& facts);
 
-// True if any device can sum.
+// True if the test sum succeeded on at least one device.
 bool can_sum(const MachineFacts& facts);
 
 }  // namespace nbcc

@@ -1,5 +1,5 @@
-// Turns the exception being handled into a message on standard error and an exit code. One door: report_failure().
-// Ends nothing: main() returns the code.
+// Turns the exception being handled into a message on standard error and an exit code. Entry point: report_failure().
+// Does not end the process: main() returns the code.
 #include "cli/failure.h"
 
 #include <fmt/core.h>
@@ -20,7 +20,7 @@ namespace nbcc {
 namespace {
 
 int internal_error(std::string_view message) {
-  // The C interface has said the first two words already.
+  // Messages of the C interface already have this prefix.
   constexpr std::string_view prefix = "internal error: ";
   if (message.starts_with(prefix)) message.remove_prefix(prefix.size());
   fmt::print(stderr,
@@ -46,7 +46,7 @@ int report_failure() {
   } catch (const Error& e) {
     if (e.status() == NBCC_ERROR_INTERNAL) return internal_error(e.what());
     if (e.status() != NBCC_ERROR_INPUT) return said(e.status() == NBCC_ERROR_DEVICE ? kNoDevice : kUsage, e.what());
-    fmt::print(stderr, "{}", e.what());  // diagnostics, which say where they are
+    fmt::print(stderr, "{}", e.what());  // diagnostics, which contain file and line
     return kInputWrong;
   } catch (const SourceUnreadable& e) {
     return said(kUsage, e.what());

@@ -1,4 +1,4 @@
-// Fields -> lines of text, or JSON. Prints nothing.
+// Formats fields as lines of text or as JSON. Prints nothing.
 #include "cli/field_list.h"
 
 #include <fmt/format.h>

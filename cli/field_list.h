@@ -1,4 +1,4 @@
-// A pipeline's fields as `check` and `inspect` show them.
+// The list of a pipeline's fields, as `check` and `inspect` print it.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace nbcc {
 
-// A line for each, in columns; that of the roles is at least so wide.
+// One line per field, in aligned columns; the column of roles is at least `role_width` characters wide.
 std::string field_lines(const std::vector<FieldLayout>& fields, std::size_t role_width = 0);
 
-// A list of objects. An output's role holds its reduction, or is just "output" and has the reduction beside it.
+// A list of objects. The role of an output is "output(sum)", or, if `reduction_beside`, "output" with a key "reduction".
 nlohmann::ordered_json json_of(const std::vector<FieldLayout>& fields, bool reduction_beside = false);
 
 }  // namespace nbcc

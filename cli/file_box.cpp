@@ -1,4 +1,4 @@
-// Doors: file_box(), box_warning(). Reads attributes that the readers of particle files have made.
+// Entry points: file_box(), box_warning(). Uses the attributes that the readers of particle files have stored.
 #include "cli/file_box.h"
 
 #include <fmt/format.h>
@@ -15,9 +15,9 @@ namespace {
 
 using Cell = std::array<std::array<double, 3>, 3>;
 
-constexpr double kSame = 1e-5;  // relative: files round the numbers of their box
+constexpr double kSame = 1e-5;  // relative tolerance, because files round the numbers of their box
 
-// All of them, or none where one is no number.
+// The numbers of a text; none if any word is not a number.
 std::vector<double> numbers_in(const std::string* text) {
   std::vector<double> numbers;
   if (!text) return numbers;
@@ -45,7 +45,7 @@ std::optional<FileBox> box_of_lattice(const ParticleTable& table) {
   return box;
 }
 
-// A data file of LAMMPS does not say which sides are periodic; all are, unless a script says otherwise.
+// A LAMMPS data file does not state which sides are periodic; all three are, by LAMMPS's default.
 std::optional<FileBox> box_of_header(const ParticleTable& table) {
   FileBox box;
   constexpr const char* sides[] = {"xlo xhi", "ylo yhi", "zlo zhi"};
@@ -81,8 +81,8 @@ double determinant(const Cell& c) {
          c[0][2] * (c[1][0] * c[2][1] - c[1][1] * c[2][0]);
 }
 
-// Whether the file's periodic vectors are vectors of the other cell's lattice, and of no finer one where all are
-// periodic: the same lattice may have another basis.
+// True if the file's periodic vectors are vectors of the lattice of `cell`. If all three directions are periodic, the
+// volumes must agree too, so that the lattices are equal; the bases may differ.
 bool is_lattice_of(const FileBox& box, const Cell& cell) {
   const double volume = determinant(cell);
   for (std::size_t k = 0; k < 3; ++k) {
@@ -101,7 +101,8 @@ bool is_lattice_of(const FileBox& box, const Cell& cell) {
   return !all || std::fabs(std::fabs(determinant(box.cell) / volume) - 1) <= 3 * kSame;
 }
 
-// The cell that the pipeline is proved to take images in; open directions have zeros. Nothing: not known.
+// The periodic cell of the pipeline's minimum image, [lattice vector][component]; open directions have zeros. Nothing if
+// it is not known.
 std::optional<Cell> cell_of(const KernelSource& pipeline, std::span<const double> params) {
   const SearchLayout& search = pipeline.search;
   Cell cell{};
@@ -123,8 +124,8 @@ std::optional<Cell> cell_of(const KernelSource& pipeline, std::span<const double
   return {};
 }
 
-// Whether the box can be among the params, by whichever of them the pipeline takes images: as three vectors that are a
-// basis of its lattice, or, of a box along the axes, each periodic length as one of the numbers.
+// True if the box may be given by some of the params: three vectors among them are a basis of its lattice, or, if the
+// box is parallel to the axes, each periodic length is one of the numbers.
 bool is_among(const FileBox& box, const KernelSource& pipeline, std::span<const double> params) {
   std::vector<double> numbers;
   std::vector<std::array<double, 3>> vectors;
@@ -170,7 +171,7 @@ std::string box_warning(const FileBox& box, const std::string& file, const Kerne
     return fmt::format("{}, but no param of pipeline '{}' has its lengths or vectors: they were not set from the file",
                        stated, pipeline.pipeline);
   const Cell given = *cell;
-  // An open direction of both is of any length.
+  // In a direction that is open in the file and in the pipeline, the lengths need not agree.
   for (std::size_t k = 0; k < 3; ++k)
     if (!box.periodic[k] && given[k] == std::array{0.0, 0.0, 0.0}) (*cell)[k] = box.cell[k];
   if (is_lattice_of(box, *cell)) return "";

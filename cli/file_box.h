@@ -1,5 +1,5 @@
-// The periodic box that a particle file states (Lattice and pbc of .extxyz, the header of a LAMMPS data file) -> a
-// warning where the pipeline sums over another box, or over none. Tested by tests/unit/file_box_test.cpp.
+// Compares the periodic box stated in a particle file (Lattice and pbc of .extxyz, the header of a LAMMPS data file) with
+// the periodic box of the pipeline, and warns if they differ. Tested by tests/unit/file_box_test.cpp.
 #pragma once
 #include <array>
 #include <optional>
@@ -12,15 +12,16 @@
 namespace nbcc {
 
 struct FileBox {
-  std::array<std::array<double, 3>, 3> cell{};  // lattice vectors
+  std::array<std::array<double, 3>, 3> cell{};  // [lattice vector][component]
   std::array<bool, 3> periodic{true, true, true};
 };
 
-// Nothing where the file states no box, or one that is periodic in no direction.
+// Nothing if the file states no periodic box, or one that is periodic in no direction.
 std::optional<FileBox> file_box(const ParticleTable& table);
 
-// "" where the pipeline's box is the file's or, where nothing is proved of the pipeline, can be: lengths or vectors of
-// the file's box are among the params. `params`: those by value, by component.
+// Returns a warning, or "" if the boxes agree. If the pipeline's box is known, it must have the same lattice as the
+// file's box. If it is not known, the lengths or vectors of the file's box must be among the params. `params`: values of
+// all params, [param component].
 std::string box_warning(const FileBox& box, const std::string& file, const KernelSource& pipeline,
                         std::span<const double> params);
 

@@ -1,4 +1,4 @@
-// The CUDA driver -> a list of its GPUs. One door: find_gpus(). That there are none is an answer and no failure.
+// Lists the GPUs of the CUDA driver. Entry points: find_gpus(), find_nvrtc(). An empty list is not an error.
 #include "cli/find_gpus.h"
 
 #include "runtime/cuda/cuda_compiler.h"

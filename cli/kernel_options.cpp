@@ -1,4 +1,4 @@
-// Declares the options for compiling, whose words become the compiler's enumerations. Opens no device.
+// Declares the options for compiling and converts their words to the compiler's enumerations. Opens no device.
 #include "cli/kernel_options.h"
 
 #include <fmt/core.h>
@@ -16,7 +16,7 @@
 namespace nbcc {
 namespace {
 
-// An option that takes the names of enumerators; `set` gets the one that is chosen.
+// Adds an option whose values are the names of enumerators; `set` is called with the chosen one.
 template <typename Enumeration, typename Set>
 CLI::Option* add_choice(CLI::App& app, const char* option, std::vector<Enumeration> all, Set set, const char* text) {
   std::vector<std::string> names;

@@ -1,5 +1,4 @@
-// The options that several subcommands share: for which device a pipeline is compiled, and how; of which sums times are
-// taken.
+// Options that several subcommands have: device, arithmetic, params, and the sizes of sums to be measured.
 #pragma once
 #include <CLI/App.hpp>
 #include <cstdint>
@@ -19,33 +18,33 @@ namespace nbcc {
 struct KernelChoice {
   std::string device = "cpu";  // or "cuda", "cuda:N"
   Options options;
-  std::optional<Isa> isa{};  // none: the best of this machine
+  std::optional<Isa> isa{};  // none: the best instruction set of this machine
   int threads = 0;           // 0: all cores
   PairChoice pairs = PairChoice::Auto;
-  bool clamp = false;                         // indices that lead out of a table find its nearest end
+  bool clamp = false;                         // table indices out of range are clamped
   std::optional<std::string> cache_folder{};  // not an option; "" for none
 };
 
 // --precision, --math, --root
 void declare_arithmetic(CLI::App& app, KernelChoice& choice);
-// The same and --isa.
+// --isa, and the options of declare_arithmetic
 void declare_compile_options(CLI::App& app, KernelChoice& choice);
-// All of these, --device, --pairs, --clamp and --threads.
+// --device, --pairs, --clamp, --threads, and the options of declare_compile_options
 void declare_kernel_options(CLI::App& app, KernelChoice& choice);
 // --device
 void declare_device(CLI::App& app, KernelChoice& choice);
 // --threads
 void declare_threads(CLI::App& app, KernelChoice& choice);
-// --device, --precision, --math, --root: for what concerns GPUs alone.
+// --device, --precision, --math, --root: for subcommands that use GPUs only.
 void declare_gpu_options(CLI::App& app, KernelChoice& choice);
 
-// --param, whose words parse_params() takes.
+// --param; parse_params() parses the words.
 void declare_params(CLI::App& app, std::vector<std::string>& params);
 
-// Numbers of i- and of j-particles.
+// Pairs (ni, nj): numbers of i- and of j-particles.
 using Sizes = std::vector<std::pair<std::int64_t, std::int64_t>>;
 struct SizeWords {
-  std::string nj, ni;   // no ni: as many as j
+  std::string nj, ni;   // ni empty: ni = nj
   Sizes sizes() const;  // throws UsageError
 };
 // --n, --ni
@@ -53,9 +52,10 @@ void declare_sizes(CLI::App& app, SizeWords& words);
 
 Isa compiler_isa(const KernelChoice& choice);
 Target compiler_target(const KernelChoice& choice);
-// True if arrays can be on the device.
+// True if the device has its own memory for arrays, like a GPU.
 bool has_own_memory(const KernelChoice& choice);
-// Throws UsageError, behind `what`, unless it is one GPU, whose launch configurations can be chosen.
+// Throws UsageError unless the device is a single GPU, whose launch configuration can be chosen. `what`: the option or
+// subcommand, for the message.
 void require_one_gpu(const KernelChoice& choice, const char* what);
 
 // "single precision, fast math": for messages.

@@ -1,4 +1,4 @@
-// This process, its files and its devices -> MachineFacts. Doors: find_facts(), try_sum(). Judges nothing.
+// Collects MachineFacts of this process, its files and its devices. Entry points: find_facts(), try_sum().
 #include "cli/machine_facts.h"
 
 #include <dlfcn.h>
@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A loaded library, closed at the end.
+// A shared library, opened by dlopen and closed by the destructor.
 class Library {
  public:
   explicit Library(const std::string& name) : handle_(::dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL)) {
@@ -49,20 +49,20 @@ class Library {
   std::string problem_;
 };
 
-// The folder that bin/ of this installation is in, or that of the build.
+// The installation prefix, which contains bin/, or the build folder.
 fs::path prefix() {
   std::error_code unknown;
   return fs::read_symlink("/proc/self/exe", unknown).parent_path().parent_path();
 }
 
-// The first that is there; "" if none is.
+// The first existing path; "" if none exists.
 std::string first_there(const std::vector<fs::path>& paths) {
   std::error_code unknown;
   const auto found = std::ranges::find_if(paths, [&](const fs::path& path) { return fs::exists(path, unknown); });
   return found == paths.end() ? "" : found->string();
 }
 
-// A library of this installation: beside the command, or by the loader's rules.
+// Names to pass to dlopen for a library of this installation: paths in the prefix, then the soname for the loader.
 std::vector<std::string> places_of(const std::string& soname) {
   std::vector<std::string> places;
   std::error_code unknown;
@@ -84,7 +84,7 @@ void find_mpi(MachineFacts& facts) {
     if (!library) continue;
     facts.mpi_library = library.path();
     using GetLibraryVersion = int (*)(char*, int*);  // may be called before MPI_Init
-    char text[8192] = "";                            // MPI_MAX_LIBRARY_VERSION_STRING of all: at most this
+    char text[8192] = "";                            // no MPI has a larger MPI_MAX_LIBRARY_VERSION_STRING
     int length = 0;
     if (const auto get = reinterpret_cast<GetLibraryVersion>(library.find("MPI_Get_library_version")))
       get(text, &length);
@@ -101,7 +101,7 @@ Interface python_package() {
     return found;
   }
   try {
-    // Not of the current folder; and a folder of this name that is no package has no file.
+    // The current folder is taken off sys.path. A plain folder called nbcc imports too, but has no __file__.
     found.place = run_program(shell_word(python) + " -c",
                               "import sys\n"
                               "sys.path[:1] = filter(None, sys.path[:1])\n"
@@ -141,7 +141,7 @@ std::string try_sum(const std::string& device) {
     ParticleTable table;
     table.rows = 3;
     table.columns = {{"x", 1, std::vector<double>{1, 2, 3}}};
-    // A function of glibc's vectors too; exp(0) is 1 exactly.
+    // The term also calls a vector function of glibc; exp(0) is exactly 1.
     const ParticleSum::Text text{"doctor.pipe", "input_j real x; output(sum) real s; s += x * exp(0.0 * x);"};
     ParticleSum sum(text, choice);
     sum.bind({{"x", true, {{&table.columns[0], 0}}}}, 1, 3);

@@ -1,4 +1,4 @@
-// What sums need and this machine has: found out, not judged. doctor.h says what follows.
+// Collects facts about this machine and installation that matter to sums. doctor.h evaluates them.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,34 +13,34 @@ namespace nbcc {
 
 // A way to use nbcc other than the command.
 struct Interface {
-  std::string name;     // "Python"
-  std::string place;    // a file or a folder; "" if it is not here
-  std::string problem;  // why it is not, where somebody said so
+  std::string name;     // "Python package"
+  std::string place;    // path of its file or folder; "" if it is not installed
+  std::string problem;  // why it is not available, if known
 };
 
 struct MachineFacts {
   std::string version, toolchain;
   Isa isa{};
   int threads = 0;
-  std::string cpu_sum;  // why a small sum on the CPU failed; "" if it is right
+  std::string cpu_sum;  // why a small sum on the CPU failed; "" if it succeeded
   std::string glibc;    // its version
   std::string vectors;  // the file of glibc's vector functions (libmvec); "" if there is none
-  std::string cache;    // its folder
+  std::string cache;    // the folder of the disk cache
   OwnFolder::Trouble cache_trouble;
-  std::int64_t kernels = 0, kernel_bytes = 0;  // kept there
+  std::int64_t kernels = 0, kernel_bytes = 0;  // in the disk cache
   Gpus gpus;
-  std::vector<std::string> gpu_sums;  // by ordinal, as cpu_sum
+  std::vector<std::string> gpu_sums;  // [device ordinal] like cpu_sum
   Nvrtc nvrtc;
-  std::string mpi_library, mpi_version;  // the file of libnbcc_mpi and what its MPI calls itself; "" if there is none
-  std::string mpi_problem;               // why libnbcc_mpi does not load
+  std::string mpi_library, mpi_version;  // the file of libnbcc_mpi and the version string of its MPI; "" if none
+  std::string mpi_problem;               // why libnbcc_mpi cannot be loaded
   std::vector<Interface> interfaces;
 };
 
-// Compiles a small sum for each device and runs it; takes about a second, and some for each GPU. Writes nothing on
+// Compiles and runs a small sum on each device; takes about a second, plus some seconds for each GPU. Writes nothing to
 // disk.
 MachineFacts find_facts();
 
-// 1 + 2 + 3 by a kernel that is compiled now: "" if it gives 6, else what went wrong.
+// Computes 1 + 2 + 3 with a newly compiled kernel. Returns "" if the result is 6, else the problem.
 std::string try_sum(const std::string& device);
 
 }  // namespace nbcc

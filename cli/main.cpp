@@ -1,5 +1,5 @@
-// The nbcc command: reads the command line, runs one subcommand, turns what went wrong into a message and an exit code.
-// What a subcommand does is in command_<name>.cpp.
+// The nbcc command: parses the command line, runs one subcommand, and turns exceptions into a message and an exit code.
+// Subcommands are implemented in command_<name>.cpp.
 #include <fmt/core.h>
 
 #include <csignal>
@@ -11,8 +11,7 @@
 #include "cli/standard_output.h"
 
 int main(int argc, char** argv) {
-  // A result that outgrows the limit on the size of files (ulimit -f) is an error of that file, not the end of the
-  // command.
+  // If a result exceeds the limit of file sizes (ulimit -f), the write must fail with an error instead of a signal.
   std::signal(SIGXFSZ, SIG_IGN);
   try {
     CLI::App app("", "nbcc");
@@ -20,7 +19,7 @@ int main(int argc, char** argv) {
     invocation.command_line = nbcc::spell_command_line(argc, argv);
     nbcc::add_commands(app, invocation);
     try {
-      app.parse(argc, argv);  // and does what was asked for
+      app.parse(argc, argv);  // also runs the subcommand
     } catch (const CLI::ParseError& problem) {
       std::ostringstream product, message;
       const int code = app.exit(problem, product, message);

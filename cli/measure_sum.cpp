@@ -1,5 +1,5 @@
-// Runs of a sum -> seconds. Doors: measure() and RandomBinding. Measures through the interface that anyone uses, and
-// prints nothing.
+// Measures runs of a sum. Entry points: measure() and RandomBinding. Measures through the public interface. Prints
+// nothing.
 #include "cli/measure_sum.h"
 
 #include <algorithm>
@@ -12,7 +12,8 @@
 namespace nbcc {
 namespace {
 
-// Runs shorter than this are repeated within one sample: the clock and the waking of threads would show.
+// Seconds. Shorter runs are repeated within one sample, because the clock's resolution and the waking of threads would
+// distort the time.
 constexpr double kShortestSample = 5e-3;
 
 void to_working_precision(ParticleTable& table, const KernelChoice& choice) {
@@ -32,7 +33,7 @@ double timed(const std::function<void()>& action) {
 }
 
 Times measure(ParticleSum& sum, int repeat) {
-  // Warm-up: memory, threads, resident j, the kernel in the configuration for this size.
+  // Warm-up: allocates memory, starts threads, packs resident j, loads the kernel for this size.
   sum.run();
   sum.wait();
   const double once = timed([&] {
@@ -59,7 +60,8 @@ std::optional<Times> measure_in(ParticleSum& sum, const LaunchConfig& config, in
     sum.set_launch(config);
     return measure(sum, repeat);
   } catch (const Error& e) {
-    // The compiler refuses it, there are too many threads for its registers, or there is no memory for its splits.
+    // The compiler refuses the configuration, the registers do not suffice for its threads, or memory for the partial
+    // sums of its j_splits is missing.
     if (e.status() == NBCC_ERROR_USAGE || e.status() == NBCC_ERROR_DEVICE) return {};
     throw;
   }

@@ -1,4 +1,4 @@
-// The time that a sum takes, over random particles or over those that are bound to it.
+// Measures the time of a sum, over random particles or over the particles bound to it.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -10,21 +10,21 @@
 namespace nbcc {
 
 struct Times {
-  double median = 0, fastest = 0, slowest = 0;  // seconds of one run
+  double median = 0, fastest = 0, slowest = 0;  // seconds per run
 };
 
-double timed(const std::function<void()>& action);
+double timed(const std::function<void()>& action);  // seconds
 
-// `repeat` samples, each of as many runs as the clock needs to see them.
+// Takes `repeat` samples. A sample consists of so many runs that it takes about 5 ms at least.
 Times measure(ParticleSum& sum, int repeat);
 
-// The same in a launch configuration of a GPU's kernel; nothing if there can be no such kernel.
+// The same with a given launch configuration on a GPU; nothing if no such kernel is possible.
 std::optional<Times> measure_in(ParticleSum& sum, const LaunchConfig& config, int repeat);
 
-// Random particles bound to a sum; they live as long as this, and the sum must not run any longer.
+// Owns random particles and binds them to a sum. The sum must not run after this object is destroyed.
 class RandomBinding {
  public:
-  // On the device they are in the working precision, as a program on a GPU would have them.
+  // Arrays on the device have the working precision, as a program on a GPU would store them.
   RandomBinding(ParticleSum& sum, std::int64_t ni, std::int64_t nj, const KernelChoice& choice,
                 ParticleSum::Arrays arrays);
 

@@ -1,4 +1,4 @@
-// The options that name particle files -> tables, and fields bound to them. The door is ParticleSource.
+// Reads the particle files that the options name, and binds fields to their tables. Entry point: ParticleSource.
 #include "cli/particle_source.h"
 
 #include <fmt/core.h>
@@ -30,7 +30,7 @@ void declare_files(CLI::App& app, ParticleSourceOptions& options) {
       "Where files that are joined have a column in common, take that of the last; else it has to be the same");
 }
 
-// Files of one side are different sets of columns: a list of names can mean one of them only.
+// Several files of one side have different columns, so that a list of names could describe only one of them.
 void check_columns(const std::vector<std::string>& paths, const std::string& columns, const char* side) {
   if (paths.size() > 1 && !columns.empty()) {
     throw UsageError(

@@ -1,4 +1,4 @@
-// The particles of both sides of a sum, from one file, two, or several that are joined.
+// Reads the i- and the j-particles of a sum from one file, from two, or from several files that are joined.
 #pragma once
 #include <CLI/App.hpp>
 #include <optional>
@@ -10,13 +10,13 @@
 namespace nbcc {
 
 struct ParticleSourceOptions {
-  std::vector<std::string> i, j;  // paths of files with columns of the same particles; none are the other's
-  bool last_wins = false;         // where these have a column in common
+  std::vector<std::string> i, j;  // paths; several files hold columns of the same particles; empty: the other list
+  bool last_wins = false;         // which file's values are taken if files have a column in common: see join_tables.h
   std::string columns, columns_i, columns_j;
   std::vector<std::string> bindings;
   std::string types;
   std::string skip_lines;
-  bool all_of_i = false;  // every column of the i-particles is read
+  bool all_of_i = false;  // read every column of the i-particles
 };
 
 // --i, --j, --last-wins, --columns, --columns-i, --columns-j, --bind, --types, --skip-lines
@@ -24,21 +24,21 @@ void declare_particle_source(CLI::App& app, ParticleSourceOptions& options);
 
 class ParticleSource {
  public:
-  // Reads the files, one that serves both sides once, and of those that name their arrays only what these fields may
-  // be bound to, and the ids of the i-particles. Throws FileError, UsageError.
+  // Reads the files; a file that gives both i and j is read once. Of files that name their arrays, only the columns that
+  // the fields may be bound to and the ids of the i-particles are read. Throws FileError, UsageError.
   ParticleSource(const ParticleSourceOptions& options, const std::vector<InputField>& fields);
   ParticleSource(const ParticleSource&) = delete;
   ParticleSource& operator=(const ParticleSource&) = delete;
 
   ParticleSide i() const { return {&i_table_, i_name_}; }
   ParticleSide j() const { return {j_table_ ? &*j_table_ : &i_table_, j_name_}; }
-  // As bind_particles; says on standard error when numbers of a plain array are left over.
+  // Like bind_particles(); prints a note to standard error if numbers of a plain array are bound to no field.
   std::vector<BoundField> bind(const std::vector<InputField>& fields) const;
 
  private:
   ParticleTable i_table_;
-  std::optional<ParticleTable> j_table_;  // where it is not the same
-  std::string i_name_, j_name_;           // the files, for messages
+  std::optional<ParticleTable> j_table_;  // none: i_table_ serves both
+  std::string i_name_, j_name_;           // names of the files, for messages
   std::vector<std::string> bindings_;
 };
 

@@ -1,4 +1,4 @@
-// Tables and bound fields -> calls of the C++ interface. The door is ParticleSum. Reads and writes no file.
+// Binds tables to a sum of the C++ interface. Entry point: ParticleSum. Reads and writes no files.
 #include "cli/particle_sum.h"
 
 #include <fmt/core.h>
@@ -35,7 +35,7 @@ PipelineOptions pipeline_options(const Options& options) {
   return given;
 }
 
-// A set may be empty, a view's pointer may not be null.
+// A set of particles may be empty, but a view's pointer must not be null.
 template <typename T>
 T* not_null(T* pointer) {
   static std::remove_const_t<T> nothing{};
@@ -67,7 +67,7 @@ class DeviceArrays {
  public:
   explicit DeviceArrays(const CudaGpu& gpu) : gpu_(gpu) {}  // must outlive this object
 
-  // Where the copy of the bytes from view.data on stands. Throws DeviceError.
+  // Copies an array to the GPU and returns the address of the copy. Throws DeviceError.
   void* copy_of(const nbcc_view& view, int components) {
     if (view.count == 0) return view.data;
     const CudaContextGuard guard(gpu_);
@@ -96,7 +96,7 @@ struct ParticleSum::State {
   std::vector<Field> fields = pipeline.fields();
   Sum sum = Sum(pipeline);
   std::vector<ParamValue> params{};
-  std::deque<std::vector<double>> gathered{};  // fields whose components stand in several columns
+  std::deque<std::vector<double>> gathered{};  // copies of fields whose components come from several columns
   std::vector<ParticleColumn> outputs{};
   std::optional<DeviceArrays> on_device{};
 };
@@ -183,7 +183,7 @@ void ParticleSum::bind(const std::vector<BoundField>& fields, std::int64_t ni, s
         rows == 0 ? view(not_null<const double>(nullptr), 0) : nbcc::rows(values, std::int64_t(field.from.size()));
     state.sum.bind(field.field, place(where, int(field.from.size())));
   }
-  // All first, so that none moves once it is bound.
+  // All outputs are created before the first is bound, because the vector moves them while it grows.
   for (const Field& field : state.fields) {
     if (field.role != NBCC_OUTPUT) continue;
     const ElementType type = field.integral ? ElementType::Int64 : ElementType::Double;

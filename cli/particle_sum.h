@@ -1,5 +1,5 @@
-// A pipeline on a device with a table's particles bound to it, as nbcc.hpp offers it to anyone; apart from it because
-// nbcc.hpp and the compiler's own headers have names in common.
+// A pipeline on a device with the particles of a table bound to it: a wrapper of the public nbcc.hpp. It is a separate
+// file because nbcc.hpp and the compiler's headers define the same names.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -22,7 +22,8 @@ class ParticleSum {
   struct Text {
     std::string filename, text;
   };
-  // Opens the device, unless it is given, and compiles a file or a text. Throws nbcc.hpp's Error, as all that follows.
+  // Opens the device, unless it is given, and compiles a file or a text. Throws nbcc.hpp's Error, like all functions
+  // below.
   ParticleSum(const std::string& pipeline_file, const KernelChoice& choice, const std::vector<ParamValue>& params = {},
               const std::shared_ptr<KernelDevice>& given = nullptr);
   ParticleSum(const Text& pipeline, const KernelChoice& choice, const std::vector<ParamValue>& params = {},
@@ -33,15 +34,15 @@ class ParticleSum {
   std::string pipeline_name() const;
   bool has_neighbours() const;
   const std::vector<InputField>& inputs() const { return inputs_; }
-  // Params with their values, defaults included: "eps2 = 0.0001".
+  // All params with their values; a param that was not set has its default.
   std::vector<ParamValue> params() const;
 
   enum class Arrays { OfHost, OfDevice };
-  // The columns must outlive the runs. Makes the outputs, of ni rows. OfDevice: copies of the columns in the GPU's
-  // memory are bound, and outputs() stays as it was made.
+  // Binds the columns, which must outlive the runs, and creates outputs of ni rows. OfDevice: binds copies in GPU memory;
+  // results are not copied back to outputs().
   void bind(const std::vector<BoundField>& fields, std::int64_t ni, std::int64_t nj, Arrays arrays = Arrays::OfHost);
   void keep_j(bool keep);
-  // Called with the fraction that is done while a run is under way; null: no call.
+  // `progress` is called during a run with the fraction of the work that is done, 0 to 1; null: no calls.
   void set_progress(std::function<void(double done)> progress);
 
   void run();
@@ -49,17 +50,18 @@ class ParticleSum {
   void run(std::span<const std::int64_t> i_list);
   void wait();
   SumStatistics statistics() const;
-  // How a run over all i would be done, in lines: method, reason, launches and working memory of each device.
+  // The plan of a run over all i, as lines of text: pair method and reason, then launches and working memory per device.
   std::string plan();
-  // Of the last run, and of a file that states another periodic box than the params do ("" : none).
+  // Warnings of the last run.
   std::vector<std::string> warnings() const;
+  // A warning if the periodic box stated in `table` differs from the params' ("": none); `file` is for the message.
   std::string box_warning(const ParticleTable& table, const std::string& file) const;
 
-  // On a GPU: numbers of the launch configuration from now on; zeros leave the choice.
+  // On a GPU: the launch configuration of later runs; nbcc chooses the numbers that are 0.
   void set_launch(const LaunchConfig& overrides);
   const CudaKernel& cuda_kernel() const;
 
-  // One column for each output: double, or int64 where the output is integral.
+  // One column per output: double, or int64 if the output is integral.
   std::vector<ParticleColumn>& outputs();
 
  private:

@@ -1,4 +1,4 @@
-// A particle table -> its potential energy. One door: potential_energy(). Changes nothing of the table.
+// Sums the potential energy of a particle table. Entry point: potential_energy(). Does not change the table.
 #include "cli/potential_energy.h"
 
 #include <fmt/core.h>
@@ -12,8 +12,8 @@
 namespace nbcc {
 namespace {
 
-// Adding 768 = 1.5 * 2^9 and taking it away again rounds what is less than 256 to a multiple of 2^-43, the last place
-// of doubles from 512 to 1024. Precise mathematics leaves both operations as they are written.
+// Adding and subtracting 768 = 1.5 * 2^9 rounds a number below 256 to a multiple of 2^-43, which is the unit in the last
+// place of doubles from 512 to 1024. --math precise does not simplify the two operations.
 constexpr const char* kText = R"(
 input_i vec3 x_i;
 input_j vec3 x_j;

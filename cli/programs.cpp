@@ -1,4 +1,4 @@
-// A program's name -> its path; a command line -> what it prints. Knows nothing of what the programs are for.
+// Finds programs and runs them. The entry points are declared in the header.
 #include "cli/programs.h"
 
 #include <fmt/format.h>

@@ -1,21 +1,21 @@
-// Other programs that the command makes use of where they are installed: gnuplot, the CUDA toolkit's.
+// Runs other programs that the command uses if they are installed: gnuplot, tools of the CUDA toolkit.
 #pragma once
 #include <string>
 #include <vector>
 
 namespace nbcc {
 
-// The program's whole path, found along $PATH; "" when it is not there.
+// The full path of a program in $PATH; "" if it is not found.
 std::string find_program(const std::string& name);
 
-// Folders of the CUDA toolkit: those of $CUDA_HOME and $CUDA_PATH, then the usual ones.
+// Candidate folders of the CUDA toolkit: $CUDA_HOME and $CUDA_PATH, then /usr/local/cuda and /opt/cuda.
 std::vector<std::string> cuda_folders();
 
-// In quotes, as one word for a shell.
+// Quotes a text as one word for a shell.
 std::string shell_word(const std::string& text);
 
-// What a program (its name and options, for a shell) prints of a file. Throws DeviceError when it fails, with what it
-// said on standard error.
+// Runs `program` (name and options, for a shell) on a file and returns its standard output. Throws DeviceError with its
+// standard error if it fails.
 std::string run_program(const std::string& program, const std::string& file);
 
 }  // namespace nbcc

@@ -1,4 +1,4 @@
-// Fractions -> a bar that redraws itself. Door: ProgressBar.
+// Draws a progress bar. Entry point: ProgressBar.
 #include "cli/progress_bar.h"
 
 #include <fmt/core.h>

@@ -1,4 +1,4 @@
-// A line on standard error that tells how far a long run is. Shown on a terminal only, after one second.
+// A progress bar on standard error for long runs. Shown on a terminal only, after one second.
 #pragma once
 #include <chrono>
 
@@ -7,12 +7,12 @@ namespace nbcc {
 class ProgressBar {
  public:
   ProgressBar();
-  ~ProgressBar();  // takes the line away
+  ~ProgressBar();  // erases the bar
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
   bool wanted() const { return terminal_; }
-  void show(double fraction);  // of the work, 0 to 1
+  void show(double fraction);  // fraction of the work that is done, 0 to 1
   using Clock = std::chrono::steady_clock;
 
  private:

@@ -1,4 +1,4 @@
-// Table -> file, by write_particles, undisturbed by signals. Doors: save_table() and the options that belong to it.
+// Writes tables by write_particles() with signals deferred. Entry points: save_table(), save_update() and their options.
 #include "cli/save_table.h"
 
 #include <fmt/core.h>
@@ -17,8 +17,8 @@ volatile sig_atomic_t pending_signal = 0;
 
 void remember_signal(int signal) { pending_signal = signal; }
 
-// For its lifetime the signals with which people end programs are put off; then the last of them is raised again. A
-// handler and not a mask, because the threads of a device would take what this thread masks.
+// Defers SIGINT, SIGTERM and SIGHUP as long as this object lives; then raises the last of them again. Uses a handler and
+// not a signal mask, because a device's threads would receive the signals that this thread masks.
 class SignalsPutOff {
  public:
   SignalsPutOff() {
@@ -66,7 +66,8 @@ void save_update(const ParticleUpdate& update, ParticleTable results, const std:
 void save_table(const OutputChoice& output, ParticleTable table, const std::string& command_line) {
   add_origin(table, command_line);
   std::optional<SignalsPutOff> put_off;
-  if (output.path != "-") put_off.emplace();  // of a pipe, the reader that has gone must be able to end us
+  // Not on standard output: a signal must still end the process if the reader of a pipe has gone.
+  if (output.path != "-") put_off.emplace();
   write_particles(output.path, table, output.write);
 }
 

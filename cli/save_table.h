@@ -1,4 +1,4 @@
-// A result as a file, with the command that made it.
+// Writes a result file that records the command which made it.
 #pragma once
 #include <CLI/App.hpp>
 #include <string>
@@ -12,17 +12,17 @@ struct OutputChoice {
   WriteOptions write;
 };
 
-// -o FILE (required, unless said otherwise), --format, --force
+// Declares -o FILE (required; callers may change that), --format and --force, and returns the option -o.
 CLI::Option* declare_output_options(CLI::App& app, OutputChoice& output);
 
-// As write_particles, with the command line and the version recorded in front of the table's attributes. A signal that
-// would end the program (Ctrl-C) takes effect once the file is complete, so that nothing half written stays behind.
+// Like write_particles(), with the version and the command line recorded before the table's attributes. A signal that
+// would end the program (Ctrl-C) takes effect after the file is complete, so that no partial file remains.
 void save_table(const OutputChoice& output, ParticleTable table, const std::string& command_line);
 
-// The same of a run's results in a file of particles.
+// The same for results that are written into a particle file.
 void save_update(const ParticleUpdate& update, ParticleTable results, const std::string& command_line);
 
-// In front of a table's attributes: who made it.
+// Inserts "made by" and "command" before the table's other attributes.
 void add_origin(ParticleTable& table, const std::string& command_line);
 
 }  // namespace nbcc

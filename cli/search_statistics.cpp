@@ -1,4 +1,4 @@
-// SumStatistics -> a line of text or an object. Measures and prints nothing.
+// Formats SumStatistics as text or as JSON. Measures and prints nothing.
 #include "cli/search_statistics.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What was done to sum over neighbours, as a user reads it.
+// Formats the statistics of neighbour searches for users.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace nbcc {
 
-// What was done since `then`; pairs_within is the later one's.
+// The difference of two statistics, now - then; pairs_within, method and reason are those of `now`.
 SumStatistics since(const SumStatistics& then, SumStatistics now);
 
-// The method of the last run and why, in a line; in another what the searches did, per run.
+// Two lines: the method of the last run with its reason, then the work and time of the searches per run.
 std::string text_of(const SumStatistics& statistics);
 nlohmann::ordered_json json_of(const SumStatistics& statistics);
 

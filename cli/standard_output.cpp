@@ -1,4 +1,4 @@
-// JSON -> standard output. One door: write_json().
+// Writes JSON to standard output. Entry point: write_json().
 #include "cli/standard_output.h"
 
 #include <nlohmann/json.hpp>

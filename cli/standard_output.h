@@ -1,4 +1,4 @@
-// What a command has to say for programs and pipes goes out by write_standard_output().
+// Writes results of a command to standard output: text by write_standard_output(), JSON by write_json().
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 
@@ -6,7 +6,7 @@
 
 namespace nbcc {
 
-// The same, indented; what is not UTF-8 in a file's names is replaced. Throws FileError.
+// Writes JSON, indented; bytes that are not UTF-8 (in names from a file) are replaced. Throws FileError.
 void write_json(const nlohmann::ordered_json& value);
 
 }  // namespace nbcc

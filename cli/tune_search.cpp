@@ -1,9 +1,11 @@
-// A measuring function -> the best configuration. One door: search_tuning(). Compiles and measures nothing itself.
+// Searches for the best launch configuration. Entry point: search_tuning(). Compiles and measures nothing itself.
 //
-// First what a kernel is compiled for, while the model chooses the j-splits: from the best start along one number after
-// the other, as long as that does not get slower, then along two numbers at once which undo each other's effect on the
-// size of a block; again until nothing is gained. Then, for the best few kernels, the j-splits: they need no other
-// kernel, so that all are tried. Of a thousand kernels fewer than fifty are measured.
+// 1. Coordinate search over the numbers that a kernel is compiled for; the model chooses j_splits. From the best start,
+//    change one number at a time, as long as the rate does not fall; then change two numbers at once whose effects on the
+//    block size cancel. Repeat until there is no gain.
+// 2. For the best few kernels try all j_splits, which need no other kernel.
+//
+// Fewer than fifty of a thousand kernels are measured.
 #include "cli/tune_search.h"
 
 #include <algorithm>
@@ -17,11 +19,11 @@
 namespace nbcc {
 namespace {
 
-// A configuration must be so much faster to be gone on from: noise must not lead the search.
+// A configuration replaces the best one only if it is faster by this factor, so that noise does not lead the search.
 constexpr double kFaster = 1.005;
-// While going along a number, this much slower is no reason to turn back yet.
+// A walk along one number ends when the rate falls below this fraction of the best rate.
 constexpr double kSlower = 0.97;
-// The share of the time that the search for kernels may take.
+// The fraction of the time that step 1 may take.
 constexpr double kForKernels = 0.75;
 constexpr std::size_t kKernelsForSplits = 3;
 
@@ -41,7 +43,7 @@ const std::array<Axis, 5>& axes() {
   return all;
 }
 
-// Steps along two numbers, by how many places each.
+// A step along two numbers: index steps in the values of each axis.
 struct Pair {
   Member first;
   int step_first;
@@ -88,14 +90,14 @@ class Search {
     return true;
   }
 
-  // Nothing: not possible.
+  // Measures each configuration only once. Nothing: not possible.
   std::optional<double> rate_of(const LaunchConfig& config) {
     const auto [at, added] = rates_.try_emplace(config);
     if (added) at->second = search_.rate(config);
     return at->second;
   }
 
-  // Measures, and goes over to it if it is faster by the factor. The rate, or nothing if it is not possible.
+  // Measures a configuration and makes it the best one if it is faster by the factor. Returns the rate, or nothing.
   std::optional<double> consider(const LaunchConfig& config, double faster = kFaster) {
     const std::optional<double> rate = rate_of(config);
     if (rate && (!best_ || *rate > rate_ * faster)) {
@@ -110,11 +112,11 @@ class Search {
            config.j_tile <= config.j_slices * search_.most_terms;
   }
 
-  // The configuration with `member` moved by so many places; nothing beyond the ends.
+  // Moves `member` by `step` indices of its axis; nothing beyond the ends of the axis.
   static std::optional<LaunchConfig> moved(LaunchConfig config, Member member, int step) {
     const auto axis = std::ranges::find(axes(), member, &Axis::member);
     const auto here = std::ranges::lower_bound(axis->values, config.*member);
-    // From a number between two places, as a text may have it, the first step leads to its neighbour.
+    // A start value may lie between two values of the axis; then `here` is already the next larger value.
     if (step > 0 && here != axis->values.end() && *here != config.*member) --step;
     const std::ptrdiff_t place = here - axis->values.begin() + step;
     if (place < 0 || place >= std::ssize(axis->values)) return {};

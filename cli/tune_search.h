@@ -1,4 +1,4 @@
-// A measuring function -> the fastest launch configuration of a sum, by measuring few of the many that there are.
+// Searches for the fastest launch configuration of a sum, with few measurements among many possible configurations.
 // Tested by tests/unit/tune_search_test.cpp.
 #pragma once
 #include <cstdint>
@@ -11,14 +11,14 @@
 namespace nbcc {
 
 struct TuneSearch {
-  // Interactions/s with a configuration; nothing: it is not possible, or not worth measuring.
+  // Measures a configuration: interactions/s; nothing if it is not possible or not worth measuring.
   std::function<std::optional<double>(const LaunchConfig&)> rate;
-  // The share of the time for this search that is spent, 1 and more: all of it.
+  // The fraction of the time for this search that is spent; 1 or more: no time is left.
   std::function<double()> spent;
-  // Where to begin; the first must be possible. Complete but for j_splits, which are 0: those that the model chooses.
+  // Configurations to begin with; the first must be possible. All numbers are set, except j_splits = 0 (the model's).
   std::vector<LaunchConfig> starts;
-  // Terms that a slice may add in working precision before they are added to the sum: what is faster by longer partial
-  // sums would be less accurate.
+  // Limit of the terms that a j slice adds in working precision before they are added to the sum. Longer partial sums
+  // would be faster, but less accurate.
   int most_terms = 128;
   std::int64_t nj = 1;
 };
@@ -26,7 +26,7 @@ struct TuneSearch {
 struct TuneFound {
   LaunchConfig best;
   double rate = 0;
-  int measured = 0;  // configurations
+  int measured = 0;  // number of configurations
   bool out_of_time = false;
 };
 

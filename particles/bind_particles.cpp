@@ -1,5 +1,5 @@
-// Fields and tables -> for each component of each field the column that it comes from. Doors: bind_particles(),
-// unused_numbers(). Copies no particle.
+// Finds the column and component that each component of each field is read from. Entry points: bind_particles(),
+// columns_asked_for(), unused_numbers(). Copies no particles.
 #include "particles/bind_particles.h"
 
 #include <fmt/format.h>
@@ -116,7 +116,7 @@ class Binder {
   }
 
   std::vector<BoundField> finish() {
-    int next[2] = {0, 0};  // of a plain array, for i and for j
+    int next[2] = {0, 0};  // the next number of a plain array, for i and for j
     for (std::size_t f = 0; f < fields_.size(); ++f) {
       const InputField& field = fields_[f];
       const int first = next[field.acts];

@@ -1,4 +1,4 @@
-// Columns as a file lists them -> a table of those that are chosen. One door: read_columns(). Knows no file format.
+// Reads the chosen columns of a file into a table. Entry point: read_columns(). Knows no file formats.
 #include "particles/column_choice.h"
 
 namespace nbcc {

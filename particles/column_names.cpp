@@ -1,5 +1,5 @@
-// Turns written column names into names, components and types. Its doors are parse_columns (the option) and
-// gather_columns (a header that a text table has already taken apart). Reads no numbers and no files.
+// Parses column names into names, components and types. Entry points: parse_columns() for the option --columns,
+// gather_columns() for the words of a header. Reads no numbers and no files.
 #include "particles/column_names.h"
 
 #include <fmt/core.h>
@@ -24,7 +24,8 @@ std::optional<ElementType> element_type(std::string_view name) {
   return std::nullopt;
 }
 
-// "[3]" at the end of a word, cut off; -1 when the brackets hold anything else, 0 or more otherwise.
+// Removes "[3]" from the end of a word and returns its number; -1 if the brackets hold no number; nothing if there are
+// no brackets.
 std::optional<int> take_brackets(std::string_view& word) {
   if (word.empty() || word.back() != ']') return std::nullopt;
   const std::size_t open = word.find('[');
@@ -47,7 +48,7 @@ std::optional<Indexed> indexed_name(std::string_view word) {
   return Indexed{word, *index};
 }
 
-// The length of a run x[0] x[1] ... that starts at `first`; 0 when there is none.
+// The number of words in a run x[0] x[1] ... that starts at `first`; 0 if there is none.
 std::size_t indexed_run(const std::vector<std::string_view>& words, std::size_t first) {
   const auto start = indexed_name(words[first]);
   if (!start || start->index != 0) return 0;
@@ -59,7 +60,7 @@ std::size_t indexed_run(const std::vector<std::string_view>& words, std::size_t 
   return length;
 }
 
-// x y z, or vx vy vz: the common beginning, "x" where it is empty.
+// The column name for the three words x y z ("x") or vx vy vz ("v"); nothing for other words.
 std::optional<std::string> cartesian_run(const std::vector<std::string_view>& words, std::size_t first) {
   if (first + 3 > words.size() || words[first].empty()) return std::nullopt;
   const std::string_view prefix = words[first].substr(0, words[first].size() - 1);

@@ -1,4 +1,4 @@
-// Tables of the same particles -> one table. One door: join_tables(). Reads no files.
+// Joins tables of the same particles. Entry point: join_tables(). Reads no files.
 #include "particles/join_tables.h"
 
 #include <fmt/core.h>
@@ -16,7 +16,7 @@ namespace nbcc {
 namespace {
 
 using Ids = std::vector<std::int64_t>;
-using Rows = std::vector<std::size_t>;  // for each row of the first table that of the other
+using Rows = std::vector<std::size_t>;  // [row of the first table] the row of the other table
 
 const ParticleColumn* id_of(const ParticleTable& table) {
   const ParticleColumn* const id = table.find("id");
@@ -81,10 +81,10 @@ ParticleColumn in_order(ParticleColumn column, const Rows& rows) {
   return column;
 }
 
-// The same number, whatever the types; NaN is the same as NaN. A long double holds every double and every int64.
+// True if the numbers are equal or both are NaN. A long double holds every double and every int64.
 bool same(long double a, long double b) { return a == b || (a != a && b != b); }
 
-// The first row in which they differ, or -1.
+// The first row in which the columns differ, or -1.
 std::int64_t first_difference(const ParticleColumn& a, const ParticleColumn& b) {
   return std::visit(
       [&](const auto& ours, const auto& theirs) -> std::int64_t {
@@ -96,7 +96,7 @@ std::int64_t first_difference(const ParticleColumn& a, const ParticleColumn& b) 
       a.data, b.data);
 }
 
-// Where it differs, by the particle's id if it has one.
+// How the columns differ, for a message, or "". Names the particle by its id if it has one, else by its row.
 std::string difference(const TableOfFile& first, const ParticleColumn& ours, const ParticleColumn& theirs) {
   if (ours.components != theirs.components)
     return fmt::format("has {} numbers per particle, but {} in ", theirs.components, ours.components);
@@ -107,7 +107,7 @@ std::string difference(const TableOfFile& first, const ParticleColumn& ours, con
   return fmt::format("differs at the particle with the id {} from that of ", ids_of(*id, first.path)[std::size_t(row)]);
 }
 
-// So that messages can list the columns of all files.
+// The columns of a table's file, so that messages can list the columns of all files.
 std::vector<ColumnOfFile> listed(const ParticleTable& table) {
   if (!table.in_file.empty()) return table.in_file;
   std::vector<ColumnOfFile> list;

@@ -1,5 +1,4 @@
-// Words of the command line -> numbers. The doors are in the header. Knows no pipelines: whether a param of that name
-// exists is not asked here.
+// Parses numbers of the command line. The entry points are declared in the header.
 #include "particles/numbers.h"
 
 #include <fmt/core.h>
@@ -13,7 +12,7 @@
 
 namespace nbcc {
 namespace {
-constexpr double kLargestWhole = 9007199254740992.0;  // 2^53: beyond it doubles leave out whole numbers
+constexpr double kLargestWhole = 9007199254740992.0;  // 2^53: a double cannot represent every integer beyond
 }  // namespace
 
 std::optional<double> parse_double(std::string_view text) {

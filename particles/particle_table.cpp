@@ -1,5 +1,4 @@
-// What every particle file becomes. Offers conversion between element types and the check that columns belong
-// together; knows no file format.
+// Particle tables: lookup of columns, conversion between element types, consistency check. Knows no file formats.
 #include "particles/particle_table.h"
 
 #include <fmt/core.h>
@@ -17,7 +16,7 @@ bool fits(From value) {
   if constexpr (std::is_floating_point_v<To>) {
     return true;
   } else if constexpr (std::is_floating_point_v<From>) {
-    // 2^63 as a double is the first value beyond, while the largest int64 itself is not a double.
+    // Compares with 2^63, the first double beyond the range: the largest int64, 2^63 - 1, is not a double.
     constexpr To half = std::numeric_limits<To>::max() / 2 + 1;
     constexpr double beyond = 2.0 * static_cast<double>(half);
     return value >= -beyond && value < beyond && value == std::floor(value);
@@ -118,7 +117,7 @@ std::string table_fault(const ParticleTable& table) {
     const ColumnOfFile& first = table.in_file.front();
     for (const ColumnOfFile& other : table.in_file)
       if (other.rows != first.rows)
-        return fmt::format("how many particles there are is not to be seen: column '{}' has {} rows, but '{}' has {}",
+        return fmt::format("the number of particles is ambiguous: column '{}' has {} rows, but '{}' has {}",
                            other.name, other.rows, first.name, first.rows);
     return "";
   }

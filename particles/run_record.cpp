@@ -1,4 +1,4 @@
-// Lines of a file -> those that an earlier run wrote. One door: lines_of_record(). Knows no file format.
+// Finds the lines of a file that an earlier run wrote. Entry point: lines_of_record(). Knows no file formats.
 #include "particles/run_record.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace nbcc {
 namespace {
 
-// The keys of a run's record behind "made by", "command" and "pipeline".
+// The keys that may follow "made by", "command" and "pipeline" in the record of a run.
 std::set<std::string, std::less<>> keys_of_record(const ParticleTable& results) {
   std::set<std::string, std::less<>> keys = {"device", "arithmetic"};
   for (const auto& [key, value] : results.attributes) keys.insert(key);
@@ -34,7 +34,7 @@ LineRange lines_of_record(const std::vector<std::string_view>& lines, const Part
       const std::string_view line = lines[range.last];
       const auto key = open.find(line.substr(0, std::min(line.find(": "), line.size())));
       if (key == open.end()) break;
-      open.erase(key);  // a second line of that key is somebody's own
+      open.erase(key);  // a second line with this key was not written by nbcc
     }
     return range;
   }

@@ -1,4 +1,5 @@
-// The bytes of a text file -> lines, words and numbers. The doors are in the header. Knows no file format.
+// Splits the bytes of a text file into lines, words and numbers. The entry points are declared in the header. Knows no
+// file formats.
 #include "particles/text_words.h"
 
 #include <fmt/core.h>
@@ -22,7 +23,7 @@ std::errc read_plain(std::string_view word, Number& value) {
   const bool whole = end == word.data() + word.size();
   const std::size_t exponent = word.find_first_of("eEdD");
   const bool has_exponent = exponent != std::string_view::npos && exponent + 1 < word.size();
-  // from_chars does not tell too large from too small; a number too small to hold is zero.
+  // from_chars reports overflow and underflow by the same error; an underflow is read as zero.
   if (error == std::errc::result_out_of_range && whole && has_exponent && word[exponent + 1] == '-') {
     value = 0;
     return {};
@@ -83,7 +84,7 @@ std::string_view unquoted(std::string_view word) {
 std::string shown(std::string_view word) {
   constexpr std::size_t longest = 40;
   std::size_t length = std::min(word.size(), longest);
-  // A character of UTF-8 is not cut in two.
+  // Do not cut within a UTF-8 character.
   while (length < word.size() && length > 0 && (static_cast<unsigned char>(word[length]) & 0xc0) == 0x80) --length;
   std::string text;
   for (char c : word.substr(0, length)) text += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;

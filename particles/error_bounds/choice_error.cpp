@@ -1,4 +1,4 @@
-// Candidates with their errors -> which places are certain. One door: ChoiceError.
+// Decides from the candidates' error bounds which slots of a choice are certain. Entry point: ChoiceError.
 #include "particles/error_bounds/choice_error.h"
 
 #include <algorithm>
@@ -36,8 +36,8 @@ void ChoiceError::take(double j_index, bool certain, const std::function<Running
   }
 }
 
-// Whether it is certain which candidates are the so many best ones. Of so many that are surely there the highest is not
-// above a limit; then none but these may be below it.
+// True if the set of the `best` smallest candidates is certain. At least `best` certain candidates have an upper bound
+// <= limit; the set is certain if no other candidate has a lower bound <= limit.
 bool ChoiceError::is_decided(int best) const {
   const auto count = std::size_t(best);
   if (count == 0) return true;

@@ -1,5 +1,4 @@
-// The oracle's sums -> values, their scale, and how wrong a device may be. One door: expect(). Runs nothing but the
-// interpreter and the error analysis.
+// Computes the oracle's outputs, their scale and the error bounds of a device. Entry point: expect().
 #include "particles/error_bounds/error_bound.h"
 
 #include <algorithm>
@@ -19,7 +18,7 @@ using Number = RunningError::Number;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Which sums each output is made of by finish(): [output component] -> their components.
+// The components of the sums that finish() computes each output component from: [output component].
 std::vector<std::vector<int>> sums_of_outputs(const Pipeline& pipeline) {
   std::vector<std::vector<int>> sums(pipeline.contributions.size());
   for (std::size_t c = 0; c < sums.size(); ++c) {
@@ -35,13 +34,14 @@ std::vector<std::vector<int>> sums_of_outputs(const Pipeline& pipeline) {
   return sums;
 }
 
-// Errors of the sums before finish(), and the pairs in which rounding decides something.
+// Error bounds of the sums before finish(), and the numbers of pairs in which rounding decides something.
 struct SumErrors {
   Figures errors;
   std::vector<std::vector<std::int64_t>> undecided;  // [asked i][output field]
 };
 
-// `rounded`: the inputs as they reach the device, with the sums of those; the same where nothing is rounded.
+// `rounded_input`, `rounded_sums`: the inputs after conversion to the device's precision, and the oracle's sums of these;
+// the same objects as `input` and `sums` if nothing is rounded.
 SumErrors sum_errors(const Pipeline& pipeline, const OracleInput& input, const Figures& sums,
                      const OracleInput& rounded_input, const Figures& rounded_sums, std::span<const std::int64_t> which,
                      const Options& options, const Target& target) {
@@ -64,7 +64,8 @@ SumErrors sum_errors(const Pipeline& pipeline, const OracleInput& input, const F
   return result;
 }
 
-// Real numbers of which mixed precision does not only form j - i differences, which it keeps whole.
+// [component] True if a real input is used in other operations than differences j - i. Mixed precision keeps both floats
+// of an input only for such differences.
 std::vector<bool> used_alone(const Pipeline& pipeline, Op leaf) {
   const Graph& graph = pipeline.pair;
   std::vector<bool> alone(std::size_t(pipeline.components(leaf == Op::InputI ? Role::InputI : Role::InputJ)));
@@ -80,7 +81,7 @@ std::vector<bool> used_alone(const Pipeline& pipeline, Op leaf) {
   return alone;
 }
 
-// What reaches the device in float: floats always, real numbers where the precision says so.
+// True if inputs of this type are converted to float for the device.
 bool is_rounded(Type type, Precision precision) {
   return type == Type::Float || (type == Type::Real && precision != Precision::Double);
 }
@@ -90,8 +91,8 @@ bool rounds_any(const Pipeline& pipeline, const Options& options) {
                              [&](const Field& field) { return is_rounded(field.type, options.precision); });
 }
 
-// By param: whether it is but the length of a periodic box, of which mixed precision keeps a low part. Its quotient
-// with the difference decides how many lengths are taken off, and no more.
+// [param component] True if a param is used only as a length or lattice vector of a periodic box. Mixed precision keeps
+// the low float of such a param. Its quotient with the difference is used only for the number of lengths to subtract.
 std::vector<bool> lengths_of_images(const Pipeline& pipeline) {
   const Graph& graph = pipeline.pair;
   std::set<NodeId> users;
@@ -130,7 +131,7 @@ OracleInput rounded_input(const Pipeline& pipeline, OracleInput input, const Opt
     for (int k = field.first; k < field.first + field.components(); ++k) {
       const auto c = std::size_t(k);
       if (field.role == Role::Param) {
-        // The elements of tables are rounded where they are looked up.
+        // Elements of tables are rounded at the lookup.
         const bool kept = field.is_table || (options.precision == Precision::Mixed && lengths[c]);
         if (!kept) input.params[c] = double(float(input.params[c]));
         continue;
@@ -148,7 +149,7 @@ OracleInput rounded_input(const Pipeline& pipeline, OracleInput input, const Opt
   return input;
 }
 
-// The sums with their errors -> the outputs with theirs.
+// Applies finish() to the sums and their error bounds.
 void finish(const Pipeline& pipeline, const OracleInput& input, std::span<const std::int64_t> which,
             const Figures& sums, const Figures& errors, const Options& options, const Target& target, Figures& values,
             Figures& bounds) {
@@ -171,7 +172,7 @@ void finish(const Pipeline& pipeline, const OracleInput& input, std::span<const 
   }
 }
 
-// What goes along with a choice is anything where that is.
+// If rounding decides a slot of a choice, the payload of that slot has an infinite error bound too.
 void spread_doubt(const Pipeline& pipeline, Figures& errors) {
   for (const Choice& choice : choices_of(pipeline.fields))
     for (const Choice::Carried& along : choice.carried)
@@ -190,8 +191,8 @@ Expectation expect(const Pipeline& pipeline, const OracleInput& input, std::span
   const OracleOutput sums = interpret(unfinished, input, which);
   Expectation expected;
 
-  // A small error of every sum, carried through finish(), tells the outputs' scale; so small that finish() is linear,
-  // and not so small that its own roundings show.
+  // The scale of an output is the effect of a small error of every sum on finish(), divided by that small factor. The
+  // factor is so small that finish() is nearly linear, and so large that the roundings of finish() do not matter.
   constexpr double small = 0x1p-10;
   Figures errors = sums.magnitudes;
   for (auto& column : errors)

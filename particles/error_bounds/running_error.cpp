@@ -1,4 +1,4 @@
-// Graph and leaves -> values and error bounds of all nodes. The door is RunningError. Knows no particles.
+// Computes values and error bounds of all nodes of a graph. Entry point: RunningError. Knows no particles.
 #include "particles/error_bounds/running_error.h"
 
 #include <algorithm>
@@ -14,14 +14,14 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// How far apart two outcomes are; infinitely where one of them is no number.
+// The distance of two results; infinite if one of them is NaN or they are different infinities.
 double distance(double a, double b) {
   if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
   const double difference = std::fabs(a - b);
   return std::isnan(difference) ? kInfinity : difference;
 }
 
-// Of an index beyond 2^53, which the oracle's doubles round.
+// The rounding error of an index beyond 2^53 in the oracle's double.
 double unrepresented(double index) { return std::fabs(index) > 0x1p53 ? std::fabs(index) * 0x1p-53 : 0; }
 
 }  // namespace
@@ -81,14 +81,15 @@ void RunningError::compute_node(NodeId id, int count) {
   evaluate(node.op, node.type, type, args, values, count, table_of(node));
   if (facts(node.op).typing == Typing::OfVectors) {
     if (node.op == Op::Image) return bound_shortest_copy(id, count);
-    // Numbers are put together or picked out, and so are their errors.
+    // The operation only packs or selects components, so the errors are packed or selected the same way.
     for (int a = 0; a < arguments; ++a) args[std::size_t(a)] = errors_[std::size_t(node.args[std::size_t(a)])].data();
     return evaluate(node.op, node.type, type, args, errors, count);
   }
   if (options_.precision == Precision::Mixed)
     if (const auto shift = image_shift(graph_, id)) return bound_image(id, *shift, count);
 
-  // Sums may be reassociated, which moves the rounding of one term into another; a difference of inputs stays.
+  // Kernels may reassociate sums, so a sum may be wrong by roundings relative to |a| + |b|. A difference of leaves is
+  // never reassociated.
   const bool sum = (node.op == Op::Add || node.op == Op::Sub) && !of_leaves;
   const double roundings = this->roundings(node);
   const auto error_scale = facts(node.op).error_scale;
@@ -105,14 +106,14 @@ void RunningError::compute_node(NodeId id, int count) {
     for (int k = 0; k < count; ++k) errors[k] += unrepresented(values[k]);
 }
 
-// What a difference of two inputs lacks in mixed precision, where each is kept as two floats.
+// The error of a difference of two inputs in mixed precision, which stores each input as two floats.
 double RunningError::lower_parts(double a, double b) {
   const double epsilon = epsilon_of(Precision::Mixed), size = std::fabs(a) + std::fabs(b);
   return std::isfinite(size) ? epsilon * epsilon * size : 0;
 }
 
-// The nearest image of a difference of inputs is exact in mixed precision, but for its own rounding and that of the
-// lower parts; unless the number of lengths to take off is uncertain.
+// In mixed precision the minimum image of a difference of inputs has only the error of its own rounding and of the low
+// floats, unless the number of box lengths to subtract is uncertain.
 void RunningError::bound_image(NodeId id, const ImageShift& shift, int count) {
   const double epsilon = epsilon_of(Precision::Mixed);
   const auto column = [](const std::vector<std::vector<double>>& of, NodeId node) {
@@ -120,7 +121,7 @@ void RunningError::bound_image(NodeId id, const ImageShift& shift, int count) {
   };
   for (int k = 0; k < count; ++k) {
     const double lengths = std::fabs(column(values_, shift.whole)[k] * column(values_, shift.length)[k]);
-    // Of three lengths and more the product has no fused operation to be exact in.
+    // Without fused multiply-add the product of 3 or more and the length is rounded.
     const double product = !fused_ && std::fabs(column(values_, shift.whole)[k]) > 2 ? epsilon * lengths : 0;
     const Node& difference = graph_[shift.difference];
     const double ends = lower_parts(column(values_, difference.args[0])[k], column(values_, difference.args[1])[k]);
@@ -132,9 +133,9 @@ void RunningError::bound_image(NodeId id, const ImageShift& shift, int count) {
   }
 }
 
-// A copy is as wrong as the difference and the multiples of the lattice vectors that are taken off it, unless another
-// is as short within that: then it may be that one. In mixed precision few multiples are exact, but for their lower
-// parts.
+// The error of a minimum image in a lattice: the errors of the difference and of the subtracted multiples of the lattice
+// vectors. If another image is equally short within this error, the device may choose that one. In mixed precision up
+// to a few multiples are exact except for their low floats.
 void RunningError::bound_shortest_copy(NodeId id, int count) {
   constexpr double kRoundings = 8, kFewMultiples = 6;
   const Node& node = graph_[id];
@@ -152,7 +153,7 @@ void RunningError::bound_shortest_copy(NodeId id, int count) {
     const bool exact = mixed && way < kFewMultiples * across;
     const bool keeps_parts = mixed && std::ranges::all_of(graph_[node.args[0]].args,
                                                           [&](NodeId c) { return is_input_difference(graph_, c); });
-    // What the choice between copies goes by is rounded in every precision.
+    // The lengths that are compared to choose an image are rounded in every precision.
     const double doubt = kRoundings * epsilon * way + size(&moved[3 * k]);
     const Triple other = lattice->doubt(copy, doubt);
     for (std::size_t c = 0; c < 3; ++c) {
@@ -163,8 +164,8 @@ void RunningError::bound_shortest_copy(NodeId id, int count) {
   }
 }
 
-// All arguments are moved together, since two that follow from one uncertain condition are wrong together: of a product
-// of both, the product of the errors may be all that there is.
+// All arguments are perturbed together, because two arguments that depend on the same uncertain condition are wrong
+// together: the error of their product may be just the product of their errors.
 void RunningError::add_argument_errors(NodeId id, const std::array<const double*, 3>& args, int count) {
   const Node& node = graph_[id];
   const Type type = graph_[node.args[0]].type;
@@ -194,14 +195,14 @@ void RunningError::add_argument_errors(NodeId id, const std::array<const double*
     const auto error_of = [&](int a) { return errors_[std::size_t(node.args[std::size_t(a)])][k]; };
     const bool lost =
         node.op != Op::Select && std::ranges::any_of(uncertain, [&](int a) { return error_of(a) == kInfinity; });
-    // Between its two ends such a divisor is 0.
+    // The interval of such a divisor contains 0.
     const bool divides_by_zero =
         node.op == Op::Div && node.type >= Type::Float && error_of(1) > 0 && std::fabs(args[1][k]) <= error_of(1);
     errors_[std::size_t(id)][k] += lost || divides_by_zero ? kInfinity : larger[k];
   }
 }
 
-// A constant is rounded to the precision in which it is used.
+// Constants have the rounding error of the precision in which they are used.
 double RunningError::leaf_error(const Node& leaf, const Number& number) const {
   if (leaf.type == Type::Index) return number.error + unrepresented(number.value);
   const bool narrow = is_floating(leaf.type) && epsilon(leaf.type) > std::numeric_limits<double>::epsilon();

@@ -1,4 +1,4 @@
-// Pairs with their errors -> errors of sums. The door is SumError. Runs nothing but the error analysis.
+// Error bounds of sums from the error bounds of their terms. Entry point: SumError.
 #include "particles/error_bounds/sum_error.h"
 
 #include <algorithm>
@@ -15,9 +15,9 @@ using Number = RunningError::Number;
 
 constexpr int kBatch = 256;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// A tile of 128 terms is added up in working precision, and every addition may round all that there is by half an
-// epsilon. Where terms are equal, or small beside the first, all errors are indeed of one sign. What is beyond the
-// tiles is one rounding.
+// The error of a sum, in epsilons relative to the sum of |term|. Tiles of 128 terms are added in working precision, and
+// each addition may round the partial sum by half an epsilon. If terms are equal, or small compared to the first, all
+// these errors do have the same sign. Adding the tiles counts as one rounding.
 double sum_roundings(std::int64_t terms) { return 0.5 * double(std::min<std::int64_t>(terms, 128)) + 1; }
 
 }  // namespace
@@ -26,7 +26,7 @@ bool is_integral(const Field& field) {
   return field.type == Type::Int || field.type == Type::Index || field.type == Type::Bool;
 }
 
-// What the errors of its candidates make of one output component.
+// The error bound of one output component, from the terms or candidates of its reduction.
 class ReducedError {
  public:
   ReducedError(Reduction reduction, bool is_whole, double sum_roundings, Precision precision)
@@ -35,13 +35,13 @@ class ReducedError {
         sum_roundings_(sum_roundings),
         weighted_(sum_roundings, precision) {}
 
-  // A term that is there, or that may be there because its guard is uncertain; of a softmax with its logit.
+  // Takes a term; `certain` is false if rounding may decide its guard. `logit` is used for softmax only.
   void take(Number term, Number logit, bool certain) {
     if (is_exponential(reduction_))
       return weighted_.take(reduction_ == Reduction::Softmax ? logit : term, term, certain);
     if (reduction_ == Reduction::Product) return multiply(term, certain);
     if (is_sum(reduction_)) {
-      // If it is there, the sum is anything.
+      // The device may add this NaN.
       if (!certain && std::isnan(term.value)) {
         sum_ = kInfinity;
         return;
@@ -50,7 +50,7 @@ class ReducedError {
       magnitude_ += std::fabs(term.value);
       return;
     }
-    // Seen as a minimum: of a maximum the negatives.
+    // A maximum is treated as the minimum of the negated values.
     const bool smallest = reduction_ == Reduction::Min || reduction_ == Reduction::ArgMin;
     const double value = smallest ? term.value : -term.value;
     if (certain) sure_ = std::min(sure_, value + term.error);
@@ -78,7 +78,7 @@ class ReducedError {
       case Reduction::Min:
       case Reduction::Max: {
         const double seen = reduction_ == Reduction::Min ? value : -value;
-        if (lowest_ == kInfinity) return 0;  // there is none
+        if (lowest_ == kInfinity) return 0;  // no candidates
         const double error = std::max(seen - lowest_, sure_ - seen);
         return std::isnan(error) ? kInfinity : error;
       }
@@ -88,13 +88,13 @@ class ReducedError {
   }
 
  private:
-  // Sums and products of whole numbers are made in doubles, which are exact to 2^53; at 2^63 kernels hold them.
+  // The oracle forms sums and products of integers in double, which is exact up to 2^53; kernels saturate at 2^63.
   bool leaves_exactness() const {
     constexpr double kExact = 0x1p53;
     return reduction_ == Reduction::Product ? most_ > kExact : is_sum(reduction_) && magnitude_ > kExact;
   }
 
-  // The largest size that the product may have. It is rounded once for each factor, in double, here as on the device.
+  // Updates the largest possible |product|. It is rounded once per factor, in double, here and on the device.
   void multiply(Number term, bool certain) {
     const double most = std::fabs(term.value) + term.error, least = std::fabs(term.value) - term.error;
     const double factor = certain ? most : std::max({1.0, most, least > 0 ? 1 / least : kInfinity});
@@ -109,8 +109,8 @@ class ReducedError {
   double most_ = 1;
   bool uncertain_ = false;
   double sum_ = 0, magnitude_ = 0;
-  double sure_ = kInfinity;                         // the minimum is not above it
-  double lowest_ = kInfinity, second_ = kInfinity;  // what the two lowest candidates may be
+  double sure_ = kInfinity;                         // upper bound of the minimum
+  double lowest_ = kInfinity, second_ = kInfinity;  // the two smallest lower bounds of candidates
 };
 
 RunningError::Number leaf_of(const OracleInput& input, const Node& leaf, std::int64_t i, std::int64_t j,

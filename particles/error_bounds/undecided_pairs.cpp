@@ -1,4 +1,4 @@
-// Pairs with their errors -> how many are undecided. The door is UndecidedPairs.
+// Counts undecided pairs from the error bounds of their values. Entry point: UndecidedPairs.
 #include "particles/error_bounds/undecided_pairs.h"
 
 #include <algorithm>

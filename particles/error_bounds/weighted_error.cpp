@@ -1,5 +1,4 @@
-// Terms with their errors -> the error of the logarithm of their weights' sum, or of their weighted mean. Doors: those
-// of WeightedError.
+// Error bounds of logsumexp and of a softmax mean, from the error bounds of their terms. Entry point: WeightedError.
 #include "particles/error_bounds/weighted_error.h"
 
 #include <algorithm>
@@ -19,14 +18,14 @@ double WeightedError::largest() const {
   return largest;
 }
 
-// Of a weight whose logit is so far below the largest, relative to it. The weight is an exponential of a rounded
-// difference, which is no larger or at most 8. As the reference rises to the largest, by more than 8 at a time, it is
-// multiplied by further exponentials of that kind, and each product rounds. An exponential is known to 8 epsilons, a
-// difference to half an epsilon of its size. Parts of the sum are joined in double, each time with one more
-// exponential.
+// Relative rounding error of a weight whose logit is `below` less than the largest logit. The weight is the exponential
+// of (logit - reference), where the difference is rounded and at most 8. Whenever the reference rises towards the
+// largest logit, by more than 8 at a time, the weight is multiplied by another exponential, and the product is rounded.
+// An exponential has an error of 8 epsilons, a difference half an epsilon of its size. Partial sums are combined in
+// double, each with one more exponential.
 double WeightedError::roundings(double below) const {
   const double epsilon = epsilon_of(precision_);
-  // About there a weight leaves the numbers of the precision, and may be 0.
+  // About there a weight underflows in this precision and may be 0.
   if (below > (precision_ == Precision::Double ? 690 : 80)) return 1;
   const double raises = (below + 8) / 8;
   const double joins = 2 * double(std::min<std::size_t>(terms_.size(), 512)) * epsilon_of(Precision::Double);
@@ -41,14 +40,14 @@ double WeightedError::of_logarithm(double value) const {
     most += std::exp(logit.value - top + logit.error) * (1 + rounding);
     if (certain) least += std::exp(logit.value - top - logit.error) * std::max(1 - rounding, 0.0);
   }
-  // Nothing has a weight.
+  // All weights are 0.
   if (top == -kInfinity) return 0;
   const double error = std::max(top + std::log(most) - value, value - top - std::log(least));
   const double rounded = sum_roundings_ + epsilon_of(precision_) * (1 + std::fabs(value));
   return std::isnan(error) ? kInfinity : std::max(error, 0.0) + rounded;
 }
 
-// A weight that is wrong by a part of itself moves the mean towards its value, or away from it.
+// A relative error of a weight shifts the mean by a multiple of (term - mean).
 double WeightedError::of_mean(double value) const {
   const double top = largest();
   double moved = 0, sizes = 0, total = 0, least = 0;

@@ -1,4 +1,4 @@
-// Names of GADGET's datasets -> those that fields have. Doors: gadget_type(), take_gadget_names(). Opens no files.
+// Translates the names of GADGET's datasets to nbcc's. Entry points: gadget_type(), take_gadget_names(). Opens no files.
 #include "particles/files/gadget_names.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace nbcc {
 namespace {
 
-// SWIFT has the plural of most.
+// SWIFT uses the plural of most names.
 std::string_view usual_name(std::string_view name) {
   constexpr std::pair<std::string_view, std::string_view> names[] = {
       {"Coordinates", "x"},     {"Velocities", "v"},       {"Masses", "m"},      {"ParticleIDs", "id"},

@@ -1,4 +1,4 @@
-// Turns HDF5 into a table and back; its doors are read_hdf5, decode_hdf5 and encode_hdf5. Writes to memory only.
+// Decodes and encodes HDF5 files. Entry points: read_hdf5(), decode_hdf5(), encode_hdf5(). Writes to memory only.
 #include "particles/files/hdf5_file.h"
 
 #include <fmt/format.h>
@@ -17,19 +17,19 @@
 namespace nbcc {
 namespace {
 
-// What a dataset claims beyond what is stored for it has to come from fill values or compression; above this size
-// it has to be credible.
+// A dataset may be larger than its stored bytes because of fill values or compression. Above kUnstoredLimit bytes,
+// kLargestRatio limits size / stored bytes, so that a damaged file does not cause a huge allocation.
 constexpr std::uint64_t kUnstoredLimit = 64u << 20;
 constexpr std::uint64_t kLargestRatio = 2000;
 
-// Reads one dataset or attribute; `read` is H5Dread or H5Aread with the rest of its arguments filled in.
+// Reads a string from a dataset or attribute; read(memory type, address) calls H5Dread or H5Aread.
 template <class Read>
 std::optional<std::string> read_string(hid_t type, Read read) {
   const Handle memory(H5Tcopy(H5T_C_S1), H5Tclose);
   H5Tset_cset(memory, H5Tget_cset(type));
-  // HDF5 1.10 follows damaged addresses of strings of variable length without a check; such notes are passed over.
+  // HDF5 1.10 does not check the addresses of strings of variable length and crashes on damaged ones; skip them.
   if (H5Tis_variable_str(type) != 0) return std::nullopt;
-  // HDF5's own cap on an attribute is 64 KiB; longer text in a dataset is no note.
+  // HDF5 limits attributes to 64 KiB; a text beyond 1 MiB in a dataset is not read as an attribute.
   const std::size_t size = H5Tget_size(type);
   if (size > (1u << 20)) return std::nullopt;
   std::string text(size + 1, '\0');
@@ -48,8 +48,7 @@ std::optional<std::string> read_scalar(hid_t type, Read read) {
   return value.first_as_text();
 }
 
-// Attributes that are not one string or number (dimension scales and the like) say nothing about where the file
-// came from, and are passed over.
+// Reads attributes that are a single string or number. Others, such as dimension scales, are ignored.
 void read_attributes(hid_t group, ParticleTable& table) {
   H5Aiterate2(
       group, H5_INDEX_CRT_ORDER, H5_ITER_INC, nullptr,
@@ -65,7 +64,7 @@ void read_attributes(hid_t group, ParticleTable& table) {
       &table);
 }
 
-// The shape of a dataset, one number for each row where it says no more; `dimensions` is 0 of a single value.
+// An open dataset and its shape [rows, components]; components is 1 for shape (N). `dimensions` is 0 for a single value.
 struct Dataset {
   Dataset(hid_t group, const std::string& name)
       : handle(H5Dopen2(group, name.c_str(), H5P_DEFAULT), H5Dclose),
@@ -102,7 +101,7 @@ ColumnData read_dataset(hid_t group, const std::string& name, const std::string&
       (bytes > kUnstoredLimit && bytes / kLargestRatio > std::min<std::uint64_t>(stored, file_size)))
     refuse(fmt::format("claims {} rows of {} numbers, but only {} bytes are stored for it", rows, components, stored));
   ParticleColumn column{name, static_cast<int>(components), make_data(element, count)};
-  // Numbers beyond int64 are then negative ones, which an unsigned type does not have.
+  // Unsigned numbers beyond int64 become negative in the column, and are refused below.
   const bool is_unsigned = element == ElementType::Int64 && H5Tget_sign(dataset.type) == H5T_SGN_NONE;
   const hid_t memory = is_unsigned ? H5T_NATIVE_UINT64 : memory_type(element);
   if (count > 0 && dataset.read(memory, column.values()) < 0) fail_in_hdf5(path, label + " cannot be read");
@@ -119,7 +118,7 @@ std::string name_of(hid_t group) {
   return name;
 }
 
-// The numbers of an attribute; none where it is not there, or is no short list of numbers.
+// The numbers of an attribute; empty if it does not exist or is not a short list of numbers.
 std::vector<double> numbers_of_attribute(hid_t group, const char* key) {
   if (H5Aexists(group, key) <= 0) return {};
   const Handle attribute(H5Aopen(group, key, H5P_DEFAULT), H5Aclose);
@@ -135,8 +134,8 @@ std::vector<double> numbers_of_attribute(hid_t group, const char* key) {
   return numbers;
 }
 
-// What the header of a snapshot says of the particles of a type, where it has one: masses that are all the same and
-// stand in it alone, its numbers as notes, and whether there are other files with more of the particles.
+// Reads the group Header of a snapshot, if there is one: its numbers become attributes; a common mass of this particle
+// type (MassTable) becomes the column m; a snapshot that is split into several files is refused.
 void add_gadget_header(hid_t file, int type, const std::string& path, std::vector<FileColumn>& columns,
                        ParticleTable& notes) {
   if (H5Lexists(file, "Header", H5P_DEFAULT) <= 0) return;
@@ -203,19 +202,19 @@ ParticleTable read_open_file(const Handle& file, const std::string& path, const 
     take_gadget_names(columns);
     add_gadget_header(file, *type, path, columns, notes);
   }
-  // Neither text nor grids are columns, but where somebody asks for them they are told so.
+  // Drop text and arrays of more than two dimensions, unless they are chosen: reading them then throws the reason.
   std::erase_if(columns, [&](const FileColumn& c) { return !c.listed && !choice.takes(c.name, c.also); });
   ParticleTable table = read_columns(columns, choice, alone);
   table.attributes = std::move(notes.attributes);
   return table;
 }
 
-// The whole file lives in memory; `image` is what it starts from, none for a new one.
+// File access in memory. `image`: the bytes of an existing file; empty for a new file.
 Handle memory_access(std::string_view image) {
   Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   constexpr std::size_t growth = 1 << 20;
   H5Pset_fapl_core(access, growth, 0);
-  // HDF5 copies the image, in spite of the pointer to non-const.
+  // HDF5 copies the image, although its parameter is not const.
   if (!image.empty()) H5Pset_file_image(access, const_cast<char*>(image.data()), image.size());
   return access;
 }

@@ -1,5 +1,5 @@
-// Handles, groups and datasets of HDF5. The doors are in the header. HDF5 prints its error stack by default: here the
-// stack is silenced and its innermost line put into the exception.
+// Handles, groups and datasets of HDF5. The entry points are declared in the header. HDF5 prints its error stack by
+// default; here it is not printed, and its innermost line goes into the exception.
 #include "particles/files/hdf5_objects.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ std::string innermost_error() {
 }  // namespace
 
 Silence::Silence() {
-  // After a damaged file the library cannot close itself at exit and prints so; all that we open, we close.
+  // After reading a damaged file HDF5's exit handler fails and prints errors. It is not needed: all handles are closed.
   H5dont_atexit();
   H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
@@ -50,7 +50,7 @@ std::vector<Link> links_of(hid_t group, const std::string& path) {
       group, index, H5_ITER_INC, &at,
       [](hid_t parent, const char* name, const H5L_info_t*, void* out) -> herr_t {
         H5O_info_t info;
-        // A dangling link is not an object of ours.
+        // Dangling links are skipped.
         if (H5Oget_info_by_name2(parent, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) >= 0)
           static_cast<std::vector<Link>*>(out)->push_back({name, info.type});
         return 0;
@@ -121,7 +121,7 @@ Handle open_group(hid_t file, const std::string& name, const std::string& path) 
     const Handle group(H5Gopen2(root, link.name.c_str(), H5P_DEFAULT), H5Gclose);
     if (group.valid() && datasets_in(links_of(group, path)) > 0) groups.push_back(link.name);
   }
-  // Beside its particles a snapshot may have other groups: cells, units, links to the same particles.
+  // A snapshot has groups besides its particles (cells, units, links to the same particles); ignore them.
   const auto is_other = [](const std::string& group) { return !gadget_type(group); };
   if (!std::ranges::all_of(groups, is_other)) std::erase_if(groups, is_other);
   if (groups.empty()) throw FileError(path, "there are no datasets in it");
@@ -144,7 +144,7 @@ bool write_dataset(hid_t group, const ParticleColumn& column, bool unnamed) {
   const hsize_t shape[2] = {static_cast<hsize_t>(column.rows()), static_cast<hsize_t>(column.components)};
   const Handle space(H5Screate_simple(column.components > 1 || unnamed ? 2 : 1, shape, nullptr), H5Sclose);
   const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-  // Without a time of birth the same table gives the same bytes.
+  // Without creation times the same table gives the same bytes.
   H5Pset_obj_track_times(creation, 0);
   const hid_t type = memory_type(column.type());
   Handle dataset(H5Dcreate2(group, column.name.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose);

@@ -1,4 +1,4 @@
-// Results -> datasets and attributes of an HDF5 file that is there. The doors are in the header.
+// Writes results as datasets and attributes into an existing HDF5 file. The entry points are declared in the header.
 #include "particles/files/hdf5_update.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,8 @@ Handle open_dataset(hid_t group, const std::string& name) {
   return {H5Dopen2(group, name.c_str(), H5P_DEFAULT), H5Dclose};
 }
 
-// (N) or (N, 1) for one component, (N, K) for more; of the very type, in any byte order.
+// True if the dataset can hold the column: shape (N) or (N, 1) for one component, (N, K) for more, and the same type in
+// any byte order.
 bool takes(hid_t dataset, const ParticleColumn& column) {
   const Handle space(H5Dget_space(dataset), H5Sclose), type(H5Dget_type(dataset), H5Tclose);
   const int dimensions = H5Sget_simple_extent_ndims(space);
@@ -36,7 +37,7 @@ bool takes(hid_t dataset, const ParticleColumn& column) {
          (H5Tget_class(type) != H5T_INTEGER || H5Tget_sign(type) == H5T_SGN_2);
 }
 
-// Whether a dataset is nothing but its numbers, as nbcc writes it.
+// True if a dataset has only numbers, as nbcc writes it: no attributes, chunks, external files or fill value.
 bool is_plain(hid_t dataset) {
   const Handle creation(H5Dget_create_plist(dataset), H5Pclose);
   H5D_fill_value_t fill = H5D_FILL_VALUE_UNDEFINED;
@@ -45,7 +46,7 @@ bool is_plain(hid_t dataset) {
          H5Pget_external_count(creation) == 0 && fill != H5D_FILL_VALUE_USER_DEFINED;
 }
 
-// Why a dataset's numbers cannot be replaced where they are; "": nothing.
+// Why a dataset's numbers cannot be overwritten in place; "" if they can.
 std::string storage_fault(hid_t dataset) {
   const Handle creation(H5Dget_create_plist(dataset), H5Pclose);
   if (H5Pget_layout(creation) == H5D_VIRTUAL || H5Pget_external_count(creation) > 0)
@@ -60,14 +61,14 @@ std::string storage_fault(hid_t dataset) {
   return "";
 }
 
-// Whether an object is in this file itself, and not in one that a link names.
+// True if an object is in this file, not in another file that a link refers to.
 bool is_in(hid_t file, hid_t object) {
   H5O_info_t of_file, of_object;
   return H5Oget_info2(file, &of_file, H5O_INFO_BASIC) >= 0 && H5Oget_info2(object, &of_object, H5O_INFO_BASIC) >= 0 &&
          of_file.fileno == of_object.fileno;
 }
 
-// What stands in the way of an output; "": nothing.
+// Why an output cannot be written as dataset of the group; "" if it can.
 std::string fault_of(hid_t group, const ParticleColumn& column) {
   const char* const name = column.name.c_str();
   if (H5Lexists(group, name, H5P_DEFAULT) <= 0) return "";
@@ -100,8 +101,8 @@ std::optional<std::string> text_of_attribute(hid_t group, const char* key) {
 
 bool has(hid_t group, const std::string& key) { return H5Aexists(group, key.c_str()) > 0; }
 
-// Attributes that are there are replaced where nbcc wrote them: "made by" and "command" of any file of its own, all
-// others of a file with the record of a run.
+// Why an attribute cannot be written; "" if it can. Existing attributes are replaced only if nbcc wrote them: "made by"
+// and "command" in any file of nbcc, all other attributes only in a file with the record of a run.
 std::string attribute_fault(hid_t group, const std::string& key) {
   if (!has(group, key)) return "";
   const std::optional<std::string> maker = has(group, "made by") ? text_of_attribute(group, "made by") : std::nullopt;
@@ -121,7 +122,7 @@ void check(hid_t file, hid_t group, const std::string& path, const ParticleTable
     if (const std::string fault = attribute_fault(group, key); !fault.empty()) throw FileError(path, fault);
 }
 
-// Totals of an earlier run, which are not those of the new outputs.
+// Removes the totals of an earlier run, which do not describe the new outputs.
 void remove_old_totals(hid_t group, const ParticleTable& results) {
   if (results.attributes.empty() || !attribute_fault(group, "pipeline").empty() || !has(group, "pipeline")) return;
   for (int k = H5Aget_num_attrs(group); k-- > 0;) {

@@ -1,5 +1,5 @@
-// The bytes of a LAMMPS data file -> a table of particles. Doors: decode_lammps(), looks_like_lammps(). Opens no files;
-// of the sections Atoms, Velocities, Masses and Atom Type Labels are read, bonds and coefficients passed over.
+// Decodes LAMMPS data files. Entry points: decode_lammps(), looks_like_lammps(). Opens no files. Reads the sections Atoms,
+// Velocities, Masses and Atom Type Labels; ignores bonds and coefficients.
 #include "particles/files/lammps_file.h"
 
 #include <fmt/core.h>
@@ -27,7 +27,7 @@ struct Section {
   std::vector<Row> rows;
 };
 
-// The words of a row of Atoms by style. A density is that of the matter of a grain, not of a fluid.
+// The columns of a row of Atoms, by atom style. `density` is the density of a grain's material, not of a fluid.
 const char* columns_of_style(std::string_view style) {
   constexpr std::pair<std::string_view, const char*> styles[] = {
       {"atomic", "id,type,x[3]"},          {"angle", "id,mol,type,x[3]"},
@@ -48,7 +48,7 @@ std::string_view comment_of(std::string_view line) {
   return hash == std::string_view::npos ? "" : trimmed(line.substr(hash + 1));
 }
 
-// Words joined by single blanks.
+// Joins words by single blanks.
 std::string joined(const std::vector<Word>& words, std::size_t first, std::size_t last) {
   std::string text;
   for (std::size_t k = first; k < last; ++k) text += (k > first ? " " : "") + std::string(words[k].text);
@@ -77,8 +77,8 @@ class LammpsReader {
   }
 
  private:
-  // The first line is a comment whatever it says. Below, a line without numbers begins a section; others are its rows,
-  // or above the first section the header's.
+  // Splits the file into header and sections. The first line is always a comment. After it, a line without numbers begins
+  // a section; lines with numbers are rows of the section, or of the header before the first section.
   void take_apart() {
     std::string_view line;
     lines_.next(line);
@@ -130,7 +130,7 @@ class LammpsReader {
     }
   }
 
-  // Into labels_, by their numbers: place 0 stays empty.
+  // Fills labels_[type]; types begin at 1, so labels_[0] stays empty.
   void read_labels() {
     const Section* const labels = section("Atom Type Labels");
     if (!labels) return;
@@ -224,7 +224,7 @@ class LammpsReader {
         throw FileError(path_, atoms.rows[row].line, 1, fmt::format("a second atom has the id {}", (*ids)[row]));
   }
 
-  // The section has a row for each atom, which begins with its id.
+  // The section has a row "id vx vy vz ..." for each atom.
   void add_velocities(const Section& section) {
     if (!whole_column("id") || table_.find("v")) return;
     std::vector<double> v(3 * std::size_t(table_.rows));
@@ -253,7 +253,7 @@ class LammpsReader {
     table_.columns.push_back({"v", 3, std::move(v)});
   }
 
-  // A row is a type, or its label, and a mass.
+  // A row holds a type or its label, and a mass.
   void add_masses(const Section& section) {
     const ParticleColumn* const types = table_.find("type");
     if (!types || types->type() != ElementType::Int32 || types->components != 1 || table_.find("m")) return;
@@ -295,7 +295,7 @@ class LammpsReader {
   TextLines lines_;
   std::int64_t count_ = -1;
   std::vector<Section> sections_;
-  std::vector<std::string> labels_;  // of types, from 1 on
+  std::vector<std::string> labels_;  // [type], from 1 on
   std::unordered_map<std::int64_t, std::size_t> row_of_id_;
   ParticleTable table_;
 };

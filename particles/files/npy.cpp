@@ -1,5 +1,5 @@
-// Turns the bytes of an .npy array into columns and back; its doors are in the header. Opens no files;
-// what the header says is particles/files/npy_header.cpp's to find out.
+// Decodes and encodes .npy arrays. The entry points are declared in the header. Opens no files; npy_header.cpp parses the
+// header of an array.
 #include "particles/files/npy.h"
 
 #include <fmt/core.h>
@@ -24,7 +24,7 @@ Stored load(const char* from, bool swapped) {
   return std::bit_cast<Stored>(raw);
 }
 
-// Where the numbers of one column lie.
+// Addresses of the numbers of one column; strides in bytes.
 struct Layout {
   const char* first;
   std::int64_t rows, components, row_stride, component_stride;
@@ -48,7 +48,7 @@ ColumnData gather(const Layout& layout) {
   return values;
 }
 
-// The numbers that are read, and what a column holds them in.
+// The element types that can be read, each with the function that converts it to the type of a column.
 struct Numbers {
   char kind;
   std::int64_t size;
@@ -67,7 +67,7 @@ constexpr Numbers kNumbers[] = {
     {'b', 1, gather<std::uint8_t, std::int32_t>},
 };
 
-// Null for what is not a number that fits a column.
+// Null if elements of this type cannot be read.
 const Numbers* numbers_of(const NpyField& field) {
   for (const Numbers& numbers : kNumbers)
     if (numbers.kind == field.kind && numbers.size == field.size) return &numbers;
@@ -86,7 +86,7 @@ const Numbers* numbers_of(const NpyField& field) {
   throw FileError(path, fmt::format("{} {}", label, fault));
 }
 
-// One code point; a byte that is not UTF-8 becomes U+FFFD and is stepped over alone.
+// Removes one code point from `text`. A byte that is not valid UTF-8 is removed alone and gives U+FFFD.
 std::uint32_t take_utf8(std::string_view& text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   const std::size_t length = lead < 0x80 ? 1 : lead >> 5 == 6 ? 2 : lead >> 4 == 14 ? 3 : lead >> 3 == 30 ? 4 : 0;
@@ -112,7 +112,7 @@ std::string read_string(const NpyField& field, const char* from) {
   return text;
 }
 
-// Bytes of a row of the array, after all that could make them more than the file holds was refused.
+// Bytes of a row of the array. Throws FileError if the shape is not allowed or needs another number of bytes than follow.
 std::int64_t checked_row_bytes(const NpyHeader& header, std::size_t available, const std::string& path) {
   std::int64_t record = 0;
   for (const NpyField& field : header.fields) record += field.size * field.components;
@@ -136,10 +136,10 @@ std::int64_t checked_row_bytes(const NpyHeader& header, std::size_t available, c
   return row_bytes;
 }
 
-// `numbers` is what follows the header.
+// `numbers`: the bytes after the header.
 ColumnData data_of(const NpyHeader& header, const NpyField& field, std::string_view numbers, const std::string& path) {
   for (const NpyField& any : header.fields)
-    if (any.kind == 'O') refuse(any, path);  // a pickle has another length than its dtype: say why first
+    if (any.kind == 'O') refuse(any, path);  // before the length check, which a pickle would fail
   const std::int64_t row_bytes = checked_row_bytes(header, numbers.size(), path);
   const Numbers* const kind = numbers_of(field);
   if (!kind) refuse(field, path);
@@ -176,7 +176,7 @@ std::vector<FileColumn> columns_of_npy(const NpyHeader& header, const std::strin
   std::vector<FileColumn> columns;
   for (std::size_t k = 0; k < header.fields.size(); ++k) {
     const NpyField& field = header.fields[k];
-    if (field.kind == 'V' && field.name.empty() && header.structured) continue;  // pads an aligned record
+    if (field.kind == 'V' && field.name.empty() && header.structured) continue;  // padding of an aligned record
     FileColumn& column = columns.emplace_back();
     column.name = header.structured ? field.name : name;
     column.components = header.structured ? field.components : flat ? 1 : header.shape[1];

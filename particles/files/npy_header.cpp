@@ -1,5 +1,5 @@
-// Turns the header of an .npy array into dtype and shape; its one door is take_npy_header. The header is a Python
-// literal: it is read as the JSON that it nearly is, and never run.
+// Parses the header of an .npy array into dtype and shape. Entry point: take_npy_header(). The header is a Python literal;
+// it is converted to JSON and parsed, never executed.
 #include "particles/files/npy_header.h"
 
 #include <fmt/core.h>
@@ -15,7 +15,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Python's literals are JSON but for their quotes, tuples, True and False, 3L, and a comma before a closing bracket.
+// Converts a Python literal to JSON: they differ in quotes, tuples, True and False, 3L, and commas before a closing
+// bracket.
 std::string json_of(std::string_view literal, bool latin1) {
   std::string json;
   for (std::size_t k = 0; k < literal.size(); ++k) {
@@ -35,14 +36,14 @@ std::string json_of(std::string_view literal, bool latin1) {
       while (json.ends_with(' ') || json.ends_with('\n')) json.pop_back();
       if (json.ends_with(',')) json.pop_back();
       json += c == ')' ? ']' : c;
-    } else if (c != 'L') {  // which Python 2 wrote behind lengths
+    } else if (c != 'L') {  // Python 2 wrote 3L for a length 3
       json += c == '(' ? '[' : c == 'T' ? 't' : c == 'F' ? 'f' : c;
     }
   }
   return json;
 }
 
-// What stands in the way; becomes a FileError at the door.
+// A fault of the header; take_npy_header() converts it to a FileError.
 struct Fault : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -74,7 +75,7 @@ NpyField field_of(const std::string& name, const std::string& type) {
   if (at < type.size()) field.kind = type[at++];
   for (; at < type.size() && type[at] >= '0' && type[at] <= '9' && field.size <= kLargestNpy; ++at)
     field.size = field.size * 10 + (type[at] - '0');
-  // Object arrays have no size; datetimes end in a unit; both are refused later, by their kind.
+  // Object arrays have no size, and datetimes end in a unit. Both are refused later, because of their kind.
   const bool whole = at == type.size() || field.kind == 'M' || field.kind == 'm';
   if (!whole || field.kind == 0 || field.size > kLargestNpy / 4)
     throw Fault(fmt::format("'{}' is not a dtype", printable(type)));
@@ -83,7 +84,7 @@ NpyField field_of(const std::string& name, const std::string& type) {
   return field;
 }
 
-// ('x', '<f8'), ('x', '<f8', (3,)) or (('title', 'x'), '<f8').
+// Parses a field of a record: ('x', '<f8'), ('x', '<f8', (3,)) or (('title', 'x'), '<f8').
 NpyField record_field(const Json& entry) {
   const std::string name = entry.at(0).is_array() ? entry.at(0).at(1) : entry.at(0);
   if (entry.at(1).is_array())
@@ -100,7 +101,7 @@ NpyField record_field(const Json& entry) {
   return field;
 }
 
-// Of {'descr': ..., 'fortran_order': ..., 'shape': (...), }.
+// Parses {'descr': ..., 'fortran_order': ..., 'shape': (...), }.
 NpyHeader header_of(const Json& literal) {
   if (!literal.is_object() || literal.size() != 3) throw Fault("it has more or less than three entries");
   NpyHeader header;
@@ -114,13 +115,13 @@ NpyHeader header_of(const Json& literal) {
   for (const Json& entry : header.structured ? descr : Json::array()) {
     NpyField& field = header.fields.emplace_back(record_field(entry));
     field.offset = offset;
-    offset += field.size * field.components;  // of 2^29 and 2^31 at most
+    offset += field.size * field.components;  // no overflow: at most 2^31 * 2^31
     if (offset > kLargestNpy) throw Fault("a record of more than 2 GiB");
   }
   return header;
 }
 
-// The header's text; `bytes` is left at the numbers.
+// Returns the header's text and removes the header from `bytes`.
 std::string_view take_text(std::string_view& bytes, const std::string& path) {
   if (!bytes.starts_with(kNpyMagic))
     throw FileError(path, bytes.empty() ? "the file is empty" : "it is not an .npy array (its first bytes differ)");
@@ -142,7 +143,7 @@ std::string_view take_text(std::string_view& bytes, const std::string& path) {
 void append_utf8(std::string& text, std::uint32_t code) {
   if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) code = 0xfffd;
   if (code < 0x80) return text.push_back(static_cast<char>(code));
-  const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;  // bytes that follow the first
+  const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;  // continuation bytes
   text += static_cast<char>(0xff << (7 - more) | code >> 6 * more);
   for (int k = more - 1; k >= 0; --k) text += static_cast<char>(0x80 | (code >> 6 * k & 0x3f));
 }

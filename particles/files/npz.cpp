@@ -1,5 +1,5 @@
-// Turns a zip archive of arrays into a table and back; its doors are decode_npz and encode_npz. The arrays
-// themselves are particles/files/npy.cpp's; opens no files.
+// Decodes and encodes zip archives of .npy arrays. Entry points: decode_npz(), encode_npz(), update_npz(). npy.cpp decodes
+// the arrays. Opens no files.
 #include "particles/files/npz.h"
 
 #include <fmt/format.h>
@@ -17,10 +17,10 @@ namespace nbcc {
 namespace {
 
 constexpr std::string_view kProvenance = "provenance";
-// A header that tells of more fields than that is of no column of ours.
+// Bytes of a member that are unpacked for its header; a longer header is not read.
 constexpr std::size_t kHeaderReach = 1 << 16;
 
-// The lines that encode_npz wrote.
+// Adds the lines of "provenance" to the table's attributes.
 void take_provenance(std::string_view text, ParticleTable& table) {
   for (const std::string_view line : split(text, '\n')) {
     const std::size_t colon = line.find(": ");
@@ -31,7 +31,7 @@ void take_provenance(std::string_view text, ParticleTable& table) {
   }
 }
 
-// The arrays' members: name of the array, and where it is.
+// The members of the archive that are arrays: the array's name and the member.
 std::vector<std::pair<std::string, ZipMember>> members_of(std::string_view bytes, const std::string& path) try {
   if (bytes.empty()) throw FileError(path, "the file is empty");
   std::vector<std::pair<std::string, ZipMember>> members;
@@ -50,7 +50,7 @@ std::string read_member(std::string_view archive, const ZipMember& member, const
   throw FileError(path, problem.what());
 }
 
-// As much of a member as its header may take.
+// Unpacks the beginning of a member, which contains the header.
 std::string read_header(std::string_view archive, const ZipMember& member, const std::string& path) try {
   return unpack_zip_begin(archive, member, kHeaderReach);
 } catch (const ZipError& problem) {
@@ -58,10 +58,10 @@ std::string read_header(std::string_view archive, const ZipMember& member, const
 }
 
 [[noreturn]] void refuse_provenance(const std::string& path) {
-  throw FileError(path, "a column cannot be called 'provenance' in .npz: that is where the file's origin stands");
+  throw FileError(path, "a column cannot be called 'provenance' in .npz: that array holds the file's attributes");
 }
 
-// Whether an array of that name is one string, as encode_npz writes it.
+// True if the array is a single string, as encode_npz writes it.
 bool is_provenance(std::string_view array, const std::string& path) {
   const NpyHeader header = take_npy_header(array, path);
   return is_note(header) && header.shape.empty() && header.fields[0].kind == 'U';
@@ -115,7 +115,7 @@ ParticleTable decode_npz(std::string_view bytes, const std::string& path, const 
 
 namespace {
 
-// The names of a structured array's fields; none of what cannot be read.
+// The names of a structured array's fields; empty if the header cannot be read.
 std::vector<std::string> fields_of(std::string_view bytes, const ZipMember& member, const std::string& name,
                                    const std::string& path) {
   std::vector<std::string> fields;
@@ -146,7 +146,7 @@ std::string update_npz(std::string_view bytes, const std::string& path, const Pa
       throw FileError(path, fmt::format("two arrays are called '{}', and one would be lost", name));
     for (const std::string& field : fields_of(bytes, member, name, path))
       if (field != name && table.find(field))
-        throw FileError(path, fmt::format("its array '{}' has a field '{}', which the output would be called as well",
+        throw FileError(path, fmt::format("its array '{}' has a field '{}', which is also the name of an output",
                                           name, field));
     if (name != kProvenance) continue;
     const std::string array = read_member(bytes, member, path);

@@ -1,5 +1,5 @@
-// Words of the command line -> values of params. The doors are in the header. Whether a param of that name exists is
-// not asked here.
+// Parses values of params. The entry points are declared in the header. Does not check that the pipeline has such a
+// param.
 #include "particles/files/param_value.h"
 
 #include <fmt/core.h>
@@ -38,7 +38,7 @@ ParamValue parse_param(std::string_view text) {
 }
 
 void check_rows(const ParamValue& param, const std::string& type) {
-  // Lengths of axes: "vec2[2][3]" has 2, 3 and 2.
+  // The lengths of the axes: 2, 3 and 2 for "vec2[2][3]".
   std::vector<std::int64_t> axes;
   for (std::size_t at = type.find('['); at != std::string::npos; at = type.find('[', at + 1))
     axes.push_back(std::stoll(type.substr(at + 1)));
@@ -46,7 +46,7 @@ void check_rows(const ParamValue& param, const std::string& type) {
   if (param.rows == 0 || axes.size() < 2) return;
   const std::int64_t count = std::int64_t(param.values.size()), row = count / param.rows;
   bool ends_with_an_axis = row == 1;
-  std::int64_t numbers = 1;  // of the last axes
+  std::int64_t numbers = 1;  // product of the lengths of the last axes
   for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
     numbers *= *axis;
     ends_with_an_axis = ends_with_an_axis || row == numbers;

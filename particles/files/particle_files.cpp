@@ -1,5 +1,5 @@
-// Turns a path into a table of particles and a table into a file; its doors are read_particles and write_particles.
-// Chooses the format and sees to columns, overwriting and the standard streams; each format is its own file.
+// Reads and writes particle files. Entry points: read_particles(), write_particles(), ParticleUpdate. Chooses the format
+// and handles --columns, overwriting and the standard streams; each format is implemented in its own file.
 #include "particles/files/particle_files.h"
 
 #include <fmt/core.h>
@@ -31,7 +31,7 @@ namespace {
 
 constexpr const char* kWhat = "a particle file";
 
-// By the name of a format, which is the ending of its files.
+// The format with this name or file name ending.
 std::optional<Format> format_by_name(std::string_view name) {
   constexpr std::pair<std::string_view, Format> formats[] = {
       {"npy", Format::Npy},   {"npz", Format::Npz},  {"h5", Format::Hdf5}, {"hdf5", Format::Hdf5},
@@ -86,7 +86,7 @@ ParticleColumn retyped(ParticleColumn column, ElementType type, const std::strin
   }
 }
 
-// A plain (N, K) array becomes the named columns that its K numbers are.
+// Splits a plain (N, K) array into named columns.
 ParticleTable split_columns(const ParticleTable& table, const std::vector<ColumnName>& names, const std::string& path) {
   const ParticleColumn& whole = table.columns[0];
   if (words_per_row(names) != whole.components)
@@ -135,7 +135,7 @@ ParticleTable pick_columns(ParticleTable table, const std::vector<ColumnName>& n
   return result;
 }
 
-// "snapshot.h5:PartType1" is a file and a group, unless there is a file of that very name.
+// Splits "snapshot.h5:PartType1" into file and group, unless a file with that full name exists.
 void take_group(std::string& path, std::string& group) {
   if (!group.empty() || access(path.c_str(), F_OK) == 0) return;
   for (const std::string_view ending : {".h5:", ".hdf5:"})
@@ -151,7 +151,7 @@ ParticleTable with_columns(ParticleTable table, const std::vector<ColumnName>& n
   return table.unnamed ? split_columns(table, names, path) : pick_columns(std::move(table), names, path);
 }
 
-// What a reader is told: of texts and of files of arrays.
+// Arguments of the readers: options for text formats and for files of arrays.
 struct Reading {
   std::string name, group;
   TextOptions text;
@@ -235,7 +235,7 @@ ParticleTable read_table(const std::string& path, Reading how) {
   if (path == "-") return decode(bytes, format, how);
   how.name = file;
   if (format != Format::Hdf5) return decode(read_input(file, kWhat), format, how);
-  // By name and not by its bytes: a snapshot may be larger than memory, of which a few columns are wanted.
+  // HDF5 opens the file by its path: a snapshot may be larger than memory, although only a few columns are read.
   check_readable_in_place(file, kWhat);
   return with_columns(read_hdf5(file, how.group, how.choice), how.text.columns, file);
 }
@@ -289,7 +289,7 @@ std::optional<ParticleUpdate> ParticleUpdate::of(const std::string& from, const 
   ParticleUpdate update;
   update.from_ = from;
   take_group(update.from_, update.group_);
-  std::error_code unknown;  // who reads or writes the file tells
+  std::error_code unknown;  // errors are reported when the file is read or written
   if (from == "-" || !std::filesystem::is_regular_file(update.from_, unknown)) return std::nullopt;
   const Format format = output_format(to, options);
   if (format != format_by_ending(update.from_) || format == Format::Npy) return std::nullopt;
@@ -304,7 +304,7 @@ std::optional<ParticleUpdate> ParticleUpdate::of(const std::string& from, const 
 
 void ParticleUpdate::check_unchanged() const {
   if (state_of(from_) != state_)
-    throw FileError(from_, "it has changed since its particles were read; the results would be of others");
+    throw FileError(from_, "it has changed since its particles were read; the results belong to the old particles");
 }
 
 std::string ParticleUpdate::updated(const ParticleTable& results) const {

@@ -1,4 +1,4 @@
-// A path -> bytes, or an error that names the file. Doors: read_input(), check_readable_in_place(). Knows no format.
+// Reads a file or pipe. Entry points: read_input(), check_readable_in_place(). Knows no file formats.
 #include "particles/files/read_input.h"
 
 #include <fmt/core.h>
@@ -21,7 +21,7 @@ namespace {
   throw FileError(name, fmt::format("cannot be read: {}", problem));
 }
 
-// Endless ones among them: /dev/zero would be read until the memory is full.
+// Refuses folders and devices; reading an endless device such as /dev/zero would fill the memory.
 void check_kind(const struct stat& status, const std::string& name, const char* what, bool is_terminal) {
   if (S_ISDIR(status.st_mode)) throw FileError(name, fmt::format("is a folder, not {}", what));
   if (S_ISBLK(status.st_mode) || (S_ISCHR(status.st_mode) && !is_terminal))

@@ -1,4 +1,4 @@
-// Turns bytes into a file that is complete or absent at any moment; its door is replace_file. Knows no formats.
+// Writes files atomically: a file is complete or absent at any moment. Entry point: replace_file(). Knows no formats.
 #include "particles/files/replace_file.h"
 
 #include <fcntl.h>
@@ -34,10 +34,10 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
-// A file being written, which is removed at the end unless it is kept.
+// A file being written. The destructor removes it unless keep() was called.
 class Output {
  public:
-  // `name` stands in messages.
+  // Messages call the file `name`.
   Output(const std::string& name, const std::string& path, int flags)
       : name_(name), path_(path), file_(open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666)) {
     if (!is_open()) keep();
@@ -81,7 +81,7 @@ struct Descriptor {
 };
 
 void sync_folder(const std::string& folder) {
-  // Best effort: the file is complete already, this only makes its name survive a power cut.
+  // Makes the file's new name survive a power failure. Errors are ignored, because the file itself is complete.
   const int file = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (file < 0) return;
   fsync(file);
@@ -96,7 +96,7 @@ void write_directly(const std::string& path, std::string_view bytes) {
   output.finish(false);
 }
 
-// Not the source's permissions: a draft of a file that may only be read has to be written once more.
+// Does not copy permissions: the copy of a read-only file must be writable until it has been edited.
 void copy_bytes(const std::string& source, Output& output) {
   const int file = open(source.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) fail(source, "cannot be read", errno);
@@ -111,7 +111,7 @@ void copy_bytes(const std::string& source, Output& output) {
   }
 }
 
-// `fill` writes the draft, which is open.
+// `fill` writes the temporary file, which is open.
 template <class Fill>
 void replace_regular_file(const std::string& path, const std::optional<struct stat>& status, bool force,
                           const Fill& fill) {
@@ -121,16 +121,16 @@ void replace_regular_file(const std::string& path, const std::optional<struct st
   const std::string target = unresolved ? path : resolved.string();
   const std::string draft =
       fmt::format("{}/.{}.{}.tmp", folder_of(target), std::filesystem::path(target).filename().string(), getpid());
-  unlink(draft.c_str());  // of a process of that number that was killed
+  unlink(draft.c_str());  // left by a killed process that had the same process id
   Output output(path, draft, O_CREAT | O_EXCL);
   output.require(output.is_open());
   fill(output, draft);
   if (status) output.take_mode(status->st_mode);
   output.finish(true);
-  // Without force, link() rather than rename(): it fails where another program has made the file in the meantime.
+  // Without force uses link() instead of rename(), because link() fails if another program has created the file since.
   const bool linked = !force && link(draft.c_str(), target.c_str()) == 0;
   if (!force && !linked && errno == EEXIST) throw FileError(path, "exists already; --force overwrites it");
-  // Some file systems have no links.
+  // Some file systems have no hard links; rename() then.
   if (!linked) {
     output.require(rename(draft.c_str(), target.c_str()) == 0);
     output.keep();

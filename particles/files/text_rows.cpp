@@ -1,4 +1,4 @@
-// Rows of words -> columns of numbers. The door is TextRows. Takes no line apart and knows no file format.
+// Converts rows of words to columns of numbers. Entry point: TextRows. Splits no lines and knows no file formats.
 #include "particles/files/text_rows.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 namespace nbcc {
 namespace {
 
-constexpr std::size_t kMostNames = 20;  // that a message lists
+constexpr std::size_t kMostNames = 20;  // limit of the names that a message lists
 
 }  // namespace
 
@@ -44,7 +44,7 @@ TextRows::TextRows(std::string path, std::vector<RowColumn> columns, const TextO
     if (each.column.name.empty()) continue;
     data_.push_back(
         {each.column.name, each.column.components, make_data(each.column.type_or(ElementType::Double), 0), each.also});
-    // A lone column "data" is all numbers of a row, whatever they are.
+    // A column "data" holds all numbers of an unnamed table and stays double.
     whole_.emplace_back().possible =
         !each.column.type && data_.back().type() == ElementType::Double && data_.back().name != "data";
     asked_.push_back(choice_.takes(each.column.name, each.also));
@@ -52,7 +52,7 @@ TextRows::TextRows(std::string path, std::vector<RowColumn> columns, const TextO
 }
 
 void TextRows::Whole::take(const Word& word) {
-  constexpr std::size_t kExactDigits = 15;  // so many any double has
+  constexpr std::size_t kExactDigits = 15;  // a double represents every integer of this many digits
   if (!possible && word.text.size() <= kExactDigits) return;
   std::int64_t value = 0;
   const std::errc error = read_digits(word.text, value);
@@ -72,7 +72,7 @@ void TextRows::Whole::take(const Word& word) {
   values.push_back(value);
 }
 
-// The first row tells numbers from names.
+// Decides from the first row which columns hold numbers and which hold type names.
 void TextRows::settle(const std::vector<Word>& words) {
   for (std::size_t k = 0; k < words.size(); ++k)
     if (places_[k].kind == WordKind::Automatic)

@@ -1,4 +1,4 @@
-// Turns text into a table of particles and back; its doors are decode_text and encode_text. Opens no files.
+// Decodes and encodes text tables. Entry points: decode_text(), encode_text(), text_layout(). Opens no files.
 #include "particles/files/text_table.h"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ class TextReader {
     return finish();
   }
 
-  // Of what was read.
+  // The layout of the text; call it after read().
   TextLayout layout() const {
     TextLayout layout{columns_, names_line_, has_header_row_, 0};
     if (table_is_unnamed_ || named_by_caller_) layout.header_line = 0;
@@ -59,7 +59,7 @@ class TextReader {
 
   void split(std::string_view line) {
     words_ = words_in(line, 0, true);
-    // Between two commas, before the first and after the last of them there has to be a value.
+    // There must be a value before the first comma, between two commas, and after the last comma.
     bool value_due = true, commas = false;
     for (std::size_t at = 0; at < line.size(); ++at) {
       if (line[at] == ',' && value_due) fail(static_cast<long>(at) + 1, "a value is missing before this comma");
@@ -93,7 +93,8 @@ class TextReader {
            (words_.size() > 1 || named_by_caller_ || parse_column_name(unquoted(words_[0].text)));
   }
 
-  // Takes the names if they are names: an error otherwise when they must be, as in a CSV file's first row.
+  // Takes the words as column names and returns true if all are names. Otherwise throws if they must be names, as in a
+  // CSV file's first row, or returns false.
   bool name_by(const std::vector<Word>& words, bool must) {
     std::vector<std::string_view> names;
     for (const Word& word : words) names.push_back(unquoted(word.text));
@@ -107,7 +108,8 @@ class TextReader {
     return !columns.empty();
   }
 
-  // A comment is a header when its words fit the row below; one that says "x[3]" meant to be.
+  // A comment is a header if its words match the row below. A comment with '[' or ':' in a word ("x[3]") is always taken
+  // as a header, so that a wrong count is reported.
   void name_by_comment(std::int64_t words_in_row) {
     if (header_.empty() || !name_by(header_, false)) return;
     names_line_ = header_line_;
@@ -173,9 +175,9 @@ class TextReader {
   long line_ = 0;
   long names_line_ = 0;
   long header_line_ = 0;
-  std::vector<Word> words_;       // of the current line
-  std::vector<Word> header_;      // of the last comment above the rows
-  std::optional<TextRows> rows_;  // once the first was seen
+  std::vector<Word> words_;       // words of the current line
+  std::vector<Word> header_;      // words of the last comment above the rows
+  std::optional<TextRows> rows_;  // created at the first row
   ParticleTable table_;
 };
 
@@ -192,7 +194,7 @@ void put_header(std::string& text, const ParticleTable& table, TextStyle style) 
     text += '\n';
     return;
   }
-  // One name for each field, as programs that read CSV want it.
+  // One name for each number of a row, as programs that read CSV expect.
   const char separator = style == TextStyle::Csv ? ',' : '\t';
   bool first = true;
   for (const ParticleColumn& column : table.columns) {
@@ -227,7 +229,7 @@ void append_number(std::string& text, const ParticleColumn& column, std::int64_t
         using Number = std::decay_t<decltype(value)>;
         if constexpr (std::is_integral_v<Number>)
           fmt::format_to(std::back_inserter(text), "{}", value);
-        else  // the sign of a NaN says nothing: 0 / 0 has one on some processors
+        else  // the sign of NaN is dropped, because the sign of 0 / 0 differs between processors
           fmt::format_to(std::back_inserter(text), "{:.{}g}", std::isnan(value) ? std::fabs(value) : value,
                          std::numeric_limits<Number>::max_digits10);
       },

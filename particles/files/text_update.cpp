@@ -1,4 +1,4 @@
-// Text and results -> text. One door: update_text(). Opens no files; where columns are is text_table.cpp's to find out.
+// Writes results into a text table. Entry point: update_text(). Opens no files; text_table.cpp finds the columns.
 #include "particles/files/text_update.h"
 
 #include <fmt/format.h>
@@ -14,14 +14,14 @@
 namespace nbcc {
 namespace {
 
-// An output and the words of a row that it replaces; none where it is added.
+// An output and the column that it replaces, if the text has one of this name.
 struct Placed {
   const ParticleColumn* output;
-  const ColumnName* replaced = nullptr;
-  std::size_t first_word = 0;
+  const ColumnName* replaced = nullptr;  // null: the output is appended
+  std::size_t first_word = 0;            // index of the replaced column's first word in a row
 };
 
-// A word that takes the place of another.
+// A word of the text and its replacement.
 struct Change {
   Word word;
   std::string text;
@@ -60,7 +60,7 @@ class TextUpdate {
   }
 
  private:
-  // The numbers are of no interest, and columns of names may be there.
+  // No column is chosen, so that columns of type names are accepted without --types.
   static TextOptions without_columns() {
     TextOptions options;
     options.choice.all = false;
@@ -112,13 +112,13 @@ class TextUpdate {
     const std::size_t hash = line.find('#');
     if (is_header && !layout_.header_is_row) return put_header(words_in(line.substr(hash + 1), hash + 1, true), false);
     const std::vector<Word> words = words_in(line.substr(0, hash), 0, true);
-    if (words.empty()) return;  // stays as it is, with what follows
+    if (words.empty()) return;  // the line is copied unchanged, later
     refuse_cells_of_several_words(k, line.substr(0, hash), words, hash != std::string_view::npos);
     is_header ? put_header(words, true) : put_row(words);
   }
 
-  // Readers take a blank for the end of a word and '#' for that of the row, so that in such a cell another word than
-  // the output's would be replaced.
+  // Refuses cells that contain blanks or '#': a blank ends a word and '#' ends the row, so that the word after such a cell
+  // would have another index than its column.
   void refuse_cells_of_several_words(std::size_t k, std::string_view row, const std::vector<Word>& words,
                                      bool has_comment) const {
     const auto refuse = [&](std::size_t offset, const char* what) {
@@ -156,7 +156,7 @@ class TextUpdate {
     put(words, std::move(changes), added);
   }
 
-  // A row of names has a name for each word of the rows below; a comment one for each column.
+  // Updates the header. A header row (CSV) has a name for each word of the rows below; a comment has one per column.
   void put_header(const std::vector<Word>& words, bool is_row) {
     std::vector<std::string_view> names;
     for (const Word& word : words) names.push_back(unquoted(word.text));
@@ -182,8 +182,8 @@ class TextUpdate {
     put(words, std::move(changes), added);
   }
 
-  // The type that a name states has to be that of the new numbers. Without one a column holds doubles, and whole
-  // numbers as well.
+  // Changes the element type in a column's name to the type of the output. A name without a type needs no change for
+  // doubles and for integers.
   static void retype(const ColumnName& column, const ParticleColumn& output, std::span<const Word> words,
                      std::vector<Change>& changes) {
     const ElementType stated = column.type_or(ElementType::Double);
@@ -200,7 +200,7 @@ class TextUpdate {
     }
   }
 
-  // Of words in one line.
+  // Copies a line with `changes` applied and `added` words appended.
   void put(const std::vector<Word>& words, std::vector<Change> changes, const std::vector<std::string>& added) {
     const auto end_of = [&](const Word& word) { return offset_of(word.text) + word.text.size(); };
     std::ranges::sort(changes, {}, [&](const Change& change) { return offset_of(change.word.text); });
@@ -229,10 +229,10 @@ class TextUpdate {
   const TextLayout layout_;
   std::string lone_gap_ = " ", end_ = "\n";
   std::vector<Placed> outputs_;
-  std::vector<std::string_view> lines_, attributes_;  // of a comment "# key: value" the words behind '#'
+  std::vector<std::string_view> lines_, attributes_;  // [line]; attributes_: the text after "# " of a comment line
   std::int64_t row_ = 0;
   std::string made_;
-  std::size_t at_ = 0;  // what stands before it in the text is in made_, or replaced there
+  std::size_t at_ = 0;  // the bytes of the text before this offset are in made_, unchanged or replaced
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The bytes of an .xyz or .extxyz file -> a table of particles. One door: decode_xyz(). Opens no files; of what the
-// comment says only the columns are understood.
+// Decodes .xyz and .extxyz files. Entry point: decode_xyz(). Opens no files. Interprets only Properties of the comment;
+// other keys become attributes.
 #include "particles/files/xyz_file.h"
 
 #include <fmt/core.h>
@@ -23,7 +23,7 @@ struct Entry {
   long column;  // of the value
 };
 
-// What programs call the columns -> what nbcc calls them.
+// Translates the column names of other programs to nbcc's.
 std::string_view usual_name(std::string_view name) {
   constexpr std::pair<std::string_view, std::string_view> names[] = {
       {"species", "type"}, {"pos", "x"},      {"positions", "x"},      {"position", "x"}, {"velo", "v"},
@@ -40,7 +40,7 @@ bool is_key(std::string_view key, std::string_view lower_case) {
   return std::ranges::equal(key, lower_case, {}, [](unsigned char c) { return char(std::tolower(c)); });
 }
 
-// Attributes have such keys only.
+// True if the key has only characters that keys of attributes may have.
 bool may_be_key(std::string_view key) {
   return !key.empty() &&
          std::ranges::all_of(key, [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-'; });
@@ -96,7 +96,7 @@ class XyzReader {
     source_ = "an .xyz file without Properties has the species and three coordinates,";
   }
 
-  // key=value, where the value may be "of several words"; words without '=' are no entries.
+  // Parses key=value; the value may be "several words" in quotes. Words without '=' are ignored.
   std::vector<Entry> entries_of(std::string_view line) const {
     std::vector<Entry> entries;
     for (std::size_t at = 0; at < line.size();) {
@@ -122,7 +122,7 @@ class XyzReader {
       if (line[at] == '\\' && at + 1 < line.size()) ++at;
       entry.value += line[at++];
     }
-    // A comment may be any text: only of what is needed it is a fault.
+    // A comment may be any text, so a missing quote is an error only in Properties.
     if (at >= line.size() && is_key(key, "properties"))
       fail(entry.column, fmt::format("the value of {} has no closing {}", key, end));
     ++at;
@@ -138,7 +138,7 @@ class XyzReader {
     for (std::size_t k = 0; k < parts.size(); k += 3) names.push_back(parts[k]);
     for (std::size_t k = 0; k < parts.size(); k += 3) {
       RowColumn column = property(entry, parts[k], parts[k + 1], parts[k + 2]);
-      // Where the file has a column of that very name, or two that would get it, they keep their own.
+      // A column keeps the file's name if another column already has nbcc's name or would get it.
       const std::string ours(usual_name(parts[k]));
       const auto same = [&](std::string_view other) { return usual_name(other) == ours; };
       if (ours != parts[k] && std::ranges::count_if(names, same) == 1) {

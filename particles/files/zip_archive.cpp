@@ -1,6 +1,5 @@
-// Bytes of a zip archive -> its members, and back; the doors are in the header. zlib inflates and sums up. Knows
-// nothing of arrays and opens no files. The layout is that of PKWARE's APPNOTE.TXT, whose names for the records stand
-// beside them.
+// Reads and writes zip archives. The entry points are declared in the header. zlib inflates members and computes their
+// CRC. Knows no arrays and opens no files. The layout follows PKWARE's APPNOTE.TXT.
 #include "particles/files/zip_archive.h"
 
 #include <zlib.h>
@@ -16,12 +15,12 @@ constexpr std::uint64_t kLocalHeader = 0x04034b50, kCentralHeader = 0x02014b50, 
 constexpr std::uint64_t kLongEnd = 0x06064b50, kLongEndLocator = 0x07064b50;
 constexpr std::size_t kLocalSize = 30, kCentralSize = 46, kEndSize = 22, kLongEndSize = 56, kLocatorSize = 20;
 constexpr unsigned kStored = 0, kDeflated = 8, kEncrypted = 1, kNameIsUtf8 = 1 << 11;
-constexpr std::uint64_t kLong = 0xffffffff, kManyMembers = 0xffff;  // "see the 64-bit field"
+constexpr std::uint64_t kLong = 0xffffffff, kManyMembers = 0xffff;  // "the value is in the zip64 field"
 constexpr std::uint64_t kFirstOfJanuary1980 = 1 << 5 | 1;
-// A deflated byte stands for 1032 bytes at most: a member that claims more is not worth an allocation.
+// Deflate compresses 1032 bytes to one byte at best; for a larger ratio nothing is allocated.
 constexpr std::uint64_t kLargestRatio = 1032;
 
-// Little-endian numbers, within the bytes or not at all.
+// Reads little-endian numbers; throws ZipError beyond the end of the bytes.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : bytes_(bytes) {}
@@ -44,13 +43,13 @@ class Reader {
 };
 
 Reader record_at(std::string_view archive, std::uint64_t place, std::uint64_t signature) {
-  if (place > archive.size()) throw ZipError("a place in it lies beyond its end");
+  if (place > archive.size()) throw ZipError("an offset in it lies beyond its end");
   Reader record(archive.substr(place));
   if (record.number(4) != signature) throw ZipError("a record is not where another says");
   return record;
 }
 
-// The end of central directory record is the last in the file, but for a comment.
+// The offset of the end of central directory record, which is the last record; only a comment may follow.
 std::size_t place_of_end(std::string_view archive) {
   for (std::size_t comment = 0; comment <= 0xffff && comment + kEndSize <= archive.size(); ++comment) {
     const std::size_t place = archive.size() - kEndSize - comment;
@@ -87,7 +86,7 @@ Directory find_directory(std::string_view archive) {
   return directory;
 }
 
-// The "extended information" of zip64: of those numbers that have no room in the header, in this order.
+// Reads the zip64 extended information: 64-bit values of those numbers that do not fit their header fields, in order.
 void take_long_numbers(std::string_view extra, std::initializer_list<std::uint64_t*> numbers) {
   Reader fields(extra);
   while (!fields.empty()) {
@@ -111,7 +110,7 @@ std::string_view packed_bytes(std::string_view archive, const ZipMember& member)
   return header.take(member.packed_size);
 }
 
-// Inflates to `size` bytes; `more`: whether there would have been more.
+// Inflates at most `size` bytes; sets `more` if the member is longer.
 std::string inflate_begin(std::string_view packed, std::size_t size, bool& more) {
   z_stream stream{};
   if (::inflateInit2(&stream, -MAX_WBITS) != Z_OK) throw ZipError("it cannot be unpacked: zlib does not start");
@@ -145,10 +144,10 @@ void put(std::string& to, std::uint64_t value, int size) {
   for (int k = 0; k < size; ++k) to += static_cast<char>(value >> 8 * k);
 }
 
-// "Version needed to extract: 4.5", which knows zip64.
+// "Version needed to extract": 4.5, the first with zip64.
 constexpr std::uint64_t kVersion = 45;
 
-// What local and central header have in common.
+// Writes the fields that local and central headers have in common.
 void put_member(std::string& to, const ZipMember& member, std::uint64_t long_from) {
   put(to, kVersion, 2);
   put(to, member.flags, 2);
@@ -159,7 +158,7 @@ void put_member(std::string& to, const ZipMember& member, std::uint64_t long_fro
   put(to, member.name.size(), 2);
 }
 
-// Both sizes together, as a local header must have them.
+// Returns the zip64 extended information. Contains both sizes or none, as a local header requires.
 std::string long_numbers(const ZipMember& member, std::uint64_t long_from, bool with_place) {
   std::string numbers, extra;
   if (member.size >= long_from) {
@@ -198,7 +197,7 @@ void put_end(std::string& to, const Directory& directory, std::uint64_t long_fro
   to += comment;
 }
 
-// A member of an archive, stored, and its record in the directory.
+// Appends a stored member to `archive` and its record to `directory`.
 void put_stored(std::string& archive, std::string& directory, const std::string& name, std::string_view bytes,
                 std::uint64_t long_from) {
   ZipMember member{name, 0, kStored, checksum_of(bytes), bytes.size(), bytes.size(), archive.size()};
@@ -214,12 +213,12 @@ void put_stored(std::string& archive, std::string& directory, const std::string&
   put(directory, kVersion, 2);
   put_member(directory, member, long_from);
   put(directory, central.size(), 2);
-  for (int k = 0; k < 5; ++k) put(directory, 0, 2);  // no comment, the first of one file, no attributes
+  for (int k = 0; k < 5; ++k) put(directory, 0, 2);  // comment length, disk number, internal and external attributes
   put(directory, member.place >= long_from ? kLong : member.place, 4);
   directory += name + central;
 }
 
-// A member with its record as it stands in the directory.
+// A member and the bytes of its record in the central directory.
 struct Entry {
   ZipMember member;
   std::string_view record;
@@ -254,7 +253,7 @@ std::vector<Entry> entries_of(std::string_view archive, const Directory& directo
   return entries;
 }
 
-// A record of the directory whose member stands at another place.
+// Returns a record of the central directory with another offset of its member.
 std::string moved(std::string_view record, std::uint64_t place, std::uint64_t long_from) {
   constexpr std::size_t kPackedSize = 20, kNameSize = 28, kExtraSize = 30, kPlace = 42;
   const auto number = [&](std::size_t at, int size) { return Reader(record.substr(at)).number(size); };
@@ -263,7 +262,7 @@ std::string moved(std::string_view record, std::uint64_t place, std::uint64_t lo
   put(long_place, place, 8);
   const bool was_long = number(kPlace, 4) == kLong, is_long = was_long || place >= long_from;
   put(place_field, is_long ? kLong : place, 4);
-  std::size_t at = 0;  // of the zip64 extended information
+  std::size_t at = 0;  // offset of the zip64 extended information in `extra`
   const auto half = [&](std::size_t where) { return Reader(std::string_view(extra).substr(where)).number(2); };
   while (at + 4 <= extra.size() && half(at) != 1) at += 4 + half(at + 2);
   if (was_long) {
@@ -335,12 +334,12 @@ std::string update_zip(std::string_view archive, const ZipContents& members, std
   std::vector<std::uint64_t> places{directory.place};
   for (const Entry& entry : entries) places.push_back(entry.member.place);
   std::ranges::sort(places);
-  if (places.back() != directory.place) throw ZipError("a member of it lies behind its directory");
+  if (places.back() != directory.place) throw ZipError("a member of it lies after its directory");
   const auto is_replaced = [&](const Entry& entry) {
     return std::ranges::find(members, entry.member.name, &ZipContents::value_type::first) != members.end();
   };
   std::string made(archive.substr(0, places.front()));
-  // What is kept, in the order of the file; a data descriptor behind a member goes with it.
+  // Copy the other members in file order. A data descriptor after a member is copied with it.
   std::vector<std::string> records(entries.size());
   std::vector<std::size_t> order(entries.size());
   for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
@@ -354,7 +353,7 @@ std::string update_zip(std::string_view archive, const ZipContents& members, std
   }
   std::vector<std::string> added;
   for (const auto& [name, bytes] : members) put_stored(made, added.emplace_back(), name, bytes, long_from);
-  // A member that is replaced keeps its place in the directory.
+  // The record of a replaced member keeps its position in the directory.
   std::string list;
   std::uint64_t count = 0;
   for (std::size_t k = 0; k < entries.size(); ++k) {

@@ -1,8 +1,8 @@
-// Turns a kind's name, a number and a seed into particles; the doors are make_initial_conditions and
-// scale_to_virial. Writes no file, sums over no pairs.
+// Generates initial conditions. Entry points: make_initial_conditions(), scale_to_virial(). Writes no files and sums over
+// no pairs.
 //
-// Only + - * / and the square root appear on the way from the seed to a particle, because IEEE 754 rounds these
-// exactly while pow and cbrt differ between C libraries.
+// Particles are computed from the seed with + - * / and square roots only: IEEE 754 requires correct rounding of these,
+// while pow and cbrt differ between C libraries.
 #include "particles/initial_conditions/initial_conditions.h"
 
 #include <fmt/core.h>
@@ -25,7 +25,7 @@ using Vector = std::array<double, 3>;
 // Henon's units: G = M = 1 and E = -1/4 make the Plummer length 3 pi / 16.
 constexpr double kPlummerLength = 3 * std::numbers::pi / 16;
 
-constexpr const char* kScaled = "scaled to virial";  // an attribute
+constexpr const char* kScaled = "scaled to virial";  // key of an attribute
 
 struct Bodies {
   std::vector<double> m, x, v;
@@ -54,8 +54,8 @@ Vector random_direction(RandomNumbers& random, double length) {
   }
 }
 
-// In Plummer lengths. The mass within r is s^3 with s = r / sqrt(1 + r^2), and the largest of three uniform numbers
-// has exactly that distribution: no cube root is needed.
+// A random radius in Plummer lengths. The mass within r is s^3 with s = r / sqrt(1 + r^2), and the largest of three
+// uniform numbers has the distribution s^3, so that no cube root is needed.
 double plummer_radius(RandomNumbers& random, double limit) {
   for (;;) {
     const double first = random.uniform(), second = random.uniform(), third = random.uniform();
@@ -65,8 +65,8 @@ double plummer_radius(RandomNumbers& random, double limit) {
   }
 }
 
-// The speed as a part q of the escape speed, of density q^2 (1 - q^2)^(7/2), by von Neumann's rejection; the
-// density's maximum is 0.0922 at q^2 = 2/9 (Aarseth, Henon and Wielen 1974).
+// A random ratio q of speed to escape speed with density q^2 (1 - q^2)^(7/2), by rejection sampling; the density's
+// maximum is 0.0922 at q^2 = 2/9 (Aarseth, Henon and Wielen 1974).
 double plummer_speed_ratio(RandomNumbers& random) {
   for (;;) {
     const double q = random.uniform(), height = random.uniform(0, 0.1);
@@ -88,7 +88,7 @@ void move_to_centre(Bodies& bodies) {
 }
 
 ParticleTable make_plummer(std::int64_t n, std::uint64_t seed, const InitialConditionOptions& options) {
-  // Half of the mass lies within 1.3 Plummer lengths; a truncation inside of that is no Plummer sphere any more.
+  // Half of the mass lies within 1.3 Plummer lengths; a truncation at less than 1 would not leave a Plummer sphere.
   if (!(options.truncation_radius >= 1))
     throw UsageError(fmt::format("plummer: the truncation radius is {}; it must be at least 1 (Henon units)",
                                  options.truncation_radius));

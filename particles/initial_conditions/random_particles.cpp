@@ -1,4 +1,4 @@
-// A field list, a number and a seed -> two tables. One door: random_particles().
+// Generates random particles for a list of fields. Entry point: random_particles().
 #include "particles/initial_conditions/random_particles.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class Maker {
     constexpr std::array<std::string_view, 5> position{"x", "r", "p", "pos", "position"};
     constexpr std::array<std::string_view, 9> positive{"m", "mass", "rho", "pres", "c", "omega", "u", "w", "t"};
     if (is_one_of(stem, position)) return {field.name, field.components, positions(field)};
-    // The numbered fields of CUNBODY's dialect say nothing of their meaning.
+    // The numbered fields of CUNBODY's dialect have names without a meaning.
     if (field.name.starts_with("INPUT_")) return {field.name, field.components, range(size, kGrain, 4)};
     if (stem == "h") return {field.name, field.components, range(size, 1, 1.5)};
     if (is_one_of(stem, positive)) return {field.name, field.components, range(size, 0.5, 1.5)};
@@ -70,7 +70,7 @@ class Maker {
     return values;
   }
 
-  // edge^dimensions, or n_ once it has been reached.
+  // edge^dimensions; stops multiplying once the product is at least n_.
   std::int64_t volume(std::int64_t edge, int dimensions) const {
     std::int64_t product = 1;
     for (int c = 0; c < dimensions && product < n_; ++c) product *= edge;

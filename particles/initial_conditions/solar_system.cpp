@@ -1,7 +1,7 @@
-// Turns E. M. Standish's "Keplerian Elements for Approximate Positions of the Major Planets" (JPL; the table for
-// 1800-2050, at its epoch J2000.0 = JD 2451545.0 TDB) into particles. Its one door is make_solar_system. Good to some
-// arc seconds (Saturn: ten arc minutes), as the elements are; it is no ephemeris and moves nothing in time.
-// The row of the Earth is the barycentre of Earth and Moon, with the mass of both.
+// Positions and velocities of the planets from E. M. Standish's "Keplerian Elements for Approximate Positions of the
+// Major Planets" (JPL; the table for 1800-2050, at its epoch J2000.0 = JD 2451545.0 TDB). Entry point:
+// make_solar_system(). The elements are accurate to some arc seconds (Saturn: ten arc minutes). This is not an ephemeris:
+// it gives the epoch only. The row of the Earth is the barycentre of Earth and Moon, with the mass of both.
 #include "particles/initial_conditions/solar_system.h"
 
 #include <fmt/core.h>
@@ -42,7 +42,8 @@ double radians(double degrees) { return degrees * std::numbers::pi / 180; }
 
 double eccentric_anomaly(double mean_anomaly, double eccentricity) {
   double anomaly = mean_anomaly + eccentricity * std::sin(mean_anomaly);
-  // Newton's method gains twice the digits per step from an error below e^2; five steps are enough for any planet.
+  // Newton's method doubles the number of digits per step. The first error is below e^2, so five steps suffice for any
+  // planet.
   for (int step = 0; step < 5; ++step)
     anomaly -= (anomaly - eccentricity * std::sin(anomaly) - mean_anomaly) / (1 - eccentricity * std::cos(anomaly));
   return anomaly;

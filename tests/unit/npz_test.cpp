@@ -126,7 +126,7 @@ TEST(Npz, WithoutAColumnTheRowsAreThoseOfAll) {
   EXPECT_EQ(decode_npz(kDeflated, "a.npz", only({})).rows, 40);
   EXPECT_EQ(table_fault(decode_npz(kDeflated, "a.npz", only({}))), "");
   EXPECT_EQ(table_fault(decode_npz(kMotley, "a.npz", only({}))),
-            "how many particles there are is not to be seen: column 'longer' has 5 rows, but 'half' has 3");
+            "the number of particles is ambiguous: column 'longer' has 5 rows, but 'half' has 3");
 }
 
 // ... which is seen by a fault in its numbers.
@@ -166,7 +166,7 @@ TEST(Npz, ColumnCannotTakeTheNameOfTheProvenance) {
   ParticleTable table = test::mixed_table();
   table.columns[0].name = "provenance";
   EXPECT_EQ(error_of([&] { encode_npz(table, "a.npz"); }),
-            "a.npz: a column cannot be called 'provenance' in .npz: that is where the file's origin stands");
+            "a.npz: a column cannot be called 'provenance' in .npz: that array holds the file's attributes");
 }
 
 TEST(Npz, WrongChecksumIsAnError) {

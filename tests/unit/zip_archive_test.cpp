@@ -74,7 +74,7 @@ TEST(ZipMember, OutsideOfTheArchiveOrUnreadableIsRefused) {
   const ZipMember member = zip_directory(archive)[1];
   ZipMember wrong = member;
   wrong.place = archive.size() + 1;
-  EXPECT_EQ(problem_of(archive, wrong), "a place in it lies beyond its end");
+  EXPECT_EQ(problem_of(archive, wrong), "an offset in it lies beyond its end");
   wrong.place = 1;
   EXPECT_EQ(problem_of(archive, wrong), "a record is not where another says");
   wrong = member;
