@@ -1,5 +1,5 @@
-// Measures the rate of a pipeline over N and one number of the launch configuration. Entry point: sweep(). Ignores stored
-// tunings.
+// Measures the rate of a pipeline over N and one number of the launch configuration. Entry point: sweep(). Ignores
+// stored tunings.
 #include "cli/bench_sweep.h"
 
 #include <fmt/format.h>

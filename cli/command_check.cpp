@@ -1,5 +1,5 @@
-// nbcc check: prints diagnostics of pipelines to standard error and summaries (text or JSON) to standard output. Compiles
-// no kernels.
+// nbcc check: prints diagnostics of pipelines to standard error and summaries (text or JSON) to standard output.
+// Compiles no kernels.
 #include <fmt/format.h>
 
 #include <algorithm>

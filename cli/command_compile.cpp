@@ -94,13 +94,13 @@ std::vector<LanguageBinding> bindings_of(const CompileOptions& options, const st
   return bindings;
 }
 
-// Writes several files as one transaction: unless keep() is called, the destructor restores the files of before.
-class FilesThatBelongTogether {
+// Writes several files as one transaction: unless commit() is called, the destructor restores the files of before.
+class FileTransaction {
  public:
-  FilesThatBelongTogether() = default;
-  FilesThatBelongTogether(const FilesThatBelongTogether&) = delete;
-  FilesThatBelongTogether& operator=(const FilesThatBelongTogether&) = delete;
-  ~FilesThatBelongTogether() {
+  FileTransaction() = default;
+  FileTransaction(const FileTransaction&) = delete;
+  FileTransaction& operator=(const FileTransaction&) = delete;
+  ~FileTransaction() {
     for (const auto& [path, before] : written_) {
       try {
         if (before)
@@ -119,7 +119,7 @@ class FilesThatBelongTogether {
     replace_file(path, bytes, force);
     written_.emplace_back(path, std::move(before));
   }
-  void keep() { written_.clear(); }
+  void commit() { written_.clear(); }
 
  private:
   std::vector<std::pair<std::string, std::optional<std::string>>> written_;  // path, and its content of before
@@ -154,10 +154,10 @@ void run_compile(const CompileOptions& options) {
   const LibraryFiles made = build_library(request);
   // All contents are made; only writing can fail now. The library is written last, so that its existence means that all
   // files exist.
-  FilesThatBelongTogether files;
+  FileTransaction files;
   for (const auto& [file, text] : made.texts) files.replace(beside(options.output, file), text, options.force);
   files.replace(options.output, made.library, options.force);
-  files.keep();
+  files.commit();
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// nbcc inspect: prints a summary of the pipelines in a compiled library, as text or JSON. Reads the file's sections only
-// and does not load it, so that libraries for other machines can be inspected.
+// nbcc inspect: prints a summary of the pipelines in a compiled library, as text or JSON. Reads the file's sections
+// only and does not load it, so that libraries for other machines can be inspected.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// nbcc run: sums a pipeline over particles from files and writes the results. bind_particles.cpp maps columns to fields;
-// particle_sum.cpp runs the sums.
+// nbcc run: sums a pipeline over particles from files and writes the results. bind_particles.cpp maps columns to
+// fields; particle_sum.cpp runs the sums.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ void show_warnings(const ParticleSum& sum, const ParticleSource& particles) {
 }
 
 // Params with more values than this are recorded in the file's attributes as "N values".
-constexpr std::size_t kMostShown = 64;
+constexpr std::size_t kMaxValuesShown = 64;
 
 bool is_npy(const RunOptions& options) {
   const std::string& format = options.output.write.format;
@@ -92,7 +92,7 @@ ParticleTable result_table(const ParticleSum& sum, std::vector<ParticleColumn> o
                       {"device", sum.device_name()},
                       {"arithmetic", describe(options.kernel.options)}};
   for (const ParamValue& param : sum.params())
-    table.attributes.emplace_back("param " + param.name, param.values.size() <= kMostShown
+    table.attributes.emplace_back("param " + param.name, param.values.size() <= kMaxValuesShown
                                                              ? fmt::format("{}", fmt::join(param.values, ", "))
                                                              : fmt::format("{} values", param.values.size()));
   return table;

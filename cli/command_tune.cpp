@@ -1,5 +1,5 @@
-// nbcc tune: finds the fastest launch configurations of a pipeline's sums on a GPU, prints them and stores them on disk.
-// tune_search.cpp chooses the configurations to measure; the runtime uses the stored ones.
+// nbcc tune: finds the fastest launch configurations of a pipeline's sums on a GPU, prints them and stores them on
+// disk. tune_search.cpp chooses the configurations to measure; the runtime uses the stored ones.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ struct TuneOptions {
 };
 
 // A configuration is kept only if it is faster than the model's by this factor; a smaller gain may be noise.
-constexpr double kGain = 1.02;
+constexpr double kMinGain = 1.02;
 // Samples of a configuration while searching, and rounds of the comparison at the end.
 constexpr int kSamples = 3, kRounds = 5;
 
@@ -63,7 +63,7 @@ class Tuner {
   TuneRow tune(std::int64_t ni, std::int64_t nj, double share);
 
  private:
-  TuneFound search(const TuneRow& row, double seconds);
+  TuneResult search(const TuneRow& row, double seconds);
   int local_bytes(const TuneRow& row, const LaunchConfig& config) const;
   void compare(TuneRow& row);
   void keep(TuneRow& row);
@@ -90,7 +90,7 @@ TuneRow Tuner::tune(std::int64_t ni, std::int64_t nj, double share) {
   }
   const double seconds_here = (options_.budget - seconds()) * share;
   const RandomBinding particles(sum_, ni, nj, options_.kernel, ParticleSum::Arrays::OfDevice);
-  const TuneFound found = search(row, seconds_here);
+  const TuneResult found = search(row, seconds_here);
   row.measured = found.measured;
   row.out_of_time = found.out_of_time;
   row.best = found.best;
@@ -99,29 +99,29 @@ TuneRow Tuner::tune(std::int64_t ni, std::int64_t nj, double share) {
   return row;
 }
 
-TuneFound Tuner::search(const TuneRow& row, double seconds_here) {
+TuneResult Tuner::search(const TuneRow& row, double seconds_here) {
   const double begin = seconds();
   ProgressBar progress;
   TuneSearch search;
   search.nj = row.nj;
-  search.most_terms = sum_.cuda_kernel().source.tile;
+  search.max_terms_per_slice = sum_.cuda_kernel().source.tile;
   search.spent = [&] {
     const double share = (seconds() - begin) / std::max(seconds_here, 1e-3);
     progress.show(std::min(1.0, share));
     return share;
   };
-  const int most_local = local_bytes(row, row.model);
+  const int max_local_bytes = local_bytes(row, row.model);
   search.rate = [&](const LaunchConfig& config) -> std::optional<double> {
     // Configurations that spill more registers than the model's are never fast.
     const int local = local_bytes(row, config);
-    if (local < 0 || local > most_local) return {};
+    if (local < 0 || local > max_local_bytes) return {};
     const std::optional<Times> times = measure_in(sum_, config, kSamples);
     return times ? std::optional(double(row.ni) * double(row.nj) / times->fastest) : std::nullopt;
   };
   search.starts = {row.model.compiled()};
   // The best configuration of one size is seldom bad for the next size, and its kernel is already compiled.
   if (last_best_) search.starts.push_back(*last_best_);
-  const TuneFound found = search_tuning(search);
+  const TuneResult found = search_tuning(search);
   if (found.rate > 0) last_best_ = found.best.compiled();
   return found;
 }
@@ -154,9 +154,10 @@ void Tuner::compare(TuneRow& row) {
   row.best_rate = best[kRounds / 2];
 }
 
-// If the model's choice is the best, zeros are stored, so that this size does not use the tuning of a neighbouring size.
+// If the model's choice is the best, zeros are stored, so that this size does not use the tuning of a neighbouring
+// size.
 void Tuner::keep(TuneRow& row) {
-  if (row.gain() < kGain) {
+  if (row.gain() < kMinGain) {
     row.best = {};
     row.best_rate = row.model_rate;
   }

@@ -1,5 +1,5 @@
-// nbcc verify: compares a device's sums with the oracle's. error_bound.cpp computes the allowed errors; particle_sum.cpp
-// runs the device's sums.
+// nbcc verify: compares a device's sums with the oracle's. error_bound.cpp computes the allowed errors;
+// particle_sum.cpp runs the device's sums.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,10 +36,11 @@ struct VerifyOptions {
 
 // The oracle and the error analysis process about 10 million pairs in ten seconds. So at most 256 i are compared, and
 // fewer if there are very many j; they are evenly spread.
-constexpr std::int64_t kSample = 256, kFewest = 16, kPairs = 10'000'000;
+constexpr std::int64_t kMaxSample = 256, kMinSample = 16, kMaxPairs = 10'000'000;
 
 std::vector<std::int64_t> sample_of(std::int64_t ni, std::int64_t nj) {
-  const std::int64_t count = std::min(ni, std::clamp(kPairs / std::max<std::int64_t>(nj, 1), kFewest, kSample));
+  const std::int64_t count =
+      std::min(ni, std::clamp(kMaxPairs / std::max<std::int64_t>(nj, 1), kMinSample, kMaxSample));
   std::vector<std::int64_t> which;
   for (std::int64_t k = 0; k < count; ++k) which.push_back(k * ni / count);
   return which;
@@ -70,12 +71,12 @@ OracleInput oracle_input(const Pipeline& pipeline, const std::vector<BoundField>
 // The comparison of one output. Errors of real numbers are relative to their scale; errors of integers are absolute.
 struct OutputReport {
   std::string name;
-  bool whole = false;              // an integer output
+  bool integral = false;           // an integer output
   bool summed = false;             // an integer output whose reduction is a sum or a count: totals are shown
   double largest = 0, rms = 0;     // errors
   double bound = 0;                // error bound of the number with the largest error
-  double most = 0;                 // the largest error bound
-  double used = 0;                 // the largest ratio of an error to its bound; above 1 is a failure
+  double max_bound = 0;            // the largest error bound
+  double bound_ratio = 0;          // the largest ratio of an error to its bound; above 1 is a failure
   double total = 0, expected = 0;  // sums over all compared numbers: the device's, the oracle's
   std::int64_t worst = -1;         // the i with the largest ratio
   std::int64_t wrong = 0;          // how many numbers are beyond their bound
@@ -99,15 +100,15 @@ OutputReport compare(const Field& field, std::size_t output, const ParticleColum
                      const std::vector<std::int64_t>& which) {
   OutputReport report;
   report.name = field.name;
-  report.whole = got.type() == ElementType::Int64;
-  report.summed = report.whole && is_sum(field.reduction);
+  report.integral = got.type() == ElementType::Int64;
+  report.summed = report.integral && is_sum(field.reduction);
   double squares = 0;
   for (const std::vector<std::int64_t>& pairs : expected.undecided_pairs) report.pairs += pairs[output];
   for (int c = 0; c < field.components(); ++c) {
     const auto component = std::size_t(field.first + c);
     for (std::size_t k = 0; k < which.size(); ++k) {
       const double value = ColumnComponent{&got, c}.at(which[k]), wanted = expected.values[component][k];
-      const double scale = report.whole ? 1 : expected.scale[component][k], bound = expected.bound[component][k];
+      const double scale = report.integral ? 1 : expected.scale[component][k], bound = expected.bound[component][k];
       const double error = error_of(value, wanted), relative = ratio(error, scale), used = ratio(error, bound);
       report.differ += error != 0;
       report.total += value;
@@ -116,21 +117,21 @@ OutputReport compare(const Field& field, std::size_t output, const ParticleColum
         ++report.undecided;
         continue;
       }
-      report.most = std::max(report.most, bound);
+      report.max_bound = std::max(report.max_bound, bound);
       if (k + std::size_t(c) == 0 || relative > report.largest) {
         report.largest = relative;
         report.bound = scale > 0 ? bound / scale : 0;
       }
       squares += relative * relative;
       if (used > 1) ++report.wrong;
-      if (report.worst < 0 || used > report.used) {
-        report.used = used;
+      if (report.worst < 0 || used > report.bound_ratio) {
+        report.bound_ratio = used;
         report.worst = which[k];
       }
     }
   }
   // If all integers are exact, the largest bound is shown.
-  if (report.whole && report.largest == 0) report.bound = report.most;
+  if (report.integral && report.largest == 0) report.bound = report.max_bound;
   const double count = double(which.size()) * field.components();
   report.rms = count > 0 ? std::sqrt(squares / count) : 0;
   return report;
@@ -141,7 +142,7 @@ std::string verdict_on(const OutputReport& report) {
       report.wrong == 0 ? "ok" : fmt::format("WRONG: {} beyond the bound, worst at i = {}", report.wrong, report.worst);
   std::string notes;
   const auto note = [&](const std::string& text) { notes += (notes.empty() ? "" : "; ") + text; };
-  if (report.whole && report.differ > 0)
+  if (report.integral && report.differ > 0)
     note(report.summed ? fmt::format("total {}, the oracle's {}", report.total, report.expected)
                        : fmt::format("{} not the oracle's", report.differ));
   if (report.pairs > 0) note(fmt::format("{} undecided", counted(report.pairs, "pair")));
@@ -151,15 +152,15 @@ std::string verdict_on(const OutputReport& report) {
 
 std::string line_of(const OutputReport& report) {
   const std::string verdict = verdict_on(report);
-  const bool exact = report.whole && report.most == 0 && report.largest == 0;
+  const bool exact = report.integral && report.max_bound == 0 && report.largest == 0;
   if (exact)
     return fmt::format("{:<12} {:>10} {:>10} {:>10} {:>7}  {}\n", report.name, "-", "-",
                        report.undecided > 0 ? "-" : "exact", "", verdict);
-  if (report.whole)
+  if (report.integral)
     return fmt::format("{:<12} {:>10} {:>10.3g} {:>10} {:>6.1f}%  {}\n", report.name, report.largest, report.rms,
-                       report.bound, 100 * report.used, verdict);
+                       report.bound, 100 * report.bound_ratio, verdict);
   return fmt::format("{:<12} {:>10.2e} {:>10.2e} {:>10.2e} {:>6.1f}%  {}\n", report.name, report.largest, report.rms,
-                     report.bound, 100 * report.used, verdict);
+                     report.bound, 100 * report.bound_ratio, verdict);
 }
 
 std::string text_of(const std::vector<OutputReport>& reports, const ParticleSum& sum, const KernelChoice& kernel,
@@ -183,11 +184,11 @@ Json json_of(const std::vector<OutputReport>& reports, const ParticleSum& sum, c
   for (const OutputReport& report : reports) {
     ok = ok && report.wrong == 0;
     outputs.push_back({{"output", report.name},
-                       {"whole", report.whole},
+                       {"whole", report.integral},
                        {"max_error", report.largest},
                        {"rms_error", report.rms},
                        {"bound", report.bound},
-                       {"share_of_bound", report.used},
+                       {"share_of_bound", report.bound_ratio},
                        {"wrong", report.wrong},
                        {"differ", report.differ},
                        {"undecided", report.undecided},

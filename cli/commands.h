@@ -1,5 +1,5 @@
-// The subcommands of nbcc. Each subcommand is a file, command_<name>.cpp, with one function that declares the subcommand:
-// its options, their help, and the callback that runs it after the command line has been parsed.
+// The subcommands of nbcc. Each subcommand is a file, command_<name>.cpp, with one function that declares the
+// subcommand: its options, their help, and the callback that runs it after the command line has been parsed.
 #pragma once
 #include <CLI/CLI.hpp>  // not only App.hpp, which leaves vtables undefined
 #include <memory>

@@ -94,7 +94,7 @@ Finding mpi(const MachineFacts& facts) {
 }
 
 Finding interface(const Interface& one) {
-  if (!one.place.empty()) return {one.name, Health::Works, one.place, ""};
+  if (!one.path.empty()) return {one.name, Health::Works, one.path, ""};
   const std::string missing = one.problem.empty() ? "not beside this command" : one.problem;
   const char* const remedy = one.name.starts_with("Python")    ? "install the wheel, or python3-nbcc"
                              : one.name.starts_with("library") ? "install libnbcc-jit0"

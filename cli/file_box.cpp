@@ -15,7 +15,7 @@ namespace {
 
 using Cell = std::array<std::array<double, 3>, 3>;
 
-constexpr double kSame = 1e-5;  // relative tolerance, because files round the numbers of their box
+constexpr double kTolerance = 1e-5;  // relative tolerance, because files round the numbers of their box
 
 // The numbers of a text; none if any word is not a number.
 std::vector<double> numbers_in(const std::string* text) {
@@ -92,17 +92,17 @@ bool is_lattice_of(const FileBox& box, const Cell& cell) {
       Cell replaced = cell;
       replaced[m] = box.cell[k];
       const double multiple = determinant(replaced) / volume, whole = std::nearbyint(multiple);
-      if (!(std::fabs(multiple - whole) <= kSame * std::max(1.0, std::fabs(whole)))) return false;
+      if (!(std::fabs(multiple - whole) <= kTolerance * std::max(1.0, std::fabs(whole)))) return false;
       nonzero = nonzero || whole != 0;
     }
     if (!nonzero) return false;
   }
   const bool all = box.periodic == std::array{true, true, true};
-  return !all || std::fabs(std::fabs(determinant(box.cell) / volume) - 1) <= 3 * kSame;
+  return !all || std::fabs(std::fabs(determinant(box.cell) / volume) - 1) <= 3 * kTolerance;
 }
 
-// The periodic cell of the pipeline's minimum image, [lattice vector][component]; open directions have zeros. Nothing if
-// it is not known.
+// The periodic cell of the pipeline's minimum image, [lattice vector][component]; open directions have zeros. Nothing
+// if it is not known.
 std::optional<Cell> cell_of(const KernelSource& pipeline, std::span<const double> params) {
   const SearchLayout& search = pipeline.search;
   Cell cell{};
@@ -139,7 +139,7 @@ bool is_among(const FileBox& box, const KernelSource& pipeline, std::span<const 
   bool has_lengths = is_upright(box.cell);
   for (std::size_t k = 0; k < 3; ++k) {
     const double length = std::fabs(box.cell[k][k]);
-    const auto is_length = [&](double number) { return std::fabs(std::fabs(number) - length) <= kSame * length; };
+    const auto is_length = [&](double number) { return std::fabs(std::fabs(number) - length) <= kTolerance * length; };
     has_lengths = has_lengths && (!box.periodic[k] || std::ranges::any_of(numbers, is_length));
   }
   if (has_lengths) return true;

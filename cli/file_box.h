@@ -1,5 +1,5 @@
-// Compares the periodic box stated in a particle file (Lattice and pbc of .extxyz, the header of a LAMMPS data file) with
-// the periodic box of the pipeline, and warns if they differ. Tested by tests/unit/file_box_test.cpp.
+// Compares the periodic box stated in a particle file (Lattice and pbc of .extxyz, the header of a LAMMPS data file)
+// with the periodic box of the pipeline, and warns if they differ. Tested by tests/unit/file_box_test.cpp.
 #pragma once
 #include <array>
 #include <optional>
@@ -20,8 +20,8 @@ struct FileBox {
 std::optional<FileBox> file_box(const ParticleTable& table);
 
 // Returns a warning, or "" if the boxes agree. If the pipeline's box is known, it must have the same lattice as the
-// file's box. If it is not known, the lengths or vectors of the file's box must be among the params. `params`: values of
-// all params, [param component].
+// file's box. If it is not known, the lengths or vectors of the file's box must be among the params. `params`: values
+// of all params, [param component].
 std::string box_warning(const FileBox& box, const std::string& file, const KernelSource& pipeline,
                         std::span<const double> params);
 

@@ -56,30 +56,30 @@ fs::path prefix() {
 }
 
 // The first existing path; "" if none exists.
-std::string first_there(const std::vector<fs::path>& paths) {
+std::string first_existing(const std::vector<fs::path>& paths) {
   std::error_code unknown;
   const auto found = std::ranges::find_if(paths, [&](const fs::path& path) { return fs::exists(path, unknown); });
   return found == paths.end() ? "" : found->string();
 }
 
 // Names to pass to dlopen for a library of this installation: paths in the prefix, then the soname for the loader.
-std::vector<std::string> places_of(const std::string& soname) {
-  std::vector<std::string> places;
+std::vector<std::string> library_candidates(const std::string& soname) {
+  std::vector<std::string> candidates;
   std::error_code unknown;
   for (const char* folder : {"lib", "lib64"}) {
     const fs::path root = prefix() / folder;
-    if (fs::exists(root / soname, unknown)) places.push_back((root / soname).string());
+    if (fs::exists(root / soname, unknown)) candidates.push_back((root / soname).string());
     for (const auto& entry : fs::directory_iterator(root, unknown))  // lib/x86_64-linux-gnu
       if (entry.is_directory(unknown) && fs::exists(entry.path() / soname, unknown))
-        places.push_back((entry.path() / soname).string());
+        candidates.push_back((entry.path() / soname).string());
   }
-  places.push_back(soname);
-  return places;
+  candidates.push_back(soname);
+  return candidates;
 }
 
 void find_mpi(MachineFacts& facts) {
-  for (const std::string& place : places_of("libnbcc_mpi.so.0")) {
-    const Library library(place);
+  for (const std::string& candidate : library_candidates("libnbcc_mpi.so.0")) {
+    const Library library(candidate);
     facts.mpi_problem = library.problem();
     if (!library) continue;
     facts.mpi_library = library.path();
@@ -102,13 +102,13 @@ Interface python_package() {
   }
   try {
     // The current folder is taken off sys.path. A plain folder called nbcc imports too, but has no __file__.
-    found.place = run_program(shell_word(python) + " -c",
-                              "import sys\n"
-                              "sys.path[:1] = filter(None, sys.path[:1])\n"
-                              "import nbcc\n"
-                              "if not getattr(nbcc, '__file__', None): raise ImportError(\"No module named 'nbcc'\")\n"
-                              "print(nbcc.__file__)");
-    found.place.erase(found.place.find_last_not_of('\n') + 1);
+    found.path = run_program(shell_word(python) + " -c",
+                             "import sys\n"
+                             "sys.path[:1] = filter(None, sys.path[:1])\n"
+                             "import nbcc\n"
+                             "if not getattr(nbcc, '__file__', None): raise ImportError(\"No module named 'nbcc'\")\n"
+                             "print(nbcc.__file__)");
+    found.path.erase(found.path.find_last_not_of('\n') + 1);
   } catch (const std::exception& e) {
     const std::string text = e.what();
     const std::size_t end = text.find_last_not_of('\n') + 1, begin = text.rfind('\n', end - 1);
@@ -120,15 +120,15 @@ Interface python_package() {
 std::vector<Interface> find_interfaces() {
   const fs::path root = prefix();
   const auto library = [](const char* soname) {
-    for (const std::string& place : places_of(soname))
-      if (const Library opened(place); opened) return opened.path();
+    for (const std::string& candidate : library_candidates(soname))
+      if (const Library opened(candidate); opened) return opened.path();
     return std::string();
   };
-  return {{"C and C++ headers", first_there({root / "include/nbcc/nbcc.h"}), ""},
+  return {{"C and C++ headers", first_existing({root / "include/nbcc/nbcc.h"}), ""},
           {"library for programs (libnbcc_jit)", library("libnbcc_jit.so.0"), ""},
-          {"Fortran module", first_there({root / "share/nbcc/fortran/nbcc.f90"}), ""},
+          {"Fortran module", first_existing({root / "share/nbcc/fortran/nbcc.f90"}), ""},
           python_package(),
-          {"LAMMPS plugin", first_there({root / "share/nbcc/bindings/lammps/plugin"}), ""}};
+          {"LAMMPS plugin", first_existing({root / "share/nbcc/bindings/lammps/plugin"}), ""}};
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace nbcc {
 // A way to use nbcc other than the command.
 struct Interface {
   std::string name;     // "Python package"
-  std::string place;    // path of its file or folder; "" if it is not installed
+  std::string path;     // path of its file or folder; "" if it is not installed
   std::string problem;  // why it is not available, if known
 };
 

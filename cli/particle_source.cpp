@@ -96,7 +96,7 @@ ParticleSource::ParticleSource(const ParticleSourceOptions& options, const std::
   of_i.choice = columns_asked_for(fields, false, bindings_);
   of_j.choice = columns_asked_for(fields, true, bindings_);
   if (shared) of_i.choice.names.insert(of_i.choice.names.end(), of_j.choice.names.begin(), of_j.choice.names.end());
-  of_i.choice.welcome = "id";
+  of_i.choice.optional_name = "id";
   if (options.all_of_i) of_i.choice = {};
   i_table_ = read_joined(i_paths, of_i, options.last_wins);
   if (!shared) j_table_ = read_joined(j_paths, of_j, options.last_wins);

@@ -24,8 +24,8 @@ void declare_particle_source(CLI::App& app, ParticleSourceOptions& options);
 
 class ParticleSource {
  public:
-  // Reads the files; a file that gives both i and j is read once. Of files that name their arrays, only the columns that
-  // the fields may be bound to and the ids of the i-particles are read. Throws FileError, UsageError.
+  // Reads the files; a file that gives both i and j is read once. Of files that name their arrays, only the columns
+  // that the fields may be bound to and the ids of the i-particles are read. Throws FileError, UsageError.
   ParticleSource(const ParticleSourceOptions& options, const std::vector<InputField>& fields);
   ParticleSource(const ParticleSource&) = delete;
   ParticleSource& operator=(const ParticleSource&) = delete;

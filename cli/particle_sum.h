@@ -38,8 +38,8 @@ class ParticleSum {
   std::vector<ParamValue> params() const;
 
   enum class Arrays { OfHost, OfDevice };
-  // Binds the columns, which must outlive the runs, and creates outputs of ni rows. OfDevice: binds copies in GPU memory;
-  // results are not copied back to outputs().
+  // Binds the columns, which must outlive the runs, and creates outputs of ni rows. OfDevice: binds copies in GPU
+  // memory; results are not copied back to outputs().
   void bind(const std::vector<BoundField>& fields, std::int64_t ni, std::int64_t nj, Arrays arrays = Arrays::OfHost);
   void keep_j(bool keep);
   // `progress` is called during a run with the fraction of the work that is done, 0 to 1; null: no calls.
@@ -50,7 +50,8 @@ class ParticleSum {
   void run(std::span<const std::int64_t> i_list);
   void wait();
   SumStatistics statistics() const;
-  // The plan of a run over all i, as lines of text: pair method and reason, then launches and working memory per device.
+  // The plan of a run over all i, as lines of text: pair method and reason, then launches and working memory per
+  // device.
   std::string plan();
   // Warnings of the last run.
   std::vector<std::string> warnings() const;

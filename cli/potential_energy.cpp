@@ -12,8 +12,8 @@
 namespace nbcc {
 namespace {
 
-// Adding and subtracting 768 = 1.5 * 2^9 rounds a number below 256 to a multiple of 2^-43, which is the unit in the last
-// place of doubles from 512 to 1024. --math precise does not simplify the two operations.
+// Adding and subtracting 768 = 1.5 * 2^9 rounds a number below 256 to a multiple of 2^-43, which is the unit in the
+// last place of doubles from 512 to 1024. --math precise does not simplify the two operations.
 constexpr const char* kText = R"(
 input_i vec3 x_i;
 input_j vec3 x_j;

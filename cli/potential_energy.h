@@ -9,8 +9,8 @@
 
 namespace nbcc {
 
-// Returns -sum over pairs of m_i m_j / |x_j - x_i|, with G = 1 and without softening, of the columns m and x[3]. Pairs at
-// the same position contribute 0. Assumes a total mass of about 1 and distances of about 1, as in Henon units.
+// Returns -sum over pairs of m_i m_j / |x_j - x_i|, with G = 1 and without softening, of the columns m and x[3]. Pairs
+// at the same position contribute 0. Assumes a total mass of about 1 and distances of about 1, as in Henon units.
 //
 // The result has the same bits on every processor and GPU and with any number of threads, because each m_j / r_ij is
 // rounded to a multiple of 2^-43, and sums of such multiples below 2^10 are exact in any order. The error of this

@@ -1,4 +1,5 @@
-// Writes tables by write_particles() with signals deferred. Entry points: save_table(), save_update() and their options.
+// Writes tables by write_particles() with signals deferred. Entry points: save_table(), save_update() and their
+// options.
 #include "cli/save_table.h"
 
 #include <fmt/core.h>
@@ -17,19 +18,19 @@ volatile sig_atomic_t pending_signal = 0;
 
 void remember_signal(int signal) { pending_signal = signal; }
 
-// Defers SIGINT, SIGTERM and SIGHUP as long as this object lives; then raises the last of them again. Uses a handler and
-// not a signal mask, because a device's threads would receive the signals that this thread masks.
-class SignalsPutOff {
+// Defers SIGINT, SIGTERM and SIGHUP as long as this object lives; then raises the last of them again. Uses a handler
+// and not a signal mask, because a device's threads would receive the signals that this thread masks.
+class DeferredSignals {
  public:
-  SignalsPutOff() {
+  DeferredSignals() {
     struct sigaction action{};
     action.sa_handler = remember_signal;
     action.sa_flags = SA_RESTART;
     for (std::size_t k = 0; k < kSignals.size(); ++k) sigaction(kSignals[k], &action, &before_[k]);
   }
-  SignalsPutOff(const SignalsPutOff&) = delete;
-  SignalsPutOff& operator=(const SignalsPutOff&) = delete;
-  ~SignalsPutOff() {
+  DeferredSignals(const DeferredSignals&) = delete;
+  DeferredSignals& operator=(const DeferredSignals&) = delete;
+  ~DeferredSignals() {
     for (std::size_t k = 0; k < kSignals.size(); ++k) sigaction(kSignals[k], &before_[k], nullptr);
     if (pending_signal) raise(pending_signal);
   }
@@ -59,15 +60,15 @@ void add_origin(ParticleTable& table, const std::string& command_line) {
 
 void save_update(const ParticleUpdate& update, ParticleTable results, const std::string& command_line) {
   add_origin(results, command_line);
-  const SignalsPutOff put_off;
+  const DeferredSignals deferred;
   update.write(results);
 }
 
 void save_table(const OutputChoice& output, ParticleTable table, const std::string& command_line) {
   add_origin(table, command_line);
-  std::optional<SignalsPutOff> put_off;
+  std::optional<DeferredSignals> deferred;
   // Not on standard output: a signal must still end the process if the reader of a pipe has gone.
-  if (output.path != "-") put_off.emplace();
+  if (output.path != "-") deferred.emplace();
   write_particles(output.path, table, output.write);
 }
 

@@ -1,8 +1,8 @@
 // Searches for the best launch configuration. Entry point: search_tuning(). Compiles and measures nothing itself.
 //
 // 1. Coordinate search over the numbers that a kernel is compiled for; the model chooses j_splits. From the best start,
-//    change one number at a time, as long as the rate does not fall; then change two numbers at once whose effects on the
-//    block size cancel. Repeat until there is no gain.
+//    change one number at a time, as long as the rate does not fall; then change two numbers at once whose effects on
+//    the block size cancel. Repeat until there is no gain.
 // 2. For the best few kernels try all j_splits, which need no other kernel.
 //
 // Fewer than fifty of a thousand kernels are measured.
@@ -20,11 +20,11 @@ namespace nbcc {
 namespace {
 
 // A configuration replaces the best one only if it is faster by this factor, so that noise does not lead the search.
-constexpr double kFaster = 1.005;
+constexpr double kMinSpeedup = 1.005;
 // A walk along one number ends when the rate falls below this fraction of the best rate.
-constexpr double kSlower = 0.97;
+constexpr double kWalkTolerance = 0.97;
 // The fraction of the time that step 1 may take.
-constexpr double kForKernels = 0.75;
+constexpr double kKernelTimeFraction = 0.75;
 constexpr std::size_t kKernelsForSplits = 3;
 
 using Member = int LaunchConfig::*;
@@ -44,13 +44,13 @@ const std::array<Axis, 5>& axes() {
 }
 
 // A step along two numbers: index steps in the values of each axis.
-struct Pair {
+struct DoubleStep {
   Member first;
   int step_first;
   Member second;
   int step_second;
 };
-constexpr Pair kPairs[] = {
+constexpr DoubleStep kDoubleSteps[] = {
     {&LaunchConfig::i_per_thread, 1, &LaunchConfig::threads, -1},
     {&LaunchConfig::i_per_thread, -1, &LaunchConfig::threads, 1},
     {&LaunchConfig::i_per_thread, 1, &LaunchConfig::j_slices, 1},
@@ -69,18 +69,18 @@ class Search {
  public:
   explicit Search(const TuneSearch& search) : search_(search) {}
 
-  TuneFound run() {
+  TuneResult run() {
     for (const LaunchConfig& start : search_.starts) consider(start, 1);
     if (best_) {
-      while (!is_over(kForKernels) && improve_kernel()) {
+      while (!is_over(kKernelTimeFraction) && improve_kernel()) {
       }
       try_splits();
     }
-    TuneFound found;
-    if (best_) found.best = *best_, found.rate = rate_;
-    found.measured = int(rates_.size());
-    found.out_of_time = out_of_time_;
-    return found;
+    TuneResult result;
+    if (best_) result.best = *best_, result.rate = rate_;
+    result.measured = int(rates_.size());
+    result.out_of_time = out_of_time_;
+    return result;
   }
 
  private:
@@ -98,7 +98,7 @@ class Search {
   }
 
   // Measures a configuration and makes it the best one if it is faster by the factor. Returns the rate, or nothing.
-  std::optional<double> consider(const LaunchConfig& config, double faster = kFaster) {
+  std::optional<double> consider(const LaunchConfig& config, double faster = kMinSpeedup) {
     const std::optional<double> rate = rate_of(config);
     if (rate && (!best_ || *rate > rate_ * faster)) {
       best_ = config;
@@ -109,18 +109,18 @@ class Search {
 
   bool allowed(const LaunchConfig& config) const {
     return config.j_slices <= config.threads && config.j_slices <= config.j_tile &&
-           config.j_tile <= config.j_slices * search_.most_terms;
+           config.j_tile <= config.j_slices * search_.max_terms_per_slice;
   }
 
   // Moves `member` by `step` indices of its axis; nothing beyond the ends of the axis.
-  static std::optional<LaunchConfig> moved(LaunchConfig config, Member member, int step) {
+  static std::optional<LaunchConfig> stepped(LaunchConfig config, Member member, int step) {
     const auto axis = std::ranges::find(axes(), member, &Axis::member);
     const auto here = std::ranges::lower_bound(axis->values, config.*member);
     // A start value may lie between two values of the axis; then `here` is already the next larger value.
     if (step > 0 && here != axis->values.end() && *here != config.*member) --step;
-    const std::ptrdiff_t place = here - axis->values.begin() + step;
-    if (place < 0 || place >= std::ssize(axis->values)) return {};
-    config.*member = axis->values[std::size_t(place)];
+    const std::ptrdiff_t index = here - axis->values.begin() + step;
+    if (index < 0 || index >= std::ssize(axis->values)) return {};
+    config.*member = axis->values[std::size_t(index)];
     return config;
   }
 
@@ -131,23 +131,23 @@ class Search {
       for (const int direction : {1, -1}) walk(from, axis.member, direction);
     }
     const LaunchConfig from = *best_;
-    for (const Pair& pair : kPairs) {
-      const std::optional<LaunchConfig> half = moved(from, pair.first, pair.step_first);
-      const std::optional<LaunchConfig> whole = half ? moved(*half, pair.second, pair.step_second) : std::nullopt;
-      if (!whole || !allowed(*whole)) continue;
-      if (is_over(kForKernels)) return false;
-      consider(*whole);
+    for (const DoubleStep& step : kDoubleSteps) {
+      const std::optional<LaunchConfig> first = stepped(from, step.first, step.step_first);
+      const std::optional<LaunchConfig> both = first ? stepped(*first, step.second, step.step_second) : std::nullopt;
+      if (!both || !allowed(*both)) continue;
+      if (is_over(kKernelTimeFraction)) return false;
+      consider(*both);
     }
     return *best_ != before;
   }
 
   void walk(const LaunchConfig& from, Member member, int direction) {
     for (int step = direction;; step += direction) {
-      const std::optional<LaunchConfig> next = moved(from, member, step);
-      if (!next || is_over(kForKernels)) return;
+      const std::optional<LaunchConfig> next = stepped(from, member, step);
+      if (!next || is_over(kKernelTimeFraction)) return;
       if (!allowed(*next)) continue;
       const std::optional<double> rate = consider(*next);
-      if (rate && *rate < kSlower * rate_) return;
+      if (rate && *rate < kWalkTolerance * rate_) return;
     }
   }
 
@@ -178,6 +178,6 @@ class Search {
 
 }  // namespace
 
-TuneFound search_tuning(const TuneSearch& search) { return Search(search).run(); }
+TuneResult search_tuning(const TuneSearch& search) { return Search(search).run(); }
 
 }  // namespace nbcc

@@ -19,17 +19,17 @@ struct TuneSearch {
   std::vector<LaunchConfig> starts;
   // Limit of the terms that a j slice adds in working precision before they are added to the sum. Longer partial sums
   // would be faster, but less accurate.
-  int most_terms = 128;
+  int max_terms_per_slice = 128;
   std::int64_t nj = 1;
 };
 
-struct TuneFound {
+struct TuneResult {
   LaunchConfig best;
   double rate = 0;
   int measured = 0;  // number of configurations
   bool out_of_time = false;
 };
 
-TuneFound search_tuning(const TuneSearch& search);
+TuneResult search_tuning(const TuneSearch& search);
 
 }  // namespace nbcc

@@ -15,30 +15,30 @@ namespace nbcc {
 namespace {
 
 // "name" or "name[k]"
-struct Place {
+struct IndexedName {
   std::string name;
   std::optional<int> index;
 };
 
-Place parse_place(std::string_view text, std::string_view whole) {
+IndexedName parse_indexed_name(std::string_view text, std::string_view whole) {
   const auto refuse = [&] {
     return UsageError(fmt::format("--bind: '{}' is not of the form field=column (as xi=x or INPUT_J[3]=m)", whole));
   };
-  Place place;
+  IndexedName result;
   const std::size_t open = text.find('[');
-  place.name = text.substr(0, open);
-  if (place.name.empty()) throw refuse();
-  if (open == std::string_view::npos) return place;
+  result.name = text.substr(0, open);
+  if (result.name.empty()) throw refuse();
+  if (open == std::string_view::npos) return result;
   int index = 0;
   const char* const last = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data() + open + 1, last, index);
   if (error != std::errc() || end != last - 1 || *end != ']' || index < 0) throw refuse();
-  place.index = index;
-  return place;
+  result.index = index;
+  return result;
 }
 
 struct Override {
-  Place field, column;
+  IndexedName field, column;
   std::string text;
 };
 
@@ -48,7 +48,8 @@ std::vector<Override> parse_overrides(const std::vector<std::string>& texts) {
     for (const std::string_view part : split(text, ',')) {
       const std::size_t equals = part.find('=');
       const std::string_view column = equals == std::string_view::npos ? "" : part.substr(equals + 1);
-      overrides.push_back({parse_place(part.substr(0, equals), part), parse_place(column, part), std::string(part)});
+      overrides.push_back(
+          {parse_indexed_name(part.substr(0, equals), part), parse_indexed_name(column, part), std::string(part)});
     }
   }
   return overrides;

@@ -9,15 +9,16 @@ ParticleTable read_columns(const std::vector<FileColumn>& columns, const ColumnC
     if (table.columns.empty()) table.rows = column.rows;
     ColumnData data = column.read();
     table.columns.push_back(
-        {unnamed ? "data" : column.name, static_cast<int>(column.components), std::move(data), column.also});
+        {unnamed ? "data" : column.name, static_cast<int>(column.components), std::move(data), column.name_in_file});
   };
   for (const FileColumn& column : columns) {
     if (!choice.all) table.in_file.push_back(column);
-    if (unnamed || choice.takes(column.name, column.also)) take(column);
+    if (unnamed || choice.takes(column.name, column.name_in_file)) take(column);
   }
   for (const FileColumn& column : columns) {
-    const bool welcome = column.name == choice.welcome && !choice.takes(column.name, column.also) && column.readable;
-    if (welcome && !table.columns.empty() && column.rows == table.rows) take(column);
+    const bool is_optional =
+        column.name == choice.optional_name && !choice.takes(column.name, column.name_in_file) && column.readable;
+    if (is_optional && !table.columns.empty() && column.rows == table.rows) take(column);
   }
   if (table.columns.empty() && !table.in_file.empty()) table.rows = table.in_file.front().rows;
   table.unnamed = unnamed;

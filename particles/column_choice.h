@@ -14,7 +14,7 @@ namespace nbcc {
 struct ColumnChoice {
   bool all = true;
   std::vector<std::string> names;  // the chosen columns, unless `all`
-  std::string welcome;             // also read if it exists, holds numbers and has as many rows as the others; "": none
+  std::string optional_name;       // also read if it exists, holds numbers and has as many rows as the others; "": none
 
   ColumnChoice() = default;
   // The columns named by --columns; an empty list chooses all.
@@ -24,8 +24,8 @@ struct ColumnChoice {
 
   bool takes(std::string_view name) const { return all || std::ranges::find(names, name) != names.end(); }
   // True if either name of the column is chosen; the second name may be "".
-  bool takes(std::string_view name, std::string_view also) const {
-    return takes(name) || (!also.empty() && takes(also));
+  bool takes(std::string_view name, std::string_view name_in_file) const {
+    return takes(name) || (!name_in_file.empty() && takes(name_in_file));
   }
 };
 

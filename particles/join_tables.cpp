@@ -112,7 +112,7 @@ std::vector<ColumnOfFile> listed(const ParticleTable& table) {
   if (!table.in_file.empty()) return table.in_file;
   std::vector<ColumnOfFile> list;
   for (const ParticleColumn& column : table.columns)
-    list.push_back({column.name, column.components, table.rows, column.also});
+    list.push_back({column.name, column.components, table.rows, column.name_in_file});
   return list;
 }
 

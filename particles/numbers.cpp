@@ -12,7 +12,7 @@
 
 namespace nbcc {
 namespace {
-constexpr double kLargestWhole = 9007199254740992.0;  // 2^53: a double cannot represent every integer beyond
+constexpr double kMaxExactInteger = 9007199254740992.0;  // 2^53: a double cannot represent every integer beyond
 }  // namespace
 
 std::optional<double> parse_double(std::string_view text) {
@@ -31,7 +31,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 std::int64_t parse_count(std::string_view text, std::string_view what) {
   const std::optional<double> value = parse_double(text);
-  if (!value || !(*value >= 0 && *value <= kLargestWhole) || *value != std::floor(*value)) {
+  if (!value || !(*value >= 0 && *value <= kMaxExactInteger) || *value != std::floor(*value)) {
     throw UsageError(fmt::format("{}: '{}' is not a whole number, 0 or more (as 16384 or 1e6)", what, text));
   }
   return std::int64_t(*value);

@@ -57,7 +57,7 @@ const ParticleColumn* ParticleTable::find(std::string_view name) const {
   for (const ParticleColumn& column : columns)
     if (column.name == name) return &column;
   for (const ParticleColumn& column : columns)
-    if (!column.also.empty() && column.also == name) return &column;
+    if (!column.name_in_file.empty() && column.name_in_file == name) return &column;
   return nullptr;
 }
 
@@ -72,7 +72,7 @@ std::string ParticleTable::column_names() const {
   const auto add = [&](const auto& column) {
     text += (text.empty() ? "" : ", ") + column.name;
     if (column.components > 1) text += fmt::format("[{}]", column.components);
-    if (!column.also.empty()) text += fmt::format(" ({})", column.also);
+    if (!column.name_in_file.empty()) text += fmt::format(" ({})", column.name_in_file);
   };
   for (const ColumnOfFile& column : in_file) add(column);
   if (in_file.empty())
@@ -102,7 +102,7 @@ ColumnData make_data(ElementType type, std::size_t count) {
 }
 
 ParticleColumn convert(const ParticleColumn& column, ElementType type) {
-  ParticleColumn result{column.name, column.components, {}, column.also};
+  ParticleColumn result{column.name, column.components, {}, column.name_in_file};
   std::visit(
       [&](const auto& from) {
         result.data = make_data(type, from.size());
@@ -117,8 +117,8 @@ std::string table_fault(const ParticleTable& table) {
     const ColumnOfFile& first = table.in_file.front();
     for (const ColumnOfFile& other : table.in_file)
       if (other.rows != first.rows)
-        return fmt::format("the number of particles is ambiguous: column '{}' has {} rows, but '{}' has {}",
-                           other.name, other.rows, first.name, first.rows);
+        return fmt::format("the number of particles is ambiguous: column '{}' has {} rows, but '{}' has {}", other.name,
+                           other.rows, first.name, first.rows);
     return "";
   }
   for (std::size_t k = 0; k < table.columns.size(); ++k) {

@@ -19,7 +19,7 @@ struct ParticleColumn {
   std::string name;
   int components = 1;
   ColumnData data;
-  std::string also{};  // its name in the file, if that differs from `name`; else ""
+  std::string name_in_file{};  // its name in the file, if that differs from `name`; else ""
 
   ElementType type() const { return static_cast<ElementType>(data.index()); }
   std::int64_t rows() const;
@@ -32,7 +32,7 @@ struct ParticleColumn {
 struct ColumnOfFile {
   std::string name;
   std::int64_t components = 1, rows = 0;
-  std::string also{};  // as in ParticleColumn
+  std::string name_in_file{};  // as in ParticleColumn
 };
 
 struct ParticleTable {

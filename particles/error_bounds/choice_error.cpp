@@ -23,7 +23,7 @@ void ChoiceError::take(double j_index, bool certain, const std::function<Running
   const double value = choice_.least() ? number.value : -number.value;
   if (!(value - number.error < kInfinity)) return;
   lows_.push_back(value - number.error);
-  if (certain) sure_highs_.push_back(value + number.error);
+  if (certain) certain_highs_.push_back(value + number.error);
   for (std::size_t place = 0; place < chosen_.size(); ++place) {
     if (chosen_[place] != j_index) continue;
     for (std::size_t a = 0; a < carried_.size(); ++a) {
@@ -41,14 +41,14 @@ void ChoiceError::take(double j_index, bool certain, const std::function<Running
 bool ChoiceError::is_decided(int best) const {
   const auto count = std::size_t(best);
   if (count == 0) return true;
-  if (sure_highs_.size() < count) return sure_highs_.size() == lows_.size();
-  const double limit = sure_highs_[count - 1];
+  if (certain_highs_.size() < count) return certain_highs_.size() == lows_.size();
+  const double limit = certain_highs_[count - 1];
   return std::size_t(std::ranges::upper_bound(lows_, limit) - lows_.begin()) == count;
 }
 
-void ChoiceError::tell(const std::function<void(int, double)>& set) {
+void ChoiceError::report(const std::function<void(int, double)>& set) {
   std::ranges::sort(lows_);
-  std::ranges::sort(sure_highs_);
+  std::ranges::sort(certain_highs_);
   for (int place = 0; place < choice_.places; ++place) {
     const bool decided = is_decided(place) && is_decided(place + 1);
     set(choice_.first + place, decided ? 0 : kInfinity);

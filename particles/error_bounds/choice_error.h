@@ -14,11 +14,12 @@ class ChoiceError {
   // `chosen`: the j indices that the oracle chose, by slot.
   ChoiceError(const Choice& choice, std::vector<double> chosen);
 
-  // Takes a candidate; `certain` is false if rounding may decide its guard. `of` returns value and error of a component.
+  // Takes a candidate; `certain` is false if rounding may decide its guard. `of` returns value and error of a
+  // component.
   void take(double j_index, bool certain, const std::function<RunningError::Number(int component)>& of);
 
   // Calls set(component, error) for all output components of the choice and of its payload.
-  void tell(const std::function<void(int component, double error)>& set);
+  void report(const std::function<void(int component, double error)>& set);
 
  private:
   bool is_decided(int best) const;
@@ -27,7 +28,7 @@ class ChoiceError {
   std::vector<double> chosen_;
   std::vector<std::vector<double>> carried_;  // errors of the payload: [payload output][slot * width + component]
   // Lower bounds of all candidates and upper bounds of the certain ones; negated for a maximum.
-  std::vector<double> lows_, sure_highs_;
+  std::vector<double> lows_, certain_highs_;
 };
 
 }  // namespace nbcc

@@ -40,8 +40,8 @@ struct SumErrors {
   std::vector<std::vector<std::int64_t>> undecided;  // [asked i][output field]
 };
 
-// `rounded_input`, `rounded_sums`: the inputs after conversion to the device's precision, and the oracle's sums of these;
-// the same objects as `input` and `sums` if nothing is rounded.
+// `rounded_input`, `rounded_sums`: the inputs after conversion to the device's precision, and the oracle's sums of
+// these; the same objects as `input` and `sums` if nothing is rounded.
 SumErrors sum_errors(const Pipeline& pipeline, const OracleInput& input, const Figures& sums,
                      const OracleInput& rounded_input, const Figures& rounded_sums, std::span<const std::int64_t> which,
                      const Options& options, const Target& target) {
@@ -64,9 +64,9 @@ SumErrors sum_errors(const Pipeline& pipeline, const OracleInput& input, const F
   return result;
 }
 
-// [component] True if a real input is used in other operations than differences j - i. Mixed precision keeps both floats
-// of an input only for such differences.
-std::vector<bool> used_alone(const Pipeline& pipeline, Op leaf) {
+// [component] True if a real input is used in other operations than differences j - i. Mixed precision keeps both
+// floats of an input only for such differences.
+std::vector<bool> used_outside_differences(const Pipeline& pipeline, Op leaf) {
   const Graph& graph = pipeline.pair;
   std::vector<bool> alone(std::size_t(pipeline.components(leaf == Op::InputI ? Role::InputI : Role::InputJ)));
   for (NodeId id = 0; id < graph.size(); ++id) {
@@ -125,7 +125,8 @@ std::vector<bool> lengths_of_images(const Pipeline& pipeline) {
 
 OracleInput rounded_input(const Pipeline& pipeline, OracleInput input, const Options& options) {
   const std::vector<bool> lengths = lengths_of_images(pipeline);
-  const std::vector<bool> i_alone = used_alone(pipeline, Op::InputI), j_alone = used_alone(pipeline, Op::InputJ);
+  const std::vector<bool> i_alone = used_outside_differences(pipeline, Op::InputI),
+                          j_alone = used_outside_differences(pipeline, Op::InputJ);
   for (const Field& field : pipeline.fields) {
     if (field.role == Role::Output || !is_rounded(field.type, options.precision)) continue;
     for (int k = field.first; k < field.first + field.components(); ++k) {
@@ -173,7 +174,7 @@ void finish(const Pipeline& pipeline, const OracleInput& input, std::span<const 
 }
 
 // If rounding decides a slot of a choice, the payload of that slot has an infinite error bound too.
-void spread_doubt(const Pipeline& pipeline, Figures& errors) {
+void propagate_undecided_choices(const Pipeline& pipeline, Figures& errors) {
   for (const Choice& choice : choices_of(pipeline.fields))
     for (const Choice::Carried& along : choice.carried)
       for (int c = 0; c < choice.places * along.width; ++c)
@@ -219,7 +220,7 @@ Expectation expect(const Pipeline& pipeline, const OracleInput& input, std::span
       if (!index && !is_integral(field)) errors[c][k] += double(input.nj) * smallest;
     }
   }
-  spread_doubt(pipeline, errors);
+  propagate_undecided_choices(pipeline, errors);
   finish(pipeline, input, which, sums.values, errors, options, target, expected.values, expected.bound);
   return expected;
 }

@@ -36,7 +36,7 @@ RunningError::RunningError(const Graph& graph, const std::vector<NodeId>& roots,
     : graph_(graph), options_(options), fused_(target.fused), tables_(tables), needed_(reachable(graph, roots)) {
   values_.resize(needed_.size());
   errors_.resize(needed_.size());
-  for (std::vector<double>& moved : moved_) moved.resize(std::size_t(width));
+  for (std::vector<double>& moved : perturbed_) moved.resize(std::size_t(width));
   outcome_.resize(std::size_t(width));
   for (std::size_t id = 0; id < needed_.size(); ++id) {
     if (!needed_[id]) continue;
@@ -80,26 +80,26 @@ void RunningError::compute_node(NodeId id, int count) {
   double* const errors = errors_[std::size_t(id)].data();
   evaluate(node.op, node.type, type, args, values, count, table_of(node));
   if (facts(node.op).typing == Typing::OfVectors) {
-    if (node.op == Op::Image) return bound_shortest_copy(id, count);
+    if (node.op == Op::Image) return bound_lattice_image(id, count);
     // The operation only packs or selects components, so the errors are packed or selected the same way.
     for (int a = 0; a < arguments; ++a) args[std::size_t(a)] = errors_[std::size_t(node.args[std::size_t(a)])].data();
     return evaluate(node.op, node.type, type, args, errors, count);
   }
   if (options_.precision == Precision::Mixed)
-    if (const auto shift = image_shift(graph_, id)) return bound_image(id, *shift, count);
+    if (const auto shift = image_shift(graph_, id)) return bound_box_image(id, *shift, count);
 
   // Kernels may reassociate sums, so a sum may be wrong by roundings relative to |a| + |b|. A difference of leaves is
   // never reassociated.
   const bool sum = (node.op == Op::Add || node.op == Op::Sub) && !of_leaves;
   const double roundings = this->roundings(node);
   const auto error_scale = facts(node.op).error_scale;
-  const bool in_parts = options_.precision == Precision::Mixed && is_input_difference(graph_, id);
+  const bool stored_as_two_floats = options_.precision == Precision::Mixed && is_input_difference(graph_, id);
   for (int k = 0; k < count; ++k) {
     const double size = sum           ? std::fabs(args[0][k]) + std::fabs(args[1][k])
                         : error_scale ? error_scale(args[0][k], values[k])
                                       : std::fabs(values[k]);
     errors[k] = roundings == 0 || std::isnan(size) ? 0 : roundings * size;
-    if (in_parts) errors[k] += lower_parts(args[0][k], args[1][k]);
+    if (stored_as_two_floats) errors[k] += low_float_error(args[0][k], args[1][k]);
   }
   add_argument_errors(id, args, count);
   if (node.type == Type::Index)
@@ -107,14 +107,14 @@ void RunningError::compute_node(NodeId id, int count) {
 }
 
 // The error of a difference of two inputs in mixed precision, which stores each input as two floats.
-double RunningError::lower_parts(double a, double b) {
+double RunningError::low_float_error(double a, double b) {
   const double epsilon = epsilon_of(Precision::Mixed), size = std::fabs(a) + std::fabs(b);
   return std::isfinite(size) ? epsilon * epsilon * size : 0;
 }
 
 // In mixed precision the minimum image of a difference of inputs has only the error of its own rounding and of the low
 // floats, unless the number of box lengths to subtract is uncertain.
-void RunningError::bound_image(NodeId id, const ImageShift& shift, int count) {
+void RunningError::bound_box_image(NodeId id, const ImageShift& shift, int count) {
   const double epsilon = epsilon_of(Precision::Mixed);
   const auto column = [](const std::vector<std::vector<double>>& of, NodeId node) {
     return of[std::size_t(node)].data();
@@ -124,7 +124,7 @@ void RunningError::bound_image(NodeId id, const ImageShift& shift, int count) {
     // Without fused multiply-add the product of 3 or more and the length is rounded.
     const double product = !fused_ && std::fabs(column(values_, shift.whole)[k]) > 2 ? epsilon * lengths : 0;
     const Node& difference = graph_[shift.difference];
-    const double ends = lower_parts(column(values_, difference.args[0])[k], column(values_, difference.args[1])[k]);
+    const double ends = low_float_error(column(values_, difference.args[0])[k], column(values_, difference.args[1])[k]);
     const double lower =
         epsilon * epsilon * (std::fabs(column(values_, shift.difference)[k]) + lengths) + ends + product;
     errors_[std::size_t(id)][std::size_t(k)] =
@@ -133,10 +133,10 @@ void RunningError::bound_image(NodeId id, const ImageShift& shift, int count) {
   }
 }
 
-// The error of a minimum image in a lattice: the errors of the difference and of the subtracted multiples of the lattice
-// vectors. If another image is equally short within this error, the device may choose that one. In mixed precision up
-// to a few multiples are exact except for their low floats.
-void RunningError::bound_shortest_copy(NodeId id, int count) {
+// The error of a minimum image in a lattice: the errors of the difference and of the subtracted multiples of the
+// lattice vectors. If another image is equally short within this error, the device may choose that one. In mixed
+// precision up to a few multiples are exact except for their low floats.
+void RunningError::bound_lattice_image(NodeId id, int count) {
   constexpr double kRoundings = 8, kFewMultiples = 6;
   const Node& node = graph_[id];
   const std::vector<double>&d = values_[std::size_t(node.args[0])], &moved = errors_[std::size_t(node.args[0])];
@@ -183,9 +183,9 @@ void RunningError::add_argument_errors(NodeId id, const std::array<const double*
       const bool up = (corner >> n & 1) != 0, condition = graph_[node.args[a]].type == Type::Bool;
       const std::vector<double>& error = errors_[std::size_t(node.args[a])];
       for (std::size_t k = 0; k < std::size_t(count); ++k)
-        moved_[a][k] =
+        perturbed_[a][k] =
             condition ? double((args[a][k] != 0) != (up && error[k] != 0)) : args[a][k] + (up ? error[k] : -error[k]);
-      changed[a] = moved_[a].data();
+      changed[a] = perturbed_[a].data();
     }
     evaluate(node.op, node.type, type, changed, outcome_.data(), count, table_of(node));
     for (std::size_t k = 0; k < std::size_t(count); ++k)

@@ -43,9 +43,9 @@ class RunningError {
 
  private:
   void compute_node(NodeId id, int count);
-  static double lower_parts(double a, double b);
-  void bound_image(NodeId id, const ImageShift& shift, int count);
-  void bound_shortest_copy(NodeId id, int count);
+  static double low_float_error(double a, double b);
+  void bound_box_image(NodeId id, const ImageShift& shift, int count);
+  void bound_lattice_image(NodeId id, int count);
   void add_argument_errors(NodeId id, const std::array<const double*, 3>& args, int count);
   double leaf_error(const Node& leaf, const Number& number) const;
   double roundings(const Node& node) const;  // relative to the result
@@ -59,7 +59,7 @@ class RunningError {
   double estimate_ = 0;  // relative error of the hardware's reciprocal square root estimate, without correction
   std::vector<bool> needed_;
   std::vector<std::vector<double>> values_, errors_;  // [node][k]
-  std::array<std::vector<double>, 3> moved_;
+  std::array<std::vector<double>, 3> perturbed_;
   std::vector<double> outcome_;
 };
 

@@ -29,9 +29,9 @@ bool is_integral(const Field& field) {
 // The error bound of one output component, from the terms or candidates of its reduction.
 class ReducedError {
  public:
-  ReducedError(Reduction reduction, bool is_whole, double sum_roundings, Precision precision)
+  ReducedError(Reduction reduction, bool integral, double sum_roundings, Precision precision)
       : reduction_(reduction),
-        is_whole_(is_whole),
+        integral_(integral),
         sum_roundings_(sum_roundings),
         weighted_(sum_roundings, precision) {}
 
@@ -53,7 +53,7 @@ class ReducedError {
     // A maximum is treated as the minimum of the negated values.
     const bool smallest = reduction_ == Reduction::Min || reduction_ == Reduction::ArgMin;
     const double value = smallest ? term.value : -term.value;
-    if (certain) sure_ = std::min(sure_, value + term.error);
+    if (certain) certain_high_ = std::min(certain_high_, value + term.error);
     const double low = value - term.error;
     if (low < lowest_)
       second_ = lowest_, lowest_ = low;
@@ -62,14 +62,14 @@ class ReducedError {
   }
 
   double of(double value) const {
-    if (is_whole_ && leaves_exactness()) return kInfinity;
+    if (integral_ && exceeds_exact_range()) return kInfinity;
     switch (reduction_) {
       case Reduction::LogSumExp:
         return weighted_.of_logarithm(value);
       case Reduction::Softmax:
         return weighted_.of_mean(value);
       case Reduction::Product: {
-        const double error = uncertain_ ? most_ + std::fabs(value) : most_ - std::fabs(value);
+        const double error = uncertain_ ? max_product_ + std::fabs(value) : max_product_ - std::fabs(value);
         return std::isnan(error) ? kInfinity : error;
       }
       case Reduction::Sum:
@@ -79,37 +79,37 @@ class ReducedError {
       case Reduction::Max: {
         const double seen = reduction_ == Reduction::Min ? value : -value;
         if (lowest_ == kInfinity) return 0;  // no candidates
-        const double error = std::max(seen - lowest_, sure_ - seen);
+        const double error = std::max(seen - lowest_, certain_high_ - seen);
         return std::isnan(error) ? kInfinity : error;
       }
       default:
-        return second_ <= sure_ && second_ != kInfinity ? kInfinity : 0;
+        return second_ <= certain_high_ && second_ != kInfinity ? kInfinity : 0;
     }
   }
 
  private:
   // The oracle forms sums and products of integers in double, which is exact up to 2^53; kernels saturate at 2^63.
-  bool leaves_exactness() const {
+  bool exceeds_exact_range() const {
     constexpr double kExact = 0x1p53;
-    return reduction_ == Reduction::Product ? most_ > kExact : is_sum(reduction_) && magnitude_ > kExact;
+    return reduction_ == Reduction::Product ? max_product_ > kExact : is_sum(reduction_) && magnitude_ > kExact;
   }
 
   // Updates the largest possible |product|. It is rounded once per factor, in double, here and on the device.
   void multiply(Number term, bool certain) {
     const double most = std::fabs(term.value) + term.error, least = std::fabs(term.value) - term.error;
     const double factor = certain ? most : std::max({1.0, most, least > 0 ? 1 / least : kInfinity});
-    most_ *= factor * (1 + 2 * epsilon_of(Precision::Double));
+    max_product_ *= factor * (1 + 2 * epsilon_of(Precision::Double));
     uncertain_ |= !certain;
   }
 
   Reduction reduction_;
-  bool is_whole_;
+  bool integral_;
   double sum_roundings_;
   WeightedError weighted_;
-  double most_ = 1;
+  double max_product_ = 1;
   bool uncertain_ = false;
   double sum_ = 0, magnitude_ = 0;
-  double sure_ = kInfinity;                         // upper bound of the minimum
+  double certain_high_ = kInfinity;                 // upper bound of the minimum
   double lowest_ = kInfinity, second_ = kInfinity;  // the two smallest lower bounds of candidates
 };
 
@@ -200,7 +200,7 @@ int SumError::next() {
 std::vector<double> SumError::end() {
   std::vector<double> errors;
   for (std::size_t c = 0; c < sums_.size(); ++c) errors.push_back(reduced_[c].of(sums_[c][k_]));
-  for (ChoiceError& one : chosen_) one.tell([&](int c, double error) { errors[std::size_t(c)] = error; });
+  for (ChoiceError& one : chosen_) one.report([&](int c, double error) { errors[std::size_t(c)] = error; });
   return errors;
 }
 

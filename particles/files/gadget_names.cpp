@@ -1,4 +1,5 @@
-// Translates the names of GADGET's datasets to nbcc's. Entry points: gadget_type(), take_gadget_names(). Opens no files.
+// Translates the names of GADGET's datasets to nbcc's. Entry points: gadget_type(), take_gadget_names(). Opens no
+// files.
 #include "particles/files/gadget_names.h"
 
 #include <algorithm>
@@ -39,7 +40,7 @@ void take_gadget_names(std::vector<FileColumn>& columns) {
   for (FileColumn& column : columns) {
     const std::string_view ours = usual_name(column.name);
     if (ours.empty() || std::ranges::find(columns, ours, &FileColumn::name) != columns.end()) continue;
-    column.also = std::exchange(column.name, std::string(ours));
+    column.name_in_file = std::exchange(column.name, std::string(ours));
   }
 }
 

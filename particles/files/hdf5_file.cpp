@@ -18,9 +18,9 @@ namespace nbcc {
 namespace {
 
 // A dataset may be larger than its stored bytes because of fill values or compression. Above kUnstoredLimit bytes,
-// kLargestRatio limits size / stored bytes, so that a damaged file does not cause a huge allocation.
+// kMaxUnstoredRatio limits size / stored bytes, so that a damaged file does not cause a huge allocation.
 constexpr std::uint64_t kUnstoredLimit = 64u << 20;
-constexpr std::uint64_t kLargestRatio = 2000;
+constexpr std::uint64_t kMaxUnstoredRatio = 2000;
 
 // Reads a string from a dataset or attribute; read(memory type, address) calls H5Dread or H5Aread.
 template <class Read>
@@ -64,7 +64,8 @@ void read_attributes(hid_t group, ParticleTable& table) {
       &table);
 }
 
-// An open dataset and its shape [rows, components]; components is 1 for shape (N). `dimensions` is 0 for a single value.
+// An open dataset and its shape [rows, components]; components is 1 for shape (N). `dimensions` is 0 for a single
+// value.
 struct Dataset {
   Dataset(hid_t group, const std::string& name)
       : handle(H5Dopen2(group, name.c_str(), H5P_DEFAULT), H5Dclose),
@@ -98,7 +99,7 @@ ColumnData read_dataset(hid_t group, const std::string& name, const std::string&
   H5Fget_filesize(file, &file_size);
   if (__builtin_mul_overflow(rows, components, &count) ||
       __builtin_mul_overflow(count, static_cast<std::uint64_t>(element_size(element)), &bytes) ||
-      (bytes > kUnstoredLimit && bytes / kLargestRatio > std::min<std::uint64_t>(stored, file_size)))
+      (bytes > kUnstoredLimit && bytes / kMaxUnstoredRatio > std::min<std::uint64_t>(stored, file_size)))
     refuse(fmt::format("claims {} rows of {} numbers, but only {} bytes are stored for it", rows, components, stored));
   ParticleColumn column{name, static_cast<int>(components), make_data(element, count)};
   // Unsigned numbers beyond int64 become negative in the column, and are refused below.
@@ -125,10 +126,10 @@ std::vector<double> numbers_of_attribute(hid_t group, const char* key) {
   if (!attribute.valid()) return {};
   const Handle space(H5Aget_space(attribute), H5Sclose);
   const Handle type(H5Aget_type(attribute), H5Tclose);
-  constexpr hssize_t most = 64;
+  constexpr hssize_t max_count = 64;
   const hssize_t count = space.valid() ? H5Sget_simple_extent_npoints(space) : 0;
   ElementType element;
-  if (!type.valid() || count < 1 || count > most || !type_fault(type, element).empty()) return {};
+  if (!type.valid() || count < 1 || count > max_count || !type_fault(type, element).empty()) return {};
   std::vector<double> numbers(static_cast<std::size_t>(count));
   if (H5Aread(attribute, H5T_NATIVE_DOUBLE, numbers.data()) < 0) return {};
   return numbers;
@@ -155,7 +156,7 @@ void add_gadget_header(hid_t file, int type, const std::string& path, std::vecto
   if (mass == 0 || columns.empty() || std::ranges::find(columns, "m", &FileColumn::name) != columns.end()) return;
   FileColumn& column = columns.emplace_back();
   column.name = "m";
-  column.also = "MassTable";
+  column.name_in_file = "MassTable";
   column.rows = columns.front().rows;
   column.read = [mass, rows = column.rows] { return std::vector<double>(std::size_t(rows), mass); };
 }
@@ -203,7 +204,7 @@ ParticleTable read_open_file(const Handle& file, const std::string& path, const 
     add_gadget_header(file, *type, path, columns, notes);
   }
   // Drop text and arrays of more than two dimensions, unless they are chosen: reading them then throws the reason.
-  std::erase_if(columns, [&](const FileColumn& c) { return !c.listed && !choice.takes(c.name, c.also); });
+  std::erase_if(columns, [&](const FileColumn& c) { return !c.listed && !choice.takes(c.name, c.name_in_file); });
   ParticleTable table = read_columns(columns, choice, alone);
   table.attributes = std::move(notes.attributes);
   return table;

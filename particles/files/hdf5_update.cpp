@@ -91,9 +91,9 @@ std::string fault_of(hid_t group, const ParticleColumn& column) {
 std::optional<std::string> text_of_attribute(hid_t group, const char* key) {
   const Handle attribute(H5Aopen(group, key, H5P_DEFAULT), H5Aclose);
   const Handle type(H5Aget_type(attribute), H5Tclose), space(H5Aget_space(attribute), H5Sclose);
-  constexpr std::size_t most = 1 << 16;
+  constexpr std::size_t max_bytes = 1 << 16;
   const bool is_text = H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0;
-  if (!is_text || H5Sget_simple_extent_npoints(space) != 1 || H5Tget_size(type) > most) return std::nullopt;
+  if (!is_text || H5Sget_simple_extent_npoints(space) != 1 || H5Tget_size(type) > max_bytes) return std::nullopt;
   std::string text(H5Tget_size(type), '\0');
   if (H5Aread(attribute, type, text.data()) < 0) return std::nullopt;
   return text.substr(0, text.find('\0'));

@@ -1,5 +1,5 @@
-// Decodes LAMMPS data files. Entry points: decode_lammps(), looks_like_lammps(). Opens no files. Reads the sections Atoms,
-// Velocities, Masses and Atom Type Labels; ignores bonds and coefficients.
+// Decodes LAMMPS data files. Entry points: decode_lammps(), looks_like_lammps(). Opens no files. Reads the sections
+// Atoms, Velocities, Masses and Atom Type Labels; ignores bonds and coefficients.
 #include "particles/files/lammps_file.h"
 
 #include <fmt/core.h>
@@ -77,8 +77,8 @@ class LammpsReader {
   }
 
  private:
-  // Splits the file into header and sections. The first line is always a comment. After it, a line without numbers begins
-  // a section; lines with numbers are rows of the section, or of the header before the first section.
+  // Splits the file into header and sections. The first line is always a comment. After it, a line without numbers
+  // begins a section; lines with numbers are rows of the section, or of the header before the first section.
   void take_apart() {
     std::string_view line;
     lines_.next(line);

@@ -10,8 +10,8 @@ namespace nbcc {
 
 // Reads the rows of the section Atoms, in their order. The columns follow from its style ("Atoms # full"): id, mol,
 // type, q, x, and image if the rows have image flags. v is read from the section Velocities, by id; m from the section
-// Masses, by type. options.columns, if given, names the words of a row of Atoms instead of the style. The header lines of
-// the box become attributes ("xlo xhi"), also those of a triclinic box. Type labels become type numbers. Throws
+// Masses, by type. options.columns, if given, names the words of a row of Atoms instead of the style. The header lines
+// of the box become attributes ("xlo xhi"), also those of a triclinic box. Type labels become type numbers. Throws
 // FileError with line and column.
 ParticleTable decode_lammps(std::string_view bytes, const std::string& path, const TextOptions& options = {});
 

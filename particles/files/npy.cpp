@@ -1,5 +1,5 @@
-// Decodes and encodes .npy arrays. The entry points are declared in the header. Opens no files; npy_header.cpp parses the
-// header of an array.
+// Decodes and encodes .npy arrays. The entry points are declared in the header. Opens no files; npy_header.cpp parses
+// the header of an array.
 #include "particles/files/npy.h"
 
 #include <fmt/core.h>
@@ -112,7 +112,8 @@ std::string read_string(const NpyField& field, const char* from) {
   return text;
 }
 
-// Bytes of a row of the array. Throws FileError if the shape is not allowed or needs another number of bytes than follow.
+// Bytes of a row of the array. Throws FileError if the shape is not allowed or needs another number of bytes than
+// follow.
 std::int64_t checked_row_bytes(const NpyHeader& header, std::size_t available, const std::string& path) {
   std::int64_t record = 0;
   for (const NpyField& field : header.fields) record += field.size * field.components;
@@ -123,7 +124,7 @@ std::int64_t checked_row_bytes(const NpyHeader& header, std::size_t available, c
     throw FileError(path, "it is a 2-dimensional array of records; particles are (N)");
   const std::int64_t rows = dimensions > 0 ? header.shape[0] : 1;
   const std::int64_t width = dimensions > 1 ? header.shape[1] : 1;
-  if (width < 1 || width > kLargestNpy) throw FileError(path, fmt::format("it has rows of {} numbers", width));
+  if (width < 1 || width > kMaxNpyRow) throw FileError(path, fmt::format("it has rows of {} numbers", width));
   std::int64_t row_bytes = 0, bytes = 0;
   if (__builtin_mul_overflow(record, width, &row_bytes) || __builtin_mul_overflow(row_bytes, rows, &bytes) ||
       static_cast<std::uint64_t>(bytes) > available)
@@ -183,8 +184,8 @@ std::vector<FileColumn> columns_of_npy(const NpyHeader& header, const std::strin
     column.rows = header.shape.empty() ? 1 : header.shape[0];
     column.readable = fits && column.components >= 1 && numbers_of(field);
     column.read = [=] {
-      std::string room;
-      std::string_view numbers = bytes(room);
+      std::string buffer;
+      std::string_view numbers = bytes(buffer);
       const NpyHeader whole = take_npy_header(numbers, path);
       return data_of(whole, whole.fields.at(k), numbers, path);
     };

@@ -15,8 +15,8 @@ namespace nbcc {
 // an unnamed table; `choice` selects among the fields of a structured dtype. Throws FileError.
 ParticleTable decode_npy(std::string_view bytes, const std::string& path, const ColumnChoice& choice = {});
 
-// Returns all bytes of an array; may store them in `room`, which the caller keeps alive.
-using NpyBytes = std::function<std::string_view(std::string& room)>;
+// Returns all bytes of an array; may store them in `buffer`, which the caller keeps alive.
+using NpyBytes = std::function<std::string_view(std::string& buffer)>;
 
 // The columns of an array: one called `name`, or one per field of a structured dtype. Throws FileError.
 std::vector<FileColumn> columns_of_npy(const NpyHeader& header, const std::string& name, const std::string& path,

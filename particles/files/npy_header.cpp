@@ -1,5 +1,5 @@
-// Parses the header of an .npy array into dtype and shape. Entry point: take_npy_header(). The header is a Python literal;
-// it is converted to JSON and parsed, never executed.
+// Parses the header of an .npy array into dtype and shape. Entry point: take_npy_header(). The header is a Python
+// literal; it is converted to JSON and parsed, never executed.
 #include "particles/files/npy_header.h"
 
 #include <fmt/core.h>
@@ -73,11 +73,11 @@ NpyField field_of(const std::string& name, const std::string& type) {
   char order = '|';
   if (!type.empty() && std::string_view("<>=|").find(type[0]) != std::string_view::npos) order = type[at++];
   if (at < type.size()) field.kind = type[at++];
-  for (; at < type.size() && type[at] >= '0' && type[at] <= '9' && field.size <= kLargestNpy; ++at)
+  for (; at < type.size() && type[at] >= '0' && type[at] <= '9' && field.size <= kMaxNpyRow; ++at)
     field.size = field.size * 10 + (type[at] - '0');
   // Object arrays have no size, and datetimes end in a unit. Both are refused later, because of their kind.
   const bool whole = at == type.size() || field.kind == 'M' || field.kind == 'm';
-  if (!whole || field.kind == 0 || field.size > kLargestNpy / 4)
+  if (!whole || field.kind == 0 || field.size > kMaxNpyRow / 4)
     throw Fault(fmt::format("'{}' is not a dtype", printable(type)));
   if (field.kind == 'U') field.size *= 4;
   field.swapped = (order == '<' || order == '>') && order != kNativeOrder;
@@ -96,7 +96,7 @@ NpyField record_field(const Json& entry) {
     throw Fault(
         fmt::format("field '{}' has {} dimensions per row; one is read at most", printable(name), shape.size()));
   if (!shape.empty()) field.components = shape[0];
-  if (field.components < 1 || field.components > kLargestNpy)
+  if (field.components < 1 || field.components > kMaxNpyRow)
     throw Fault(fmt::format("field '{}' has {} components", printable(name), field.components));
   return field;
 }
@@ -116,7 +116,7 @@ NpyHeader header_of(const Json& literal) {
     NpyField& field = header.fields.emplace_back(record_field(entry));
     field.offset = offset;
     offset += field.size * field.components;  // no overflow: at most 2^31 * 2^31
-    if (offset > kLargestNpy) throw Fault("a record of more than 2 GiB");
+    if (offset > kMaxNpyRow) throw Fault("a record of more than 2 GiB");
   }
   return header;
 }

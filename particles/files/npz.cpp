@@ -1,5 +1,5 @@
-// Decodes and encodes zip archives of .npy arrays. Entry points: decode_npz(), encode_npz(), update_npz(). npy.cpp decodes
-// the arrays. Opens no files.
+// Decodes and encodes zip archives of .npy arrays. Entry points: decode_npz(), encode_npz(), update_npz(). npy.cpp
+// decodes the arrays. Opens no files.
 #include "particles/files/npz.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kProvenance = "provenance";
 // Bytes of a member that are unpacked for its header; a longer header is not read.
-constexpr std::size_t kHeaderReach = 1 << 16;
+constexpr std::size_t kMaxHeaderBytes = 1 << 16;
 
 // Adds the lines of "provenance" to the table's attributes.
 void take_provenance(std::string_view text, ParticleTable& table) {
@@ -52,7 +52,7 @@ std::string read_member(std::string_view archive, const ZipMember& member, const
 
 // Unpacks the beginning of a member, which contains the header.
 std::string read_header(std::string_view archive, const ZipMember& member, const std::string& path) try {
-  return unpack_zip_begin(archive, member, kHeaderReach);
+  return unpack_zip_begin(archive, member, kMaxHeaderBytes);
 } catch (const ZipError& problem) {
   throw FileError(path, problem.what());
 }
@@ -85,12 +85,12 @@ ParticleTable decode_npz(std::string_view bytes, const std::string& path, const 
   int arrays = 0;
   for (const auto& [name, member] : members_of(bytes, path)) {
     const std::string label = fmt::format("{} (member {}.npy)", path, name);
-    const auto unpack = [bytes, member = member, label](std::string& room) {
-      return std::string_view(room = read_member(bytes, member, label));
+    const auto unpack = [bytes, member = member, label](std::string& buffer) {
+      return std::string_view(buffer = read_member(bytes, member, label));
     };
-    std::string room;
-    if (name == kProvenance && is_provenance(unpack(room), label)) {
-      take_provenance(decode_npy_note(room, label), notes);
+    std::string buffer;
+    if (name == kProvenance && is_provenance(unpack(buffer), label)) {
+      take_provenance(decode_npy_note(buffer, label), notes);
       continue;
     }
     ++arrays;
@@ -101,7 +101,7 @@ ParticleTable decode_npz(std::string_view bytes, const std::string& path, const 
       if (!is_note(header)) {
         for (FileColumn& column : columns_of_npy(header, name, label, unpack)) columns.push_back(std::move(column));
       } else if (choice.takes(name)) {
-        notes.attributes.emplace_back(name, decode_npy_note(unpack(room), label));
+        notes.attributes.emplace_back(name, decode_npy_note(unpack(buffer), label));
       }
     } catch (const FileError&) {
       if (choice.takes(name)) throw;
@@ -146,8 +146,8 @@ std::string update_npz(std::string_view bytes, const std::string& path, const Pa
       throw FileError(path, fmt::format("two arrays are called '{}', and one would be lost", name));
     for (const std::string& field : fields_of(bytes, member, name, path))
       if (field != name && table.find(field))
-        throw FileError(path, fmt::format("its array '{}' has a field '{}', which is also the name of an output",
-                                          name, field));
+        throw FileError(
+            path, fmt::format("its array '{}' has a field '{}', which is also the name of an output", name, field));
     if (name != kProvenance) continue;
     const std::string array = read_member(bytes, member, path);
     is_ours = is_provenance(array, path);

@@ -17,7 +17,8 @@ ParticleTable decode_npz(std::string_view bytes, const std::string& path, const 
 
 // Returns the archive with the table's columns. They replace members of the same name; new members are appended. All
 // other members keep their bytes. The attributes (the record of a run) replace the earlier record of the same pipeline
-// in the array "provenance". If that array was not written by nbcc, it stays and no record is written. Throws FileError.
+// in the array "provenance". If that array was not written by nbcc, it stays and no record is written. Throws
+// FileError.
 std::string update_npz(std::string_view bytes, const std::string& path, const ParticleTable& table);
 
 // Returns an archive of stored members, dated 1980-01-01, so that the same table always gives the same bytes. The

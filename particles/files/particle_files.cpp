@@ -1,5 +1,5 @@
-// Reads and writes particle files. Entry points: read_particles(), write_particles(), ParticleUpdate. Chooses the format
-// and handles --columns, overwriting and the standard streams; each format is implemented in its own file.
+// Reads and writes particle files. Entry points: read_particles(), write_particles(), ParticleUpdate. Chooses the
+// format and handles --columns, overwriting and the standard streams; each format is implemented in its own file.
 #include "particles/files/particle_files.h"
 
 #include <fmt/core.h>
@@ -129,7 +129,7 @@ ParticleTable pick_columns(ParticleTable table, const std::vector<ColumnName>& n
     const ElementType type = name.type.value_or(column->type());
     result.columns.push_back(retyped(std::move(*column), type, path));
     result.columns.back().name = name.name;
-    result.columns.back().also.clear();
+    result.columns.back().name_in_file.clear();
   }
   if (!result.columns.empty()) result.rows = result.columns[0].rows();
   return result;

@@ -1,8 +1,8 @@
 // Reads and writes particle files of every format: `read_particles` (path to table), `write_particles` (table to path).
 //
 // The file name's ending gives the format: .npy, .npz, .h5 or .hdf5; all other endings are text (.csv is written with
-// commas, .tsv with tabs). Read but not written are .xyz, .extxyz and LAMMPS data files: .lmp, .lammps, and .data if the
-// header counts atoms. "-" is standard input, whose format is recognised by its first bytes, or standard output.
+// commas, .tsv with tabs). Read but not written are .xyz, .extxyz and LAMMPS data files: .lmp, .lammps, and .data if
+// the header counts atoms. "-" is standard input, whose format is recognised by its first bytes, or standard output.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -19,14 +19,14 @@ namespace nbcc {
 enum class Format { Npy, Npz, Hdf5, Text, Csv, Tsv, Xyz, Lammps };
 
 struct ReadOptions {
-  // "id,m,x[3],v[3]": column names for a text table, the rows of an .xyz file or of the LAMMPS section Atoms, or a plain
-  // array; they override names in the file, and '_' skips a number. In a file that names its arrays (.npz, HDF5,
+  // "id,m,x[3],v[3]": column names for a text table, the rows of an .xyz file or of the LAMMPS section Atoms, or a
+  // plain array; they override names in the file, and '_' skips a number. In a file that names its arrays (.npz, HDF5,
   // structured .npy) the list chooses those columns. "name:float" also sets the element type. "": the file's names.
   std::string columns;
   // HDF5: the group to read; "" for the root or the only group. A path "file.h5:group" also names the group.
   std::string group;
-  // Used if `columns` is "". In a file that names its arrays: the columns to read. In text files every column of numbers
-  // is read, but a column of type names (H, O) only if it is chosen.
+  // Used if `columns` is "". In a file that names its arrays: the columns to read. In text files every column of
+  // numbers is read, but a column of type names (H, O) only if it is chosen.
   ColumnChoice choice{};
   // Type names in text files that are read as 0, 1, ...: see text_rows.h.
   std::vector<std::string> types{};
@@ -58,9 +58,9 @@ void write_particles(const std::string& path, const ParticleTable& table, const 
 // unchanged: the same bytes in text and .npz, the same objects in HDF5.
 class ParticleUpdate {
  public:
-  // Prepares an update of the present content of `from` (also "file.h5:group"), to be written to `to`. Nothing if `from`
-  // is no regular file, if the formats of the two differ, if nbcc does not write that format, or if it is .npy, which
-  // holds only one array.
+  // Prepares an update of the present content of `from` (also "file.h5:group"), to be written to `to`. Nothing if
+  // `from` is no regular file, if the formats of the two differ, if nbcc does not write that format, or if it is .npy,
+  // which holds only one array.
   static std::optional<ParticleUpdate> of(const std::string& from, const std::string& to, const WriteOptions& options);
 
   // Throws what write() would throw before it writes anything.

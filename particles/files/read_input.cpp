@@ -34,7 +34,7 @@ struct stat status_of(const std::string& path) {
   return status;
 }
 
-std::size_t most_of(const struct stat& status) {
+std::size_t max_bytes_of(const struct stat& status) {
   if (S_ISREG(status.st_mode)) return std::numeric_limits<std::size_t>::max() / 2;
   const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   return pages > 0 && page > 0 ? std::size_t(pages) / 2 * std::size_t(page) : std::size_t(1) << 32;
@@ -49,8 +49,8 @@ std::string read_input(const std::string& path, const char* what) {
   if (!standard) status = status_of(path);
   if (standard && fstat(STDIN_FILENO, &status) != 0) refuse(name, std::strerror(errno));
   check_kind(status, name, what, standard && isatty(STDIN_FILENO));
-  const std::size_t most = most_of(status);
-  FileContent content = standard ? read_descriptor(STDIN_FILENO, most) : read_file(path, most);
+  const std::size_t max_bytes = max_bytes_of(status);
+  FileContent content = standard ? read_descriptor(STDIN_FILENO, max_bytes) : read_file(path, max_bytes);
   if (!content.problem.empty()) refuse(name, content.problem);
   if (!content.is_whole)
     throw FileError(name, fmt::format("has not ended after {} bytes, half of this machine's memory; store it in a file",

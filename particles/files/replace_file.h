@@ -11,8 +11,8 @@ namespace nbcc {
 void check_replaceable(const std::string& path, bool force);
 
 // Writes `bytes` to `path`. An existing file keeps its permissions; a symbolic link stays, and the file that it points
-// to is replaced. Devices and pipes (/dev/null, /dev/stdout) are written to directly. On failure nothing has changed and
-// no temporary file remains. Throws FileError.
+// to is replaced. Devices and pipes (/dev/null, /dev/stdout) are written to directly. On failure nothing has changed
+// and no temporary file remains. Throws FileError.
 void replace_file(const std::string& path, std::string_view bytes, bool force);
 
 // Writes a copy of `source` to `path`; `edit` changes the copy before it is renamed. Devices and pipes are refused.

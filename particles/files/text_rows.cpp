@@ -14,7 +14,7 @@
 namespace nbcc {
 namespace {
 
-constexpr std::size_t kMostNames = 20;  // limit of the names that a message lists
+constexpr std::size_t kMaxNamesInMessage = 20;  // limit of the names that a message lists
 
 }  // namespace
 
@@ -40,18 +40,18 @@ TextRows::TextRows(std::string path, std::vector<RowColumn> columns, const TextO
       choice_(options.choice) {
   for (const RowColumn& each : columns_) {
     words_wanted_ += each.column.components;
-    for (int c = 0; c < each.column.components; ++c) places_.push_back({each.kind, 0, 0, {}});
+    for (int c = 0; c < each.column.components; ++c) word_columns_.push_back({each.kind, 0, 0, {}});
     if (each.column.name.empty()) continue;
-    data_.push_back(
-        {each.column.name, each.column.components, make_data(each.column.type_or(ElementType::Double), 0), each.also});
+    data_.push_back({each.column.name, each.column.components, make_data(each.column.type_or(ElementType::Double), 0),
+                     each.name_in_file});
     // A column "data" holds all numbers of an unnamed table and stays double.
-    whole_.emplace_back().possible =
+    exact_integers_.emplace_back().possible =
         !each.column.type && data_.back().type() == ElementType::Double && data_.back().name != "data";
-    asked_.push_back(choice_.takes(each.column.name, each.also));
+    asked_.push_back(choice_.takes(each.column.name, each.name_in_file));
   }
 }
 
-void TextRows::Whole::take(const Word& word) {
+void TextRows::ExactIntegers::take(const Word& word) {
   constexpr std::size_t kExactDigits = 15;  // a double represents every integer of this many digits
   if (!possible && word.text.size() <= kExactDigits) return;
   std::int64_t value = 0;
@@ -73,16 +73,17 @@ void TextRows::Whole::take(const Word& word) {
 }
 
 // Decides from the first row which columns hold numbers and which hold type names.
-void TextRows::settle(const std::vector<Word>& words) {
+void TextRows::decide_kinds(const std::vector<Word>& words) {
   for (std::size_t k = 0; k < words.size(); ++k)
-    if (places_[k].kind == WordKind::Automatic)
-      places_[k].kind = is_number(words[k].text) ? WordKind::Number : WordKind::Name;
+    if (word_columns_[k].kind == WordKind::Automatic)
+      word_columns_[k].kind = is_number(words[k].text) ? WordKind::Number : WordKind::Name;
   std::size_t first = 0, column = 0;
   for (const RowColumn& each : columns_) {
-    const auto begin = places_.begin() + std::ptrdiff_t(first), end = begin + each.column.components;
+    const auto begin = word_columns_.begin() + std::ptrdiff_t(first), end = begin + each.column.components;
     first += std::size_t(each.column.components);
     if (each.column.name.empty()) continue;
-    const bool names = std::all_of(begin, end, [](const Place& place) { return place.kind == WordKind::Name; });
+    const bool names =
+        std::all_of(begin, end, [](const WordColumn& word_column) { return word_column.kind == WordKind::Name; });
     if (names && !each.column.type && each.column.name != "data") data_[column].data = std::vector<std::int32_t>();
     ++column;
   }
@@ -90,7 +91,7 @@ void TextRows::settle(const std::vector<Word>& words) {
 
 void TextRows::append(long line, const std::vector<Word>& words) {
   line_ = line;
-  if (rows_ == 0) settle(words);
+  if (rows_ == 0) decide_kinds(words);
   std::size_t word = 0, column = 0;
   for (const RowColumn& each : columns_) {
     if (!each.column.name.empty()) {
@@ -111,22 +112,22 @@ void TextRows::append(ParticleColumn& column, std::size_t first, const std::vect
           using Value = typename std::decay_t<decltype(values)>::value_type;
           Value value{};
           const Word& word = words[first + std::size_t(c)];
-          Place& place = places_[first + std::size_t(c)];
-          if (place.kind == WordKind::Name) {
-            value = static_cast<Value>(number_of_name(place, word, asked));
-          } else if (place.kind == WordKind::Truth) {
+          WordColumn& word_column = word_columns_[first + std::size_t(c)];
+          if (word_column.kind == WordKind::Name) {
+            value = static_cast<Value>(number_of_name(word_column, word, asked));
+          } else if (word_column.kind == WordKind::Truth) {
             value = static_cast<Value>(number_of_truth(word));
           } else if (const std::errc error = read_number(word.text, value); error != std::errc()) {
             refuse(word, error, column);
           }
-          if constexpr (std::is_same_v<Value, double>) whole_[number].take(word);
+          if constexpr (std::is_same_v<Value, double>) exact_integers_[number].take(word);
           values.push_back(value);
         }
       },
       column.data);
 }
 
-double TextRows::number_of_name(Place& place, const Word& word, bool asked) {
+double TextRows::number_of_name(WordColumn& word_column, const Word& word, bool asked) {
   if (!asked) return 0;
   const std::string_view name = unquoted(word.text);
   const auto type = std::ranges::find(types_, name);
@@ -138,12 +139,13 @@ double TextRows::number_of_name(Place& place, const Word& word, bool asked) {
     fail(word.column, fmt::format("'{}' is not among the types of {}, which are {}", shown(name), types_from_,
                                   fmt::join(known, ", ")));
   }
-  if (place.names.empty()) {
-    place.line = line_;
-    place.column = word.column;
+  if (word_column.names.empty()) {
+    word_column.line = line_;
+    word_column.column = word.column;
   }
-  if (place.names.size() <= kMostNames && std::ranges::find(place.names, name) == place.names.end())
-    place.names.emplace_back(name);
+  if (word_column.names.size() <= kMaxNamesInMessage &&
+      std::ranges::find(word_column.names, name) == word_column.names.end())
+    word_column.names.emplace_back(name);
   return 0;
 }
 
@@ -165,13 +167,13 @@ void TextRows::refuse(const Word& word, std::errc error, const ParticleColumn& c
   fail(word.column, fmt::format("'{}' is not a number", shown(word.text)));
 }
 
-void TextRows::refuse_names(const Place& place) const {
-  const bool more = place.names.size() > kMostNames;
+void TextRows::refuse_names(const WordColumn& word_column) const {
+  const bool more = word_column.names.size() > kMaxNamesInMessage;
   std::vector<std::string> names;
-  for (const std::string& name : place.names)
-    if (names.size() < kMostNames) names.push_back(shown(name));
+  for (const std::string& name : word_column.names)
+    if (names.size() < kMaxNamesInMessage) names.push_back(shown(name));
   throw FileError(
-      path_, place.line, place.column,
+      path_, word_column.line, word_column.column,
       fmt::format("'{}' is not a number; if the names in this column are types ({}{}), say --types {}{}", names[0],
                   fmt::join(names, ", "), more ? " and more" : "", fmt::join(names, ","), more ? ",..." : ""));
 }
@@ -179,16 +181,17 @@ void TextRows::refuse_names(const Place& place) const {
 void TextRows::fail(long column, const std::string& reason) const { throw FileError(path_, line_, column, reason); }
 
 void TextRows::finish(ParticleTable& table) {
-  for (const Place& place : places_)
-    if (!place.names.empty()) refuse_names(place);
+  for (const WordColumn& word_column : word_columns_)
+    if (!word_column.names.empty()) refuse_names(word_column);
   table.rows = rows_;
   std::size_t first = 0, column = 0;
   for (const RowColumn& each : columns_) {
-    const auto begin = places_.begin() + std::ptrdiff_t(first), end = begin + each.column.components;
+    const auto begin = word_columns_.begin() + std::ptrdiff_t(first), end = begin + each.column.components;
     first += std::size_t(each.column.components);
     if (each.column.name.empty()) continue;
-    const bool names = std::any_of(begin, end, [](const Place& place) { return place.kind == WordKind::Name; });
-    Whole& whole = whole_[column];
+    const bool names =
+        std::any_of(begin, end, [](const WordColumn& word_column) { return word_column.kind == WordKind::Name; });
+    ExactIntegers& whole = exact_integers_[column];
     if (whole.possible && !whole.rounded.empty())
       data_[column].data = std::move(whole.values);
     else if (!whole.rounded.empty() && table.rounded.empty())

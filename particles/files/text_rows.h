@@ -1,5 +1,5 @@
-// Converts rows of words to columns of numbers, for the readers of all text formats. A column may hold type names (H, O)
-// instead of numbers; --types assigns a number to each name.
+// Converts rows of words to columns of numbers, for the readers of all text formats. A column may hold type names (H,
+// O) instead of numbers; --types assigns a number to each name.
 #pragma once
 #include <string>
 #include <string_view>
@@ -26,7 +26,7 @@ enum class WordKind { Automatic, Number, Name, Truth };
 
 struct RowColumn {
   ColumnName column;
-  std::string also;  // its name in the file, if that differs; else ""
+  std::string name_in_file;  // its name in the file, if that differs; else ""
   WordKind kind = WordKind::Automatic;
 };
 
@@ -43,24 +43,24 @@ class TextRows {
   void finish(ParticleTable& table);
 
  private:
-  struct Place {  // the k-th word of every row
+  struct WordColumn {  // the k-th word of every row
     WordKind kind;
     long line = 0, column = 0;       // position of the first type name without a number
     std::vector<std::string> names;  // type names without a number, for the message
   };
   // The values of a column as int64, as long as all its words are integers; for integers beyond 2^53.
-  struct Whole {
+  struct ExactIntegers {
     bool possible = false;
     std::string rounded;  // the first integer that a double cannot represent
     std::vector<std::int64_t> values;
     void take(const Word& word);
   };
-  void settle(const std::vector<Word>& words);
+  void decide_kinds(const std::vector<Word>& words);
   void append(ParticleColumn& column, std::size_t first, const std::vector<Word>& words);
-  double number_of_name(Place& place, const Word& word, bool asked);
+  double number_of_name(WordColumn& word_column, const Word& word, bool asked);
   double number_of_truth(const Word& word) const;
   [[noreturn]] void refuse(const Word& word, std::errc error, const ParticleColumn& column) const;
-  [[noreturn]] void refuse_names(const Place& place) const;
+  [[noreturn]] void refuse_names(const WordColumn& word_column) const;
   [[noreturn]] void fail(long column, const std::string& reason) const;
 
   std::string path_;
@@ -71,10 +71,10 @@ class TextRows {
   std::int64_t words_wanted_ = 0;
   std::int64_t rows_ = 0;
   long line_ = 0;
-  std::vector<Place> places_;
-  std::vector<ParticleColumn> data_;  // [column], without skipped columns
-  std::vector<bool> asked_;           // [column of data_] choice_ takes it
-  std::vector<Whole> whole_;          // [column of data_]
+  std::vector<WordColumn> word_columns_;
+  std::vector<ParticleColumn> data_;           // [column], without skipped columns
+  std::vector<bool> asked_;                    // [column of data_] choice_ takes it
+  std::vector<ExactIntegers> exact_integers_;  // [column of data_]
 };
 
 }  // namespace nbcc

@@ -108,8 +108,8 @@ class TextReader {
     return !columns.empty();
   }
 
-  // A comment is a header if its words match the row below. A comment with '[' or ':' in a word ("x[3]") is always taken
-  // as a header, so that a wrong count is reported.
+  // A comment is a header if its words match the row below. A comment with '[' or ':' in a word ("x[3]") is always
+  // taken as a header, so that a wrong count is reported.
   void name_by_comment(std::int64_t words_in_row) {
     if (header_.empty() || !name_by(header_, false)) return;
     names_line_ = header_line_;

@@ -15,7 +15,7 @@ namespace nbcc {
 namespace {
 
 // An output and the column that it replaces, if the text has one of this name.
-struct Placed {
+struct OutputTarget {
   const ParticleColumn* output;
   const ColumnName* replaced = nullptr;  // null: the output is appended
   std::size_t first_word = 0;            // index of the replaced column's first word in a row
@@ -35,20 +35,20 @@ class TextUpdate {
     if (layout_.rows != results.rows)
       throw FileError(path, fmt::format("it has {}, but there are results for {}: it has changed since it was read",
                                         counted(layout_.rows, "row"), results.rows));
-    if (style != TextStyle::Plain) lone_gap_ = style == TextStyle::Csv ? "," : "\t";
-    place_outputs();
+    if (style != TextStyle::Plain) single_column_gap_ = style == TextStyle::Csv ? "," : "\t";
+    find_targets();
   }
 
   std::string make() {
     take_lines();
     const LineRange record = lines_of_record(attributes_, results_);
     const std::size_t mark = bytes_.starts_with("\xef\xbb\xbf") ? 3 : 0;
-    made_ = bytes_.substr(0, mark);
+    result_ = bytes_.substr(0, mark);
     at_ = mark;
     if (record.last == 0) put_record();
     for (std::size_t k = 0; k < lines_.size(); ++k) {
       if (k == record.first && record.last > 0) {
-        made_ += bytes_.substr(at_, offset_of(lines_[k]) - at_);
+        result_ += bytes_.substr(at_, offset_of(lines_[k]) - at_);
         put_record();
       }
       if (k >= record.first && k < record.last)
@@ -56,7 +56,7 @@ class TextUpdate {
       else
         put_line(k);
     }
-    return std::move(made_) + std::string(bytes_.substr(at_));
+    return std::move(result_) + std::string(bytes_.substr(at_));
   }
 
  private:
@@ -67,9 +67,9 @@ class TextUpdate {
     return options;
   }
 
-  void place_outputs() {
+  void find_targets() {
     for (const ParticleColumn& output : results_.columns) {
-      Placed placed{&output};
+      OutputTarget target{&output};
       std::size_t word = 0;
       for (const ColumnName& column : layout_.columns) {
         if (column.name == output.name) {
@@ -78,13 +78,13 @@ class TextUpdate {
                 path_, fmt::format("its column '{}' has {} per particle, but the output '{}' has {}: "
                                    "rename the column, or take it out",
                                    column.name, counted(column.components, "number"), output.name, output.components));
-          if (placed.replaced) throw FileError(path_, fmt::format("two columns are called '{}'", output.name));
-          placed.replaced = &column;
-          placed.first_word = word;
+          if (target.replaced) throw FileError(path_, fmt::format("two columns are called '{}'", output.name));
+          target.replaced = &column;
+          target.first_word = word;
         }
         word += std::size_t(column.components);
       }
-      outputs_.push_back(placed);
+      outputs_.push_back(target);
     }
   }
 
@@ -103,7 +103,7 @@ class TextUpdate {
   std::size_t offset_of(std::string_view part) const { return std::size_t(part.data() - bytes_.data()); }
 
   void put_record() {
-    for (const auto& [key, value] : results_.attributes) made_ += attribute_line(key, value) + end_;
+    for (const auto& [key, value] : results_.attributes) result_ += attribute_line(key, value) + end_;
   }
 
   void put_line(std::size_t k) {
@@ -117,8 +117,8 @@ class TextUpdate {
     is_header ? put_header(words, true) : put_row(words);
   }
 
-  // Refuses cells that contain blanks or '#': a blank ends a word and '#' ends the row, so that the word after such a cell
-  // would have another index than its column.
+  // Refuses cells that contain blanks or '#': a blank ends a word and '#' ends the row, so that the word after such a
+  // cell would have another index than its column.
   void refuse_cells_of_several_words(std::size_t k, std::string_view row, const std::vector<Word>& words,
                                      bool has_comment) const {
     const auto refuse = [&](std::size_t offset, const char* what) {
@@ -129,7 +129,7 @@ class TextUpdate {
         (is_quoted || std::string_view(" \t,").find(row.back()) == std::string_view::npos))
       refuse(offset_of(row) + row.size(), "a '#' within a word: a comment begins behind a blank");
     const bool replaces =
-        std::ranges::any_of(outputs_, [](const Placed& placed) { return placed.replaced != nullptr; });
+        std::ranges::any_of(outputs_, [](const OutputTarget& target) { return target.replaced != nullptr; });
     const char separator = row.find(',') != std::string_view::npos ? ',' : '\t';
     if (!replaces || row.find(separator) == std::string_view::npos) return;
     for (std::size_t w = 1; w < words.size(); ++w) {
@@ -142,12 +142,12 @@ class TextUpdate {
   void put_row(const std::vector<Word>& words) {
     std::vector<Change> changes;
     std::vector<std::string> added;
-    for (const Placed& placed : outputs_) {
-      for (int c = 0; c < placed.output->components; ++c) {
+    for (const OutputTarget& target : outputs_) {
+      for (int c = 0; c < target.output->components; ++c) {
         std::string number;
-        append_number(number, *placed.output, row_, c);
-        if (placed.replaced)
-          changes.push_back({words.at(placed.first_word + std::size_t(c)), number});
+        append_number(number, *target.output, row_, c);
+        if (target.replaced)
+          changes.push_back({words.at(target.first_word + std::size_t(c)), number});
         else
           added.push_back(number);
       }
@@ -165,13 +165,13 @@ class TextUpdate {
     const std::string quote = last != unquoted(last) ? std::string(1, last.front()) : "";
     std::vector<Change> changes;
     std::vector<std::string> added;
-    for (const Placed& placed : outputs_) {
-      const ParticleColumn& output = *placed.output;
-      if (placed.replaced) {
-        const auto number = std::size_t(placed.replaced - layout_.columns.data());
+    for (const OutputTarget& target : outputs_) {
+      const ParticleColumn& output = *target.output;
+      if (target.replaced) {
+        const auto number = std::size_t(target.replaced - layout_.columns.data());
         std::size_t first = 0;
         for (std::size_t k = 0; k < number; ++k) first += counts[k];
-        retype(*placed.replaced, output, {&words[first], counts[number]}, changes);
+        retype(*target.replaced, output, {&words[first], counts[number]}, changes);
         continue;
       }
       const std::string name = spell_column(output.name, output.type(), 1);
@@ -205,14 +205,14 @@ class TextUpdate {
     const auto end_of = [&](const Word& word) { return offset_of(word.text) + word.text.size(); };
     std::ranges::sort(changes, {}, [&](const Change& change) { return offset_of(change.word.text); });
     for (const Change& change : changes) {
-      made_ += bytes_.substr(at_, offset_of(change.word.text) - at_);
-      made_ += change.text;
+      result_ += bytes_.substr(at_, offset_of(change.word.text) - at_);
+      result_ += change.text;
       at_ = end_of(change.word);
     }
     const std::size_t last = end_of(words.back());
-    made_ += bytes_.substr(at_, last - at_);
+    result_ += bytes_.substr(at_, last - at_);
     at_ = last;
-    std::string gap = lone_gap_;
+    std::string gap = single_column_gap_;
     if (words.size() > 1) {
       const std::size_t begin = end_of(words[words.size() - 2]);
       const std::string_view before = bytes_.substr(begin, offset_of(words.back().text) - begin);
@@ -220,19 +220,19 @@ class TextUpdate {
                  tabs = before.find('\t') != std::string_view::npos;
       gap = commas ? std::string(before) : tabs ? "\t" : " ";
     }
-    for (const std::string& text : added) made_ += gap + text;
+    for (const std::string& text : added) result_ += gap + text;
   }
 
   const std::string_view bytes_;
   const std::string& path_;
   const ParticleTable& results_;
   const TextLayout layout_;
-  std::string lone_gap_ = " ", end_ = "\n";
-  std::vector<Placed> outputs_;
+  std::string single_column_gap_ = " ", end_ = "\n";
+  std::vector<OutputTarget> outputs_;
   std::vector<std::string_view> lines_, attributes_;  // [line]; attributes_: the text after "# " of a comment line
   std::int64_t row_ = 0;
-  std::string made_;
-  std::size_t at_ = 0;  // the bytes of the text before this offset are in made_, unchanged or replaced
+  std::string result_;
+  std::size_t at_ = 0;  // the bytes of the text before this offset are in result_, unchanged or replaced
 };
 
 }  // namespace

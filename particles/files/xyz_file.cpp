@@ -142,7 +142,7 @@ class XyzReader {
       const std::string ours(usual_name(parts[k]));
       const auto same = [&](std::string_view other) { return usual_name(other) == ours; };
       if (ours != parts[k] && std::ranges::count_if(names, same) == 1) {
-        column.also = column.column.name;
+        column.name_in_file = column.column.name;
         column.column.name = ours;
       }
       columns_.push_back(std::move(column));
@@ -153,7 +153,7 @@ class XyzReader {
     int components = 0;
     const auto [end, error] = std::from_chars(count.data(), count.data() + count.size(), components);
     if (name.empty() || error != std::errc() || end != count.data() + count.size() || components < 1 ||
-        components > kMostComponents)
+        components > kMaxComponents)
       fail(entry.column, fmt::format("Properties: '{}:{}:{}' does not say how many numbers a column has", shown(name),
                                      shown(type), shown(count)));
     constexpr std::pair<std::string_view, std::pair<WordKind, ElementType>> kinds[] = {
@@ -192,7 +192,7 @@ class XyzReader {
     throw FileError(path_, lines_.number(), column, reason);
   }
 
-  static constexpr int kMostComponents = 100000;
+  static constexpr int kMaxComponents = 100000;
 
   const std::string& path_;
   const TextOptions& options_;

@@ -1,5 +1,5 @@
-// XYZ files of molecular dynamics: the number of atoms, a comment line, a row for each atom. In extended XYZ (extxyz) the
-// comment names the columns: Properties=species:S:1:pos:R:3:charge:R:1.
+// XYZ files of molecular dynamics: the number of atoms, a comment line, a row for each atom. In extended XYZ (extxyz)
+// the comment names the columns: Properties=species:S:1:pos:R:3:charge:R:1.
 #pragma once
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
-// Generates initial conditions. Entry points: make_initial_conditions(), scale_to_virial(). Writes no files and sums over
-// no pairs.
+// Generates initial conditions. Entry points: make_initial_conditions(), scale_to_virial(). Writes no files and sums
+// over no pairs.
 //
 // Particles are computed from the seed with + - * / and square roots only: IEEE 754 requires correct rounding of these,
 // while pow and cbrt differ between C libraries.
@@ -88,7 +88,7 @@ void move_to_centre(Bodies& bodies) {
 }
 
 ParticleTable make_plummer(std::int64_t n, std::uint64_t seed, const InitialConditionOptions& options) {
-  // Half of the mass lies within 1.3 Plummer lengths; a truncation at less than 1 would not leave a Plummer sphere.
+  // Half of the mass lies within 1.3 Plummer lengths; a truncation inside of that does not give a Plummer sphere.
   if (!(options.truncation_radius >= 1))
     throw UsageError(fmt::format("plummer: the truncation radius is {}; it must be at least 1 (Henon units)",
                                  options.truncation_radius));

@@ -30,8 +30,8 @@ struct InitialConditionOptions {
 ParticleTable make_initial_conditions(std::string_view kind, std::int64_t n, std::uint64_t seed,
                                       const InitialConditionOptions& options = {});
 
-// Scales positions and velocities to U = -1/2 and K = 1/4 (Henon units). `potential_energy`: U of the unscaled table, which
-// the caller has summed over all pairs; it must be negative.
+// Scales positions and velocities to U = -1/2 and K = 1/4 (Henon units). `potential_energy`: U of the unscaled table,
+// which the caller has summed over all pairs; it must be negative.
 void scale_to_virial(ParticleTable& table, double potential_energy);
 
 }  // namespace nbcc

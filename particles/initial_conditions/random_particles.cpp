@@ -12,7 +12,7 @@
 namespace nbcc {
 namespace {
 
-constexpr double kGrain = 1.0 / 64;
+constexpr double kGridSpacing = 1.0 / 64;
 
 template <std::size_t count>
 bool is_one_of(std::string_view word, const std::array<std::string_view, count>& words) {
@@ -20,8 +20,8 @@ bool is_one_of(std::string_view word, const std::array<std::string_view, count>&
 }
 
 double on_grid(RandomNumbers& random, double low, double high) {
-  const auto steps = std::uint64_t((high - low) / kGrain);
-  return low + kGrain * double(random.next() % (steps + 1));
+  const auto steps = std::uint64_t((high - low) / kGridSpacing);
+  return low + kGridSpacing * double(random.next() % (steps + 1));
 }
 
 class Maker {
@@ -40,7 +40,7 @@ class Maker {
     constexpr std::array<std::string_view, 9> positive{"m", "mass", "rho", "pres", "c", "omega", "u", "w", "t"};
     if (is_one_of(stem, position)) return {field.name, field.components, positions(field)};
     // The numbered fields of CUNBODY's dialect have names without a meaning.
-    if (field.name.starts_with("INPUT_")) return {field.name, field.components, range(size, kGrain, 4)};
+    if (field.name.starts_with("INPUT_")) return {field.name, field.components, range(size, kGridSpacing, 4)};
     if (stem == "h") return {field.name, field.components, range(size, 1, 1.5)};
     if (is_one_of(stem, positive)) return {field.name, field.components, range(size, 0.5, 1.5)};
     return {field.name, field.components, range(size, -1, 1)};
@@ -57,14 +57,15 @@ class Maker {
     const int dimensions = field.components;
     std::int64_t edge = 1;
     while (volume(edge, dimensions) < n_) ++edge;
-    std::vector<std::int64_t> sites(static_cast<std::size_t>(n_));
-    std::iota(sites.begin(), sites.end(), std::int64_t(0));
-    for (std::size_t k = sites.size(); k > 1; --k) std::swap(sites[k - 1], sites[random_.next() % k]);
+    std::vector<std::int64_t> lattice_points(static_cast<std::size_t>(n_));
+    std::iota(lattice_points.begin(), lattice_points.end(), std::int64_t(0));
+    for (std::size_t k = lattice_points.size(); k > 1; --k)
+      std::swap(lattice_points[k - 1], lattice_points[random_.next() % k]);
     std::vector<double> values;
-    values.reserve(sites.size() * std::size_t(dimensions));
-    for (std::int64_t site : sites) {
-      for (int c = 0; c < dimensions; ++c, site /= edge) {
-        values.push_back(double(site % edge) + (field.acts ? 0.0 : 0.5) + on_grid(random_, -0.125, 0.125));
+    values.reserve(lattice_points.size() * std::size_t(dimensions));
+    for (std::int64_t point : lattice_points) {
+      for (int c = 0; c < dimensions; ++c, point /= edge) {
+        values.push_back(double(point % edge) + (field.acts ? 0.0 : 0.5) + on_grid(random_, -0.125, 0.125));
       }
     }
     return values;

@@ -1,7 +1,7 @@
 // Positions and velocities of the planets from E. M. Standish's "Keplerian Elements for Approximate Positions of the
 // Major Planets" (JPL; the table for 1800-2050, at its epoch J2000.0 = JD 2451545.0 TDB). Entry point:
-// make_solar_system(). The elements are accurate to some arc seconds (Saturn: ten arc minutes). This is not an ephemeris:
-// it gives the epoch only. The row of the Earth is the barycentre of Earth and Moon, with the mass of both.
+// make_solar_system(). The elements are accurate to some arc seconds (Saturn: ten arc minutes). This is not an
+// ephemeris: it gives the epoch only. The row of the Earth is the barycentre of Earth and Moon, with the mass of both.
 #include "particles/initial_conditions/solar_system.h"
 
 #include <fmt/core.h>

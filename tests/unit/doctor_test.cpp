@@ -76,7 +76,7 @@ TEST(Doctor, HasARemedyForEverythingThatIsMissing) {
   facts.nvrtc = {0, "", {}, "no NVRTC"};
   facts.mpi_library = "";
   facts.mpi_problem = "libnbcc_mpi.so.0: cannot open";
-  for (Interface& one : facts.interfaces) one.place = "";
+  for (Interface& one : facts.interfaces) one.path = "";
   expect_remedies(facts);
   EXPECT_TRUE(can_sum(facts));
   EXPECT_EQ(of(facts, "GPU driver").health, Health::Absent);

@@ -178,7 +178,7 @@ TEST(Hdf5File, ColumnsOfGadgetAreChosenByEitherName) {
   const test::ScratchFolder folder;
   const std::string path = make_file(folder, [](hid_t file) { fill_snapshot(file); });
   ColumnChoice choice(parse_columns("Masses,x"));
-  choice.welcome = "id";
+  choice.optional_name = "id";
   EXPECT_EQ(read_hdf5(path, "PartType0", choice).columns.size(), 3u);
 }
 

@@ -74,11 +74,11 @@ const std::string kMotley(
     "\005\006\000\000\000\000\010\000\010\000\252\001\000\000\214\003\000\000\000\000",
     1356);
 
-ColumnChoice only(const std::vector<std::string>& names, const std::string& welcome = "") {
+ColumnChoice only(const std::vector<std::string>& names, const std::string& optional_name = "") {
   ColumnChoice choice;
   choice.all = false;
   choice.names = names;
-  choice.welcome = welcome;
+  choice.optional_name = optional_name;
   return choice;
 }
 

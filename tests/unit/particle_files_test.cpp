@@ -153,7 +153,7 @@ TEST(ParticleFiles, ColumnsThatNobodyAsksForAreLeftOut) {
   ReadOptions options;
   options.choice.all = false;
   options.choice.names = {"m"};
-  options.choice.welcome = "id";
+  options.choice.optional_name = "id";
   const ParticleTable table = read_particles(folder.path("a.h5"), options);
   ASSERT_EQ(table.columns.size(), 2u);
   EXPECT_EQ(table.columns[0].name + table.columns[1].name, "mid");

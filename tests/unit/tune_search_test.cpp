@@ -20,7 +20,7 @@ struct Machine {
   int asked = 0;
   std::set<LaunchConfig> seen;
 
-  TuneFound tune(std::vector<LaunchConfig> starts = {kStart}) {
+  TuneResult tune(std::vector<LaunchConfig> starts = {kStart}) {
     TuneSearch search;
     search.rate = [&](const LaunchConfig& config) {
       ++asked;
@@ -47,7 +47,7 @@ TEST(TuneSearch, FindsTheTopOfAHill) {
   for (const LaunchConfig top : {LaunchConfig{512, 1, 64, 4, 8}, {64, 8, 128, 32, 1}, {256, 2, 256, 8, 16}}) {
     Machine machine;
     machine.rate = [&](const LaunchConfig& config) { return hill(config, top); };
-    const TuneFound found = machine.tune();
+    const TuneResult found = machine.tune();
     EXPECT_EQ(found.best, top);
     EXPECT_EQ(found.best.j_splits, 0) << "the model's splits, where others bring nothing";
     EXPECT_DOUBLE_EQ(found.rate, 1);
@@ -71,7 +71,7 @@ TEST(TuneSearch, GoesAlongTwoNumbersAtOnce) {
   machine.rate = [](const LaunchConfig& config) {
     return std::exp2(-std::abs(std::log2(config.threads * config.i_per_thread / 512.0))) + 0.02 * config.i_per_thread;
   };
-  const TuneFound found = machine.tune({{512, 1, 128, 16, 1}});
+  const TuneResult found = machine.tune({{512, 1, 128, 16, 1}});
   EXPECT_EQ(found.best.threads, 64);
   EXPECT_EQ(found.best.i_per_thread, 8);
 }
@@ -81,7 +81,7 @@ TEST(TuneSearch, TriesAllSplitsOfTheBestKernels) {
   machine.rate = [](const LaunchConfig& config) {
     return hill(config, kStart) * (config.j_splits == 0 ? 1 : config.j_splits == 12 ? 1.3 : 0.5);
   };
-  const TuneFound found = machine.tune();
+  const TuneResult found = machine.tune();
   EXPECT_EQ(found.best, (LaunchConfig{128, 4, 128, 16, 1, 12}));
   EXPECT_DOUBLE_EQ(found.rate, 1.3);
 }
@@ -113,7 +113,7 @@ TEST(TuneSearch, PartialSumsDoNotGrow) {
     EXPECT_LE(config.j_tile, 128 * config.j_slices);
     return double(config.j_tile);
   };
-  const TuneFound found = machine.tune();
+  const TuneResult found = machine.tune();
   EXPECT_EQ(found.best.j_tile, 512);
   EXPECT_GE(found.best.j_slices, 4);
 }
@@ -123,7 +123,7 @@ TEST(TuneSearch, StopsWhenTheTimeIsUp) {
     Machine machine;
     machine.patience = patience;
     machine.rate = [](const LaunchConfig& config) { return hill(config, {512, 1, 64, 4, 8}); };
-    const TuneFound found = machine.tune();
+    const TuneResult found = machine.tune();
     EXPECT_LE(found.measured, patience);
     EXPECT_TRUE(found.out_of_time);
     EXPECT_GE(found.rate, hill(kStart, {512, 1, 64, 4, 8}));

@@ -73,9 +73,9 @@ TEST(ZipMember, OutsideOfTheArchiveOrUnreadableIsRefused) {
   const std::string archive = make_zip(kMembers);
   const ZipMember member = zip_directory(archive)[1];
   ZipMember wrong = member;
-  wrong.place = archive.size() + 1;
+  wrong.offset = archive.size() + 1;
   EXPECT_EQ(problem_of(archive, wrong), "an offset in it lies beyond its end");
-  wrong.place = 1;
+  wrong.offset = 1;
   EXPECT_EQ(problem_of(archive, wrong), "a record is not where another says");
   wrong = member;
   wrong.flags |= 1;
