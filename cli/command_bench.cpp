@@ -192,7 +192,7 @@ void add_bench(CLI::App& app, Invocation& invocation) {
   declare_sizes(command, options->sizes);
   declare_params(command, options->params);
   declare_kernel_options(command, options->kernel);
-  command.add_option("--repeat", options->repeat, "Samples, of which the median is shown")
+  command.add_option("--repeat", options->repeat, "Number of samples; the median is shown")
       ->check(CLI::Range(5, 10000).description(""))
       ->capture_default_str();
   CLI::Option* const resident = command.add_flag("--resident", options->resident,
@@ -214,8 +214,8 @@ void add_bench(CLI::App& app, Invocation& invocation) {
       ->excludes(host_arrays)
       ->excludes(plotted);
   command.footer(
-      "The particles are random, from the field list. Times are of whole runs, packing included. On a GPU\n"
-      "arrays are on the device, in the working precision, and the time is that of many runs and one wait.\n"
+      "The particles are random, from the field list. Times are of complete runs, packing included. On a GPU arrays\n"
+      "are on the device, in the working precision, and many runs are timed together with one wait.\n"
       "\nExamples:\n"
       "  nbcc bench pipelines/gravity.pipe\n"
       "  nbcc bench pipelines/gravity.pipe --n 1024,16384 --threads 1 --precision double --json\n"

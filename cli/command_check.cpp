@@ -166,7 +166,7 @@ int run_check(const CheckOptions& options) {
 
 void add_check(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<CheckOptions>();
-  CLI::App& command = *app.add_subcommand("check", "Say what is wrong with pipelines, and what they are");
+  CLI::App& command = *app.add_subcommand("check", "Show errors of pipelines, and a summary of them");
   command.add_option("FILE", options->files, "Pipelines")->required()->type_name("");
   declare_compile_options(command, options->kernel);
   command.add_flag("--json", options->json, "A list of objects on standard output, one for each file");

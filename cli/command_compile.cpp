@@ -166,9 +166,9 @@ void add_compile(CLI::App& app, Invocation&) {
   const auto options = std::make_shared<CompileOptions>();
   CLI::App& command = *app.add_subcommand("compile", "Make a library of pipelines, for C, C++ and Fortran");
   command
-      .add_option(
-          "FILE", options->files,
-          "Pipelines; each becomes a function that is called as its file; one with inputs of pairs is opened only")
+      .add_option("FILE", options->files,
+                  "Pipelines; each becomes a function with the name of its file; a pipeline with inputs of pairs is "
+                  "opened only")
       ->required()
       ->type_name("");
   command
@@ -184,16 +184,17 @@ void add_compile(CLI::App& app, Invocation&) {
   }
   command
       .add_option("--isa", options->isas,
-                  fmt::format("Instruction sets, separated by commas, of which the best that a machine has is used "
+                  fmt::format("Instruction sets, separated by commas; the library uses the best one of the machine "
                               "(default: {})",
                               fmt::join(defaults, ",")))
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember(names));
   command
-      .add_option("--arch", options->architectures,
-                  "Architectures of GPUs to compile for, as sm_80,sm_90; needs NVRTC. Without, GPUs are served by the "
-                  "kernel's text, and NVRTC is needed where the library is used")
+      .add_option(
+          "--arch", options->architectures,
+          "GPU architectures to compile for, as sm_80,sm_90; needs NVRTC. Without --arch the library contains the "
+          "kernel's source for GPUs, and needs NVRTC where it is used")
       ->delimiter(',')
       ->allow_extra_args(false);
   command.add_flag("--static", options->is_static, "An archive in place of a shared library");
@@ -210,13 +211,13 @@ void add_compile(CLI::App& app, Invocation&) {
           "mj=m:mass is the first of both that a class has")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command.add_option("--cxx-namespace", options->cxx_namespace, "Of NAME.hpp (default: NAME)")
+  command.add_option("--cxx-namespace", options->cxx_namespace, "The namespace of NAME.hpp (default: NAME)")
       ->check(CLI::Validator(problem_of_namespace, ""));
   command
       .add_option(
           "--rpath", options->rpath,
-          "Folders where the loader looks for libnbcc_runtime first, separated by colons; $ORIGIN is that of the "
-          "library")
+          "Folders where the loader looks for libnbcc_runtime first, separated by colons; $ORIGIN is the library's "
+          "folder")
       ->delimiter(':')
       ->allow_extra_args(false)
       ->capture_default_str();

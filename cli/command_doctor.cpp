@@ -49,12 +49,12 @@ std::string text_of(const MachineFacts& facts, const std::vector<Finding>& findi
 
 void add_doctor(CLI::App& app, Invocation& invocation) {
   const auto as_json = std::make_shared<bool>();
-  CLI::App& command = *app.add_subcommand("doctor", "Say what works on this machine, what does not, and what helps");
+  CLI::App& command =
+      *app.add_subcommand("doctor", "Show what works on this machine, what does not, and how to mend it");
   command.add_flag("--json", *as_json, "An object on standard output");
   command.footer(
-      "Compiles a small sum for each device and runs it. ok: works; --: is not here, and needed only by those who "
-      "want\n"
-      "it; !!: is here and does not work. Exit code 0 if sums can run on some device, else 3.\n"
+      "Compiles a small sum for each device and runs it. ok: works; --: not installed (optional); !!: installed, but\n"
+      "does not work. Exit code 0 if sums can run on some device, else 3.\n"
       "\nExamples:\n"
       "  nbcc doctor\n"
       "  nbcc doctor --json");

@@ -112,34 +112,36 @@ void add_emit(CLI::App& app, Invocation&) {
   command
       .add_option(
           "--stage", options->stage,
-          "ir: as parsed; optimized: after the passes for the CPU; cpu: its kernel's text; asm: that text's machine "
-          "code as assembly; cuda: the kernel's text for NVIDIA's GPUs; cuda-search: that of its search for "
-          "neighbours; ptx: the kernel's text compiled for a virtual GPU; "
-          "cubin: its machine code, which is binary; sass: that as assembly; adjoint: a pipeline of derivatives")
+          "ir: as parsed; optimized: after the passes for the CPU; cpu: source of the CPU kernel; asm: its machine "
+          "code "
+          "as assembly; cuda: source of the kernel for NVIDIA GPUs; cuda-search: source of its neighbour search; ptx: "
+          "the CUDA kernel compiled for a virtual GPU; cubin: its machine code, which is binary; sass: the cubin as "
+          "assembly; adjoint: a pipeline of derivatives")
       ->required()
       ->check(CLI::IsMember(stages));
   command
-      .add_option("--side", options->side,
-                  "adjoint: derivatives by inputs of i and params, by inputs of j, or by both where these are one set "
-                  "of particles; forward: the pipeline with the outputs that adjoints need")
+      .add_option(
+          "--side", options->side,
+          "adjoint: derivatives by inputs of i and params (i), by inputs of j (j), or by both if i and j are the "
+          "same particles (set); forward: the pipeline with the additional outputs that adjoints need")
       ->check(CLI::IsMember({"i", "j", "set", "forward"}))
       ->capture_default_str();
-  command.add_option("--of", options->of,
-                     "adjoint: outputs that are differentiated, separated by commas; default: all");
-  command.add_option("--by", options->by, "adjoint: what by, separated by commas; default: all real numbers");
+  command.add_option("--of", options->of, "adjoint: outputs to differentiate, separated by commas; default: all");
+  command.add_option("--by", options->by,
+                     "adjoint: real inputs and params to differentiate by, separated by commas; default: all");
   command.add_option("-o,--output", options->output, "Where to write; '-' is standard output")->capture_default_str();
   command.add_flag("--force", options->force, "Overwrite an existing file");
   declare_compile_options(command, options->kernel);
   command.add_option(
       "--arch", options->architecture,
-      "ptx, cubin, sass: the GPU's architecture, as sm_90 (default: that of this machine's, else sm_90)");
+      "ptx, cubin, sass: the GPU's architecture, as sm_90 (default: this machine's first GPU, else sm_90)");
   const auto add_number = [&](const char* name, int& number, int largest, const char* what) {
     return command.add_option(name, number, what)->check(CLI::Range(1, largest).description(""));
   };
   add_number("--threads-per-block", options->launch.threads, 1024, "ptx, cubin, sass: threads of a block");
   add_number("--i-per-thread", options->launch.i_per_thread, 64, "... i-particles that a thread holds in registers");
   add_number("--j-tile", options->launch.j_tile, 65536, "... j-particles in shared memory at a time");
-  add_number("--unroll", options->launch.unroll, 1024, "... passes of the pair loop written out, a power of two");
+  add_number("--unroll", options->launch.unroll, 1024, "... unrolling of the pair loop, a power of two");
   CLI::Option* j_slices = add_number("--j-slices", options->launch.j_slices, 1024,
                                      "... threads that share i-particles; each sums over one slice of a tile");
   CLI::Option* lanes = add_number("--lanes", options->launch.j_slices, 1024, "")->group("")->excludes(j_slices);

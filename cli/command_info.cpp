@@ -146,7 +146,7 @@ void add_info(CLI::App& app, Invocation&) {
   CLI::App& command = *app.add_subcommand("info", "Show what this nbcc is and what it finds on this machine");
   command.add_flag("--json", *as_json, "An object on standard output");
   command.footer(
-      "What is missing, and what helps, `nbcc doctor` tells.\n"
+      "`nbcc doctor` shows what is missing and how to mend it.\n"
       "\nExamples:\n"
       "  nbcc info\n"
       "  nbcc info --json");

@@ -35,20 +35,20 @@ void run_make_ic(const MakeIcOptions& options, const std::string& command_line) 
 
 void add_make_ic(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<MakeIcOptions>();
-  CLI::App& command = *app.add_subcommand("make-ic", "Make a set of particles to begin with");
+  CLI::App& command = *app.add_subcommand("make-ic", "Make initial conditions");
   std::vector<std::string> kinds;
   std::string listing;
   for (const InitialConditionKind& kind : initial_condition_kinds()) {
     kinds.emplace_back(kind.name);
     listing += fmt::format("  {:<13} {}\n", kind.name, kind.summary);
   }
-  command.add_option("KIND", options->kind, "What to make")->required()->check(CLI::IsMember(kinds));
+  command.add_option("KIND", options->kind, "The kind of initial conditions")->required()->check(CLI::IsMember(kinds));
   command.add_option("-n,--n", options->count, "Number of particles (plummer, cube)")->type_name("N");
   command.add_option("--seed", options->seed, "The same seed gives the same particles everywhere")
       ->capture_default_str();
   command.add_flag(
       "!--no-scale", options->scale,
-      "plummer: leave the sample's own energies, do not scale to K = 1/4, U = -1/2, which takes a sum over "
+      "plummer: keep the energies of the random sample; do not scale to K = 1/4, U = -1/2, which needs a sum over "
       "all pairs: 10 s for 10^5 particles on two cores");
   declare_device(command, options->kernel);
   declare_threads(command, options->kernel);

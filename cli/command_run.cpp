@@ -121,7 +121,7 @@ std::optional<ParticleUpdate> update_of(const RunOptions& options) {
 void check_update(const ParticleTable& particles, const RunOptions& options, bool keeps_all) {
   const std::string& path = options.output.path;
   if (particles.unnamed)
-    throw UsageError("--update: the columns of the i-particles have no names; --columns gives them some");
+    throw UsageError("--update: the columns of the i-particles have no names; give names with --columns");
   if (!keeps_all && !particles.rounded.empty())
     throw UsageError(
         fmt::format("--update: {}, which no number of another format is: say -o FILE of the format that the "
@@ -139,7 +139,7 @@ void check_update(const ParticleTable& particles, const RunOptions& options, boo
     throw UsageError(fmt::format(
         "--update: {} is not a file of nbcc's, which writes into files of its own only: say -o FILE", path));
   if (in_place && (!keeps_all || !reads(files_of_i(options))))
-    throw UsageError(fmt::format("--update: not all that {} holds would be kept: say -o with another FILE", path));
+    throw UsageError(fmt::format("--update: some data of {} would be lost: say -o with another FILE", path));
 }
 
 // The table of the i-particles with the outputs added; an output replaces a column of the same name.
@@ -218,7 +218,7 @@ nlohmann::json json_of(const std::vector<Total>& totals) {
 OutputChoice output_of(const RunOptions& options) {
   if (options.plan) return {};
   OutputChoice output = options.output;
-  if (options.json && !options.statistics && !options.total) throw UsageError("--json: of --statistics or --total");
+  if (options.json && !options.statistics && !options.total) throw UsageError("--json needs --statistics or --total");
   if (options.update && output.path.empty()) {
     const std::vector<std::string>& of_i = files_of_i(options);
     if (of_i.empty()) throw UsageError("no particles: say --i FILE, --j FILE or both");
@@ -226,14 +226,14 @@ OutputChoice output_of(const RunOptions& options) {
       throw UsageError(fmt::format("--update: the particles come from {} files: say -o FILE", of_i.size()));
     if (of_i[0] == "-") throw UsageError("--update: standard input cannot be written to: say -o FILE");
     if (!options.particles.columns.empty() || !options.particles.columns_i.empty())
-      throw UsageError("--update: of a file that is read by --columns not all may be kept: say -o FILE");
+      throw UsageError("--update: data of a file that is read with --columns may be lost: say -o FILE");
     if (!options.particles.skip_lines.empty() || !options.particles.types.empty())
       throw UsageError("--update: lines that are skipped and names of types would not be kept: say -o FILE");
     output.path = particle_file_of(of_i[0]);
     output.write.force = true;
   }
   if (output.path.empty() && !options.total)
-    throw UsageError("no place for the results: say -o FILE, --update or --total");
+    throw UsageError("no output is chosen for the results: say -o FILE, --update or --total");
   if (output.path == "-" && options.total) throw UsageError("--total prints where -o - does: say -o FILE");
   return output;
 }

@@ -248,7 +248,7 @@ void add_tune(CLI::App& app, Invocation& invocation) {
   declare_sizes(command, options->sizes);
   declare_params(command, options->params);
   declare_gpu_options(command, options->kernel);
-  command.add_option("--budget", options->budget, "Seconds that all of it may take, more or less")
+  command.add_option("--budget", options->budget, "Approximate limit of the total time, in seconds")
       ->check(CLI::Range(1.0, 1e6).description(""))
       ->type_name("SECONDS")
       ->capture_default_str();
@@ -259,7 +259,7 @@ void add_tune(CLI::App& app, Invocation& invocation) {
       "For each size the cut that nbcc's model chooses is compared with others. Sums of that size (2^k to 2^(k+1) - 1\n"
       "particles), of the same pipeline, precision and math on a GPU of the same kind then take the best one. They "
       "add\n"
-      "in another order: results differ in the last bits. NBCC_TUNINGS=0 in the environment leaves all of it aside.\n"
+      "in another order: results differ in the last bits. NBCC_TUNINGS=0 in the environment disables tunings.\n"
       "\nExamples:\n"
       "  nbcc tune pipelines/gravity.pipe --n 2048,16384\n"
       "  nbcc tune pipelines/gravity.pipe --device cuda:1 --precision double --budget 600\n"

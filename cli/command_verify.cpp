@@ -220,7 +220,7 @@ RandomSides random_sides(const std::vector<InputField>& fields, const std::strin
 
 int run_verify(const VerifyOptions& options) {
   const bool from_files = !options.particles.i.empty() || !options.particles.j.empty();
-  if (from_files && !options.random.empty()) throw UsageError("--random takes the place of --i and --j");
+  if (from_files && !options.random.empty()) throw UsageError("--random replaces --i and --j; give only one of these");
   const std::vector<ParamValue> params = parse_params(options.params);
 
   const Pipeline pipeline = parse(read_source(options.file));
@@ -268,16 +268,17 @@ void add_verify(CLI::App& app, Invocation& invocation) {
   declare_particle_source(command, options->particles);
   command
       .add_option("--random", options->random,
-                  "Particles made from the field list instead, N on each side (default: 1024,1)")
+                  "Random particles made from the field list instead, N of i and N of j (default: 1024,1)")
       ->type_name("N[,SEED]");
   declare_params(command, options->params);
   declare_kernel_options(command, options->kernel);
   command.add_flag("--json", options->json, "An object on standard output");
   command.footer(
-      "An error is held to what the roundings of all operations can add up to, followed term by term, and what "
-      "rounding\n"
-      "the inputs to the working precision does. The exit code is 1 when one is larger. Of more than 256 i, 256 are\n"
-      "compared, and of sets with more than 40,000 j fewer, at least 16.\n"
+      "The bound of an error is the sum of the possible roundings of all operations, followed term by term, and of "
+      "the\n"
+      "effect of rounding the inputs to the working precision. The exit code is 1 if an error exceeds its bound. At "
+      "most\n"
+      "256 i are compared; with more than 40,000 j fewer, but at least 16.\n"
       "\nExamples:\n"
       "  nbcc verify pipelines/gravity.pipe\n"
       "  nbcc verify pipelines/lennard_jones.pipe --random 4096,7 --precision double\n"

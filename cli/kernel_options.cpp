@@ -76,10 +76,10 @@ void declare_kernel_options(CLI::App& app, KernelChoice& choice) {
   add_choice(
       app, "--pairs", std::vector{PairChoice::Auto, PairChoice::All, PairChoice::Cutoff},
       [&](PairChoice pairs) { choice.pairs = pairs; },
-      "Which pairs to compute: all, or those that a search finds within the cutoff that is proved of the pipeline")
+      "Which pairs to compute: all, or (cutoff) the pairs that a search finds within the pipeline's proved cutoff")
       ->default_str("auto");
   app.add_flag("--clamp", choice.clamp,
-               "Let an index that leads out of a table find its nearest end (default: that is an error)");
+               "Clamp table indices that are out of range to the nearest element (default: they are an error)");
   declare_threads(app, choice);
 }
 
@@ -103,7 +103,7 @@ void declare_sizes(CLI::App& app, SizeWords& words) {
   app.add_option("-n,--n", words.nj, "Numbers of particles: 4096, 1e5, 1024,3000 or 1024..65536 (doubling)")
       ->type_name("LIST")
       ->capture_default_str();
-  app.add_option("--ni", words.ni, "So many i-particles with each of these (default: as many as j)")->type_name("N");
+  app.add_option("--ni", words.ni, "Number of i-particles for each of these (default: as many as j)")->type_name("N");
 }
 
 Sizes SizeWords::sizes() const {

@@ -17,24 +17,26 @@ namespace nbcc {
 namespace {
 
 void declare_files(CLI::App& app, ParticleSourceOptions& options) {
-  app.add_option("--i", options.i,
-                 "File of the particles that receive; '-' is standard input (default: that of --j). Of several, each "
-                 "with an --i, the columns are joined")
+  app.add_option(
+         "--i", options.i,
+         "File of the particles that receive; '-' is standard input (default: the file of --j). If --i is given "
+         "several times, the columns of the files are joined")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  app.add_option("--j", options.j, "File of the particles that act (default: that of --i); several as with --i")
+  app.add_option("--j", options.j,
+                 "File of the particles that act (default: the file of --i); may be given several times, like --i")
       ->type_name("FILE")
       ->allow_extra_args(false);
   app.add_flag(
       "--last-wins", options.last_wins,
-      "Where files that are joined have a column in common, take that of the last; else it has to be the same");
+      "If joined files have a column in common, take the column of the last file (default: the values must be equal)");
 }
 
 // Several files of one side have different columns, so that a list of names could describe only one of them.
 void check_columns(const std::vector<std::string>& paths, const std::string& columns, const char* side) {
   if (paths.size() > 1 && !columns.empty()) {
     throw UsageError(
-        fmt::format("--columns names the columns of one file, but --{} gives {}; their own headers have to name them",
+        fmt::format("--columns names the columns of one file, but --{} is given {} files; their headers must name them",
                     side, paths.size()));
   }
 }
@@ -68,7 +70,7 @@ void declare_particle_source(CLI::App& app, ParticleSourceOptions& options) {
       ->type_name("LIST")
       ->take_all();
   app.add_option("--types", options.types, "Names in text files that stand for 0, 1, ..., as O,H")->type_name("LIST");
-  app.add_option("--skip-lines", options.skip_lines, "Leave out so many lines at the beginning of text tables")
+  app.add_option("--skip-lines", options.skip_lines, "Skip this number of lines at the beginning of text tables")
       ->type_name("N");
 }
 
@@ -109,8 +111,7 @@ std::vector<BoundField> ParticleSource::bind(const std::vector<InputField>& fiel
   const int unused = bindings_.empty() ? unused_numbers(fields, i(), j()) : 0;
   if (unused > 0) {
     fmt::print(stderr,
-               "nbcc: note: the last {} of each row are bound to no field; --columns or --bind tell which is "
-               "which\n",
+               "nbcc: note: the last {} of each row are bound to no field; --columns or --bind choose the numbers\n",
                unused == 1 ? "number" : fmt::format("{} numbers", unused));
   }
   return bound;

@@ -33,7 +33,7 @@ std::string duration(double seconds) {
 
 void announce(double pairs, double seconds, const std::string& device) {
   fmt::print(stderr,
-             "nbcc: scaling to K = 1/4 and U = -1/2 sums over {:.3g} pairs, about {} on {}; --no-scale leaves it out\n",
+             "nbcc: scaling to K = 1/4 and U = -1/2 sums over {:.3g} pairs, about {} on {}; --no-scale skips this\n",
              pairs, duration(seconds), device);
 }
 

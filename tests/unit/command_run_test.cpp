@@ -102,7 +102,7 @@ TEST_F(CommandRun, UpdateLosesNothing) {
   EXPECT_THAT(refused("--i - --update", 2), HasSubstr("standard input cannot be written to"));
   EXPECT_THAT(refused("--i plummer.npz --update --param eps2=no", 2), Not(IsEmpty()));
   EXPECT_THAT(refused("--i plummer.npz --update --param eps2=@", 2), HasSubstr("write eps2=@FILE"));
-  EXPECT_THAT(refused("--i plummer.npz", 2), HasSubstr("no place for the results"));
+  EXPECT_THAT(refused("--i plummer.npz", 2), HasSubstr("no output is chosen for the results"));
   EXPECT_EQ(read("plummer.npz"), before);
   // An HDF5 file of another program's.
   ParticleTable table = read_particles(path("plummer.npz"));

@@ -77,7 +77,7 @@ TEST(PotentialEnergy, IsAnnouncedWhereItTakesLong) {
   EXPECT_EQ(small.err, "");
   EXPECT_EQ(large.code, 0) << large.err;
   EXPECT_THAT(large.err, HasSubstr("nbcc: scaling to K = 1/4 and U = -1/2 sums over 1.02e+09 pairs, about "));
-  EXPECT_THAT(large.err, HasSubstr("--no-scale leaves it out"));
+  EXPECT_THAT(large.err, HasSubstr("--no-scale skips this"));
   EXPECT_EQ(shell.nbcc("make-ic plummer --n 32000 --no-scale -o c.npz").err, "");
   EXPECT_EQ(shell.nbcc("make-ic cube --n 32000 -o d.npz").err, "");
   EXPECT_EQ(shell.nbcc("make-ic plummer --n 32 --device cuda:7777 -o e.npz").code, 3);
