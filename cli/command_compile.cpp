@@ -197,7 +197,7 @@ void add_compile(CLI::App& app, Invocation&) {
           "kernel's source for GPUs, and needs NVRTC where it is used")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command.add_flag("--static", options->is_static, "An archive in place of a shared library");
+  command.add_flag("--static", options->is_static, "Make an archive instead of a shared library");
   command.add_flag("--fortran", options->fortran, "NAME.f90 as well, a module");
   command
       .add_option("--api", options->api,

@@ -137,7 +137,7 @@ void check_update(const ParticleTable& particles, const RunOptions& options, boo
   const bool is_hdf5 = path.find(".h5") != std::string::npos || path.find(".hdf5") != std::string::npos;
   if (in_place && is_hdf5 && !particles.find_attribute("made by"))
     throw UsageError(fmt::format(
-        "--update: {} is not a file of nbcc's, which writes into files of its own only: say -o FILE", path));
+        "--update: {} was not written by nbcc, which overwrites only HDF5 files of its own: say -o FILE", path));
   if (in_place && (!keeps_all || !reads(files_of_i(options))))
     throw UsageError(fmt::format("--update: some data of {} would be lost: say -o with another FILE", path));
 }

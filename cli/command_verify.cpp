@@ -170,8 +170,8 @@ std::string text_of(const std::vector<OutputReport>& reports, const ParticleSum&
   text += std::int64_t(compared) < ni ? fmt::format(": {} of the i compared, evenly spread\n", compared)
                                       : std::string(": all i compared\n");
   text +=
-      "errors relative to the sum of |term|, of whole numbers differences; the bound there; the largest share of its "
-      "bound that an error takes:\n";
+      "errors relative to the sum of |term| (of integers: absolute); bound: of the largest error; share: the largest "
+      "ratio of an error to its bound:\n";
   text += fmt::format("{:<12} {:>10} {:>10} {:>10} {:>7}\n", "output", "max", "rms", "bound", "share");
   for (const OutputReport& report : reports) text += line_of(report);
   return text;

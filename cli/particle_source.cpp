@@ -69,7 +69,8 @@ void declare_particle_source(CLI::App& app, ParticleSourceOptions& options) {
                  "field's component k")
       ->type_name("LIST")
       ->take_all();
-  app.add_option("--types", options.types, "Names in text files that stand for 0, 1, ..., as O,H")->type_name("LIST");
+  app.add_option("--types", options.types, "Type names in text files, which are read as 0, 1, ...: O,H")
+      ->type_name("LIST");
   app.add_option("--skip-lines", options.skip_lines, "Skip this number of lines at the beginning of text tables")
       ->type_name("N");
 }

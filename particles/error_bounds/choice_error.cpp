@@ -24,12 +24,12 @@ void ChoiceError::take(double j_index, bool certain, const std::function<Running
   if (!(value - number.error < kInfinity)) return;
   lows_.push_back(value - number.error);
   if (certain) certain_highs_.push_back(value + number.error);
-  for (std::size_t place = 0; place < chosen_.size(); ++place) {
-    if (chosen_[place] != j_index) continue;
+  for (std::size_t slot = 0; slot < chosen_.size(); ++slot) {
+    if (chosen_[slot] != j_index) continue;
     for (std::size_t a = 0; a < carried_.size(); ++a) {
       const Choice::Carried& along = choice_.carried[a];
       for (int d = 0; d < along.width; ++d) {
-        double& error = carried_[a][place * std::size_t(along.width) + std::size_t(d)];
+        double& error = carried_[a][slot * std::size_t(along.width) + std::size_t(d)];
         error = std::max(error, of(along.first + d).error);
       }
     }
@@ -49,13 +49,13 @@ bool ChoiceError::is_decided(int best) const {
 void ChoiceError::report(const std::function<void(int, double)>& set) {
   std::ranges::sort(lows_);
   std::ranges::sort(certain_highs_);
-  for (int place = 0; place < choice_.places; ++place) {
-    const bool decided = is_decided(place) && is_decided(place + 1);
-    set(choice_.first + place, decided ? 0 : kInfinity);
+  for (int slot = 0; slot < choice_.places; ++slot) {
+    const bool decided = is_decided(slot) && is_decided(slot + 1);
+    set(choice_.first + slot, decided ? 0 : kInfinity);
     for (std::size_t a = 0; a < carried_.size(); ++a) {
       const Choice::Carried& along = choice_.carried[a];
       for (int d = 0; d < along.width; ++d) {
-        const int c = place * along.width + d;
+        const int c = slot * along.width + d;
         set(along.first + c, decided ? carried_[a][std::size_t(c)] : kInfinity);
       }
     }

@@ -109,7 +109,7 @@ std::string attribute_fault(hid_t group, const std::string& key) {
   const bool is_ours = maker && maker->starts_with("nbcc ");
   const bool of_run = has(group, "pipeline") && has(group, "device") && has(group, "arithmetic");
   if (is_ours && (of_run || key == "made by" || key == "command")) return "";
-  return fmt::format("the group's attribute '{}' is not of nbcc's, and would be overwritten", key);
+  return fmt::format("the group's attribute '{}' was not written by nbcc, and would be overwritten", key);
 }
 
 void check(hid_t file, hid_t group, const std::string& path, const ParticleTable& results) {

@@ -190,11 +190,11 @@ class LammpsReader {
             options_.columns.empty() ? fmt::format("style {} has", atoms.comment) : "--columns names";
         const bool mixed = options_.columns.empty() && count == (has_images ? style_words : style_words + 3);
         throw FileError(path_, row.line, words[std::size_t(std::min(count - 1, rows.words_wanted()))].column,
-                        mixed ? fmt::format("this row has {} counts of images behind its {} values, but the first "
+                        mixed ? fmt::format("this row has {} image flags after its {} values, but the first "
                                             "row has {}",
                                             has_images ? "no" : "three", style_words, has_images ? "some" : "none")
                               : fmt::format("this row has {}, but {} {}{}", counted(count, "value"), source,
-                                            style_words, has_images ? ", here with three counts of images" : ""));
+                                            style_words, has_images ? ", here with three image flags" : ""));
       }
       rows.append(row.line, words);
     }

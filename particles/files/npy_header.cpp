@@ -106,7 +106,7 @@ NpyHeader header_of(const Json& literal) {
   if (!literal.is_object() || literal.size() != 3) throw Fault("it has more or less than three entries");
   NpyHeader header;
   header.fortran = literal.at("fortran_order").get<bool>();
-  if (!literal.at("shape").is_array()) throw Fault("its shape is no tuple");
+  if (!literal.at("shape").is_array()) throw Fault("its shape is not a tuple");
   header.shape = lengths_in(literal.at("shape"));
   const Json& descr = literal.at("descr");
   header.structured = descr.is_array();

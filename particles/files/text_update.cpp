@@ -127,7 +127,7 @@ class TextUpdate {
     const bool is_quoted = std::ranges::count(row, '"') % 2 != 0;
     if (has_comment && !row.empty() &&
         (is_quoted || std::string_view(" \t,").find(row.back()) == std::string_view::npos))
-      refuse(offset_of(row) + row.size(), "a '#' within a word: a comment begins behind a blank");
+      refuse(offset_of(row) + row.size(), "a '#' within a word: a comment must follow a blank");
     const bool replaces =
         std::ranges::any_of(outputs_, [](const OutputTarget& target) { return target.replaced != nullptr; });
     const char separator = row.find(',') != std::string_view::npos ? ',' : '\t';
@@ -135,7 +135,7 @@ class TextUpdate {
     for (std::size_t w = 1; w < words.size(); ++w) {
       const std::size_t end = offset_of(words[w - 1].text) + words[w - 1].text.size();
       if (bytes_.substr(end, offset_of(words[w].text) - end).find(separator) == std::string_view::npos)
-        refuse(offset_of(words[w].text), "a cell of several words, beside which no output can be replaced");
+        refuse(offset_of(words[w].text), "a cell of several words: outputs cannot be replaced in such a row");
     }
   }
 

@@ -71,7 +71,7 @@ class XyzReader {
     if (words.size() != 1 || read_number(words[0].text, count_) != std::errc() || count_ < 0)
       throw FileError(
           path_, 1, words.empty() ? 1 : words[0].column,
-          fmt::format("'{}' is not the number of atoms, which stands alone in the first line of an .xyz file; "
+          fmt::format("'{}' is not the number of atoms, which must be alone in the first line of an .xyz file; "
                       "tables of numbers have other endings, as .txt",
                       shown(trimmed(line))));
   }

@@ -122,7 +122,7 @@ TEST(XyzFile, NamesWithoutNumbersAreListed) {
 
 TEST(XyzFile, ErrorsNamePlaceAndReason) {
   const std::string none =
-      " is not the number of atoms, which stands alone in the first line of an .xyz file; tables of "
+      " is not the number of atoms, which must be alone in the first line of an .xyz file; tables of "
       "numbers have other endings, as .txt";
   const std::string plain = "; --columns names them otherwise, as type,x[3],v[3]";
   const struct {
