@@ -174,7 +174,7 @@ void listed(const Gpu& gpu, Table& table) {
   }
 }
 
-void left_out(const Gpu& gpu, Table& table) {
+void exclusions(const Gpu& gpu, Table& table) {
   for (const std::int64_t n : {131072, 1048576}) {
     const Particles atoms = sorted(liquid_atoms(n, 2.5), 2.5);
     const Rows rows = chain(n);
@@ -197,13 +197,13 @@ void measure(const Gpu& gpu, const std::string& only, int rounds) {
   Table table(gpu, rounds);
   if (only.empty() || only == "trees") trees(gpu, table);
   if (only.empty() || only == "listed") listed(gpu, table);
-  if (only.empty() || only == "left_out") left_out(gpu, table);
+  if (only.empty() || only == "exclusions") exclusions(gpu, table);
 }
 
 }  // namespace
 }  // namespace nbcc::bench
 
 int main(int count, char** values) {
-  return nbcc::bench::run_program({"cuda_lists [trees|listed|left_out] [--rounds N]", 5, nbcc::bench::measure}, count,
+  return nbcc::bench::run_program({"cuda_lists [trees|listed|exclusions] [--rounds N]", 5, nbcc::bench::measure}, count,
                                   values);
 }

@@ -162,7 +162,7 @@ std::optional<FileBox> file_box(const ParticleTable& table) {
 std::string box_warning(const FileBox& box, const std::string& file, const KernelSource& pipeline,
                         std::span<const double> params) {
   const std::string stated = fmt::format("{} is of particles in a periodic box of {}", file, text_of(box.cell));
-  if (!pipeline.may_take_images)
+  if (!pipeline.may_use_minimum_images)
     return fmt::format("{}, but pipeline '{}' takes no nearest image: no pair across an edge of the box is near",
                        stated, pipeline.pipeline);
   std::optional<Cell> cell = cell_of(pipeline, params);

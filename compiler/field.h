@@ -66,18 +66,18 @@ struct FieldShape {
 };
 
 // An argmin or argmax that keeps several indices or has payloads. Output component first + m holds the j_index of the
-// m-th best pair; m = 0 is the best, m < places.
+// m-th best pair; m = 0 is the best, m < slots.
 struct Choice {
-  int first = 0, places = 1;
+  int first = 0, slots = 1;
   Reduction reduction = Reduction::ArgMin;
   // A payload (At): output component first + m * width + d is component d of the value of the m-th best pair.
-  struct Carried {
+  struct Payload {
     int first = 0, width = 1;
-    bool operator==(const Carried&) const = default;
+    bool operator==(const Payload&) const = default;
   };
-  std::vector<Carried> carried;
+  std::vector<Payload> payloads;
   bool least() const { return is_minimum(reduction); }
-  int last() const { return first + places - 1; }
+  int last() const { return first + slots - 1; }
   bool operator==(const Choice&) const = default;
 };
 
@@ -90,8 +90,8 @@ std::vector<Choice> choices_of(const Fields& fields) {
     Choice choice{field.first, field.components(), field.reduction, {}};
     for (const FieldShape& other : fields)
       if (other.role == Role::Output && other.reduction == Reduction::At && other.follows == field.first)
-        choice.carried.push_back({other.first, other.width});
-    if (choice.places > 1 || !choice.carried.empty()) choices.push_back(choice);
+        choice.payloads.push_back({other.first, other.width});
+    if (choice.slots > 1 || !choice.payloads.empty()) choices.push_back(choice);
   }
   return choices;
 }

@@ -162,10 +162,10 @@ struct KernelSource {
   std::vector<int> references;        // parallel to `reductions`; for Weighted the index of its Reference, else -1
   // Parallel to `reductions`: the type of the elements of `acc`. Int64 for min, max, argmin, argmax and payloads of
   // integers, whose bits then are in the doubles; else Double.
-  std::vector<Element> held_in;
+  std::vector<Element> accumulator_types;
   bool has_finish = false;
   bool uses_i_index = false, uses_j_index = false;
-  bool may_take_images = false;  // differences of positions may be reduced to minimum images
+  bool may_use_minimum_images = false;  // differences of positions may be reduced to minimum images
   // `neighbours`: the proved bound on interacting pairs, in words (passes/neighbourhood.h), such as "|xj - xi| < rc in
   // the periodic box `box`"; empty without a proof. Then `no_neighbours` says why, if a guard looks like a cutoff.
   std::string neighbours, no_neighbours;
@@ -184,7 +184,7 @@ struct KernelSource {
     return found == variants.end() ? nullptr : &*found;
   }
   // True if the pipeline has pair inputs, so that it can sum over listed pairs only.
-  bool only_listed() const {
+  bool sums_listed_pairs_only() const {
     return std::ranges::any_of(fields, [](const FieldLayout& field) { return field.role == Role::InputPair; });
   }
 };
@@ -200,7 +200,7 @@ inline int accumulators_of(const KernelSource& source) {
 
 // The C interface of a CPU kernel (the kernel's source declares the same struct). All functions may be called from any
 // thread; ranges are half open. The accumulators of output component c are an array acc[c], indexed like the
-// i-particles (0..ni-1) of this call's columns, of elements KernelSource::held_in[c]; ArgMin and ArgMax also have the
+// i-particles (0..ni-1) of this call's columns, of elements KernelSource::accumulator_types[c]; ArgMin and ArgMax also have the
 // index, as a double, in arg[c]. Components of a choice (field.h) are sorted by ascending value, for ArgMax by
 // descending value, and at equal values by ascending index.
 extern "C" {
@@ -214,11 +214,11 @@ struct nbcc_kernel_arguments {
   const int* i_number;              // indices in the caller's arrays, if the columns are in another order
   const int* j_number;
   const void* const* pair;               // packed columns of listed pairs, at the indices of their j
-  const struct nbcc_left_out* left_out;  // [i], exclusions; for nbcc_interact_but only
+  const struct nbcc_exclusions* exclusions;  // [i], exclusions; for nbcc_interact_excluding only
   const void* tables;                    // laid out as in KernelSource::tables
 };
 // The exclusions of one i, as numbers of j: first + k for each set bit k of `near`, and the far_count numbers in `far`.
-struct nbcc_left_out {
+struct nbcc_exclusions {
   std::int64_t first;
   std::uint64_t near;
   const int* far;
@@ -251,4 +251,4 @@ using nbcc_within_function = void (*)(const nbcc_kernel_arguments*, std::int64_t
 // it also exports nbcc_locate_i, nbcc_locate_j, nbcc_extent, nbcc_within and nbcc_interact_numbered, which is
 // nbcc_interact for particles with i_number and j_number; its `arg` are indices in the columns. With IndexChecks it
 // exports nbcc_indices_i, nbcc_indices_j and nbcc_indices_pair. Instead of nbcc_interact, Frame::Lists has
-// nbcc_interact_numbered and nbcc_interact_but, the same for sums with exclusions.
+// nbcc_interact_numbered and nbcc_interact_excluding, the same for sums with exclusions.

@@ -51,7 +51,7 @@ std::vector<CudaImage> cuda_images(const LibraryRequest& request, const KernelSo
   if (request.architectures.empty()) return images;
   const auto add = [&](const CudaVariant& variant, const std::string& architecture, CudaCompiler::Form form) {
     const std::string source = source_of(kernel, variant);
-    images.push_back({architecture, variant.config, form == CudaCompiler::Form::Ptx, cuda_text_number(source),
+    images.push_back({architecture, variant.config, form == CudaCompiler::Form::Ptx, cuda_source_hash(source),
                       request.cuda_compiler->version(), source});
   };
   const std::vector<CudaVariant> variants = all_variants(kernel);

@@ -141,8 +141,8 @@ class ClangToolchain : public CpuToolchain {
     find_if_there("nbcc_within", code->within);
     find_if_there("nbcc_interact", code->interact);
     find_if_there("nbcc_interact_numbered", code->interact_numbered);
-    find_if_there("nbcc_interact_but", code->interact_but);
-    if (!code->interact && !code->interact_but) find("nbcc_interact");
+    find_if_there("nbcc_interact_excluding", code->interact_excluding);
+    if (!code->interact && !code->interact_excluding) find("nbcc_interact");
     return code;
   }
 };
@@ -158,7 +158,7 @@ std::string cpu_assembly(const KernelSource& kernel) {
 std::string cpu_object(const KernelSource& kernel, const KernelVariant& variant, const std::string& prefix) {
   ClangJob job = job_of(kernel, variant);
   job.arguments += " -fvisibility=hidden";
-  for (const char* function : {"prepare_i", "prepare_j", "interact", "interact_numbered", "interact_but", "finish",
+  for (const char* function : {"prepare_i", "prepare_j", "interact", "interact_numbered", "interact_excluding", "finish",
                                "locate_i", "locate_j", "extent", "within", "indices_i", "indices_j", "indices_pair"})
     job.arguments += fmt::format(" -Dnbcc_{}={}_{}", function, prefix, function);
   return compile_in_memory(job);

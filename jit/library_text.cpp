@@ -120,13 +120,13 @@ std::string image_of(const Signature& signature, const std::vector<Isa>& isas) {
         "HIDDEN MAYBE void {0}_locate_i(void), {0}_locate_j(void), {0}_extent(void), {0}_within(void);\n"
         "HIDDEN MAYBE void {0}_interact_numbered(void);\n"
         "HIDDEN MAYBE void {0}_indices_i(void), {0}_indices_j(void), {0}_indices_pair(void);\n"
-        "HIDDEN void {0}_lists_interact_numbered(void), {0}_lists_interact_but(void);\n",
+        "HIDDEN void {0}_lists_interact_numbered(void), {0}_lists_interact_excluding(void);\n",
         prefix);
     table += fmt::format(
         "    {{\"{1}\", {0}_prepare_i, {0}_prepare_j, {0}_interact, {0}_finish,\n"
         "     {0}_locate_i, {0}_locate_j, {0}_extent, {0}_within, {0}_interact_numbered,\n"
         "     {0}_indices_i, {0}_indices_j, {0}_indices_pair,\n"
-        "     {0}_lists_interact_numbered, {0}_lists_interact_but}},\n",
+        "     {0}_lists_interact_numbered, {0}_lists_interact_excluding}},\n",
         prefix, nbcc::name(isa));
   }
   text += fmt::format("static const nbcc_image_kernel nbcc_kernels_of_{}[] = {{\n{}}};\n", name, table);

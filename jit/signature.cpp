@@ -131,7 +131,7 @@ std::string c_type(const Argument& argument, const std::string& real) {
 
 Signature signature_of(const Source& source, const KernelSource& kernel) {
   Signature signature{kernel.pipeline, comment_at_head(source), {}};
-  signature.is_only_opened = kernel.only_listed();
+  signature.is_only_opened = kernel.sums_listed_pairs_only();
   std::vector<Argument>& arguments = signature.arguments;
   for (const FieldLayout& field : kernel.fields) arguments.push_back(argument_of(field));
   if (signature.is_only_opened) return signature;

@@ -6,5 +6,5 @@ namespace nbcc {
 DeviceError::~DeviceError() = default;
 UsageError::~UsageError() = default;
 Interrupted::~Interrupted() = default;
-TextRefused::~TextRefused() = default;
+SourceRejected::~SourceRejected() = default;
 }  // namespace nbcc

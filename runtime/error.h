@@ -24,9 +24,9 @@ struct Interrupted : std::runtime_error {
 
 // A defect of nbcc: the device's compiler rejected the source that nbcc emitted. The compiler's InternalError is not
 // available here, because the runtime does not include the compiler. The message has the log.
-struct TextRefused : std::logic_error {
+struct SourceRejected : std::logic_error {
   using std::logic_error::logic_error;
-  ~TextRefused() override;
+  ~SourceRejected() override;
 };
 
 }  // namespace nbcc

@@ -97,14 +97,14 @@ struct Search {
   double skin;                       // in the caller's units of length
   long long first_group, end_group;  // the groups of this GPU, full blocks of particles
   unsigned* needed;                  // [block of j] nonzero: a list of this GPU contains some of these j; null: one GPU
-  // Group-ordered output buffer. The results of many i are stored there first and unpermuted by nbcc_collect, which
+  // Group-ordered output buffer. The results of many i are stored there first and unpermuted by nbcc_unpermute, which
   // is faster than scattered stores in the caller's order.
   long long uses_output_buffer;
   char* output_buffer;                    // [sorted i][requested output]
   long long output_stride, output_bytes;  // bytes from one i to the next, and of one output value
   unsigned* inverse_order;                // [i] its index among the sorted i; null: there is no output buffer
-  const void* left_out;                   // [i] LeftOut; null in a kernel without exclusions
-  const int* far_left_out;
+  const void* exclusions;                   // [i] Exclusions; null in a kernel without exclusions
+  const int* far_exclusions;
 };
 static_assert(sizeof(long long) == 8 && sizeof(void*) == 8 && sizeof(Domain) == 592 && sizeof(Search) == 360 &&
                   sizeof(SearchReport) == 4176 && sizeof(PositionRecord) == 16 && sizeof(Box) == 32,

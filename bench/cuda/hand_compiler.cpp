@@ -47,7 +47,7 @@ bool take_all(void* library, Functions& f) {
 Functions open_library() {
   // Opens NVRTC and the second half that it wants; what is opened below is the same file.
   make_nvrtc();
-  for (const LibraryPlace& place : nvrtc_places())
+  for (const LibraryLocation& place : nvrtc_locations())
     for (const std::string& folder : place.folders)
       for (const char* name : {"libnvrtc.so.15", "libnvrtc.so.14", "libnvrtc.so.13", "libnvrtc.so.12",
                                "libnvrtc.so.11.2", "libnvrtc.so"}) {

@@ -32,7 +32,7 @@ KernelSource describe_kernel(const Pipeline& pipeline, const Plan& plan) {
   for (const OutputPlan& output : plan.outputs) {
     source.reductions.push_back(output.reduction);
     source.references.push_back(output.reference);
-    source.held_in.push_back(output.is_whole() ? Element::Int64 : Element::Double);
+    source.accumulator_types.push_back(output.is_whole() ? Element::Int64 : Element::Double);
   }
   source.has_finish = !pipeline.finished.empty();
   for (const Graph* graph : {&pipeline.pair, &pipeline.finish})
@@ -42,8 +42,8 @@ KernelSource describe_kernel(const Pipeline& pipeline, const Plan& plan) {
     }
   constexpr Op wraps[] = {Op::Image, Op::Rint, Op::Round, Op::Floor, Op::Ceil, Op::Trunc};
   for (NodeId id = 0; id < pipeline.pair.size(); ++id)
-    source.may_take_images =
-        source.may_take_images || std::ranges::find(wraps, pipeline.pair[id].op) != std::end(wraps);
+    source.may_use_minimum_images =
+        source.may_use_minimum_images || std::ranges::find(wraps, pipeline.pair[id].op) != std::end(wraps);
   for (NodeId id = 0; id < plan.graph.size(); ++id) source.lines.push_back(plan.graph[id].where.line);
   source.operations = pipeline.flops ? *pipeline.flops : pipeline.raw_operations;
   return source;

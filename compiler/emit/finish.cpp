@@ -47,7 +47,7 @@ class ScalarText {
         return spelling_.j_index;
       case Op::Output: {
         const std::string result = spelling_.result(std::size_t(n.payload));
-        const bool converted = n.type == Type::Index && !plan_.outputs[std::size_t(n.payload)].results_are_whole();
+        const bool converted = n.type == Type::Index && !plan_.outputs[std::size_t(n.payload)].results_are_integers();
         return converted ? fmt::format("to_index({})", result) : result;
       }
       default:
@@ -70,7 +70,7 @@ bool is_untouched(const Pipeline& pipeline, std::size_t output) {
 
 std::string set_results_to_nan(const Pipeline& pipeline, const Plan& plan, const ScalarSpelling& spelling) {
   std::string set;
-  for (std::size_t k = 0; !pipeline.places.empty() && k < plan.outputs.size(); ++k)
+  for (std::size_t k = 0; !pipeline.positions.empty() && k < plan.outputs.size(); ++k)
     if (pipeline.becomes_nan(int(k))) set += fmt::format(" {} = nan_or_zero;", spelling.result(k));
   return set.empty() ? "" : fmt::format("if (nan_or_zero != 0) {{{} }}\n", set);
 }
@@ -85,10 +85,10 @@ std::string scalar_statements(const Plan& plan, const Graph& graph, const std::v
 std::string nan_or_zero_statements(const Pipeline& pipeline, const Plan& plan, const ScalarSpelling& spelling) {
   if (set_results_to_nan(pipeline, plan, spelling).empty()) return "";
   std::string sum;
-  for (const NodeId coordinate : pipeline.places)
+  for (const NodeId coordinate : pipeline.positions)
     sum += fmt::format("{0}(p{1} - p{1})", sum.empty() ? "" : " + ", coordinate);
   return fmt::format("{}const double nan_or_zero = {};\n",
-                     ScalarText(plan, spelling).statements(pipeline.place, plan.place, 'p'), sum);
+                     ScalarText(plan, spelling).statements(pipeline.position_graph, plan.position_nodes, 'p'), sum);
 }
 
 std::string finish_statements(const Pipeline& pipeline, const Plan& plan, const ScalarSpelling& spelling) {

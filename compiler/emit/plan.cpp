@@ -54,8 +54,8 @@ class Planner {
       const auto mark = [&](int first, int count) {
         for (int k = first; k < first + count; ++k) plan_.outputs[std::size_t(k)].of_choice = true;
       };
-      mark(choice.first, choice.places);
-      for (const Choice::Carried& carried : choice.carried) mark(carried.first, choice.places * carried.width);
+      mark(choice.first, choice.slots);
+      for (const Choice::Payload& payload : choice.payloads) mark(payload.first, choice.slots * payload.width);
     }
   }
 
@@ -149,7 +149,7 @@ class Planner {
     for (const Contribution& c : pipeline_.contributions) scales.push_back(c.scale);
     plan_.scales = needed_for(scales, graph_);
     plan_.finish = needed_for(pipeline_.finished, pipeline_.finish);
-    plan_.place = needed_for(pipeline_.places, pipeline_.place);
+    plan_.position_nodes = needed_for(pipeline_.positions, pipeline_.position_graph);
   }
 
   void add_shift(NodeId id, const ImageShift& shift) {
@@ -173,7 +173,7 @@ class Planner {
     };
     for (const auto* nodes : {&side.prepare, &plan_.pair, &plan_.scales}) load(graph_, *nodes, whole);
     load(pipeline_.finish, plan_.finish, whole);
-    load(pipeline_.place, plan_.place, whole);
+    load(pipeline_.position_graph, plan_.position_nodes, whole);
     for (NodeId id : plan_.two_float) load(graph_, {graph_[id].args[0], graph_[id].args[1]}, low);
     const std::vector<const Field*> fields = pipeline_.fields_of(role);
     const auto add = [&side](const Column& column) {

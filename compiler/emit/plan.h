@@ -33,7 +33,7 @@ struct OutputPlan : Contribution {
   // An extreme of integers, or an index selected by one, is held as int64: a double would round beyond 2^53.
   bool is_whole() const { return type == Type::Index && reduction != Reduction::Sum; }
   // True if the result is an int64, too; a selected index (argmin, argmax) is a double.
-  bool results_are_whole() const { return is_whole() && !keeps_index(reduction); }
+  bool results_are_integers() const { return is_whole() && !keeps_index(reduction); }
   double identity() const {
     return is_whole() ? double(nbcc::identity<std::int64_t>(reduction)) : nbcc::identity<double>(reduction);
   }
@@ -75,7 +75,7 @@ struct Plan {
   // Nodes that `within` depends on, in topological order. Derived nodes are loaded from columns.
   std::vector<NodeId> for_within;
   std::vector<NodeId> scales;  // nodes of scale factors, in topological order (no j among them)
-  std::vector<NodeId> place;   // nodes of Pipeline::place that Pipeline::places need, in topological order
+  std::vector<NodeId> position_nodes;  // nodes of Pipeline::position_graph that Pipeline::positions need, in topological order
   std::vector<NodeId> finish;  // nodes of Pipeline::finish that finish() needs, in topological order
 };
 

@@ -226,9 +226,9 @@ class Chooser {
       const double value = pair[chosen.value][k] * (choice_.least() ? 1 : -1);
       if (!(value < kInfinity)) continue;
       Candidate candidate{value, double(j[k] + j_offset), {}};
-      for (const Choice::Carried& carried : choice_.carried)
-        for (int d = 0; d < carried.width; ++d)
-          candidate.carried.push_back(pair[contribution(carried.first + d).value][k]);
+      for (const Choice::Payload& payload : choice_.payloads)
+        for (int d = 0; d < payload.width; ++d)
+          candidate.payloads.push_back(pair[contribution(payload.first + d).value][k]);
       candidates_.push_back(std::move(candidate));
     }
   }
@@ -237,17 +237,17 @@ class Chooser {
   template <typename Set>
   void store(const Set& set) {
     std::ranges::stable_sort(candidates_, {}, [](const Candidate& c) { return std::pair(c.value, c.j_index); });
-    for (int m = 0; m < choice_.places; ++m) {
+    for (int m = 0; m < choice_.slots; ++m) {
       const bool filled = std::size_t(m) < candidates_.size();
       const Candidate* const best = filled ? &candidates_[std::size_t(m)] : nullptr;
       set(std::size_t(choice_.first + m), best ? best->j_index : -1);
       std::size_t next = 0;
-      for (const Choice::Carried& carried : choice_.carried)
-        for (int d = 0; d < carried.width; ++d) {
-          const int c = carried.first + m * carried.width + d;
+      for (const Choice::Payload& payload : choice_.payloads)
+        for (int d = 0; d < payload.width; ++d) {
+          const int c = payload.first + m * payload.width + d;
           const bool whole = pipeline_.field_of(Role::Output, c).type < Type::Float;
           const double nothing = whole ? 0 : std::numeric_limits<double>::quiet_NaN();
-          set(std::size_t(c), best ? best->carried[next++] : nothing);
+          set(std::size_t(c), best ? best->payloads[next++] : nothing);
         }
     }
   }
@@ -255,7 +255,7 @@ class Chooser {
  private:
   struct Candidate {
     double value, j_index;  // smaller is better
-    std::vector<double> carried;
+    std::vector<double> payloads;
   };
   const Contribution& contribution(int component) const { return pipeline_.contributions[std::size_t(component)]; }
 
@@ -314,7 +314,7 @@ OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::
   const std::vector<std::vector<double>> tables = tables_of(pipeline.tables, input.params);
   Evaluator pair(pipeline.pair, pipeline.roots(), input, tables, width);
   Evaluator finish(pipeline.finish, pipeline.finished, input, tables, 1);
-  Evaluator position(pipeline.place, pipeline.places, input, tables, 1);
+  Evaluator position(pipeline.position_graph, pipeline.positions, input, tables, 1);
 
   OracleOutput result;
   result.values.assign(outputs, std::vector<double>(std::size_t(asked)));
@@ -338,7 +338,7 @@ OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::
     }
     position.set_i(i);
     const bool finite =
-        std::ranges::all_of(pipeline.places, [&](NodeId coordinate) { return std::isfinite(position[coordinate][0]); });
+        std::ranges::all_of(pipeline.positions, [&](NodeId coordinate) { return std::isfinite(position[coordinate][0]); });
     for (std::size_t c = 0; c < outputs; ++c) {
       const NodeId scale_node = pipeline.contributions[c].scale;
       const double scale = scale_node == kNone ? 1.0 : pair[scale_node][0];

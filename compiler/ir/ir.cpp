@@ -232,8 +232,8 @@ int count_operations(const Pipeline& pipeline) {
   }
   // A choice counts as one reduction, however many indices and payloads it has.
   for (const Choice& choice : choices_of(pipeline.fields)) {
-    count -= choice.places - 1;
-    for (const Choice::Carried& carried : choice.carried) count -= choice.places * carried.width;
+    count -= choice.slots - 1;
+    for (const Choice::Payload& payload : choice.payloads) count -= choice.slots * payload.width;
   }
   for (NodeId id = 0; id < pipeline.pair.size(); ++id) {
     const Node& node = pipeline.pair[id];

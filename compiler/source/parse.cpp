@@ -18,7 +18,7 @@
 #include "clang/Sema/Sema.h"
 #include "compiler/ir/verify.h"
 #include "compiler/passes/neighbourhood.h"
-#include "compiler/passes/nowhere.h"
+#include "compiler/passes/non_finite.h"
 #include "compiler/source/lower.h"
 #include "compiler/source/prescan.h"
 #include "compiler/source/reword.h"
@@ -268,8 +268,8 @@ Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings) {
   verify(pipeline, "parse");
   pipeline.raw_operations = count_operations(pipeline);
   if (const NeighbourhoodProof proof = prove_neighbourhood(pipeline); proof.neighbourhood) {
-    leave_out_nowhere(pipeline, *proof.neighbourhood);
-    verify(pipeline, "leave_out_nowhere");
+    exclude_non_finite(pipeline, *proof.neighbourhood);
+    verify(pipeline, "exclude_non_finite");
   }
   if (warnings) {
     *warnings = std::move(diagnostics);

@@ -14,8 +14,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 ChoiceError::ChoiceError(const Choice& choice, std::vector<double> chosen)
     : choice_(choice), chosen_(std::move(chosen)) {
-  for (const Choice::Carried& along : choice_.carried)
-    carried_.emplace_back(std::size_t(choice_.places * along.width), 0.0);
+  for (const Choice::Payload& payload : choice_.payloads)
+    payloads_.emplace_back(std::size_t(choice_.slots * payload.width), 0.0);
 }
 
 void ChoiceError::take(double j_index, bool certain, const std::function<RunningError::Number(int)>& of) {
@@ -26,11 +26,11 @@ void ChoiceError::take(double j_index, bool certain, const std::function<Running
   if (certain) certain_highs_.push_back(value + number.error);
   for (std::size_t slot = 0; slot < chosen_.size(); ++slot) {
     if (chosen_[slot] != j_index) continue;
-    for (std::size_t a = 0; a < carried_.size(); ++a) {
-      const Choice::Carried& along = choice_.carried[a];
-      for (int d = 0; d < along.width; ++d) {
-        double& error = carried_[a][slot * std::size_t(along.width) + std::size_t(d)];
-        error = std::max(error, of(along.first + d).error);
+    for (std::size_t a = 0; a < payloads_.size(); ++a) {
+      const Choice::Payload& payload = choice_.payloads[a];
+      for (int d = 0; d < payload.width; ++d) {
+        double& error = payloads_[a][slot * std::size_t(payload.width) + std::size_t(d)];
+        error = std::max(error, of(payload.first + d).error);
       }
     }
   }
@@ -49,14 +49,14 @@ bool ChoiceError::is_decided(int best) const {
 void ChoiceError::report(const std::function<void(int, double)>& set) {
   std::ranges::sort(lows_);
   std::ranges::sort(certain_highs_);
-  for (int slot = 0; slot < choice_.places; ++slot) {
+  for (int slot = 0; slot < choice_.slots; ++slot) {
     const bool decided = is_decided(slot) && is_decided(slot + 1);
     set(choice_.first + slot, decided ? 0 : kInfinity);
-    for (std::size_t a = 0; a < carried_.size(); ++a) {
-      const Choice::Carried& along = choice_.carried[a];
-      for (int d = 0; d < along.width; ++d) {
-        const int c = slot * along.width + d;
-        set(along.first + c, decided ? carried_[a][std::size_t(c)] : kInfinity);
+    for (std::size_t a = 0; a < payloads_.size(); ++a) {
+      const Choice::Payload& payload = choice_.payloads[a];
+      for (int d = 0; d < payload.width; ++d) {
+        const int c = slot * payload.width + d;
+        set(payload.first + c, decided ? payloads_[a][std::size_t(c)] : kInfinity);
       }
     }
   }

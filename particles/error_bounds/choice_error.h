@@ -26,7 +26,7 @@ class ChoiceError {
 
   const Choice& choice_;
   std::vector<double> chosen_;
-  std::vector<std::vector<double>> carried_;  // errors of the payload: [payload output][slot * width + component]
+  std::vector<std::vector<double>> payloads_;  // errors of the payload: [payload output][slot * width + component]
   // Lower bounds of all candidates and upper bounds of the certain ones; negated for a maximum.
   std::vector<double> lows_, certain_highs_;
 };

@@ -176,11 +176,11 @@ void finish(const Pipeline& pipeline, const OracleInput& input, std::span<const 
 // If rounding decides a slot of a choice, the payload of that slot has an infinite error bound too.
 void propagate_undecided_choices(const Pipeline& pipeline, Figures& errors) {
   for (const Choice& choice : choices_of(pipeline.fields))
-    for (const Choice::Carried& along : choice.carried)
-      for (int c = 0; c < choice.places * along.width; ++c)
+    for (const Choice::Payload& payload : choice.payloads)
+      for (int c = 0; c < choice.slots * payload.width; ++c)
         for (std::size_t k = 0; k < errors[std::size_t(choice.first)].size(); ++k)
-          if (errors[std::size_t(choice.first + c / along.width)][k] == kInfinity)
-            errors[std::size_t(along.first + c)][k] = kInfinity;
+          if (errors[std::size_t(choice.first + c / payload.width)][k] == kInfinity)
+            errors[std::size_t(payload.first + c)][k] = kInfinity;
 }
 
 }  // namespace

@@ -290,7 +290,7 @@ nbcc_status nbcc_sum_set_lists(nbcc_sum* sum, const nbcc_lists* lists, nbcc_erro
 nbcc_status nbcc_sum_set_batches(nbcc_sum* sum, int64_t batches, int64_t ni, const int64_t* i_batch, int64_t nj,
                                  const int64_t* j_batch, nbcc_error** error) {
   return guarded(error, [&] {
-    if (batches == 0 && !i_batch && !j_batch) return nbcc::state_of(sum).forget_lists();
+    if (batches == 0 && !i_batch && !j_batch) return nbcc::state_of(sum).clear_lists();
     nbcc::state_of(sum).set_batches(batches, ni, i_batch, nj, j_batch);
   });
 }
@@ -308,14 +308,14 @@ nbcc_status nbcc_sum_set_batch_param(nbcc_sum* sum, const char* name, const doub
 nbcc_status nbcc_sum_set_listed_pairs(nbcc_sum* sum, int64_t ni, const int64_t* first, int64_t count, const int64_t* j,
                                       nbcc_error** error) {
   return guarded(error, [&] {
-    if (!first) return nbcc::state_of(sum).forget_lists();
+    if (!first) return nbcc::state_of(sum).clear_lists();
     nbcc::state_of(sum).set_listed_pairs(ni, first, count, j);
   });
 }
 
 nbcc_status nbcc_sum_set_exclusions(nbcc_sum* sum, int64_t ni, const int64_t* first, int64_t count, const int64_t* j,
                                     nbcc_error** error) {
-  return guarded(error, [&] { nbcc::state_of(sum).set_left_out(ni, first, count, j); });
+  return guarded(error, [&] { nbcc::state_of(sum).set_exclusions(ni, first, count, j); });
 }
 
 int nbcc_sum_has_lists(const nbcc_sum* sum) { return sum && sum->state.has_lists() ? 1 : 0; }

@@ -14,8 +14,8 @@ namespace {
 
 // Calls use(total, partial) with the rows of an output component, cast to their element type.
 template <typename Use>
-void with_rows(Element held_in, double* total, const double* partial, Use use) {
-  if (held_in == Element::Int64)
+void with_rows(Element accumulator_types, double* total, const double* partial, Use use) {
+  if (accumulator_types == Element::Int64)
     use(reinterpret_cast<std::int64_t*>(total), reinterpret_cast<const std::int64_t*>(partial));
   else
     use(total, partial);
@@ -28,9 +28,9 @@ void Accumulators::reserve(const KernelSource& source, std::int64_t positions) {
   choices_ = choices_of(source.fields);
   of_choice_.assign(source.reductions.size(), false);
   for (const Choice& choice : choices_) {
-    std::fill_n(of_choice_.begin() + choice.first, choice.places, true);
-    for (const Choice::Carried& carried : choice.carried)
-      std::fill_n(of_choice_.begin() + carried.first, choice.places * carried.width, true);
+    std::fill_n(of_choice_.begin() + choice.first, choice.slots, true);
+    for (const Choice::Payload& payload : choice.payloads)
+      std::fill_n(of_choice_.begin() + payload.first, choice.slots * payload.width, true);
   }
   // Rows that are a multiple of a page apart would map to the same sets of the L1 cache; see PackedSide.
   const std::int64_t stride = round_up(positions, 512) + 72;
@@ -47,7 +47,7 @@ void Accumulators::reserve(const KernelSource& source, std::int64_t positions) {
 
 void Accumulators::reset(std::int64_t begin, std::int64_t end) {
   for (std::size_t c = 0; c < values_.size(); ++c) {
-    with_rows(source_->held_in[c], values_[c], nullptr, [&]<typename T>(T* row, const T*) {
+    with_rows(source_->accumulator_types[c], values_[c], nullptr, [&]<typename T>(T* row, const T*) {
       std::fill(row + begin, row + end, identity<T>(source_->reductions[c]));
     });
     if (indices_[c]) std::fill(indices_[c] + begin, indices_[c] + end, -1.0);
@@ -85,7 +85,7 @@ void Accumulators::combine(const Accumulators& partial, std::int64_t from, std::
     const Reduction reduction = source_->reductions[c];
     double* const to_index = indices_[c] ? indices_[c] + begin : nullptr;
     const double* const new_index = indices_[c] ? partial.indices_[c] + from : nullptr;
-    with_rows(source_->held_in[c], values_[c] + begin, partial.values_[c] + from,
+    with_rows(source_->accumulator_types[c], values_[c] + begin, partial.values_[c] + from,
               [&]<typename T>(T* to, const T* news) {
                 if (reduction == Reduction::Weighted) return combine_weighted(partial, c, from, begin, end);
                 if (reduction == Reduction::Sum) {
@@ -113,7 +113,7 @@ void Accumulators::combine(const Accumulators& partial, std::int64_t from, std::
 // entries move down.
 void Accumulators::combine_choice(const Choice& choice, const Accumulators& partial, std::int64_t from,
                                   std::int64_t at) {
-  const auto first = std::size_t(choice.first), slots = std::size_t(choice.places);
+  const auto first = std::size_t(choice.first), slots = std::size_t(choice.slots);
   // memcpy, because values may be doubles or integers.
   const auto move = [at](double* to, const double* old) { std::memcpy(to + at, old + at, sizeof(double)); };
   const auto take = [at, from](double* to, const double* new_values) {
@@ -122,7 +122,7 @@ void Accumulators::combine_choice(const Choice& choice, const Accumulators& part
   const auto is_before = [&](std::size_t m, std::size_t slot) {
     const double j = partial.indices_[first + m][from], other_j = indices_[first + slot][at];
     bool before = false;
-    with_rows(source_->held_in[first], values_[first + slot], partial.values_[first + m],
+    with_rows(source_->accumulator_types[first], values_[first + slot], partial.values_[first + m],
               [&]<typename T>(const T* there, const T* here) {
                 before = other_j < 0 || is_better(choice.reduction, here[from], there[at]) ||
                          (here[from] == there[at] && j < other_j);
@@ -138,8 +138,8 @@ void Accumulators::combine_choice(const Choice& choice, const Accumulators& part
     }
     take(values_[first + slot], partial.values_[first + m]);
     take(indices_[first + slot], partial.indices_[first + m]);
-    for (const Choice::Carried& carried : choice.carried) {
-      const auto width = std::size_t(carried.width), begin = std::size_t(carried.first);
+    for (const Choice::Payload& payload : choice.payloads) {
+      const auto width = std::size_t(payload.width), begin = std::size_t(payload.first);
       for (std::size_t k = slots * width; k-- > (slot + 1) * width;)
         move(values_[begin + k], values_[begin + k - width]);
       for (std::size_t d = 0; d < width; ++d)

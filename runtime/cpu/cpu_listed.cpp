@@ -104,12 +104,12 @@ std::vector<CpuSummation::GroupPart> CpuSummation::divide_groups(const Lists& li
 void CpuSummation::sum_lists(const SumRequest& request) {
   begin_run(request);
   code_now_ = &list_code_();
-  interact_now_ = request.left_out ? code_now_->interact_but : code_now_->interact_numbered;
+  interact_now_ = request.exclusions ? code_now_->interact_excluding : code_now_->interact_numbered;
   const Lists& lists = *request.lists;
   pack_j(request);
   const std::vector<GroupPart> parts = divide_groups(lists);
   i_numbers_.assign(chosen_i_.begin(), chosen_i_.end());
-  if (request.left_out) left_out_.resize(chosen_i_.size());
+  if (request.exclusions) exclusions_.resize(chosen_i_.size());
   i_.reserve(std::int64_t(chosen_i_.size()));
   totals_.reserve(source_, std::int64_t(chosen_i_.size()));
   begin(double(lists.pairs));

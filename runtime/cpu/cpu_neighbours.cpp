@@ -77,7 +77,7 @@ void CpuSummation::sum_neighbours(const SumRequest& request) {
   seconds.locate = std::exchange(seconds_of_locate_, 0);
   Stopwatch watch;
   begin_run(request);
-  if (request.left_out == nullptr) interact_now_ = code_.interact_numbered;
+  if (request.exclusions == nullptr) interact_now_ = code_.interact_numbered;
   if (!search_.holds(request.skin)) {
     search_.sort(request.skin, on_threads());
     ++statistics_.searches;
@@ -88,9 +88,9 @@ void CpuSummation::sum_neighbours(const SumRequest& request) {
     chosen_i_.push_back(request.i_list ? request.i_list[k] : request.i_begin + k);
     i_numbers_.push_back(int(chosen_i_.back()));
   }
-  const std::int64_t padded = search_.groups() * SiteTree::kLeaf;
+  const std::int64_t padded = search_.groups() * ParticleTree::kLeaf;
   i_numbers_.resize(std::size_t(padded), i_numbers_.back());
-  if (request.left_out) left_out_.resize(std::size_t(padded));
+  if (request.exclusions) exclusions_.resize(std::size_t(padded));
   i_.reserve(padded);
   totals_.reserve(source_, padded);
   WorkDone worked;
@@ -107,7 +107,7 @@ void CpuSummation::sum_neighbours(const SumRequest& request) {
     begin_block(request, block);
     std::unique_ptr<CpuSearch::Gathered> gathered = take_gathered();
     WorkDone here;
-    for (std::int64_t group = piece * kGroups; group * SiteTree::kLeaf < block.end; ++group) {
+    for (std::int64_t group = piece * kGroups; group * ParticleTree::kLeaf < block.end; ++group) {
       sum_group(request, group, *gathered, here);
       step(1);
     }
@@ -150,7 +150,7 @@ FoundPairs CpuSummation::find_pairs(const SumRequest& request) {
       step(1);
     });
   };
-  return search_.find_pairs(given, request.left_out, request.i_count, by_group);
+  return search_.find_pairs(given, request.exclusions, request.i_count, by_group);
 }
 
 void CpuSummation::note(const WorkDone& worked, const SumStatistics::Seconds& seconds) {
@@ -188,9 +188,9 @@ void CpuSummation::give_back(std::unique_ptr<CpuSearch::Gathered> one) {
 
 // The block of groups [first, last).
 Block CpuSummation::block_of_groups(std::int64_t first, std::int64_t last) const {
-  const std::int64_t begin = first * SiteTree::kLeaf,
-                     end = std::min(last * SiteTree::kLeaf, std::int64_t(chosen_i_.size()));
-  return {begin, end, last * SiteTree::kLeaf, 0, {0, chosen_i_.data() + begin, end - begin}};
+  const std::int64_t begin = first * ParticleTree::kLeaf,
+                     end = std::min(last * ParticleTree::kLeaf, std::int64_t(chosen_i_.size()));
+  return {begin, end, last * ParticleTree::kLeaf, 0, {0, chosen_i_.data() + begin, end - begin}};
 }
 
 // False: a search is not possible, and the run must sum over all pairs.

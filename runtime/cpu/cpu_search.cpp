@@ -173,7 +173,7 @@ double CpuSearch::fraction_tested() const {
     }
     const auto nearest = distances.begin() + std::min(kNearest, drawn_i - 1);
     std::nth_element(distances.begin(), nearest, distances.begin() + drawn_i);
-    const double of_group = double(SiteTree::kLeaf * drawn_i) / double(i_.count * kNearest);
+    const double of_group = double(ParticleTree::kLeaf * drawn_i) / double(i_.count * kNearest);
     const double radius = std::sqrt(*nearest) * std::pow(std::min(1.0, of_group), 1.0 / space_.axes);
     for (int other = 0; other < drawn_j; ++other) {
       const std::int64_t j = drawn(other, j_.count);
@@ -286,8 +286,8 @@ std::int64_t CpuSearch::pairs_within(std::int64_t group) const {
     for (std::size_t k = 0; k < count; ++k)
       near[row * count + k] = j_.rows[row][j_tree_->numbers()[std::size_t(positions[k])]];
 
-  const auto first = std::size_t(group * SiteTree::kLeaf),
-             last = std::min(first + SiteTree::kLeaf, order_of_i().size());
+  const auto first = std::size_t(group * ParticleTree::kLeaf),
+             last = std::min(first + ParticleTree::kLeaf, order_of_i().size());
   for (std::size_t position = first; position < last; ++position) {
     const int i = order_of_i()[position];
     if (i_.non_finite[std::size_t(i)]) continue;
@@ -314,14 +314,14 @@ std::int64_t CpuSearch::pairs_within(std::int64_t group) const {
   return within;
 }
 
-FoundPairs CpuSearch::find_pairs(const nbcc_kernel_arguments& given, const LeftOut* left_out, std::int64_t ni,
+FoundPairs CpuSearch::find_pairs(const nbcc_kernel_arguments& given, const Exclusions* exclusions, std::int64_t ni,
                                  const ForEach& for_each) {
   struct Found {
     int j;
     Vector3 shift;
   };
   const auto is_excluded = [&](int i, int j) {
-    const nbcc_left_out& out = left_out->of[std::size_t(i)];
+    const nbcc_exclusions& out = exclusions->of[std::size_t(i)];
     const std::int64_t from = j - out.first;
     return (from >= 0 && from < 64 && (out.near >> from & 1) != 0) ||
            std::find(out.far, out.far + out.far_count, j) != out.far + out.far_count;
@@ -335,15 +335,15 @@ FoundPairs CpuSearch::find_pairs(const nbcc_kernel_arguments& given, const LeftO
     now.j_number = near.numbers.data();
     const auto count = std::int64_t(near.positions.size());
     std::vector<char> passes(near.positions.size());
-    const auto first = std::size_t(group * SiteTree::kLeaf),
-               last = std::min(first + SiteTree::kLeaf, order_of_i().size());
+    const auto first = std::size_t(group * ParticleTree::kLeaf),
+               last = std::min(first + ParticleTree::kLeaf, order_of_i().size());
     for (std::size_t position = first; position < last; ++position) {
       const int i = order_of_i()[position];
       if (i_.non_finite[std::size_t(i)]) continue;
       code_.within(&now, i, 0, count, passes.data());
       for (std::size_t k = 0; k < passes.size(); ++k) {
         const int j = near.numbers[k];
-        if (passes[k] == 0 || j_.non_finite[std::size_t(j)] || (left_out && is_excluded(i, j))) continue;
+        if (passes[k] == 0 || j_.non_finite[std::size_t(j)] || (exclusions && is_excluded(i, j))) continue;
         const Displacement d = displacement(i_, i, j_, j);
         of_i[std::size_t(i)].push_back({j, sum(d.image, -1, d.difference)});
       }

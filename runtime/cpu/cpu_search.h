@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "runtime/cpu/cpu_toolchain.h"
-#include "runtime/search/site_tree.h"
+#include "runtime/search/particle_tree.h"
 #include "runtime/sum/lists.h"
 #include "runtime/sum/pack.h"
 
@@ -36,7 +36,7 @@ class CpuSearch {
   // Copies the columns of the packed and prepared particles `j` into the order of the last sort().
   void arrange(const PackedSide& j);
 
-  // Groups of i; group k has the positions from k * SiteTree::kLeaf on in order_of_i(), an order of the chosen i.
+  // Groups of i; group k has the positions from k * ParticleTree::kLeaf on in order_of_i(), an order of the chosen i.
   std::int64_t groups() const { return i_tree().leaves(); }
   const std::vector<int>& order_of_i() const { return i_tree().numbers(); }
 
@@ -56,7 +56,7 @@ class CpuSearch {
   // The pairs that pass the kernel's own comparisons of distances (nbcc_within) and are not excluded; the j of each i
   // in ascending order. Call after sort() and arrange(). `given` has the prepared chosen i in their order, and their
   // indices.
-  FoundPairs find_pairs(const nbcc_kernel_arguments& given, const LeftOut* left_out, std::int64_t ni,
+  FoundPairs find_pairs(const nbcc_kernel_arguments& given, const Exclusions* exclusions, std::int64_t ni,
                         const ForEach& for_each);
 
  private:
@@ -84,13 +84,13 @@ class CpuSearch {
   };
   Displacement displacement(const Located& a, std::int64_t i, const Located& b, std::int64_t j) const;
   double fraction_tested() const;  // of all pairs, in a search
-  const SiteTree& i_tree() const { return i_tree_ ? *i_tree_ : *j_tree_; }
+  const ParticleTree& i_tree() const { return i_tree_ ? *i_tree_ : *j_tree_; }
 
   const KernelSource& source_;
   const CpuCode& code_;
   SearchSpace space_;
   Located i_, j_;
-  std::optional<SiteTree> i_tree_, j_tree_;  // no tree of i if i and j have the same positions and reaches
+  std::optional<ParticleTree> i_tree_, j_tree_;  // no tree of i if i and j have the same positions and reaches
   PackedSide sorted_j_;
 
   // State of the last sort().

@@ -85,9 +85,9 @@ void CpuSummation::begin_run(const SumRequest& request) {
   chosen_i_.clear();
   i_numbers_.clear();
   j_numbers_.clear();
-  left_out_.clear();
-  code_now_ = request.left_out ? &list_code_() : &code_;
-  interact_now_ = request.left_out ? code_now_->interact_but : code_now_->interact;
+  exclusions_.clear();
+  code_now_ = request.exclusions ? &list_code_() : &code_;
+  interact_now_ = request.exclusions ? code_now_->interact_excluding : code_now_->interact;
   if (request.j_part != JPart::First) return;
   running_.reserve(source_, request.i_count);
   running_.reset(0, request.i_count);
@@ -102,9 +102,9 @@ void CpuSummation::sum_all_pairs(const SumRequest& request) {
   std::vector<Block> blocks;
   blocks.reserve(std::size_t(partition.max_blocks()));
   reserve(partition);
-  if (request.left_out) {
+  if (request.exclusions) {
     i_numbers_.resize(std::size_t(partition.capacity()));
-    left_out_.resize(std::size_t(partition.capacity()));
+    exclusions_.resize(std::size_t(partition.capacity()));
     j_numbers_.resize(std::size_t(round_up(request.nj, source_.lanes)));
     std::iota(j_numbers_.begin(), j_numbers_.end(), 0);
   }
@@ -216,11 +216,11 @@ void CpuSummation::begin_block(const SumRequest& request, const Block& block) {
   i_.pack(request.views, block.picked, block.begin);
   i_.pad(block.begin, block.end - block.begin, block.padded - block.begin);
   totals_.reset(block.begin, block.padded);
-  for (std::int64_t at = block.begin; at < block.end && request.left_out; ++at) {
+  for (std::int64_t at = block.begin; at < block.end && request.exclusions; ++at) {
     const std::int64_t k = at - block.begin;
     const std::int64_t i = block.picked.list ? block.picked.list[k] : block.picked.first + k;
     i_numbers_[std::size_t(at)] = int(i);
-    left_out_[std::size_t(at)] = request.left_out->of[std::size_t(i)];
+    exclusions_[std::size_t(at)] = request.exclusions->of[std::size_t(i)];
   }
   const nbcc_kernel_arguments given = arguments(request, block, totals_);
   code_now_->prepare_i(&given, block.begin, block.end);
@@ -228,7 +228,7 @@ void CpuSummation::begin_block(const SumRequest& request, const Block& block) {
 
 // True if any pair of the block with j in [begin, end) may be excluded. Conservative.
 bool CpuSummation::has_exclusions(const Block& block, std::int64_t begin, std::int64_t end) const {
-  return std::any_of(left_out_.begin() + block.begin, left_out_.begin() + block.end, [&](const nbcc_left_out& out) {
+  return std::any_of(exclusions_.begin() + block.begin, exclusions_.begin() + block.end, [&](const nbcc_exclusions& out) {
     const auto is_among = [&](int j) { return j >= begin && j < end; };
     return (out.near != 0 && out.first < end && out.first + 64 > begin) ||
            std::any_of(out.far, out.far + out.far_count, is_among);
@@ -243,7 +243,7 @@ void CpuSummation::sum_segment(const SumRequest& request, const Block& block, st
   nbcc_kernel_arguments plain = given;
   plain.i_offset = block.i_offset;
   plain.i_number = plain.j_number = nullptr;
-  const bool may_skip_checks = request.left_out && std::ranges::none_of(source_.reductions, keeps_index);
+  const bool may_skip_checks = request.exclusions && std::ranges::none_of(source_.reductions, keeps_index);
   for (std::int64_t j = begin; j < end; j += source_.tile) {
     const std::int64_t tile_end = std::min(j + source_.tile, end);
     if (may_skip_checks && !has_exclusions(block, j, tile_end))
@@ -285,7 +285,7 @@ void CpuSummation::store_block(const SumRequest& request, const Block& block) co
       if (field.components() == 3) return put(std::array{results(0), results(1), results(2)}, 0);
       for (int c = 0; c < field.components(); ++c) put(std::array{results(c)}, c);
     };
-    if (results_are_whole(source_, std::size_t(field.first)))
+    if (results_are_integers(source_, std::size_t(field.first)))
       store(std::int64_t());
     else
       store(double());
@@ -305,7 +305,7 @@ nbcc_kernel_arguments CpuSummation::arguments(const SumRequest& request, const B
           numbered ? i_numbers_.data() : nullptr,
           j_numbers_.empty() ? nullptr : j_numbers_.data(),
           nullptr,
-          left_out_.empty() ? nullptr : left_out_.data(),
+          exclusions_.empty() ? nullptr : exclusions_.data(),
           request.tables ? request.tables->bytes.data() : nullptr};
 }
 

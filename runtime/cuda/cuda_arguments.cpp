@@ -31,7 +31,7 @@ CudaArguments::CudaArguments(const KernelSource& source) {
   const int i = components_of(source, Role::InputI), j = components_of(source, Role::InputJ);
   const int outputs = std::max(source.outputs, 1), params = std::max(source.params, 1);
   const int tables = source.tables.empty() ? 0 : 1;
-  const int pairs = source.only_listed() ? components_of(source, Role::InputPair) : 0;
+  const int pairs = source.sums_listed_pairs_only() ? components_of(source, Role::InputPair) : 0;
   size_ = std::size_t(i + j + pairs) * sizeof(CudaView) + std::size_t(tables) * sizeof(CudaDevicePointer) +
           std::size_t(outputs) * sizeof(CudaOutput) + std::size_t(params) * sizeof(double) + sizeof(CudaRun);
   bytes_ = std::make_unique<std::byte[]>(size_);

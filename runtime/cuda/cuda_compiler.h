@@ -31,7 +31,7 @@ struct CudaCompiler {
   // The architectures that compile() accepts ("sm_75", ...), in ascending order.
   virtual std::vector<std::string> architectures() const = 0;
   enum class Form { Cubin, Ptx };
-  // Zeros of `config` keep the defaults of the source. Throws TextRefused with the log if the compiler rejects the
+  // Zeros of `config` keep the defaults of the source. Throws SourceRejected with the log if the compiler rejects the
   // source, DeviceError for an architecture that the compiler does not know.
   virtual CudaCode compile(const std::string& text, const std::string& architecture, const LaunchConfig& config,
                            Form form = Form::Cubin) const = 0;

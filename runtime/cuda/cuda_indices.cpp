@@ -134,12 +134,12 @@ void CudaIndexChecks::report(const std::int64_t* i_numbers, std::int64_t i_first
   std::copy_n(report->value, kIndexSides, found.value);
   std::copy_n(report->particle, kIndexSides, found.particle);
   check.store(0, std::memory_order_release);
-  IndexBeyond beyond{std::size_t(found.check - 1), {}, {}};
+  IndexOutOfRange beyond{std::size_t(found.check - 1), {}, {}};
   std::copy_n(found.value, kIndexSides, beyond.value.begin());
   std::copy_n(found.particle, kIndexSides, beyond.particle.begin());
   if (const std::int64_t i_offset = arguments_.run().i_offset; i_numbers && found.particle[0] >= 0)
     beyond.particle[0] = i_numbers[found.particle[0] - i_offset - i_first] + i_offset;
-  throw_index_beyond(kernel_.source, beyond);
+  throw_index_out_of_range(kernel_.source, beyond);
 }
 
 }  // namespace nbcc

@@ -33,7 +33,7 @@ CudaLaunch CudaKernel::launch_for(std::int64_t ni, std::int64_t nj, bool exclusi
     if (config.compiled() != chosen) config.j_splits = overrides.j_splits;
     try {
       return open(config, ni, nj, exclusions, may_load);
-    } catch (const TextRefused& e) {
+    } catch (const SourceRejected& e) {
       config.j_splits = overrides.j_splits;
       throw UsageError(fmt::format("pipeline '{}' cannot be compiled with the launch configuration {}: {}",
                                    source.pipeline, describe(config), e.what()));
@@ -42,7 +42,7 @@ CudaLaunch CudaKernel::launch_for(std::int64_t ni, std::int64_t nj, bool exclusi
   if (!tuned) return open(config, ni, nj, exclusions, may_load);
   try {
     return open(config, ni, nj, exclusions, may_load);
-  } catch (const TextRefused&) {
+  } catch (const SourceRejected&) {
     // The tuning was measured with another compiler, or its file was edited.
   } catch (const DeviceError&) {
   }

@@ -117,8 +117,8 @@ void CudaLauncher::launch_slice(const CudaPiece& piece, const CudaRunContext& co
     pace_.before_launch(cycles / kernel_.gpu().clock_hertz(), double(piece.ni) * double(piece.nj), context.stream);
   }
   set_piece(piece);
-  CudaLeftOutTable left_out = left_out_.table();
-  void* arguments[] = {arguments_.data(), &left_out};
+  CudaExclusionTable exclusions = exclusions_.table();
+  void* arguments[] = {arguments_.data(), &exclusions};
   const auto blocks = unsigned(ceil_div(piece.ni, i_per_block())), splits = unsigned(splits_of(piece.nj));
   // PDL: with few particles the start of a kernel is a fifth of its time. Not in graphs:
   // docs/decisions/early_launches.md.

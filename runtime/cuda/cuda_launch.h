@@ -9,7 +9,7 @@
 #include "runtime/cuda/cuda_arguments.h"
 #include "runtime/cuda/cuda_indices.h"
 #include "runtime/cuda/cuda_kernel.h"
-#include "runtime/cuda/cuda_left_out.h"
+#include "runtime/cuda/cuda_exclusions.h"
 #include "runtime/cuda/cuda_memory.h"
 #include "runtime/cuda/cuda_pace.h"
 #include "runtime/sum/reduction.h"
@@ -25,10 +25,10 @@ struct CudaRunContext {
 
 class CudaLauncher {
  public:
-  // Both must outlive this object. `left_out`: the table that launches with exclusions read.
-  CudaLauncher(const CudaKernel& kernel, const CudaLeftOut& left_out)
+  // Both must outlive this object. `exclusions`: the table that launches with exclusions read.
+  CudaLauncher(const CudaKernel& kernel, const CudaExclusions& exclusions)
       : kernel_(kernel),
-        left_out_(left_out),
+        exclusions_(exclusions),
         arguments_(kernel.source),
         partial_(kernel.gpu()),
         arrived_(kernel.gpu()),
@@ -74,7 +74,7 @@ class CudaLauncher {
   CudaOccupancy occupancy() const;
 
   const CudaKernel& kernel_;
-  const CudaLeftOut& left_out_;
+  const CudaExclusions& exclusions_;
   CudaArguments arguments_;
   int accumulators_ = accumulators_of(kernel_.source);
   LaunchConfig overrides_;

@@ -75,10 +75,10 @@ class CudaLists::Upload {
   std::vector<std::pair<CudaDevicePointer*, std::size_t>> addresses_;
 };
 
-CudaLists::CudaLists(const CudaKernel& kernel, CudaArguments& arguments, const CudaLeftOut& left_out, CudaPace& pace)
+CudaLists::CudaLists(const CudaKernel& kernel, CudaArguments& arguments, const CudaExclusions& exclusions, CudaPace& pace)
     : kernel_(kernel),
       arguments_(arguments),
-      left_out_(left_out),
+      exclusions_(exclusions),
       pace_(pace),
       listed_(kernel.gpu()),
       packed_(kernel.gpu()),
@@ -104,7 +104,7 @@ CudaVariant CudaLists::variant(const SumRequest& request) const {
   if (!request.lists) return {Frame::ListedPairs, launches.front()};
   const bool many_j = request.lists->pairs > kMinJForWholeBlock * std::max<std::int64_t>(request.lists->i_count(), 1);
   const bool in_place = reads_in_place(request);
-  return {Frame::Lists, many_j && !in_place ? launches.back() : launches.front(), request.left_out != nullptr,
+  return {Frame::Lists, many_j && !in_place ? launches.back() : launches.front(), request.exclusions != nullptr,
           in_place};
 }
 
@@ -263,7 +263,7 @@ void CudaLists::send_pairs(const CudaRunContext& context) {
 unsigned CudaLists::blocks_per_group(const Lists& lists) const {
   const std::int64_t of_share = 32 * std::int64_t(program_->config().i_per_thread);
   const std::int64_t mean = ceil_div(4 * lists.i_count(), of_share * std::max<std::int64_t>(lists.groups(), 1)) + 1;
-  return unsigned(std::clamp<std::int64_t>(std::min(ceil_div(lists.most_i, of_share), mean), 1, 65535));
+  return unsigned(std::clamp<std::int64_t>(std::min(ceil_div(lists.max_i_per_group, of_share), mean), 1, 65535));
 }
 
 void CudaLists::send(const CudaRunContext& context) {
@@ -302,7 +302,7 @@ void CudaLists::run(const CudaRunContext& context, const CudaPiece& piece) {
   const CudaGpu& gpu = kernel_.gpu();
   const bool overlaps = !context.capturing && program_->waits(), in_place = reads_in_place(request);
   argument_.packed = row_argument_.packed = packed_.data();
-  argument_.left_out = left_out_.table();
+  argument_.exclusions = exclusions_.table();
   argument_.params = request.params_of_groups.empty() ? 0 : group_params_.data();
   void* const last = lists ? static_cast<void*>(&argument_) : &row_argument_;
   const auto launch = [&](CudaFunction* function, const char* name, std::int64_t x, unsigned y, std::int64_t threads,

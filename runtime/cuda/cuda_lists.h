@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/cuda/cuda_kernel.h"
-#include "runtime/cuda/cuda_left_out.h"
+#include "runtime/cuda/cuda_exclusions.h"
 #include "runtime/cuda/cuda_memory.h"
 #include "runtime/cuda/cuda_method.h"
 #include "runtime/cuda/cuda_pace.h"
@@ -19,7 +19,7 @@ namespace nbcc {
 // with the layouts that these sources declare.
 struct CudaListArgument {
   CudaDevicePointer i_first = 0, range_first = 0, ranges = 0, j_order = 0, shifts = 0, params = 0, packed = 0;
-  CudaLeftOutTable left_out;
+  CudaExclusionTable exclusions;
   std::int64_t groups = 0, first_group = 0;
 };
 struct CudaRowArgument {
@@ -30,7 +30,7 @@ struct CudaRowArgument {
 class CudaLists final : public CudaMethod {
  public:
   // All must outlive this object.
-  CudaLists(const CudaKernel& kernel, CudaArguments& arguments, const CudaLeftOut& left_out, CudaPace& pace);
+  CudaLists(const CudaKernel& kernel, CudaArguments& arguments, const CudaExclusions& exclusions, CudaPace& pace);
 
   bool has_room(const SumRequest& request) const override;
   [[nodiscard]] bool reserve(const SumRequest& request) override;
@@ -61,7 +61,7 @@ class CudaLists final : public CudaMethod {
 
   const CudaKernel& kernel_;
   CudaArguments& arguments_;
-  const CudaLeftOut& left_out_;
+  const CudaExclusions& exclusions_;
   CudaPace& pace_;
 
   const CudaProgram* program_ = nullptr;  // loaded by the last reserve()

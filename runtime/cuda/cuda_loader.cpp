@@ -139,12 +139,12 @@ std::shared_ptr<const CudaProgram> CudaLoader::make(const KernelSource& kernel, 
     compiled = true;
     try {
       return compiler_->compile(source, compiled_for_, variant.config, form_).image;
-    } catch (const TextRefused& e) {
+    } catch (const SourceRejected& e) {
       // A configuration chosen by the user may be invalid. A rejected source in any other configuration is a bug of
       // nbcc: keep it.
       if (stem.empty() && !is_choice_by_size(kernel, variant)) stem = keep_refused(kernel, source, key);
       const std::string place = stem.empty() ? "" : fmt::format("the source is in {}.cu", stem);
-      throw TextRefused(fmt::format("{}\n{}{}", e.what(), blame(kernel, source, e.what()), place));
+      throw SourceRejected(fmt::format("{}\n{}{}", e.what(), blame(kernel, source, e.what()), place));
     }
   };
   std::string image;

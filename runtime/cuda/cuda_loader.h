@@ -46,7 +46,7 @@ class CudaLoader {
              std::string dump_folder);
 
   // All numbers of the variant's configuration must be set except j_splits, which is ignored. Throws DeviceError and
-  // TextRefused.
+  // SourceRejected.
   std::shared_ptr<const CudaProgram> load(const KernelSource& kernel, const CudaVariant& variant);
 
   const CudaGpu& gpu() const { return *gpu_; }

@@ -110,7 +110,7 @@ DeviceWork CudaSummation::work(const SumRequest& request, CudaMethod* method) {
     found.bytes = std::int64_t(method->bytes_for(request));
     return found;
   }
-  launcher_.configure(request.i_of_run(), request.nj, request.left_out, true);
+  launcher_.configure(request.i_of_run(), request.nj, request.exclusions, true);
   const std::int64_t piece = std::min(request.i_count, max_i_per_launch());
   found.launches = (request.i_count + piece - 1) / std::max<std::int64_t>(piece, 1);
   found.bytes = launcher_.bytes_for(piece) + std::int64_t(accumulator_bytes(request, false));

@@ -20,7 +20,7 @@ constexpr std::int64_t kMaxBlocksOfExtent = 528, kMaxBlocksOfKeys = 1056, kMaxBl
 constexpr std::int64_t kMinBufferedI = 1 << 21;
 
 constexpr const char* kKernels[] = {"nbcc_find_extent", "nbcc_make_keys", "nbcc_make_curve_keys", "nbcc_sort",
-                                    "nbcc_arrange",     "nbcc_list",      "nbcc_interact",        "nbcc_collect"};
+                                    "nbcc_arrange",     "nbcc_list",      "nbcc_interact",        "nbcc_unpermute"};
 
 constexpr std::int64_t kAlignment = 256;  // bytes; alignment of arrays
 
@@ -44,8 +44,8 @@ const ArrayView* view_of(const KernelSource& source, const SumRequest& request, 
 
 }  // namespace
 
-CudaSearch::CudaSearch(const CudaKernel& kernel, CudaArguments& arguments, const CudaLeftOut& left_out)
-    : kernel_(kernel), arguments_(arguments), left_out_(left_out), memory_(kernel.gpu()), report_(kernel.gpu()) {}
+CudaSearch::CudaSearch(const CudaKernel& kernel, CudaArguments& arguments, const CudaExclusions& exclusions)
+    : kernel_(kernel), arguments_(arguments), exclusions_(exclusions), memory_(kernel.gpu()), report_(kernel.gpu()) {}
 
 CudaSearch::Layout CudaSearch::layout(const SumRequest& request, CudaDevicePointer at) const {
   const std::int64_t ni = request.i_count, nj = request.nj;
@@ -73,7 +73,7 @@ CudaSearch::Layout CudaSearch::layout(const SumRequest& request, CudaDevicePoint
   take(a.inverse_order, ni);
   take(a.output_buffer, ni * 8 * kernel_.source.outputs);
   take(a.packed, (nj + kBlock + kCluster) * (std::max(kernel_.source.find(Frame::Search)->packed_bytes, 1) +
-                                             (request.left_out ? kExclusionBytes : 0)));
+                                             (request.exclusions ? kExclusionBytes : 0)));
   std::int64_t boxes = 0, level = 0;
   for (std::int64_t n = ceil_div(nj, kCluster);; n = ceil_div(n, kChildren)) {
     a.first_box[level++] = boxes;
@@ -93,13 +93,13 @@ CudaSearch::Layout CudaSearch::layout(const SumRequest& request, CudaDevicePoint
 }
 
 bool CudaSearch::has_room(const SumRequest& request) const {
-  return !functions_.empty() && program_leaves_out_ == (request.left_out != nullptr) &&
+  return !functions_.empty() && program_has_exclusions_ == (request.exclusions != nullptr) &&
          layout(request, 0).bytes <= memory_.bytes();
 }
 
 bool CudaSearch::reserve(const SumRequest& request) {
-  const bool exclusions = request.left_out != nullptr;
-  if (functions_.empty() || program_leaves_out_ != exclusions) {
+  const bool exclusions = request.exclusions != nullptr;
+  if (functions_.empty() || program_has_exclusions_ != exclusions) {
     // Find all functions before a member changes: a failure here leaves the sum as it was.
     const KernelVariant& variant = *kernel_.source.find(Frame::Search);
     const CudaProgram* const program = kernel_.program_of({variant.frame, variant.launches.front(), exclusions});
@@ -108,7 +108,7 @@ bool CudaSearch::reserve(const SumRequest& request) {
     // The packed j in memory belong to another program.
     clear_domain_ = true;
     program_ = program;
-    program_leaves_out_ = exclusions;
+    program_has_exclusions_ = exclusions;
     functions_ = std::move(functions);
   }
   const std::size_t bytes = layout(request, 0).bytes;
@@ -147,8 +147,8 @@ void CudaSearch::run(const CudaRunContext& context, const CudaPiece& piece) {
   Search& search = now.argument;
   search.i_are_j = i_are_j(request, piece) ? 1 : 0;
   search.skin = request.skin;
-  search.left_out = reinterpret_cast<const void*>(left_out_.table().of);
-  search.far_left_out = reinterpret_cast<const int*>(left_out_.table().far);
+  search.exclusions = reinterpret_cast<const void*>(exclusions_.table().of);
+  search.far_exclusions = reinterpret_cast<const int*>(exclusions_.table().far);
   const bool is_shared = request.share.i_of_run > 0;
   const auto [first, end] = sorted_range(request.share, ni);
   search.first_group = first / kGroup;
@@ -185,7 +185,7 @@ void CudaSearch::run(const CudaRunContext& context, const CudaPiece& piece) {
   launch("nbcc_sort", std::min(blocks(most, kSortTile), unsigned(kMaxBlocksOfSort)), sides, kBlock, {&search}, stream,
          overlaps);
   launch("nbcc_arrange", blocks(most, kBlock), sides, kBlock, {particles, &search}, stream, overlaps);
-  // A copy: later runs and nbcc_collect read the caller's outputs in arguments_, even if a launch fails here.
+  // A copy: later runs and nbcc_unpermute read the caller's outputs in arguments_, even if a launch fails here.
   std::optional<CudaArguments> buffered;
   if (search.uses_output_buffer != 0) buffered.emplace(into_output_buffer(search));
   if (end > first) {
@@ -226,7 +226,7 @@ CudaSearch::BufferRange CudaSearch::buffer_range(const SumRequest::Share& share)
 }
 
 void CudaSearch::unpermute(CudaStream* stream) {
-  launch("nbcc_collect", unsigned(ceil_div(last_ni_, kBlock)), 1, kBlock, {arguments_.data(), &last_}, stream, false);
+  launch("nbcc_unpermute", unsigned(ceil_div(last_ni_, kBlock)), 1, kBlock, {arguments_.data(), &last_}, stream, false);
 }
 
 SumStatistics CudaSearch::statistics() const {

@@ -10,7 +10,7 @@
 
 #include "runtime/cuda/cuda_kernel.h"
 #include "runtime/cuda/cuda_launch.h"
-#include "runtime/cuda/cuda_left_out.h"
+#include "runtime/cuda/cuda_exclusions.h"
 #include "runtime/cuda/cuda_memory.h"
 #include "runtime/cuda/cuda_method.h"
 #include "runtime/sum/device.h"
@@ -24,7 +24,7 @@ class CudaSearch final : public CudaMethod {
       (std::int64_t(1) << 30) - 256;  // 30 bits of the look-back words of the sort
 
   // The arguments must outlive this object.
-  CudaSearch(const CudaKernel& kernel, CudaArguments& arguments, const CudaLeftOut& left_out);
+  CudaSearch(const CudaKernel& kernel, CudaArguments& arguments, const CudaExclusions& exclusions);
 
   bool has_room(const SumRequest& request) const override;
   [[nodiscard]] bool reserve(const SumRequest& request) override;
@@ -32,7 +32,7 @@ class CudaSearch final : public CudaMethod {
   void release() override { memory_.release(); }
   std::size_t bytes() const override { return memory_.bytes() + report_.bytes(); }
   std::size_t bytes_for(const SumRequest& request) const override { return layout(request, 0).bytes; }
-  bool uses_particle_indices(const SumRequest& request) const override { return request.left_out != nullptr; }
+  bool uses_particle_indices(const SumRequest& request) const override { return request.exclusions != nullptr; }
   std::int64_t launches(const SumRequest&) const override { return 8; }
   double units(const SumRequest&) const override { return 0; }  // the GPU alone knows the number of pairs
 
@@ -68,9 +68,9 @@ class CudaSearch final : public CudaMethod {
 
   const CudaKernel& kernel_;
   CudaArguments& arguments_;
-  const CudaLeftOut& left_out_;
+  const CudaExclusions& exclusions_;
   const CudaProgram* program_ = nullptr;
-  bool program_leaves_out_ = false;
+  bool program_has_exclusions_ = false;
   std::map<std::string_view, CudaFunction*> functions_;  // of program_
   CudaBuffer memory_, report_;
   bool clear_report_ = false;  // report_ is new memory, which the next run clears

@@ -111,7 +111,7 @@ CudaStaging::Plan CudaStaging::make_plan(const SumRequest& request, const std::i
   plan.last = ends(request.j_part);
   plan.rows = request.i_count;
   plan.lowest = list ? 0 : request.i_begin;
-  plan.by_list = list && (kernel_.source.uses_i_index || request.left_out || residency_.device_i ||
+  plan.by_list = list && (kernel_.source.uses_i_index || request.exclusions || residency_.device_i ||
                           residency_.device_outputs || (method && method->uses_particle_indices(request)));
   if (plan.by_list) {
     const auto [low, high] = std::minmax_element(list, list + request.i_count);
@@ -120,7 +120,7 @@ CudaStaging::Plan CudaStaging::make_plan(const SumRequest& request, const std::i
   }
   // The configuration depends on ni and nj only, not on the free memory.
   launcher_.configure(request.i_of_run(), j_staged_.empty() ? request.nj : std::min(request.nj, kCudaJChunk),
-                      request.left_out && !method, true);
+                      request.exclusions && !method, true);
   launcher_.set_progress(request.progress);
   return plan;
 }
@@ -318,7 +318,7 @@ void CudaStaging::send_i(const SumRequest& request, const Plan& plan, const IChu
     const std::int64_t row = std::int64_t(k) * column_bytes(plan.chunks.i_chunk, Element::Double);
     launcher_.arguments().output(out_staged_[k].of_role) = {
         i_[b].results.data() + std::uint64_t(row - chunk.first_row * std::int64_t(sizeof(double))), sizeof(double),
-        std::int64_t(results_are_whole(kernel_.source, std::size_t(out_staged_[k].of_role)) ? Element::Int64
+        std::int64_t(results_are_integers(kernel_.source, std::size_t(out_staged_[k].of_role)) ? Element::Int64
                                                                                             : Element::Double),
         0};
   }
@@ -474,7 +474,7 @@ void CudaStaging::unpack_outputs(const SumRequest& request, const Plan& plan, co
     const auto store = [&](const auto* results) {
       unpack(results, view, staged.component, picked, request.accumulate ? accumulate : std::nullopt);
     };
-    if (results_are_whole(kernel_.source, std::size_t(staged.of_role)))
+    if (results_are_integers(kernel_.source, std::size_t(staged.of_role)))
       store(reinterpret_cast<const std::int64_t*>(values));
     else
       store(values);

@@ -197,19 +197,19 @@ void CudaSummation::run_staged(const CudaRunContext& context, CudaMethod* method
 }
 
 void CudaSummation::send_exclusions(const CudaRunContext& context) {
-  const LeftOut* const left_out = context.request.left_out;
-  if (context.capturing) left_out_.retain_for_capture();
-  if (left_out_.holds(left_out)) return;
+  const Exclusions* const exclusions = context.request.exclusions;
+  if (context.capturing) exclusions_.retain_for_capture();
+  if (exclusions_.holds(exclusions)) return;
   if (context.capturing)
     throw DeviceError(
         "the excluded pairs are sent to the GPU, which cannot be done while a stream is captured: run once before the "
         "capture");
   wait_for_work();
-  if (left_out_.send(*left_out)) return;
+  if (exclusions_.send(*exclusions)) return;
   // Free the working memory of earlier sums and try again.
   launcher_.release();
   if (begins(context.request.j_part)) accumulators_.release();
-  if (!left_out_.send(*left_out))
+  if (!exclusions_.send(*exclusions))
     throw DeviceError("out of memory of the GPU: there is no room for the table of excluded pairs");
 }
 
@@ -257,7 +257,7 @@ void CudaSummation::bind(const SumRequest& request) {
 void CudaSummation::run_all_pairs(const CudaRunContext& context, bool list_on_device) {
   const SumRequest& request = context.request;
   const bool send = request.i_list && !list_on_device;
-  launcher_.configure(request.i_of_run(), request.nj, request.left_out, !context.capturing);
+  launcher_.configure(request.i_of_run(), request.nj, request.exclusions, !context.capturing);
   launcher_.set_progress(context.capturing ? nullptr : request.progress);
   const std::int64_t piece = size_memory(context, send);
   // Kernels are loaded and memory is allocated before the first launch, so that between two pieces only the GPU can

@@ -74,14 +74,14 @@ class CudaSummation final : public Summation {
 
   const CudaKernel& kernel_;
   const CudaGpu& gpu_;
-  CudaLeftOut left_out_{gpu_};
-  CudaLauncher launcher_{kernel_, left_out_};
+  CudaExclusions exclusions_{gpu_};
+  CudaLauncher launcher_{kernel_, exclusions_};
   bool chosen_launch_ = false;  // the caller has chosen a launch configuration, which applies to all pairs only
   bool searched_ = false;       // the last run was a search
   CudaBuffer tables_{gpu_};
   std::int64_t tables_number_ = 0;  // Tables::number of the contents of tables_; 0: none
-  CudaSearch search_{kernel_, launcher_.arguments(), left_out_};
-  CudaLists lists_{kernel_, launcher_.arguments(), left_out_, launcher_.pace()};
+  CudaSearch search_{kernel_, launcher_.arguments(), exclusions_};
+  CudaLists lists_{kernel_, launcher_.arguments(), exclusions_, launcher_.pace()};
   CudaBuffer accumulators_{gpu_};
   CudaIndexList list_{gpu_};
   CudaStaging staging_{kernel_, launcher_, accumulators_, list_, {&search_, &lists_}};

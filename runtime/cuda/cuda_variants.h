@@ -16,7 +16,7 @@ namespace nbcc {
 struct CudaVariant {
   Frame frame = Frame::AllPairs;
   LaunchConfig config;          // without j_splits
-  bool exclusions = false;      // its nbcc_interact skips the pairs of a CudaLeftOutTable
+  bool exclusions = false;      // its nbcc_interact skips the pairs of a CudaExclusionTable
   bool reads_in_place = false;  // blocks read j from the caller's arrays, not packed j, and may add a range's shift
   auto operator<=>(const CudaVariant&) const = default;
 };
@@ -33,8 +33,8 @@ constexpr CudaFrame kCudaFrames[] = {
 
 // The source with the variant's macros. The kernel must have a variant of that frame.
 inline std::string source_of(const KernelSource& kernel, const CudaVariant& variant) {
-  return std::string(variant.exclusions ? "#define NBCC_LEAVES_OUT\n" : "") +
-         (variant.reads_in_place ? "#define NBCC_READS_IN_PLACE\n" : "") + kernel.find(variant.frame)->source;
+  return std::string(variant.exclusions ? "#define NBCC_EXCLUSIONS\n" : "") +
+         (variant.reads_in_place ? "#define NBCC_UNPACKED_J\n" : "") + kernel.find(variant.frame)->source;
 }
 
 // True for a configuration of all pairs other than the source's default: a device chooses it for the sizes of sums at

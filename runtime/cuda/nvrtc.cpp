@@ -227,7 +227,7 @@ void Nvrtc::fail(int result, const std::string& log, const std::string& architec
   }
   const std::string message =
       fmt::format("NVRTC {}.{} for {}: {}\n{}", major_, minor_, architecture, nvrtc_.get_error_string(result), log);
-  if (result == kCompilation || result == kInvalidOption) throw TextRefused(message);
+  if (result == kCompilation || result == kInvalidOption) throw SourceRejected(message);
   throw DeviceError(message);
 }
 
@@ -268,10 +268,10 @@ int number_of_architecture(const std::string& name) {
 
 std::string cuda_version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
-std::shared_ptr<const CudaCompiler> open_nvrtc(const std::vector<LibraryPlace>& places) {
+std::shared_ptr<const CudaCompiler> open_nvrtc(const std::vector<LibraryLocation>& locations) {
   std::string problems;
-  for (const LibraryPlace& place : places) {
-    for (const std::string& folder : place.folders) {
+  for (const LibraryLocation& location : locations) {
+    for (const std::string& folder : location.folders) {
       for (const char* library : kLibraries) {
         const std::string path = folder.empty() ? library : folder + "/" + library;
         if (!folder.empty() && ::access(path.c_str(), F_OK) != 0) continue;
@@ -286,13 +286,13 @@ std::shared_ptr<const CudaCompiler> open_nvrtc(const std::vector<LibraryPlace>& 
     }
   }
   std::string looked;
-  for (const LibraryPlace& place : places) looked += "\n  " + place.name;
+  for (const LibraryLocation& location : locations) looked += "\n  " + location.name;
   throw DeviceError(fmt::format(
       "no NVRTC, the compiler for NVIDIA's GPUs (libnvrtc.so of CUDA 11.2 or later). It comes with the CUDA "
       "toolkit, or by 'pip install nvidia-cuda-nvrtc'. Looked in{}{}{}",
       looked, problems.empty() ? "" : "\nand could not use", problems));
 }
 
-std::shared_ptr<const CudaCompiler> make_nvrtc() { return open_nvrtc(nvrtc_places()); }
+std::shared_ptr<const CudaCompiler> make_nvrtc() { return open_nvrtc(nvrtc_locations()); }
 
 }  // namespace nbcc

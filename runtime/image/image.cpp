@@ -44,8 +44,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SearchLayout, axes, periodic, triclinic, reac
                                    reach_of_i, reach_of_j, lengths, cell, j_positions)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelVariant, frame, source, launches, packed_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, pipeline, variants, index_checks, target, lanes, tile, i_block,
-                                   i_columns, j_columns, fields, params, outputs, reductions, references, held_in,
-                                   has_finish, table_params, tables, uses_i_index, uses_j_index, may_take_images,
+                                   i_columns, j_columns, fields, params, outputs, reductions, references, accumulator_types,
+                                   has_finish, table_params, tables, uses_i_index, uses_j_index, may_use_minimum_images,
                                    neighbours, no_neighbours, search, operations, pair_columns, cutoff, pair_statements)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CudaImage, architecture, config, ptx, text, toolkit, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PipelineImage, made_by, precision, math, root, cpu, cuda, cuda_images)
@@ -77,7 +77,7 @@ std::uint64_t checksum(std::string_view bytes) { return XXH3_64bits(bytes.data()
 
 }  // namespace
 
-std::uint64_t cuda_text_number(std::string_view text) { return checksum(text); }
+std::uint64_t cuda_source_hash(std::string_view text) { return checksum(text); }
 
 std::string write_image(const PipelineImage& image) {
   std::string body;

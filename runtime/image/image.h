@@ -17,7 +17,7 @@ struct CudaImage {
   std::string architecture;  // "sm_90"
   LaunchConfig config;       // without j_splits
   bool ptx = false;          // false: a cubin
-  std::uint64_t text = 0;    // cuda_text_number() of the kernel source it was compiled from
+  std::uint64_t text = 0;    // cuda_source_hash() of the kernel source it was compiled from
   int toolkit = 0;           // CUDA version of the compiler; 13000 is CUDA 13.0
   std::string bytes;
 };
@@ -31,7 +31,7 @@ struct PipelineImage {
 };
 
 // A hash of a CUDA kernel source.
-std::uint64_t cuda_text_number(std::string_view text);
+std::uint64_t cuda_source_hash(std::string_view text);
 
 // The element type of a field's array in the typed functions of a compiled library. `real`: Float or Double, the type
 // of all fields that hold no integers. Index fields and results of argmin and argmax have 64 bits; int and bool have

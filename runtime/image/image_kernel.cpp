@@ -84,7 +84,7 @@ class ImageCompiler final : public CudaCompiler {
 
  private:
   const CudaImage* find(const std::string& text, const LaunchConfig& config) const {
-    const auto found = std::ranges::find_if(usable_, [&, number = cuda_text_number(text)](const CudaImage& one) {
+    const auto found = std::ranges::find_if(usable_, [&, number = cuda_source_hash(text)](const CudaImage& one) {
       return one.text == number && one.config == config.compiled();
     });
     return found == usable_.end() ? nullptr : &*found;
@@ -144,7 +144,7 @@ std::shared_ptr<const Kernel> load_image(CpuDevice& device, const PipelineImage&
     auto lists = std::make_shared<CpuCode>(*code);
     lists->interact = nullptr;
     lists->interact_numbered = reinterpret_cast<nbcc_interact_function>(kernel.lists_numbered);
-    lists->interact_but = reinterpret_cast<nbcc_interact_function>(kernel.lists_but);
+    lists->interact_excluding = reinterpret_cast<nbcc_interact_function>(kernel.lists_excluding);
     return device.adopt(*source, std::move(code), std::move(lists));
   }
   const std::string& name = image.cpu.empty() ? image.cuda.pipeline : image.cpu.front().pipeline;

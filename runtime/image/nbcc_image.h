@@ -11,14 +11,14 @@ extern "C" {
 
 /* A CPU kernel: the functions of compiler/kernel_source.h, which only the runtime calls. locate_i to interact_numbered
  * are null if no cutoff is proved; the indices_* functions are null if no table index is checked; lists_numbered and
- * lists_but are the kernel's functions for lists, without and with exclusions. */
+ * lists_excluding are the kernel's functions for lists, without and with exclusions. */
 typedef void (*nbcc_image_function)(void);
 typedef struct nbcc_image_kernel {
   const char* isa; /* "avx2" */
   nbcc_image_function prepare_i, prepare_j, interact, finish;
   nbcc_image_function locate_i, locate_j, extent, within, interact_numbered;
   nbcc_image_function indices_i, indices_j, indices_pair;
-  nbcc_image_function lists_numbered, lists_but;
+  nbcc_image_function lists_numbered, lists_excluding;
 } nbcc_image_kernel;
 
 /* A pipeline. Valid while the library is loaded; the library must stay loaded while objects made from it are used. */

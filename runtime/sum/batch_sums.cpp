@@ -167,12 +167,12 @@ void BatchSums::run(Searched& one, const SumRequest& all) const {
     view.count = of_j ? request.nj : request.i_count;
   }
   request.views = one.views;
-  if (all.excluded_rows && one.left_out_number != all.excluded_rows->number) {
-    one.left_out = std::make_unique<const LeftOut>(
+  if (all.excluded_rows && one.exclusion_number != all.excluded_rows->number) {
+    one.exclusions = std::make_unique<const Exclusions>(
         rows_of(*all.excluded_rows, i_begin, all.lists->i_first[b + 1], j_begin, all.lists->j_end[b]));
-    one.left_out_number = all.excluded_rows->number;
+    one.exclusion_number = all.excluded_rows->number;
   }
-  request.left_out = all.excluded_rows ? one.left_out.get() : nullptr;
+  request.exclusions = all.excluded_rows ? one.exclusions.get() : nullptr;
   request.excluded_rows = nullptr;
   const RunPlan plan = plan_run(one.sum->methods(), request);
   plan.method->enqueue(plan.request);

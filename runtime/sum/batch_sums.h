@@ -26,8 +26,8 @@ class BatchSums {
     std::int64_t batch = 0;
     std::unique_ptr<Summation> sum;
     std::vector<ArrayView> views;
-    std::unique_ptr<const LeftOut> left_out;
-    std::int64_t left_out_number = 0;  // PairRows::number of the exclusions that `left_out` was made from
+    std::unique_ptr<const Exclusions> exclusions;
+    std::int64_t exclusion_number = 0;  // PairRows::number of the exclusions that `exclusions` was made from
   };
   std::optional<Estimate> estimate(const SumRequest& request);
   SumRequest request_of(std::int64_t batch, const SumRequest& all) const;

@@ -93,13 +93,13 @@ void SumState::check_neighbours(std::string_view what) const {
 }
 
 void SumState::check_lists(std::string_view what) const {
-  if (kernel_->source.only_listed())
+  if (kernel_->source.sums_listed_pairs_only())
     throw UsageError(fmt::format("{}: pipeline '{}' has inputs of pairs (input_pair): it sums over listed pairs only",
                                  what, kernel_->source.pipeline));
 }
 
 void SumState::check_listed(const RunChoice& choice, std::int64_t ni, std::int64_t nj) const {
-  if (kernel_->source.only_listed() && !listed_pairs_)
+  if (kernel_->source.sums_listed_pairs_only() && !listed_pairs_)
     throw UsageError(
         fmt::format("pipeline '{}' has inputs of pairs (input_pair): it sums over listed pairs, and a "
                     "program has to list them first",
@@ -114,9 +114,9 @@ void SumState::check_listed(const RunChoice& choice, std::int64_t ni, std::int64
   if ((lists_ || listed_pairs_) && !searched && request_.pairs == PairChoice::Cutoff)
     throw UsageError(
         fmt::format("pairs = cutoff: the {} determine which pairs act", lists_ ? lists_->what : "listed pairs"));
-  if (left_out_ && listed_pairs_)
+  if (exclusions_ && listed_pairs_)
     throw UsageError("exclusions: cannot be combined with listed pairs; do not list the excluded pairs");
-  if (left_out_) left_out_rows_->check_counts(ni, nj);
+  if (exclusions_) exclusion_rows_->check_counts(ni, nj);
   constexpr Role of_pairs[] = {Role::InputPair};
   const std::optional<std::int64_t> pairs = shared_count(of_pairs, "inputs of pairs", "pair");
   if (pairs && *pairs != std::int64_t(listed_pairs_->j.size()))

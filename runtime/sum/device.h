@@ -60,7 +60,7 @@ class KernelDevice {
   virtual Isa isa() const { return {}; }               // the instruction set of a CPU
   virtual const std::string& dump_folder() const = 0;  // folder to which kernel sources are written; "": none
   // Takes the kernel from memory, else from the disk cache, else compiles it. Throws DeviceError; if the device's
-  // compiler rejects the source, InternalError (CPU) or TextRefused (CUDA).
+  // compiler rejects the source, InternalError (CPU) or SourceRejected (CUDA).
   virtual std::shared_ptr<const Kernel> load(KernelSource source) = 0;
 
   // Allocates memory that runs read and write without a copy, aligned to at least 64 bytes; not null for 0 bytes

@@ -24,7 +24,7 @@ std::string text_of(__int128 index) {
 
 }  // namespace
 
-void throw_index_beyond(const KernelSource& source, const IndexBeyond& beyond) {
+void throw_index_out_of_range(const KernelSource& source, const IndexOutOfRange& beyond) {
   const IndexCheck& check = source.index_checks.checks[beyond.check];
   __int128 index = 0;
   int sides = 0;
@@ -72,7 +72,7 @@ void IndexRanges::check(const KernelSource& source, bool params_by_group) const 
   for (std::size_t k = 0; k < checks.size(); ++k) {
     if (checks[k].uses_params && params_by_group) continue;
     for (const bool least : {true, false}) {
-      IndexBeyond beyond{k, {}, {-1, -1, -1}};
+      IndexOutOfRange beyond{k, {}, {-1, -1, -1}};
       __int128 index = 0;  // a sum of 64-bit numbers
       bool any = true;
       for (std::size_t side = 0; side < kIndexSides; ++side) {
@@ -85,7 +85,7 @@ void IndexRanges::check(const KernelSource& source, bool params_by_group) const 
         beyond.particle[side] = at;
         index += beyond.value[side];
       }
-      if (any && (least ? index < 0 : index >= checks[k].count)) throw_index_beyond(source, beyond);
+      if (any && (least ? index < 0 : index >= checks[k].count)) throw_index_out_of_range(source, beyond);
     }
   }
 }

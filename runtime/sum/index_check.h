@@ -15,11 +15,11 @@ namespace nbcc {
 // An index outside of its table. By side: the number that the side adds to the index, and the particle (or listed pair)
 // that adds it, as i_index or j_index counts it: index in the caller's arrays plus the offset of the side. Particle -1:
 // the side adds nothing, or only params do.
-struct IndexBeyond {
+struct IndexOutOfRange {
   std::size_t check = 0;  // among IndexChecks::checks
   std::array<std::int64_t, kIndexSides> value{}, particle{-1, -1, -1};
 };
-[[noreturn]] void throw_index_beyond(const KernelSource& source, const IndexBeyond& beyond);
+[[noreturn]] void throw_index_out_of_range(const KernelSource& source, const IndexOutOfRange& beyond);
 
 // The ranges (least and greatest number, with their particles) of each side, indexed by IndexCheck::Part::range.
 class IndexRanges {

@@ -72,10 +72,10 @@ void check_ids(char side, std::span<const std::int64_t> ids, std::int64_t batche
 }
 
 void count(Lists& lists) {
-  lists.most_i = lists.pairs = lists.max_j_end = 0;
+  lists.max_i_per_group = lists.pairs = lists.max_j_end = 0;
   for (std::size_t g = 0; g < std::size_t(lists.groups()); ++g) {
     const std::int64_t i = lists.i_first[g + 1] - lists.i_first[g];
-    lists.most_i = std::max(lists.most_i, i);
+    lists.max_i_per_group = std::max(lists.max_i_per_group, i);
     for (auto r = std::size_t(lists.range_first[g]); r < std::size_t(lists.range_first[g + 1]); ++r)
       lists.pairs += i * (lists.j_end[r] - lists.j_begin[r]);
   }
@@ -210,13 +210,13 @@ PairRows read_rows(std::string_view what, std::int64_t ni, const std::int64_t* f
   return rows;
 }
 
-LeftOut::LeftOut(const PairRows& rows) : number(rows.number) {
-  constexpr int kMaskBits = 64;  // of nbcc_left_out::near
-  far.reserve(rows.j.size());    // nbcc_left_out::far points into `far`, which must not be reallocated
+Exclusions::Exclusions(const PairRows& rows) : number(rows.number) {
+  constexpr int kMaskBits = 64;  // of nbcc_exclusions::near
+  far.reserve(rows.j.size());    // nbcc_exclusions::far points into `far`, which must not be reallocated
   of.reserve(rows.first.size());
   for (std::int64_t i = 0; i + 1 < std::int64_t(rows.first.size()); ++i) {
     const std::span<const int> out = rows.of(i);
-    nbcc_left_out left{0, 0, far.data() + far.size(), 0};
+    nbcc_exclusions left{0, 0, far.data() + far.size(), 0};
     if (!out.empty()) left.first = std::ranges::min(out);
     for (const int j : out) {
       if (const std::int64_t from = j - left.first; from < kMaskBits) {

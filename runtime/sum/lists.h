@@ -49,7 +49,7 @@ struct Lists {
   std::int64_t groups() const { return std::int64_t(i_first.size()) - 1; }
   std::int64_t i_count() const { return i_first.back(); }
   // Counted once, when the lists are made.
-  std::int64_t most_i = 0;     // i-particles of the largest group
+  std::int64_t max_i_per_group = 0;     // i-particles of the largest group
   std::int64_t pairs = 0;      // pairs of all groups
   std::int64_t max_j_end = 0;  // greatest element of j_end
 
@@ -103,13 +103,13 @@ ListedParticles particles_of(const Lists& lists);
 ListedParticles particles_of(const PairRows& rows);
 
 // The excluded j of each i, in the form that kernels test.
-struct LeftOut {
-  std::vector<nbcc_left_out> of;  // by i
-  std::vector<int> far;           // the arrays nbcc_left_out::far of all i, concatenated
+struct Exclusions {
+  std::vector<nbcc_exclusions> of;  // by i
+  std::vector<int> far;           // the arrays nbcc_exclusions::far of all i, concatenated
   std::int64_t number = 0;
-  explicit LeftOut(const PairRows& rows);
-  LeftOut(const LeftOut&) = delete;
-  LeftOut& operator=(const LeftOut&) = delete;
+  explicit Exclusions(const PairRows& rows);
+  Exclusions(const Exclusions&) = delete;
+  Exclusions& operator=(const Exclusions&) = delete;
 };
 
 }  // namespace nbcc

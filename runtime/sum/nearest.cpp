@@ -52,7 +52,7 @@ std::optional<Estimate> NearestSum::estimate(const SumRequest& request) const {
   if (!kernel_.source.nearest || request.lists || request.listed_pairs) return {};
   Estimate found{.cost = std::max(kMinJ * double(request.i_count), kMinI * double(request.nj)), .falls_back = true};
   if (request.j_part != JPart::Whole) found.obstacle = "the j come in parts";
-  if (request.left_out) found.obstacle = "pairs are excluded";
+  if (request.exclusions) found.obstacle = "pairs are excluded";
   if (request.nj == 0) found.obstacle = "there are no j";
   // Not every device's search can index more particles.
   if (request.pairs == PairChoice::Auto && std::max(request.i_count, request.nj) > kMaxSearchedParticles)

@@ -35,8 +35,8 @@ T combined(Reduction reduction, T total, T partial) {
 }
 
 // True if the results of an output component are 64-bit integers; chosen indices (argmin, argmax) are doubles.
-inline bool results_are_whole(const KernelSource& source, std::size_t output) {
-  return source.held_in[output] == Element::Int64 && !keeps_index(source.reductions[output]);
+inline bool results_are_integers(const KernelSource& source, std::size_t output) {
+  return source.accumulator_types[output] == Element::Int64 && !keeps_index(source.reductions[output]);
 }
 
 }  // namespace nbcc

@@ -18,7 +18,7 @@
 #include "runtime/sum/image_warning.h"
 #include "runtime/sum/plural.h"
 #include "runtime/sum/reduction.h"
-#include "runtime/sum/whole_numbers.h"
+#include "runtime/sum/int_range.h"
 
 namespace nbcc {
 namespace {
@@ -254,7 +254,7 @@ Fetch<T> SumState::fetch() const {
   };
 }
 
-void SumState::forget_lists() {
+void SumState::clear_lists() {
   // The searches of the old batches are discarded, and with them their statistics.
   if (last_plan_.method && last_plan_.given == "batches") last_plan_ = {};
   batch_sums_->forget();
@@ -266,7 +266,7 @@ void SumState::forget_lists() {
 }
 
 void SumState::set_lists(const std::optional<ListArrays>& arrays) {
-  if (!arrays) return forget_lists();
+  if (!arrays) return clear_lists();
   check_lists("lists");
   const SearchLayout& search = kernel_->source.search;
   if (arrays->shifts && search.j_positions.empty())
@@ -278,7 +278,7 @@ void SumState::set_lists(const std::optional<ListArrays>& arrays) {
     throw UsageError(fmt::format("lists: a shift has {}, but positions of pipeline '{}' have {}",
                                  plural(arrays->axes, "number"), kernel_->source.pipeline, search.axes));
   Lists lists = read_lists(*arrays, fetch<std::int64_t>(), fetch<double>());
-  forget_lists();
+  clear_lists();
   lists_ = std::make_unique<const Lists>(std::move(lists));
 }
 
@@ -287,13 +287,13 @@ void SumState::set_batches(std::int64_t batches, std::int64_t ni, const std::int
   check_lists("batches");
   if (ni < 0 || nj < 0 || (ni > 0 && !i_batch) || (nj > 0 && !j_batch)) throw UsageError("batches: there are no ids");
   Lists lists = lists_of_batches(batches, fetch<std::int64_t>()(i_batch, ni), fetch<std::int64_t>()(j_batch, nj));
-  forget_lists();
+  clear_lists();
   lists_ = std::make_unique<const Lists>(std::move(lists));
 }
 
 void SumState::set_listed_pairs(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j) {
   PairRows rows = read_rows("pairs", ni, first, count, j, fetch<std::int64_t>());
-  forget_lists();
+  clear_lists();
   listed_pairs_ = std::move(rows);
 }
 
@@ -329,16 +329,16 @@ void SumState::make_table_of_params() {
   }
 }
 
-void SumState::set_left_out(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j) {
+void SumState::set_exclusions(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j) {
   if (!first) {
-    left_out_.reset();
-    left_out_rows_.reset();
+    exclusions_.reset();
+    exclusion_rows_.reset();
     return;
   }
   check_lists("exclusions");
   PairRows rows = read_rows("exclusions", ni, first, count, j, fetch<std::int64_t>());
-  left_out_ = std::make_unique<const LeftOut>(rows);
-  left_out_rows_ = std::move(rows);
+  exclusions_ = std::make_unique<const Exclusions>(rows);
+  exclusion_rows_ = std::move(rows);
 }
 
 void Summation::fetch(void* to, const void* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
@@ -357,8 +357,8 @@ SumRequest SumState::request_of(const RunChoice& choice, std::int64_t ni, std::i
   request.progress = choice.progress;
   request.lists = lists_.get();
   request.listed_pairs = listed_pairs_ ? &*listed_pairs_ : nullptr;
-  request.left_out = left_out_.get();
-  request.excluded_rows = left_out_ ? &*left_out_rows_ : nullptr;
+  request.exclusions = exclusions_.get();
+  request.excluded_rows = exclusions_ ? &*exclusion_rows_ : nullptr;
   request.params_of_groups = table_of_params_;
   request.tables = tables_.get();
   return request;
@@ -414,7 +414,7 @@ void SumState::run(const RunChoice& choice) {
   const std::optional<std::int64_t> i_in_next_part = ends(choice.part) ? std::nullopt : std::optional(request.i_count);
   warn_of(request);
   if (request.i_count == 0) return void(i_in_parts_ = i_in_next_part);
-  check_whole_numbers(kernel_->source, request, *summation_, [this](std::size_t f) { return quoted(f); });
+  check_int_range(kernel_->source, request, *summation_, [this](std::size_t f) { return quoted(f); });
   check_indices(request);
   // After a run that fails, packed j-particles are not valid.
   request_.reuse = JReuse::None;

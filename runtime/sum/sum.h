@@ -55,12 +55,12 @@ class SumState {
   void set_batches(std::int64_t batches, std::int64_t ni, const std::int64_t* i_batch, std::int64_t nj,
                    const std::int64_t* j_batch);
   void set_listed_pairs(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j);
-  void forget_lists();
+  void clear_lists();
   // Sets the values of a param for each group of the lists or each batch: values[group][component].
   void set_param_of_groups(std::string_view name, std::span<const double> values);
   // Sets the excluded pairs. Exclusions are independent of lists and batches. `first` null: none.
-  void set_left_out(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j);
-  bool has_lists() const { return lists_ || listed_pairs_ || left_out_; }
+  void set_exclusions(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j);
+  bool has_lists() const { return lists_ || listed_pairs_ || exclusions_; }
   SumStatistics statistics() const;
   // Adds a pair method to this sum, before the device's methods. Objects that the method refers to must outlive the
   // sum.
@@ -115,9 +115,9 @@ class SumState {
   std::unique_ptr<const Tables> tables_;  // made from params_; null: not made yet, or the kernel has none
   std::optional<std::int64_t> ni_, nj_;
   std::unique_ptr<const Lists> lists_;
-  std::optional<PairRows> listed_pairs_, left_out_rows_;
+  std::optional<PairRows> listed_pairs_, exclusion_rows_;
   std::optional<ListedParticles> listed_particles_;  // of lists_ or listed_pairs_; made when indices are checked
-  std::unique_ptr<const LeftOut> left_out_;
+  std::unique_ptr<const Exclusions> exclusions_;
   std::unique_ptr<NearestSum> nearest_;
   std::unique_ptr<BatchSums> batch_sums_;
   std::vector<PairMethod> methods_;         // added methods, methods of nearest_ and batch_sums_, the device's methods

@@ -181,7 +181,7 @@ struct Arguments {
   index i_offset, j_offset;
   const int *i_number, *j_number;  // of the particles at these positions; null: the positions themselves
   const void* const* pair;         // what listed pairs have, at the positions of their j
-  const struct LeftOut* left_out;  // by i
+  const struct Exclusions* exclusions;  // by i
 };
 
 
@@ -198,14 +198,14 @@ extern "C" void nbcc_prepare_j(const Arguments* a, index begin, index end) {
 }
 
 // The numbers of the j that do not act on an i: `first` + k where bit k is set, and a few far from these.
-struct LeftOut {
+struct Exclusions {
   index first;
   unsigned long long near;
   const int* far;
   index far_count;
 };
 // Those of a vector of pairs that count.
-NBCC_INLINE vmask all_but(const LeftOut& out, vint numbers, vmask live) {
+NBCC_INLINE vmask all_but(const Exclusions& out, vint numbers, vmask live) {
   const vint from = numbers - (vint)((int)out.first);
   const vint may_be = (from >= 0) & (from < 64);
   if (__builtin_reduce_or(may_be) != 0) {
@@ -301,7 +301,7 @@ NBCC_INLINE void interact(const Arguments* a, index i_begin, index i_end, index 
         const vreal t54_0 = t36_0 * t50_0;
         const vreal t55_0 = t36_0 * t52_0;
         const vmask t56_0 = ~t22_0;
-        const vmask live_0 = but ? all_but(a->left_out[i], *(vnumbers*)(a->j_number + j), live) : live;
+        const vmask live_0 = but ? all_but(a->exclusions[i], *(vnumbers*)(a->j_number + j), live) : live;
         if (__builtin_expect(all(live_0 & t56_0), true)) {
         sum0_0 = choose(all_lanes, fused(t6_0, t36_0, sum0_0), sum0_0);
         sum1_0 = choose(all_lanes, fused(t7_0, t36_0, sum1_0), sum1_0);

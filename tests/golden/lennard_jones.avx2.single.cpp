@@ -179,7 +179,7 @@ struct Arguments {
   index i_offset, j_offset;
   const int *i_number, *j_number;  // of the particles at these positions; null: the positions themselves
   const void* const* pair;         // what listed pairs have, at the positions of their j
-  const struct LeftOut* left_out;  // by i
+  const struct Exclusions* exclusions;  // by i
 };
 
 
@@ -196,14 +196,14 @@ extern "C" void nbcc_prepare_j(const Arguments* a, index begin, index end) {
 }
 
 // The numbers of the j that do not act on an i: `first` + k where bit k is set, and a few far from these.
-struct LeftOut {
+struct Exclusions {
   index first;
   unsigned long long near;
   const int* far;
   index far_count;
 };
 // Those of a vector of pairs that count.
-NBCC_INLINE vmask all_but(const LeftOut& out, vint numbers, vmask live) {
+NBCC_INLINE vmask all_but(const Exclusions& out, vint numbers, vmask live) {
   const vint from = numbers - (vint)((int)out.first);
   const vint may_be = (from >= 0) & (from < 64);
   if (__builtin_reduce_or(may_be) != 0) {
@@ -338,8 +338,8 @@ NBCC_INLINE void interact(const Arguments* a, index i_begin, index i_end, index 
         const vmask t69_1 = ~t35_1;
         const vmask t71_0 = t69_0 & t70_0;
         const vmask t71_1 = t69_1 & t70_1;
-        const vmask live_0 = but ? all_but(a->left_out[i], *(vnumbers*)(a->j_number + j), live) : live;
-        const vmask live_1 = but ? all_but(a->left_out[i_1], *(vnumbers*)(a->j_number + j), live) : live;
+        const vmask live_0 = but ? all_but(a->exclusions[i], *(vnumbers*)(a->j_number + j), live) : live;
+        const vmask live_1 = but ? all_but(a->exclusions[i_1], *(vnumbers*)(a->j_number + j), live) : live;
         sum0_0 = choose(live_0 & t71_0, fused(t18_0, t56_0, sum0_0), sum0_0);
         sum0_1 = choose(live_1 & t71_1, fused(t18_1, t56_1, sum0_1), sum0_1);
         sum1_0 = choose(live_0 & t71_0, fused(t23_0, t56_0, sum1_0), sum1_0);

@@ -115,47 +115,47 @@ NBCC_DEVICE void finish(const Arguments& a, index i, index row, Partial all, dou
     store(a.out[1], row, all.acc1, kMinimum);
   }
 }
-#ifdef NBCC_LEAVES_OUT
-#ifdef NBCC_LEAVES_OUT
+#ifdef NBCC_EXCLUSIONS
+#ifdef NBCC_EXCLUSIONS
 // The numbers of the j that do not act on an i: `first` + k where bit k of `near` is set, from 32 on of `next`, and a few
 // far from these.
-struct LeftOut {
+struct Exclusions {
   int first;
   unsigned near, next;
   int far_begin, far_count;
 };
-NBCC_DEVICE bool is_near(const LeftOut& out, int number) {
+NBCC_DEVICE bool is_near(const Exclusions& out, int number) {
   const unsigned from = (unsigned)(number - out.first);
   // A shift by 32 or more leaves nothing.
   return ((__funnelshift_rc(out.near, 0, from) | __funnelshift_rc(out.next, 0, from - 32)) & 1) != 0;
 }
-NBCC_DEVICE bool is_far(const LeftOut& out, const int* far, int number) {
+NBCC_DEVICE bool is_far(const Exclusions& out, const int* far, int number) {
   bool is = false;
 #pragma unroll 1
   for (int k = 0; k < out.far_count; ++k) is |= far[out.far_begin + k] == number;
   return is;
 }
-NBCC_DEVICE bool is_left_out(const LeftOut& out, const int* far, int number) {
+NBCC_DEVICE bool is_excluded(const Exclusions& out, const int* far, int number) {
   return is_near(out, number) || is_far(out, far, number);
 }
 #else
-struct LeftOut;
+struct Exclusions;
 #endif
-struct LeftOutTable {
-  const LeftOut* of;  // by i; null in a text that leaves nothing out
+struct ExclusionTable {
+  const Exclusions* of;  // by i; null in a text that leaves nothing out
   const int* far;
 };
 // Of the r-th i of the thread whose first is `first_i`.
-NBCC_DEVICE const LeftOut& left_out_of(const Arguments& a, const LeftOutTable& table, index first_i, int r) {
+NBCC_DEVICE const Exclusions& exclusions_of(const Arguments& a, const ExclusionTable& table, index first_i, int r) {
   return table.of[i_particle(a, lesser(first_i + r * kSliceThreads, a.ni - 1))];
 }
 // Whether a j from `first_j` to before `end_j` may be left out of the i of the warp.
-NBCC_DEVICE bool leaves_out_any(const Arguments& a, const LeftOutTable& table, index first_i, index first_j,
+NBCC_DEVICE bool excludes_any(const Arguments& a, const ExclusionTable& table, index first_i, index first_j,
                                 index end_j) {
   bool any = false;
 #pragma unroll
   for (int r = 0; r < NBCC_I_PER_THREAD; ++r) {
-    const LeftOut& out = left_out_of(a, table, first_i, r);
+    const Exclusions& out = exclusions_of(a, table, first_i, r);
     const int highest = out.first + (out.next != 0 ? 63 - __clz((int)out.next) : 31 - __clz((int)out.near));
     any |= out.first < end_j && highest >= first_j;
     if (any) break;
@@ -272,8 +272,8 @@ NBCC_DEVICE void reduce(const Arguments& a, const Sums* sum, SlicePartials* part
 // All pairs. Grid: blocks of i, j-splits.
 extern "C" __global__ void __launch_bounds__(NBCC_THREADS, kResidentBlocks)
     nbcc_interact(const __grid_constant__ Arguments a
-#ifdef NBCC_LEAVES_OUT
-                  , const __grid_constant__ LeftOutTable left_out
+#ifdef NBCC_EXCLUSIONS
+                  , const __grid_constant__ ExclusionTable exclusions
 #endif
     ) {
   __shared__ union {
@@ -317,12 +317,12 @@ extern "C" __global__ void __launch_bounds__(NBCC_THREADS, kResidentBlocks)
     TileSums part[NBCC_I_PER_THREAD];
     const int length = (count + NBCC_J_SLICES * kGroup - 1) / (NBCC_J_SLICES * kGroup) * kGroup;
     const int begin = slice * length, end = lesser(begin + length, count);
-    #ifdef NBCC_LEAVES_OUT
-    if (leaves_out_any(a, left_out, first_i, first_j + begin, first_j + end)) {
+    #ifdef NBCC_EXCLUSIONS
+    if (excludes_any(a, exclusions, first_i, first_j + begin, first_j + end)) {
       constexpr bool may_be_self = true;
-      LeftOut out[NBCC_I_PER_THREAD];
+      Exclusions out[NBCC_I_PER_THREAD];
 #pragma unroll
-      for (int r = 0; r < NBCC_I_PER_THREAD; ++r) out[r] = left_out_of(a, left_out, first_i, r);
+      for (int r = 0; r < NBCC_I_PER_THREAD; ++r) out[r] = exclusions_of(a, exclusions, first_i, r);
 #pragma unroll 1
       for (int k = begin; k < end; ++k) {
         const JParticle other = staged[k];
@@ -331,7 +331,7 @@ extern "C" __global__ void __launch_bounds__(NBCC_THREADS, kResidentBlocks)
         const float t10 = other.c2;
 #pragma unroll
         for (int r = 0; r < NBCC_I_PER_THREAD; ++r) {
-          if (is_left_out(out[r], left_out.far, (int)(first_j + k))) continue;
+          if (is_excluded(out[r], exclusions.far, (int)(first_j + k))) continue;
           const bool t6 = may_be_self && k == self[r];
           const bool t7 = t3 && t6;
           const float t11 = own[r].c0;

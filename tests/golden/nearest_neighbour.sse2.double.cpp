@@ -200,7 +200,7 @@ struct Arguments {
   index i_offset, j_offset;
   const int *i_number, *j_number;  // of the particles at these positions; null: the positions themselves
   const void* const* pair;         // what listed pairs have, at the positions of their j
-  const struct LeftOut* left_out;  // by i
+  const struct Exclusions* exclusions;  // by i
 };
 
 
@@ -217,14 +217,14 @@ extern "C" void nbcc_prepare_j(const Arguments* a, index begin, index end) {
 }
 
 // The numbers of the j that do not act on an i: `first` + k where bit k is set, and a few far from these.
-struct LeftOut {
+struct Exclusions {
   index first;
   unsigned long long near;
   const int* far;
   index far_count;
 };
 // Those of a vector of pairs that count.
-NBCC_INLINE vmask all_but(const LeftOut& out, vint numbers, vmask live) {
+NBCC_INLINE vmask all_but(const Exclusions& out, vint numbers, vmask live) {
   const vint from = numbers - (vint)((int)out.first);
   const vint may_be = (from >= 0) & (from < 64);
   if (__builtin_reduce_or(may_be) != 0) {
@@ -269,7 +269,7 @@ NBCC_INLINE void interact(const Arguments* a, index i_begin, index i_end, index 
         const vreal t20_0 = t16_0 * t16_0;
         const vreal t21_0 = t19_0 + t20_0;
         const vmask t22_0 = ~t7_0;
-        const vmask live_0 = but ? all_but(a->left_out[i], *(vnumbers*)(a->j_number + j), live) : live;
+        const vmask live_0 = but ? all_but(a->exclusions[i], *(vnumbers*)(a->j_number + j), live) : live;
         accumulate(sum0_0, arg0_0, t21_0, lane_numbers + (vint)((int)(j - first_j)), live_0 & t22_0, true);
         accumulate(sum1_0, t21_0, live_0 & t22_0, true);
       };

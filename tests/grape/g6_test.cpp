@@ -184,7 +184,7 @@ TEST(g6, mixed_precision_is_the_default) {
   EXPECT_EQ(g6_close(0), 0);
 }
 
-TEST(g6, particles_are_left_out_by_index_and_not_by_place) {
+TEST(g6, particles_are_excluded_by_index_and_not_by_position) {
   std::vector<Body> all = bodies(3, 3);
   for (Body& b : all) b = {b.index, 0, 1, {}, {}, {}, {}, {}};
   all[2].x = {2, 0, 0};

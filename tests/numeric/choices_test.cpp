@@ -178,10 +178,10 @@ void expect_in_lists(const Pipeline& pipeline, const std::shared_ptr<const Kerne
   std::uint64_t seed = 1;
   for (const auto& [ni, nj] : {std::pair{5, 37}, {3, 1000}, {130, 600}, {1, 1}, {2, 0}})
     for (const ListKind kind : kListKinds)
-      for (const bool left_out : {false, true}) {
-        if (kind == ListKind::Pairs && left_out) continue;
-        const ListCase one = random_list_case(with_ties(pipeline, ni, nj, seed), kind, left_out, seed);
-        const std::string what = size_of(one.input) + ", kind " + std::to_string(int(kind)) + (left_out ? ", but" : "");
+      for (const bool exclusions : {false, true}) {
+        if (kind == ListKind::Pairs && exclusions) continue;
+        const ListCase one = random_list_case(with_ties(pipeline, ni, nj, seed), kind, exclusions, seed);
+        const std::string what = size_of(one.input) + ", kind " + std::to_string(int(kind)) + (exclusions ? ", but" : "");
         expect_oracle(pipeline, kernel, one.input, {.arrays_on = ++seed % 2 ? gpu : nullptr, .prepare = one.prepare},
                       what);
       }

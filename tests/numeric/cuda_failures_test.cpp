@@ -112,7 +112,7 @@ struct Way {
   std::int64_t nj() const { return is_nearest() ? kManyJ : kCount; }
 };
 
-void exclude(SumState& sum) { sum.set_left_out(kCount, kRows.first.data(), std::ssize(kRows.j), kRows.j.data()); }
+void exclude(SumState& sum) { sum.set_exclusions(kCount, kRows.first.data(), std::ssize(kRows.j), kRows.j.data()); }
 void list_pairs(SumState& sum) {
   sum.set_listed_pairs(kCount, kRows.first.data(), std::ssize(kRows.j), kRows.j.data());
 }

@@ -39,11 +39,11 @@ void expect_agreement(const Device& on, std::uint64_t seed) {
   int number = 0;
   for (const auto& [ni, nj] : {std::pair{5, 37}, {3, 1000}, {130, 600}, {1, 1}, {2, 0}, {40, 5000}}) {
     for (const ListKind kind : kListKinds) {
-      for (const bool left_out : {false, true}) {
-        if (kind == ListKind::Pairs ? left_out : pair_components > 0) continue;
-        if (kind == ListKind::All && !left_out) continue;
+      for (const bool exclusions : {false, true}) {
+        if (kind == ListKind::Pairs ? exclusions : pair_components > 0) continue;
+        if (kind == ListKind::All && !exclusions) continue;
         if (nj > 1000 && kind != ListKind::OrderedLists && kind != ListKind::All) continue;
-        ListCase one = random_list_case(random_pipeline_input(pipeline, ni, nj, seed), kind, left_out,
+        ListCase one = random_list_case(random_pipeline_input(pipeline, ni, nj, seed), kind, exclusions,
                                         seed * 31 + std::uint64_t(ni), seed % 2 == 0 ? 1 : 1'000'000'000'000);
         if (one.input.pairs) add_pair_columns(one.input, pair_components, seed);
         KernelRunChoice choice{.arrays_on = number++ % 2 == 0 ? on.gpu : nullptr, .prepare = one.prepare};
@@ -57,7 +57,7 @@ void expect_agreement(const Device& on, std::uint64_t seed) {
           }
         const test::Columns got = run_kernel(kernel, one.input, choice);
         EXPECT_EQ(random_pipeline_difference(pipeline, got, expected), "")
-            << "seed " << seed << ", kind " << int(kind) << (left_out ? ", some left out, " : ", ") << ni << " x " << nj
+            << "seed " << seed << ", kind " << int(kind) << (exclusions ? ", some left out, " : ", ") << ni << " x " << nj
             << ", " << name(options.precision) << (choice.arrays_on ? ", arrays there" : ", arrays here") << "\n"
             << text;
       }
@@ -275,13 +275,13 @@ if (dot(dx, dx) < rc * rc) count += 1;
   expect(2, 3, 1);
   sum.run({.accumulate = true});
   expect(4, 6, 2);
-  sum.set_left_out(kAll, first.data(), kAll, out.data());
+  sum.set_exclusions(kAll, first.data(), kAll, out.data());
   sum.run();
   expect(1, 2, 3);
   sum.set_param("rc", std::vector<double>{0.5});
   sum.run();
   expect(0, 0, 4);
-  sum.set_left_out(0, nullptr, 0, nullptr);
+  sum.set_exclusions(0, nullptr, 0, nullptr);
   sum.set_param_of_groups("rc", std::vector<double>{1, 0.5, 1});
   sum.run();
   EXPECT_EQ(count[1], 3);
@@ -387,11 +387,11 @@ TEST(ListsOfALibrary, NeedNoCompilerWhereTheyRun) {
       device, image, []() -> std::shared_ptr<const CudaCompiler> { throw DeviceError("none is allowed here"); });
   const Pipeline pipeline = parse(kNearSums);
   for (const ListKind kind : kListKinds)
-    for (const bool left_out : {false, true}) {
-      if (kind == ListKind::Pairs && left_out) continue;
+    for (const bool exclusions : {false, true}) {
+      if (kind == ListKind::Pairs && exclusions) continue;
       SCOPED_TRACE(int(kind));
       OracleInput input = random_pipeline_input(pipeline, 70, 300, 3);
-      ListCase one = random_list_case(input, kind, left_out, 5);
+      ListCase one = random_list_case(input, kind, exclusions, 5);
       // By a search, where no list says otherwise.
       const auto prepare = [&](SumState& sum) {
         one.prepare(sum);

@@ -109,7 +109,7 @@ void expect_all_pairs_elsewhere(Device& device, const KernelSource& source) {
     return run_kernel(kernel, input, {.prepare = [&](SumState& sum) {
                         sum.set_pairs(pairs);
                         const std::vector<std::int64_t> first(701, 0);
-                        if (input.params[0] == 9) sum.set_left_out(700, first.data(), 0, first.data());
+                        if (input.params[0] == 9) sum.set_exclusions(700, first.data(), 0, first.data());
                       }});
   };
   EXPECT_EQ(run(PairChoice::Cutoff), run(PairChoice::All));

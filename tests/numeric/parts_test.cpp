@@ -135,7 +135,7 @@ TEST(Parts, AreOneSumOfSearches) {
 
 // A part that takes its pairs by one of the methods: all of them, each in its own words.
 void take_all_pairs(SumState& sum, std::size_t method, std::int64_t ni, std::int64_t nj) {
-  sum.forget_lists();
+  sum.clear_lists();
   sum.set_pairs(PairChoice::All);
   std::vector<std::int64_t> i_order, first{0}, j;
   for (std::int64_t i = 0; i < ni; ++i) i_order.push_back((i * 7 + 3) % ni);
@@ -274,7 +274,7 @@ TEST_F(PartMistakes, ListedPairsAreOfThePart) {
   const std::int64_t first[] = {0, 1, 1}, j[] = {1};
   sum.set_listed_pairs(2, first, 1, j);
   run(JPart::First);
-  sum.forget_lists();
+  sum.clear_lists();
   run(JPart::Last);
   EXPECT_EQ(numbers[2], 5);
   EXPECT_EQ(numbers[3], 3);

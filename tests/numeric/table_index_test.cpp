@@ -228,7 +228,7 @@ void check_listed(const Device& on) {
   lists.j_end = farther.data();
   sum.set_lists(lists);
   EXPECT_TRUE(message_of(sum).starts_with("tj is 8 for j-particle 4,")) << on.name;
-  sum.forget_lists();
+  sum.clear_lists();
   EXPECT_TRUE(message_of(sum).starts_with("ti is 8 for i-particle 5,")) << on.name;
 }
 TEST(TableIndices, OfParticlesThatNoListNamesAreNotChecked) { on_every_device(check_listed); }
@@ -298,7 +298,7 @@ void check_numbers(const Device& on) {
   }
   sum.set_offsets(1000, 2000);
   EXPECT_TRUE(message_of(sum).starts_with("ti is 3 for i-particle 1251,")) << on.name << ": " << message_of(sum);
-  sum.forget_lists();
+  sum.clear_lists();
   all.of["ti"][251] = 0;
   all.of["tj"][17] = -2;
   all.bind(sum, on.gpu);

@@ -99,7 +99,7 @@ std::string compile_here(const std::string& text, const LaunchConfig& shape) {
   const ScratchFolder folder;
   const std::string source = folder.write("kernel.cpp", translation_unit(text));
   if (run(command(shape, source, folder.path("kernel.so")), folder.path("log")) != 0)
-    throw TextRefused("the shim's compiler refused the text:\n" + folder.read("log"));
+    throw SourceRejected("the shim's compiler refused the text:\n" + folder.read("log"));
   return shim_image(folder.read("kernel.so"));
 }
 

@@ -6,7 +6,7 @@
 
 namespace nbcc::test {
 
-// What the compiler sees of a source without NBCC_LEAVES_OUT.
+// What the compiler sees of a source without NBCC_EXCLUSIONS.
 inline std::string without_exclusions(const std::string& source) {
   std::istringstream lines(source);
   std::string seen, line;
@@ -14,7 +14,7 @@ inline std::string without_exclusions(const std::string& source) {
   for (int depth = 0; std::getline(lines, line);) {
     const std::size_t first = std::min(line.find_first_not_of(' '), line.size());
     const bool begins = line.compare(first, 3, "#if") == 0, ends = line.compare(first, 6, "#endif") == 0;
-    if (!inside && line.find("#ifdef NBCC_LEAVES_OUT") == first) {
+    if (!inside && line.find("#ifdef NBCC_EXCLUSIONS") == first) {
       inside = true, is_seen = false, depth = 1;
       continue;
     }

@@ -117,7 +117,7 @@ KernelSource fake_source(int tile) {
   source.params = 2;
   source.outputs = 6;
   source.reductions = {Sum, Sum, Sum, Sum, ArgMin, Max};
-  source.held_in.assign(6, Element::Double);
+  source.accumulator_types.assign(6, Element::Double);
   source.has_finish = true;
   source.uses_i_index = source.uses_j_index = true;
   source.operations = 38;

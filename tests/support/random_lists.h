@@ -73,7 +73,7 @@ inline std::string with_pair_input(const std::string& text) {
 }
 
 // `id_step`: what the id of a batch is more than that of the batch before it.
-inline ListCase random_list_case(const OracleInput& from, ListKind kind, bool some_left_out, std::uint64_t seed,
+inline ListCase random_list_case(const OracleInput& from, ListKind kind, bool some_exclusions, std::uint64_t seed,
                                  std::int64_t id_step = 1) {
   RandomSource random(seed);
   ListCase made{from, {}, 0, {}};
@@ -135,10 +135,10 @@ inline ListCase random_list_case(const OracleInput& from, ListKind kind, bool so
       sum.set_listed_pairs(ni, rows.first.data(), std::int64_t(rows.j.size()), rows.j.data());
     };
   }
-  if (some_left_out) input.excluded = rows_of(random_rows(random, ni, nj, 12));
+  if (some_exclusions) input.excluded = rows_of(random_rows(random, ni, nj, 12));
   made.prepare = [prepare, out = input.excluded, ni](SumState& sum) {
     prepare(sum);
-    if (out) sum.set_left_out(ni, out->first.data(), std::int64_t(out->j.size()), out->j.data());
+    if (out) sum.set_exclusions(ni, out->first.data(), std::int64_t(out->j.size()), out->j.data());
   };
   return made;
 }
@@ -148,7 +148,7 @@ inline void leave_some_out(SumState& sum, std::int64_t ni, std::int64_t nj, std:
   if (seed % 3 != 1) return;
   RandomSource random(seed);
   const OracleRows rows = rows_of(random_rows(random, ni, nj, 12));
-  sum.set_left_out(ni, rows.first.data(), std::int64_t(rows.j.size()), rows.j.data());
+  sum.set_exclusions(ni, rows.first.data(), std::int64_t(rows.j.size()), rows.j.data());
 }
 
 // The oracle's columns of a pipeline of which one input of j has become one of pairs.

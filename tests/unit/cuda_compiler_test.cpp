@@ -104,13 +104,13 @@ TEST_F(NvrtcTest, TheShapeReachesTheTextAsMacros) {
       "static_assert(NBCC_THREADS == 64 && NBCC_I_PER_THREAD == 4 && NBCC_J_TILE == 256 && NBCC_UNROLL == 8);\n"
       "extern \"C\" __global__ void nbcc_interact() {}\n";
   EXPECT_NO_THROW(nvrtc_->compile(text, "sm_80", {64, 4, 256, 8}));
-  EXPECT_THROW(nvrtc_->compile(text, "sm_80", {64, 4, 256, 16}), TextRefused);
-  EXPECT_THAT(problem_of<TextRefused>([&] { nvrtc_->compile(text, "sm_80", {64, 4, 256, 0}); }),
+  EXPECT_THROW(nvrtc_->compile(text, "sm_80", {64, 4, 256, 16}), SourceRejected);
+  EXPECT_THAT(problem_of<SourceRejected>([&] { nvrtc_->compile(text, "sm_80", {64, 4, 256, 0}); }),
               HasSubstr("identifier \"NBCC_UNROLL\" is undefined"));
 }
 
 TEST_F(NvrtcTest, ATextThatIsRefusedComesWithTheLog) {
-  const std::string problem = problem_of<TextRefused>(
+  const std::string problem = problem_of<SourceRejected>(
       [&] { nvrtc_->compile("extern \"C\" __global__ void nbcc_interact(float* x) {\n  *x = y;\n}\n", "sm_80", {}); });
   EXPECT_THAT(problem, HasSubstr("sm_80"));
   EXPECT_THAT(problem, HasSubstr("kernel.cu(2): error: identifier \"y\" is undefined"));
@@ -169,8 +169,8 @@ class Environment : public testing::Test {
       before_[k].first ? setenv(kNames[k], before_[k].second.c_str(), 1) : unsetenv(kNames[k]);
     }
   }
-  static LibraryPlace place(const std::string& name) {
-    for (const LibraryPlace& candidate : nvrtc_places()) {
+  static LibraryLocation place(const std::string& name) {
+    for (const LibraryLocation& candidate : nvrtc_locations()) {
       if (candidate.name.starts_with(name)) return candidate;
     }
     return {};
@@ -183,12 +183,12 @@ class Environment : public testing::Test {
 TEST_F(Environment, AToolkitIsLookedForFirstWhereTheVariableSays) {
   std::filesystem::create_directories(scratch_.path("toolkit/lib64"));
   setenv("CUDA_HOME", scratch_.path("toolkit").c_str(), 1);
-  const LibraryPlace first = nvrtc_places().front();
+  const LibraryLocation first = nvrtc_locations().front();
   EXPECT_EQ(first.name, "$CUDA_HOME = " + scratch_.path("toolkit"));
   EXPECT_EQ(first.folders, std::vector{scratch_.path("toolkit/lib64")});
   unsetenv("CUDA_HOME");
-  EXPECT_EQ(nvrtc_places().front().name, "$CUDA_HOME (not set)");
-  EXPECT_TRUE(nvrtc_places().front().folders.empty());
+  EXPECT_EQ(nvrtc_locations().front().name, "$CUDA_HOME (not set)");
+  EXPECT_TRUE(nvrtc_locations().front().folders.empty());
 }
 
 TEST_F(Environment, TheWheelsOfPythonsAreFoundTheNewestFirst) {

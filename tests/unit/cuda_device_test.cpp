@@ -32,7 +32,7 @@ struct CountingCompiler final : CudaCompiler {
     last_architecture = architecture;
     last_form = form;
     if (broken) return {"not an image", 0, 0};
-    if (refuses) throw TextRefused("the log\n" + refused_line(text) + ": error: no");
+    if (refuses) throw SourceRejected("the log\n" + refused_line(text) + ": error: no");
     return inner->compile(text, inner->architectures().back(), config, form);
   }
 
@@ -195,7 +195,7 @@ TEST_F(CudaDeviceTest, DumpsTextAndImageAndNamesTheTextThatIsRefused) {
   try {
     test::load_experiment(device, true);
     ADD_FAILURE() << "no error";
-  } catch (const TextRefused& e) {
+  } catch (const SourceRejected& e) {
     EXPECT_THAT(e.what(), testing::AllOf(HasSubstr("the log"), HasSubstr(folder_.path("dump"))));
   }
 }
@@ -206,7 +206,7 @@ TEST_F(CudaDeviceTest, ATextThatIsRefusedIsKeptToBeLookedAt) {
   try {
     test::load_experiment(device, true);
     ADD_FAILURE() << "no error";
-  } catch (const TextRefused& e) {
+  } catch (const SourceRejected& e) {
     const std::string message = e.what(), place = fs::temp_directory_path().string();
     EXPECT_THAT(message, HasSubstr("of pipeline 'experiment'")) << message;
     const std::size_t at = message.find(place + "/experiment-cuda-sm_90-");

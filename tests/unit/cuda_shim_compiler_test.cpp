@@ -28,7 +28,7 @@ TEST(cuda_shim_compiler, a_wrong_text_is_refused_with_the_line) {
   try {
     make_shim_compiler()->compile("\n\nextern \"C\" __global__ void f() { oops; }", "sm_90", {});
     FAIL();
-  } catch (const TextRefused& refused) {
+  } catch (const SourceRejected& refused) {
     EXPECT_THAT(refused.what(), HasSubstr("kernel.cu:3:"));
   }
   EXPECT_THROW(make_shim_compiler()->compile(kNothing, "sm_20", {}), DeviceError);

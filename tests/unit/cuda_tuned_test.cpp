@@ -26,7 +26,7 @@ struct ChoosyCompiler final : CudaCompiler {
                    Form form) const override {
     if (config.j_tile == 64) {
       ++refused;
-      throw TextRefused("too much shared memory");
+      throw SourceRejected("too much shared memory");
     }
     return inner->compile(text, architecture, config, form);
   }

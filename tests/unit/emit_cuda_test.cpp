@@ -178,7 +178,7 @@ TEST(emit_cuda, what_sets_a_pair_apart_is_a_predicate) {
   EXPECT_EQ(count(precise, "add_if("), 7);
 }
 
-TEST(emit_cuda, room_for_threads_depends_on_whether_a_pair_may_be_left_out) {
+TEST(emit_cuda, room_for_threads_depends_on_whether_a_pair_may_be_excluded) {
   EXPECT_THAT(emit(from_library("gravity_jerk"), {}).first().source, HasSubstr("NBCC_I_PER_THREAD > 1 ? 640"));
   EXPECT_THAT(emit(from_library("cunbody_hermite"), {}).first().source, HasSubstr("NBCC_I_PER_THREAD > 1 ? 768"));
 }

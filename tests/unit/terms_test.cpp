@@ -26,7 +26,7 @@ TEST_F(terms, of_a_sum_are_added_up) {
   EXPECT_EQ(sum.constant, 3);
 }
 
-TEST_F(terms, that_cancel_are_left_out) {
+TEST_F(terms, that_cancel_are_omitted) {
   EXPECT_EQ(read_difference(graph, make(Op::Add, x, y), x).terms, (Terms{{y, 1}}));
 }
 

@@ -22,7 +22,7 @@ from ._errors import (
     DeviceError,
     Diagnostic,
     Error,
-    ErrorPlace,
+    ErrorOut,
     InternalError,
     PipelineWarning,
     UsageError,
@@ -70,7 +70,7 @@ def info() -> Dict[str, Any]:
     version, library: version and path of libnbcc_jit. devices: names for `compile`. cpu: description of the CPU device.
     cuda_problem: why there is no GPU, "" if there is one.
     """
-    count, place = ctypes.c_int(), ErrorPlace()
+    count, place = ctypes.c_int(), ErrorOut()
     status = _library.lib.nbcc_cuda_count(ctypes.addressof(count), place.address)
     problem = place.take() if status else "" if count.value else "the CUDA driver shows no GPU"
     return {

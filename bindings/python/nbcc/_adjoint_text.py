@@ -7,7 +7,7 @@ import ctypes
 import os
 from typing import Any, NamedTuple, Optional, Sequence, Tuple
 
-from ._errors import ErrorPlace, decode
+from ._errors import ErrorOut, decode
 from ._library import AdjointFieldStruct, lib
 
 SIDES = ("i", "j", "set", "forward")
@@ -52,7 +52,7 @@ class _Report:
 
     def __init__(self, function: Any, *arguments: Any) -> None:
         self._pointer = ctypes.c_void_p()
-        place = ErrorPlace()
+        place = ErrorOut()
         status = function(*arguments, ctypes.addressof(self._pointer), place.address)
         if status:
             place.throw(status)

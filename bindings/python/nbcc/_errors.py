@@ -73,7 +73,7 @@ class PipelineWarning(UserWarning):
     """A pipeline compiles, but something in its text is doubtful."""
 
 
-class ErrorPlace:
+class ErrorOut:
     """The output argument nbcc_error** of a function of the C interface."""
 
     __slots__ = ("_pointer", "address")
@@ -99,7 +99,7 @@ class ErrorPlace:
         raise InternalError(message)
 
 
-def check(status: int, place: ErrorPlace) -> None:
+def check(status: int, place: ErrorOut) -> None:
     if status:
         place.throw(status)
 

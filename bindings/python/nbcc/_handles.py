@@ -14,7 +14,7 @@ import warnings
 from typing import Any, ClassVar, Dict, List, Optional, Sequence, Set, Tuple
 
 from . import _library
-from ._errors import INTERRUPTED, ErrorPlace, check, decode
+from ._errors import INTERRUPTED, ErrorOut, check, decode
 from ._fields import OUTPUT, PAIRS, REDUCTIONS, ROLES, DeviceChoice, Field, Options, Search
 from ._library import DeviceOptions, FieldStruct, NeighbourListStruct, RunOptions, StatisticsStruct
 from ._library import lib
@@ -53,7 +53,7 @@ class Device(_Handle):
             os.fsencode(choice.cache_dir) if choice.cache_dir is not None else None,
             None,
         )
-        place = ErrorPlace()
+        place = ErrorOut()
         check(
             lib.nbcc_device_open(
                 name.encode(), ctypes.addressof(options), ctypes.addressof(self.pointer), place.address
@@ -83,7 +83,7 @@ class Kernel(_Handle):
         super().__init__()
         self.device = device
         made_with = options.as_struct()
-        place = ErrorPlace()
+        place = ErrorOut()
         check(
             lib.nbcc_pipeline_from_text(
                 device.pointer,
@@ -178,7 +178,7 @@ class Sum(_Handle):
 
     def __init__(self, kernel: Kernel) -> None:
         super().__init__()
-        self.place = ErrorPlace()
+        self.place = ErrorOut()
         self.version = 0  # of the packed j-particles, see _call.Caller
         self._kernel = kernel
         self._names = [field.name.encode() for field in kernel.fields]

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Dict, List, Mapping, NamedTuple, Optional, Seq
 
 from . import _arrays
 from ._arrays import CPU, Array, describe
-from ._errors import ErrorPlace, check
+from ._errors import ErrorOut, check
 from ._fields import Field, is_read_by
 from ._library import ListsStruct, lib
 from ._list_arrays import doubles_of, int64_view, read_only_copy, real_numbers, whole_numbers
@@ -119,13 +119,13 @@ class PairRows(NamedTuple):
     def arrays(self) -> List[Tuple[str, Array]]:
         return [("first", self.first), ("j", self.j)]
 
-    def give(self, pointer: ctypes.c_void_p, place: ErrorPlace) -> None:
+    def give(self, pointer: ctypes.c_void_p, place: ErrorOut) -> None:
         self._give(lib.nbcc_sum_set_listed_pairs, pointer, place)
 
-    def give_as_exclusions(self, pointer: ctypes.c_void_p, place: ErrorPlace) -> None:
+    def give_as_exclusions(self, pointer: ctypes.c_void_p, place: ErrorOut) -> None:
         self._give(lib.nbcc_sum_set_exclusions, pointer, place)
 
-    def _give(self, function: Any, pointer: ctypes.c_void_p, place: ErrorPlace) -> None:
+    def _give(self, function: Any, pointer: ctypes.c_void_p, place: ErrorOut) -> None:
         first, j = self
         check(function(pointer, first.shape[0] - 1, first.pointer, j.shape[0], j.pointer, place.address), place)
 
@@ -140,7 +140,7 @@ class Batches(NamedTuple):
     def arrays(self) -> List[Tuple[str, Array]]:
         return [("i_batch", self.i), ("j_batch", self.j)]
 
-    def give(self, pointer: ctypes.c_void_p, place: ErrorPlace) -> None:
+    def give(self, pointer: ctypes.c_void_p, place: ErrorOut) -> None:
         groups, i, j = self
         check(
             lib.nbcc_sum_set_batches(pointer, groups, i.shape[0], i.pointer, j.shape[0], j.pointer, place.address),
@@ -159,7 +159,7 @@ class Ranges(NamedTuple):
     def arrays(self) -> List[Tuple[str, Array]]:
         return self.read
 
-    def give(self, pointer: ctypes.c_void_p, place: ErrorPlace) -> None:
+    def give(self, pointer: ctypes.c_void_p, place: ErrorOut) -> None:
         lists = ListsStruct(ctypes.sizeof(ListsStruct), self.groups, self.ranges, axes=self.axes)
         for name, found in self.read:
             setattr(lists, name, found.pointer)
@@ -248,8 +248,8 @@ def listing_of(who: str, lists: Any, batches: Any, listed_pairs: Any, exclusions
     elif listed_pairs is not None:
         listed = _rows_of(f"{who}(): listed_pairs", listed_pairs)
         by = listed_pairs if isinstance(listed_pairs, Rows) else None
-    left_out = None if exclusions is None else _rows_of(f"{who}(): exclusions", exclusions)
-    return Listing(listed, left_out, by, exclusions if isinstance(exclusions, Rows) else None)
+    excluded = None if exclusions is None else _rows_of(f"{who}(): exclusions", exclusions)
+    return Listing(listed, excluded, by, exclusions if isinstance(exclusions, Rows) else None)
 
 
 # ---- reading the caller's arguments ------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 from ._adjoint import Adjoints
 from ._adjoint_text import AdjointField, adjoint_text, virial_text
 from ._call import Caller
-from ._errors import INPUT, CompileError, Diagnostic, ErrorPlace, PipelineWarning, decode, diagnostics_of
+from ._errors import INPUT, CompileError, Diagnostic, ErrorOut, PipelineWarning, decode, diagnostics_of
 from ._family import Family
 from ._fields import INPUT_J, OUTPUT, PARAM, DeviceChoice, Field, Options, Search, device_name
 from ._handles import View
@@ -153,7 +153,7 @@ class Pipeline(Caller):
         of this machine if not given. Raises UsageError.
         """
         options = self._family.options.as_struct()
-        report, place = ctypes.c_void_p(), ErrorPlace()
+        report, place = ctypes.c_void_p(), ErrorOut()
         status = lib.nbcc_emit_text(
             self._family.text,
             os.fsencode(self.filename),
@@ -273,7 +273,7 @@ def _text_of(path: Optional[Path], source: Optional[Union[str, bytes]], name: Op
 
 
 def _diagnostics(text: bytes, filename: str) -> List[Diagnostic]:
-    report, place = ctypes.c_void_p(), ErrorPlace()
+    report, place = ctypes.c_void_p(), ErrorOut()
     status = lib.nbcc_check_text(text, os.fsencode(filename), ctypes.addressof(report), place.address)
     try:
         if status == INPUT:

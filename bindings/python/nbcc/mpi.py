@@ -19,7 +19,7 @@ from typing import Any, Dict, List, Optional, Tuple, Type
 
 from . import _library
 from ._call import Caller
-from ._errors import DeviceError, ErrorPlace, InternalError, UsageError, check
+from ._errors import DeviceError, ErrorOut, InternalError, UsageError, check
 from ._handles import Device, Kernel, Sum
 from ._library import RunOptions
 from ._pipeline import Pipeline
@@ -80,7 +80,7 @@ class _Ring:
         self.pointer = ctypes.c_void_p()
         self._device = device  # must stay open
         handle = ctypes.c_void_p if MPI._sizeof(MPI.Comm) == ctypes.sizeof(ctypes.c_void_p) else ctypes.c_int
-        place = ErrorPlace()
+        place = ErrorOut()
         check(
             _mpi.nbcc_mpi_ring_create(
                 handle.from_address(MPI._addressof(comm)),
@@ -150,7 +150,7 @@ class Spread(Caller):
         i_first[r + 1] - 1; j likewise. Not collective. Raises UsageError before the first call."""
         if self._last is None:
             raise UsageError(f"{self._family.name}: nothing has been summed yet")
-        first, place = (ctypes.c_void_p * 2)(), ErrorPlace()
+        first, place = (ctypes.c_void_p * 2)(), ErrorOut()
         at = ctypes.addressof(first)
         check(
             _mpi.nbcc_mpi_ring_owners(self._last.pointer, at, at + ctypes.sizeof(ctypes.c_void_p), place.address), place

@@ -45,15 +45,15 @@ std::string CpuPairBody::choose(const Choice& choice, int r, bool every_pair_cou
   const std::string value = node_name(output.value, r), i = i_name(r), last = fmt::format("last{}_{}", choice.first, r);
   const std::string open =
       output.is_whole() ? fmt::format(" | (open{}_{} ? all_lanes : ~all_lanes)", choice.first, r) : "";
-  std::string carried;
-  for (const Choice::Carried& along : choice.carried) {
-    const OutputPlan& first = plan_.outputs[std::size_t(along.first)];
+  std::string payloads;
+  for (const Choice::Payload& payload : choice.payloads) {
+    const OutputPlan& first = plan_.outputs[std::size_t(payload.first)];
     std::string values;
-    for (int d = 0; d < along.width; ++d)
+    for (int d = 0; d < payload.width; ++d)
       values += fmt::format("{}({})({}[k])", d ? ", " : "", row_type(first),
-                            node_name(plan_.outputs[std::size_t(along.first + d)].value, r));
-    carried += fmt::format("{{\nconst {} x[] = {{{}}};\ninsert_payload<{}, {}>(slot, {}, {}, x);\n}}\n",
-                           row_type(first), values, choice.places, along.width, rows(first, along.first), i);
+                            node_name(plan_.outputs[std::size_t(payload.first + d)].value, r));
+    payloads += fmt::format("{{\nconst {} x[] = {{{}}};\ninsert_payload<{}, {}>(slot, {}, {}, x);\n}}\n",
+                           row_type(first), values, choice.slots, payload.width, rows(first, payload.first), i);
   }
   std::string text = fmt::format("if (const vmask better = {} & (is_better({}, {}, {}){}); any(better)) {{\n",
                                  counted(output, r, every_pair_counts), value, last, choice.least(), open);
@@ -62,9 +62,9 @@ std::string CpuPairBody::choose(const Choice& choice, int r, bool every_pair_cou
       "if (!better[k]) continue;\n"
       "const double number = (double)(j + k + (numbered ? 0 : a->j_offset));\n"
       "{}insert_sorted<{}>({}, a->arg + {}, {}, ({}){}[k], number, {});\n",
-      carried.empty() ? "" : "const int slot = ", choice.places, rows(output, choice.first), choice.first, i,
+      payloads.empty() ? "" : "const int slot = ", choice.slots, rows(output, choice.first), choice.first, i,
       row_type(output), value, choice.least());
-  if (!carried.empty()) text += fmt::format("if (slot == {}) continue;\n{}", choice.places, carried);
+  if (!payloads.empty()) text += fmt::format("if (slot == {}) continue;\n{}", choice.slots, payloads);
   text += fmt::format("}}\n{} = ({})((({}*)a->acc[{}])[{}]);\n", last, cpu_type(output.type, true), row_type(output),
                       choice.last(), i);
   if (output.is_whole()) text += fmt::format("open{}_{} = a->arg[{}][{}] < 0;\n", choice.first, r, choice.last(), i);

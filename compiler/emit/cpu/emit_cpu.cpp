@@ -104,7 +104,7 @@ KernelSource emit_cpu(const Pipeline& given, const Options& options, Isa isa, co
   holes["prepare_i"] = body.prepare(plan.i, 'i');
   holes["prepare_uniform_j"] = body.prepare_uniform(plan.j);
   holes["prepare_j"] = body.prepare(plan.j, 'j');
-  const std::string frame = fill_template("cpu_left_out.h", {}) + cpu_all_pairs(body, source.lanes, source.tile);
+  const std::string frame = fill_template("cpu_exclusions.h", {}) + cpu_all_pairs(body, source.lanes, source.tile);
   std::string locate;
   if (neighbourhood && can_locate(*neighbourhood, plan)) {
     source.search = search_layout(*neighbourhood);

@@ -44,9 +44,9 @@ std::string cuda_choice_sums(const Plan& plan, const CudaScalars& scalars) {
                   initial(output, output.type, scalars));
   };
   for (const Choice& choice : plan.choices) {
-    add(choice.first, choice.places);
-    text += array("index", fmt::format("j{}", choice.first), choice.places, "-1");
-    for (const Choice::Carried& along : choice.carried) add(along.first, choice.places * along.width);
+    add(choice.first, choice.slots);
+    text += array("index", fmt::format("j{}", choice.first), choice.slots, "-1");
+    for (const Choice::Payload& payload : choice.payloads) add(payload.first, choice.slots * payload.width);
   }
   return text;
 }
@@ -56,20 +56,20 @@ std::string cuda_choose(const Plan& plan, const CudaScalars& scalars, const std:
   for (const Choice& choice : plan.choices) {
     const OutputPlan& output = output_of(plan, choice.first);
     const std::string guard = output.guard == kNone ? "" : fmt::format("t{} && ", output.guard);
-    std::string carried;
-    for (const Choice::Carried& along : choice.carried) {
+    std::string payloads;
+    for (const Choice::Payload& payload : choice.payloads) {
       std::string values;
-      for (int d = 0; d < along.width; ++d)
-        values += fmt::format("{}t{}", d ? ", " : "", output_of(plan, along.first + d).value);
-      carried += fmt::format("const {0} x{1}[] = {{{2}}};\ninsert_payload<{3}, {4}>(slot, sum[r].s{1}, x{1});\n",
-                             cuda_type(output_of(plan, along.first).type, scalars), along.first, values, choice.places,
-                             along.width);
+      for (int d = 0; d < payload.width; ++d)
+        values += fmt::format("{}t{}", d ? ", " : "", output_of(plan, payload.first + d).value);
+      payloads += fmt::format("const {0} x{1}[] = {{{2}}};\ninsert_payload<{3}, {4}>(slot, sum[r].s{1}, x{1});\n",
+                             cuda_type(output_of(plan, payload.first).type, scalars), payload.first, values, choice.slots,
+                             payload.width);
     }
     text += fmt::format(
         "if (const index j = {0}; {1}is_before<{2}>(t{3}, j, sum[r].s{4}[{5}], sum[r].j{4}[{5}])) {{\n"
         "{6}insert_sorted<{7}, {2}>(sum[r].s{4}, sum[r].j{4}, t{3}, j);\n{8}}}\n",
-        j, guard, choice.least(), output.value, choice.first, choice.places - 1,
-        carried.empty() ? "" : "const int slot = ", choice.places, carried);
+        j, guard, choice.least(), output.value, choice.first, choice.slots - 1,
+        payloads.empty() ? "" : "const int slot = ", choice.slots, payloads);
   }
   return text;
 }
@@ -94,20 +94,20 @@ void cuda_choice_partials(const Plan& plan, std::map<std::string, std::string>& 
         fmt::format("#pragma unroll\nfor (int k = 0; k < {0}; ++k) part.acc{1}[k] = sum.s{1}[k];\n", count, component);
   };
   for (const Choice& choice : plan.choices) {
-    add_values(choice.first, choice.places);
-    add("double", fmt::format("arg{}", choice.first), choice.places, "-1.0");
+    add_values(choice.first, choice.slots);
+    add("double", fmt::format("arg{}", choice.first), choice.slots, "-1.0");
     made += fmt::format("#pragma unroll\nfor (int k = 0; k < {0}; ++k) part.arg{1}[k] = (double)sum.j{1}[k];\n",
-                        choice.places, choice.first);
+                        choice.slots, choice.first);
     combined += fmt::format(
         "#pragma unroll 1\n"
         "for (int k = 0; k < {0} && part.arg{1}[k] >= 0; ++k) {{\n"
         "const int slot = insert_partial<{0}, {2}>(all.acc{1}, all.arg{1}, part.acc{1}[k], part.arg{1}[k]);\n"
         "if (slot == {0}) break;\n",
-        choice.places, choice.first, choice.least());
-    for (const Choice::Carried& along : choice.carried) {
-      add_values(along.first, choice.places * along.width);
+        choice.slots, choice.first, choice.least());
+    for (const Choice::Payload& payload : choice.payloads) {
+      add_values(payload.first, choice.slots * payload.width);
       combined += fmt::format("insert_partial_payload<{0}, {1}>(slot, all.acc{2}, part.acc{2} + k * {1});\n",
-                              choice.places, along.width, along.first);
+                              choice.slots, payload.width, payload.first);
     }
     combined += "}\n";
   }
@@ -117,9 +117,9 @@ std::string cuda_choice_result(const Plan& plan, int component) {
   for (const Choice& choice : plan.choices) {
     if (component >= choice.first && component <= choice.last())
       return fmt::format("all.arg{}[{}]", choice.first, component - choice.first);
-    for (const Choice::Carried& along : choice.carried)
-      if (component >= along.first && component < along.first + choice.places * along.width)
-        return fmt::format("all.acc{}[{}]", along.first, component - along.first);
+    for (const Choice::Payload& payload : choice.payloads)
+      if (component >= payload.first && component < payload.first + choice.slots * payload.width)
+        return fmt::format("all.acc{}[{}]", payload.first, component - payload.first);
   }
   return "";
 }

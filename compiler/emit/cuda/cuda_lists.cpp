@@ -65,7 +65,7 @@ void add_cuda_lists(KernelSource& source, const Pipeline& pipeline, const Plan& 
     positions[source.search.j_positions[axis]] = int(axis);
   const CudaPairBody body = cuda_pair_body(pipeline, plan, options, CudaPairs::Listed, {}, positions);
   const std::string shifted =
-      "#ifdef NBCC_READS_IN_PLACE\n#define NBCC_SHIFTED(x, by) ((x) + (by))\n#else\n#define NBCC_SHIFTED(x, by) "
+      "#ifdef NBCC_UNPACKED_J\n#define NBCC_SHIFTED(x, by) ((x) + (by))\n#else\n#define NBCC_SHIFTED(x, by) "
       "(x)\n#endif\n";
   const std::string particles = shifted + cuda_particles(pipeline, plan, body);
   const std::string title = cuda_title(pipeline, options);
@@ -74,12 +74,12 @@ void add_cuda_lists(KernelSource& source, const Pipeline& pipeline, const Plan& 
                          {"load_i", body.load_i}, {"load_j", body.stage_j}, {"find_self", find_self(body)},
                          {"pair_j", body.pair_j}, {"pair", body.pair},      {"flush", body.flush}};
   TemplateHoles pairs = holes;
-  if (!source.only_listed()) {
+  if (!source.sums_listed_pairs_only()) {
     const int rows = max_rows(body.needs);
     const std::vector<LaunchConfig> launches = launches_of_lists(rows, packed_bytes, accumulators_of(source));
     holes["types"] = cuda_types(launches.front(), "0", options.precision, plan);
     holes["declare_self"] = body.tests_self ? "unsigned self[kRows];" : "";
-    holes["left_out"] = fill_template("cuda_left_out.cuh", {});
+    holes["exclusions"] = fill_template("cuda_exclusions.cuh", {});
     holes["params"] = std::to_string(std::max(source.params, 1));
     holes["axes"] = std::to_string(positions.size());
     holes["resident_blocks"] = std::to_string(resident_blocks(80 + rows * words_of_row(body.needs)));

@@ -393,7 +393,7 @@ class PairText {
   // `text` about JParticle::number, if the index is needed; with exclusions it always is.
   std::string number_of_j(const std::string& text) const {
     if (loop_.j_number || !any_order()) return loop_.j_number ? text : "";
-    return "#ifdef NBCC_LEAVES_OUT\n" + text + "#endif\n";
+    return "#ifdef NBCC_EXCLUSIONS\n" + text + "#endif\n";
   }
   // Adds the shift of a listed range to a component that is a position.
   std::string shifted(const std::string& value, int component, const char* type) const {

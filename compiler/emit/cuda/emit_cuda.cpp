@@ -100,14 +100,14 @@ std::string all_pairs(const CudaPairBody& body, const Plan& plan, bool cutoff) {
 std::string kernel(const Pipeline& pipeline, const Plan& plan, const Options& options, const CudaPairBody& body,
                    const LaunchConfig& own) {
   const bool cutoff = plan.any_guard != kNone;
-  const std::string left_out = fill_template("cuda_left_out.cuh", {}) + fill_template("cuda_left_out_of_tile.cuh", {});
+  const std::string exclusions = fill_template("cuda_exclusions.cuh", {}) + fill_template("cuda_exclusions_of_tile.cuh", {});
   return fill_template("cuda_kernel.cu",
                        {{"title", cuda_title(pipeline, options)},
                         {"types", cuda_types(own, resident_threads_text(body.needs), options.precision, plan)},
                         {"cutoff", cutoff ? "true" : "false"},
                         {"registers", std::to_string(kEmittedFor.registers)},
                         {"particles", cuda_particles(pipeline, plan, body)},
-                        {"left_out", left_out}}) +
+                        {"exclusions", exclusions}}) +
          all_pairs(body, plan, cutoff);
 }
 
@@ -145,7 +145,7 @@ KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neig
     if (!source.index_checks.checks.empty())
       source.variants.push_back(cuda_indices(source, indices, pipeline, plan, options, body));
   };
-  if (source.only_listed()) {
+  if (source.sums_listed_pairs_only()) {
     add_cuda_lists(source, pipeline, plan, options);
     add_index_checks(cuda_pair_body(pipeline, plan, options, CudaPairs::Listed));
     source.tile = source.first().launches.front().j_tile;

@@ -53,7 +53,7 @@ struct SearchSpace {
 };
 
 // A bounding box of particles in frame coordinates.
-struct SiteBox {
+struct BoundingBox {
   Vector3 centre{}, half{};  // half: half of the side lengths
   double reach = 0;          // the largest reach of its particles
   double size = 0;           // the largest absolute coordinate of its particles, as given by the caller
@@ -69,25 +69,25 @@ T nearest_image(T difference, double length, double inverse) {
 
 // A lower bound of the squared distance of any periodic images of particles in two boxes. Images farther apart than
 // `reach` may be ignored.
-double distance2(const SearchSpace& space, const SiteBox& a, const SiteBox& b, double reach);
+double distance2(const SearchSpace& space, const BoundingBox& a, const BoundingBox& b, double reach);
 
-class SiteTree {
+class ParticleTree {
  public:
   static constexpr int kLeaf = 16;  // particles per leaf; the last leaf may have fewer
 
   // `rows`: [axis][particle], the caller's finite coordinates of `count` particles; then, if `reaches`, a row of
   // reaches.
-  SiteTree(const SearchSpace& space, std::span<const double* const> rows, bool reaches, std::int64_t count,
+  ParticleTree(const SearchSpace& space, std::span<const double* const> rows, bool reaches, std::int64_t count,
            const ForEach& for_each);
 
   std::int64_t leaves() const { return leaves_; }
   std::int64_t size() const { return std::int64_t(numbers_.size()); }
   // The particle index at each position in the sorted order; leaf k has positions [k * kLeaf, (k + 1) * kLeaf).
   const std::vector<int>& numbers() const { return numbers_; }
-  const SiteBox& leaf(std::int64_t k) const { return boxes_[std::size_t(node_of_leaf_[std::size_t(k)])]; }
+  const BoundingBox& leaf(std::int64_t k) const { return boxes_[std::size_t(node_of_leaf_[std::size_t(k)])]; }
 
   // Appends, in ascending order, the positions of all j of this tree that may act on an i in the box.
-  void find(const SiteBox& of_i, std::vector<int>& positions) const;
+  void find(const BoundingBox& of_i, std::vector<int>& positions) const;
 
  private:
   struct Record {
@@ -113,7 +113,7 @@ class SiteTree {
   void finish_leaf(const Node& leaf);
   void join(const Node& node);
   std::span<Record> records_of(const Node& node);
-  void find_in_leaf(const Node& leaf, const SiteBox& of_i, double reach, std::vector<int>& positions) const;
+  void find_in_leaf(const Node& leaf, const BoundingBox& of_i, double reach, std::vector<int>& positions) const;
 
   SearchSpace space_;
   std::int64_t leaves_;
@@ -123,7 +123,7 @@ class SiteTree {
   // Frame coordinates, [axis][position]; padded with NaN after the last particle.
   std::array<std::vector<double>, kMaxAxes> coordinates_;
   std::vector<double> reach_;   // [position]; empty: particles have no reaches
-  std::vector<SiteBox> boxes_;  // [node]
+  std::vector<BoundingBox> boxes_;  // [node]
   std::vector<std::int64_t> node_of_leaf_;
 };
 

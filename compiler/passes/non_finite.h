@@ -10,6 +10,6 @@ namespace nbcc {
 
 // A comparison with NaN is false; so guards are written as conditions that must hold, `r2 < rc2` instead of
 // `not r2 >= rc2`. Without NaN nothing changes.
-void leave_out_nowhere(Pipeline& pipeline, const Neighbourhood& neighbourhood);
+void exclude_non_finite(Pipeline& pipeline, const Neighbourhood& neighbourhood);
 
 }  // namespace nbcc

@@ -1,5 +1,5 @@
 // Pairs with particles that are nowhere are left out wherever a neighbourhood is proved, however the guard is written.
-#include "compiler/passes/nowhere.h"
+#include "compiler/passes/non_finite.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/search/site_tree.h"
+#include "runtime/search/particle_tree.h"
 
 #include <gtest/gtest.h>
 
@@ -61,7 +61,7 @@ SearchSpace space_of(int axes, bool periodic, SearchLayout::Reach kind) {
 }
 
 // Nobody is missed, whatever the metric; and what is found beside is near the group's box.
-TEST(SiteTree, FindsAllWithinReach) {
+TEST(ParticleTree, FindsAllWithinReach) {
   std::mt19937_64 random(7);
   using Reach = SearchLayout::Reach;
   for (const int axes : {1, 2, 3}) {
@@ -69,7 +69,7 @@ TEST(SiteTree, FindsAllWithinReach) {
       for (const Reach kind : {Reach::Uniform, Reach::OfI, Reach::OfJ, Reach::Max, Reach::Min, Reach::Sum}) {
         const SearchSpace space = space_of(axes, periodic, kind);
         const Sites i = random_sites(random, axes, 77, -2, 3), j = random_sites(random, axes, 500, -2, 3);
-        const SiteTree i_tree(space, i.pointers(), true, 77, kInOrder),
+        const ParticleTree i_tree(space, i.pointers(), true, 77, kInOrder),
             j_tree(space, j.pointers(), true, 500, kInOrder);
         std::vector<int> found;
         for (std::int64_t group = 0; group < i_tree.leaves(); ++group) {
@@ -78,7 +78,7 @@ TEST(SiteTree, FindsAllWithinReach) {
           EXPECT_TRUE(std::ranges::is_sorted(found));
           std::vector<bool> is_found(500);
           for (const int position : found) is_found[std::size_t(j_tree.numbers()[std::size_t(position)])] = true;
-          for (std::int64_t k = group * SiteTree::kLeaf; k < std::min<std::int64_t>(77, (group + 1) * SiteTree::kLeaf);
+          for (std::int64_t k = group * ParticleTree::kLeaf; k < std::min<std::int64_t>(77, (group + 1) * ParticleTree::kLeaf);
                ++k) {
             const auto one = std::size_t(i_tree.numbers()[std::size_t(k)]);
             for (std::size_t other = 0; other < 500; ++other) {
@@ -93,11 +93,11 @@ TEST(SiteTree, FindsAllWithinReach) {
   }
 }
 
-TEST(SiteTree, OrderDoesNotDependOnThreads) {
+TEST(ParticleTree, OrderDoesNotDependOnThreads) {
   std::mt19937_64 random(3);
   const SearchSpace space = space_of(3, true, SearchLayout::Reach::Uniform);
   const Sites sites = random_sites(random, 3, 40000, 0, 1);
-  const SiteTree one(space, sites.pointers(), false, 40000, kInOrder),
+  const ParticleTree one(space, sites.pointers(), false, 40000, kInOrder),
       other(space, sites.pointers(), false, 40000, kBackwards);
   EXPECT_EQ(one.numbers(), other.numbers());
   std::vector<int> sorted = one.numbers();
@@ -106,7 +106,7 @@ TEST(SiteTree, OrderDoesNotDependOnThreads) {
 }
 
 // Clusters whose sizes differ by four orders of magnitude, each with the reach that suits it; and one that reaches all.
-TEST(SiteTree, TestsFewMoreThanAct) {
+TEST(ParticleTree, TestsFewMoreThanAct) {
   std::mt19937_64 random(5);
   SearchSpace space = space_of(3, false, SearchLayout::Reach::Max);
   Sites sites;
@@ -119,15 +119,15 @@ TEST(SiteTree, TestsFewMoreThanAct) {
     sites.rows[3].push_back(size * 0.2);
   }
   sites.rows[3][17] = 1e20;
-  const SiteTree tree(space, sites.pointers(), true, count, kInOrder);
+  const ParticleTree tree(space, sites.pointers(), true, count, kInOrder);
   std::vector<int> found;
   std::int64_t tested = 0, hits = 0;
   for (std::int64_t group = 0; group < tree.leaves(); group += 10) {
     found.clear();
     tree.find(tree.leaf(group), found);
     if (found.size() == count) continue;  // the group of the one that reaches all
-    for (int k = 0; k < SiteTree::kLeaf; ++k) {
-      const auto one = std::size_t(tree.numbers()[std::size_t(group * SiteTree::kLeaf + k)]);
+    for (int k = 0; k < ParticleTree::kLeaf; ++k) {
+      const auto one = std::size_t(tree.numbers()[std::size_t(group * ParticleTree::kLeaf + k)]);
       tested += std::int64_t(found.size());
       for (const int position : found) {
         const auto other = std::size_t(tree.numbers()[std::size_t(position)]);
@@ -139,10 +139,10 @@ TEST(SiteTree, TestsFewMoreThanAct) {
   EXPECT_LE(tested, 15 * hits);
 }
 
-TEST(SiteTree, NobodyIsFoundAmongNobody) {
+TEST(ParticleTree, NobodyIsFoundAmongNobody) {
   const SearchSpace space = space_of(2, false, SearchLayout::Reach::Uniform);
   const Sites sites{{{}, {}, {}}};
-  const SiteTree tree(space, sites.pointers(), false, 0, kInOrder);
+  const ParticleTree tree(space, sites.pointers(), false, 0, kInOrder);
   std::vector<int> found;
   tree.find({}, found);
   EXPECT_TRUE(found.empty());
@@ -150,26 +150,26 @@ TEST(SiteTree, NobodyIsFoundAmongNobody) {
 }
 
 // Put back into the box from below 0, a coordinate would be rounded to the last digits of the length.
-TEST(SiteTree, KeepsCoordinatesThatAreSmallBesideTheLength) {
+TEST(ParticleTree, KeepsCoordinatesThatAreSmallBesideTheLength) {
   SearchSpace space = space_of(1, true, SearchLayout::Reach::Uniform);
   space.set_length(0, 1);
   space.uniform = 1.0e-16;
   space.absolute = 0;
   space.of_size = 0x1p-48;
   const Sites i{{{-1e-16}}}, j{{{0}}};
-  const SiteTree i_tree(space, i.pointers(), false, 1, kInOrder), j_tree(space, j.pointers(), false, 1, kInOrder);
+  const ParticleTree i_tree(space, i.pointers(), false, 1, kInOrder), j_tree(space, j.pointers(), false, 1, kInOrder);
   std::vector<int> found;
   j_tree.find(i_tree.leaf(0), found);
   EXPECT_EQ(found.size(), 1U);
 }
 
 // A reach that is no number bounds nothing.
-TEST(SiteTree, ReachesThatAreNoNumbersReachAll) {
+TEST(ParticleTree, ReachesThatAreNoNumbersReachAll) {
   std::mt19937_64 random(9);
   const SearchSpace space = space_of(1, false, SearchLayout::Reach::OfJ);
   Sites j = random_sites(random, 1, 100, 0, 1000);
   j.rows[1][40] = std::numeric_limits<double>::quiet_NaN();
-  const SiteTree tree(space, j.pointers(), true, 100, kInOrder);
+  const ParticleTree tree(space, j.pointers(), true, 100, kInOrder);
   std::vector<int> found;
   tree.find({.centre = {-5000.0}, .half = {0.0}, .reach = 0}, found);
   ASSERT_EQ(found.size(), 1U);

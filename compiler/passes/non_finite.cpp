@@ -1,6 +1,6 @@
 // Pipeline and its neighbourhood -> a pipeline whose guards are false for NaN, and which knows the positions of i.
-// Entry point: leave_out_nowhere(). neighbourhood.cpp proves facts about guards; here guards are only rewritten.
-#include "compiler/passes/nowhere.h"
+// Entry point: exclude_non_finite(). neighbourhood.cpp proves facts about guards; here guards are only rewritten.
+#include "compiler/passes/non_finite.h"
 
 #include <cmath>
 #include <map>
@@ -95,7 +95,7 @@ class GuardRewrite {
 
 }  // namespace
 
-void leave_out_nowhere(Pipeline& pipeline, const Neighbourhood& neighbourhood) {
+void exclude_non_finite(Pipeline& pipeline, const Neighbourhood& neighbourhood) {
   run_on_own_stack(kDeepStack, [&] {
     GuardRewrite rewrite(pipeline.pair);
     for (Contribution& c : pipeline.contributions) {
@@ -103,9 +103,9 @@ void leave_out_nowhere(Pipeline& pipeline, const Neighbourhood& neighbourhood) {
       c.value = rewrite.change(c.value);
     }
   });
-  pipeline.place = neighbourhood.graph;
-  pipeline.places.clear();
-  for (const Axis& axis : neighbourhood.axes) pipeline.places.push_back(axis.of_i);
+  pipeline.position_graph = neighbourhood.graph;
+  pipeline.positions.clear();
+  for (const Axis& axis : neighbourhood.axes) pipeline.positions.push_back(axis.of_i);
 }
 
 }  // namespace nbcc

@@ -1,4 +1,4 @@
-// The environment and the folders of this machine -> locations where NVRTC may be. Interface: nvrtc_places(). Opens no
+// The environment and the folders of this machine -> locations where NVRTC may be. Interface: nvrtc_locations(). Opens no
 // library.
 #include <dlfcn.h>
 #include <glob.h>
@@ -40,47 +40,47 @@ std::vector<std::string> matches(const std::string& pattern) {
   return found;
 }
 
-void add_toolkit(LibraryPlace& place, const std::string& root) {
+void add_toolkit(LibraryLocation& location, const std::string& root) {
   for (const char* folder : {"lib64", "lib", kTarget}) {
     const std::string path = root + "/" + folder;
-    if (is_folder(path)) place.folders.push_back(path);
+    if (is_folder(path)) location.folders.push_back(path);
   }
 }
 
 // Adds NVIDIA's wheels: nvidia-cuda-nvrtc-cu11 and -cu12, and nvidia-cuda-nvrtc from CUDA 13 on.
-void add_packages(LibraryPlace& place, const std::string& packages) {
+void add_packages(LibraryLocation& location, const std::string& packages) {
   for (const char* wheel : {"nvidia/cu1[3-9]/lib", "nvidia/cuda_nvrtc/lib"}) {
-    for (const std::string& path : matches(packages + "/" + wheel)) place.folders.push_back(path);
+    for (const std::string& path : matches(packages + "/" + wheel)) location.folders.push_back(path);
   }
 }
 
-void add_wheels(LibraryPlace& place, const std::string& prefix) {
+void add_wheels(LibraryLocation& location, const std::string& prefix) {
   for (const char* packages : {"site-packages", "dist-packages"}) {
-    add_packages(place, fmt::format("{}/lib/python3*/{}", prefix, packages));
+    add_packages(location, fmt::format("{}/lib/python3*/{}", prefix, packages));
   }
 }
 
-LibraryPlace toolkit_of_variable(const char* name) {
+LibraryLocation toolkit_of_variable(const char* name) {
   const std::string root = variable(name);
-  LibraryPlace place{fmt::format("${}{}", name, root.empty() ? " (not set)" : " = " + root), {}};
-  if (!root.empty()) add_toolkit(place, root);
-  return place;
+  LibraryLocation location{fmt::format("${}{}", name, root.empty() ? " (not set)" : " = " + root), {}};
+  if (!root.empty()) add_toolkit(location, root);
+  return location;
 }
 
-LibraryPlace toolkit_of_pattern(const std::string& pattern) {
-  LibraryPlace place{pattern, {}};
-  for (const std::string& root : matches(pattern)) add_toolkit(place, root);
-  return place;
+LibraryLocation toolkit_of_pattern(const std::string& pattern) {
+  LibraryLocation location{pattern, {}};
+  for (const std::string& root : matches(pattern)) add_toolkit(location, root);
+  return location;
 }
 
-LibraryPlace wheels_of_variable(const char* name) {
+LibraryLocation wheels_of_variable(const char* name) {
   const std::string prefix = variable(name);
-  LibraryPlace place{fmt::format("${}{}", name, prefix.empty() ? " (not set)" : " = " + prefix), {}};
-  if (prefix.empty()) return place;
-  add_wheels(place, prefix);
+  LibraryLocation location{fmt::format("${}{}", name, prefix.empty() ? " (not set)" : " = " + prefix), {}};
+  if (prefix.empty()) return location;
+  add_wheels(location, prefix);
   // Conda packages install libraries in PREFIX/lib.
-  if (is_folder(prefix + "/lib")) place.folders.push_back(prefix + "/lib");
-  return place;
+  if (is_folder(prefix + "/lib")) location.folders.push_back(prefix + "/lib");
+  return location;
 }
 
 // The library or program file that contains this function.
@@ -89,30 +89,30 @@ std::string own_file() {
   return ::dladdr(reinterpret_cast<const void*>(&own_file), &info) && info.dli_fname ? info.dli_fname : "";
 }
 
-LibraryPlace wheels_of_pattern(const std::string& pattern) {
-  LibraryPlace place{pattern + "/lib/python3*/{site,dist}-packages/nvidia", {}};
-  for (const std::string& prefix : matches(pattern)) add_wheels(place, prefix);
-  return place;
+LibraryLocation wheels_of_pattern(const std::string& pattern) {
+  LibraryLocation location{pattern + "/lib/python3*/{site,dist}-packages/nvidia", {}};
+  for (const std::string& prefix : matches(pattern)) add_wheels(location, prefix);
+  return location;
 }
 
 }  // namespace
 
-LibraryPlace wheels_beside(const std::string& file) {
+LibraryLocation wheels_beside(const std::string& file) {
   std::string folder = file;
   while (folder.find('/') != std::string::npos) {
     folder.resize(folder.rfind('/'));
     if (folder.ends_with("/site-packages") || folder.ends_with("/dist-packages")) {
-      LibraryPlace place{folder + "/nvidia", {}};
-      add_packages(place, folder);
-      return place;
+      LibraryLocation location{folder + "/nvidia", {}};
+      add_packages(location, folder);
+      return location;
     }
   }
   return {"beside nbcc's Python package (not here)", {}};
 }
 
 // In order of preference: toolkits named by the user, toolkits installed on the system, libraries of Python packages.
-std::vector<LibraryPlace> nvrtc_places() {
-  std::vector<LibraryPlace> places = {toolkit_of_variable("CUDA_HOME"),
+std::vector<LibraryLocation> nvrtc_locations() {
+  std::vector<LibraryLocation> locations = {toolkit_of_variable("CUDA_HOME"),
                                       toolkit_of_variable("CUDA_PATH"),
                                       toolkit_of_pattern("/usr/local/cuda"),
                                       toolkit_of_pattern("/usr/local/cuda-*"),
@@ -123,11 +123,11 @@ std::vector<LibraryPlace> nvrtc_places() {
                                       wheels_beside(own_file())};
   const std::string home = variable("HOME");
   if (!home.empty()) {
-    places.push_back(wheels_of_pattern(home + "/.local"));
-    places.push_back(wheels_of_pattern(home + "/.pyenv/versions/*"));
+    locations.push_back(wheels_of_pattern(home + "/.local"));
+    locations.push_back(wheels_of_pattern(home + "/.pyenv/versions/*"));
   }
-  for (const char* prefix : {"/usr/local", "/usr"}) places.push_back(wheels_of_pattern(prefix));
-  return places;
+  for (const char* prefix : {"/usr/local", "/usr"}) locations.push_back(wheels_of_pattern(prefix));
+  return locations;
 }
 
 }  // namespace nbcc

@@ -1,5 +1,5 @@
-// Entry point: check_whole_numbers(). Only checks; pack.cpp converts.
-#include "runtime/sum/whole_numbers.h"
+// Entry point: check_int_range(). Only checks; pack.cpp converts.
+#include "runtime/sum/int_range.h"
 
 #include <algorithm>
 #include <cstring>
@@ -48,7 +48,7 @@ void check(const ArrayView& view, int components, const Chosen& chosen, const st
 
 }  // namespace
 
-void check_whole_numbers(const KernelSource& source, const SumRequest& request, const Summation& summation,
+void check_int_range(const KernelSource& source, const SumRequest& request, const Summation& summation,
                          const std::function<std::string(std::size_t)>& quoted) {
   for (std::size_t f = 0; f < source.fields.size(); ++f) {
     const FieldLayout& field = source.fields[f];

@@ -1,5 +1,5 @@
-// Coordinates -> a tree of boxes, and its particles near a box. Interface: SiteTree, SearchSpace, distance2().
-#include "runtime/search/site_tree.h"
+// Coordinates -> a tree of boxes, and its particles near a box. Interface: ParticleTree, SearchSpace, distance2().
+#include "runtime/search/particle_tree.h"
 
 #include <algorithm>
 #include <cmath>
@@ -89,12 +89,12 @@ Vector3 SearchSpace::to_frame(const Vector3& position) const {
   return at;
 }
 
-double distance2(const SearchSpace& space, const SiteBox& a, const SiteBox& b, double reach) {
+double distance2(const SearchSpace& space, const BoundingBox& a, const BoundingBox& b, double reach) {
   Vector3 away = sum(b.centre, -1, a.centre);
   return distance2_of(space, away.data(), sum(a.half, 1, b.half), reach);
 }
 
-SiteTree::SiteTree(const SearchSpace& space, std::span<const double* const> rows, bool reaches, std::int64_t count,
+ParticleTree::ParticleTree(const SearchSpace& space, std::span<const double* const> rows, bool reaches, std::int64_t count,
                    const ForEach& for_each)
     : space_(space),
       leaves_(ceil_div(count, kLeaf)),
@@ -143,13 +143,13 @@ SiteTree::SiteTree(const SearchSpace& space, std::span<const double* const> rows
   reaches_ = nullptr;
 }
 
-std::span<SiteTree::Record> SiteTree::records_of(const Node& node) {
+std::span<ParticleTree::Record> ParticleTree::records_of(const Node& node) {
   const std::int64_t begin = node.first_leaf * kLeaf, end = (node.first_leaf + node.leaves) * kLeaf;
   return std::span(records_).subspan(std::size_t(begin), std::size_t(std::min(end, size()) - begin));
 }
 
 // Splits the first levels one after another, each level in parallel; then builds the subtrees in parallel.
-void SiteTree::build_all(const Region& all, const ForEach& for_each) {
+void ParticleTree::build_all(const Region& all, const ForEach& for_each) {
   std::vector<std::vector<Region>> levels{{all}};
   while (levels.back().front().node.leaves > kLeavesPerThread) {
     const std::vector<Region>& level = levels.back();
@@ -164,7 +164,7 @@ void SiteTree::build_all(const Region& all, const ForEach& for_each) {
 }
 
 // Particles are ordered by the coordinate along the longest side; for equal coordinates, by particle index.
-std::array<SiteTree::Region, 2> SiteTree::halve(const Region& region) {
+std::array<ParticleTree::Region, 2> ParticleTree::halve(const Region& region) {
   std::size_t longest = 0;
   for (std::size_t axis = 1; axis < std::size_t(space_.axes); ++axis)
     if (region.high[axis] - region.low[axis] > region.high[longest] - region.low[longest]) longest = axis;
@@ -180,17 +180,17 @@ std::array<SiteTree::Region, 2> SiteTree::halve(const Region& region) {
   return halves;
 }
 
-void SiteTree::build(const Region& region) {
+void ParticleTree::build(const Region& region) {
   if (region.node.leaves == 1) return finish_leaf(region.node);
   for (const Region& half : halve(region)) build(half);
   join(region.node);
 }
 
-void SiteTree::finish_leaf(const Node& leaf) {
+void ParticleTree::finish_leaf(const Node& leaf) {
   const std::span<Record> records = records_of(leaf);
   // Sort, so that the order does not depend on the library's nth_element.
   std::ranges::sort(records, {}, &Record::number);
-  SiteBox& box = boxes_[std::size_t(leaf.index)];
+  BoundingBox& box = boxes_[std::size_t(leaf.index)];
   const auto first = std::size_t(leaf.first_leaf * kLeaf);
   for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis) {
     double low = records[0].at[axis], high = low;
@@ -216,9 +216,9 @@ void SiteTree::finish_leaf(const Node& leaf) {
 }
 
 // Computes a node's box from the boxes of its children.
-void SiteTree::join(const Node& node) {
-  const SiteBox &a = boxes_[std::size_t(node.left().index)], &b = boxes_[std::size_t(node.right().index)];
-  SiteBox& box = boxes_[std::size_t(node.index)];
+void ParticleTree::join(const Node& node) {
+  const BoundingBox &a = boxes_[std::size_t(node.left().index)], &b = boxes_[std::size_t(node.right().index)];
+  BoundingBox& box = boxes_[std::size_t(node.index)];
   for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis) {
     const double low = std::min(a.centre[axis] - a.half[axis], b.centre[axis] - b.half[axis]),
                  high = std::max(a.centre[axis] + a.half[axis], b.centre[axis] + b.half[axis]);
@@ -229,14 +229,14 @@ void SiteTree::join(const Node& node) {
   box.size = std::max(a.size, b.size);
 }
 
-void SiteTree::find(const SiteBox& of_i, std::vector<int>& positions) const {
+void ParticleTree::find(const BoundingBox& of_i, std::vector<int>& positions) const {
   if (leaves_ == 0) return;
   Node stack[64];
   int depth = 0;
   stack[depth++] = {0, 0, leaves_};
   while (depth > 0) {
     const Node node = stack[--depth];
-    const SiteBox& box = boxes_[std::size_t(node.index)];
+    const BoundingBox& box = boxes_[std::size_t(node.index)];
     const double reach = space_.reach(of_i.reach, box.reach, of_i.size + box.size);
     if (!(reach >= 0 && distance2(space_, of_i, box, reach) <= reach * reach)) continue;
     if (node.leaves == 1) {
@@ -248,7 +248,7 @@ void SiteTree::find(const SiteBox& of_i, std::vector<int>& positions) const {
   }
 }
 
-void SiteTree::find_in_leaf(const Node& leaf, const SiteBox& of_i, double reach, std::vector<int>& positions) const {
+void ParticleTree::find_in_leaf(const Node& leaf, const BoundingBox& of_i, double reach, std::vector<int>& positions) const {
   const auto first = std::size_t(leaf.first_leaf * kLeaf);
   Doubles distances[kLeaf / kDoubles];
   for (int v = 0; v < kLeaf / kDoubles; ++v) {

@@ -11,7 +11,7 @@ namespace nbcc {
 // Throws UsageError that names the first such value. Reads the i-particles of the request, and the j-particles only if
 // the run packs them again. `quoted` returns the name of a field for messages. Arrays that `summation` cannot read on
 // the host are not checked.
-void check_whole_numbers(const KernelSource& source, const SumRequest& request, const Summation& summation,
+void check_int_range(const KernelSource& source, const SumRequest& request, const Summation& summation,
                          const std::function<std::string(std::size_t)>& quoted);
 
 }  // namespace nbcc
