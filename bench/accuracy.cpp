@@ -1,4 +1,5 @@
-// Errors of gravity on a Plummer sphere against sums in double precision with exact roots. Door: measure_accuracy().
+// Errors of gravity on a Plummer sphere against sums in double precision with exact roots. Entry point:
+// measure_accuracy().
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // What the options cost, and that the spelling of a formula costs nothing: gravity, accelerations only, one thread.
-// Doors: measure_precisions(), measure_roots(), measure_spellings().
+// Entry points: measure_precisions(), measure_roots(), measure_spellings().
 #include <fmt/core.h>
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Text to callable kernel: first in the process, with an empty cache, and from the disk cache. Door:
+// Text to callable kernel: first in the process, with an empty cache, and from the disk cache. Entry point:
 // measure_compile_times().
 #include <fmt/core.h>
 

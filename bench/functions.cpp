@@ -1,4 +1,4 @@
-// Sums in which exp, erfc, sin and cos dominate against a loop of scalar libm calls, one thread each. Door:
+// Sums in which exp, erfc, sin and cos dominate against a loop of scalar libm calls, one thread each. Entry point:
 // measure_functions().
 #include <fmt/core.h>
 

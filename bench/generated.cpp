@@ -1,4 +1,4 @@
-// A pipeline's name and particles -> a sum that can be run. Doors: pipeline_text(), open_device(), Generated.
+// A pipeline's name and particles -> a sum that can be run. Entry points: pipeline_text(), open_device(), Generated.
 #include "bench/generated.h"
 
 #include <fmt/core.h>

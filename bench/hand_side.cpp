@@ -1,4 +1,4 @@
-// Hand-written kernels and bound particles -> sums. Doors: hand_written_kernels(), HandSide, compare_by_hand(),
+// Hand-written kernels and bound particles -> sums. Entry points: hand_written_kernels(), HandSide, compare_by_hand(),
 // fastest().
 #include "bench/hand_side.h"
 

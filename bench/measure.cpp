@@ -1,4 +1,4 @@
-// Works -> times. Doors: compare(), comparison_of(), clock_gigahertz().
+// Works -> times. Entry points: compare(), comparison_of(), clock_gigahertz().
 #include "bench/measure.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Numbers of particles -> particles, always the same ones. Doors: plummer(), liquid(), gas(), charges(), light(),
-// centres().
+// Numbers of particles -> particles, always the same ones. Entry points: plummer(), liquid(), gas(), charges(),
+// light(), centres().
 #include "bench/particles.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Gravity by a loop in portable C against the generated kernel, by one thread and by all. Door: measure_portable().
+// Gravity by a loop in portable C against the generated kernel, by one thread and by all. Entry point:
+// measure_portable().
 #include <fmt/core.h>
 
 #include <array>

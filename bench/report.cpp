@@ -1,4 +1,4 @@
-// Rows -> aligned columns, and a JSON file. Door: Report.
+// Rows -> aligned columns, and a JSON file. Entry point: Report.
 #include "bench/report.h"
 
 #include <fmt/core.h>

@@ -1,4 +1,4 @@
-// Three sums over all j as loops over pairs. Doors: gaussian_rbf(), ewald_real(), hologram().
+// Three sums over all j as loops over pairs. Entry points: gaussian_rbf(), ewald_real(), hologram().
 #include "bench/scalar_functions.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Generated kernels against the fastest of the hand-written ones, and these among themselves, one thread. Doors:
+// Generated kernels against the fastest of the hand-written ones, and these among themselves, one thread. Entry points:
 // measure_side_by_side(), measure_shapes().
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-// How the rate depends on the number of particles and of threads: gravity, accelerations only. Doors:
+// How the rate depends on the number of particles and of threads: gravity, accelerations only. Entry points:
 // measure_small_sets(), measure_threads().
 #include <fmt/core.h>
 

@@ -107,7 +107,7 @@ std::string line_of(const Row& row, const Pipeline& pipeline) {
 }
 
 // Quotes a text for gnuplot, where a single quote within single quotes is doubled.
-std::string quoted(const std::string& text) {
+std::string gnuplot_string(const std::string& text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? std::string("''") : std::string(1, c);
   return result + "'";
@@ -128,7 +128,7 @@ void plot(const std::string& path, const std::string& title, const std::vector<R
       "set terminal pngcairo size 900,600\nset output {}\nset title {} noenhanced\nset logscale xy\n"
       "set xlabel 'N'\nset ylabel 'interactions/s'\nset format y '%.1e'\nset grid\n"
       "$points << END\n",
-      quoted(picture), quoted(title));
+      gnuplot_string(picture), gnuplot_string(title));
   for (const Row& row : rows) text += fmt::format("{} {}\n", row.nj, row.interactions_per_s());
   text += "END\nplot $points with linespoints pointtype 7 notitle\n";
   replace_file(script, text, true);

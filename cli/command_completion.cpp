@@ -11,15 +11,15 @@
 namespace nbcc {
 namespace {
 
-struct Word {
+struct OptionWord {
   std::vector<std::string> names;  // "--output", "-o"; none for a positional argument
   std::string choices;             // the possible values, separated by blanks, if they are known
   std::string description;
   bool takes_value = false;
 };
 
-Word word_of(const CLI::Option& option) {
-  Word word;
+OptionWord option_word(const CLI::Option& option) {
+  OptionWord word;
   for (const std::string& name : option.get_lnames()) word.names.push_back("--" + name);
   for (const std::string& name : option.get_snames()) word.names.push_back("-" + name);
   // CLI11 shows the members of an IsMember as "TEXT:{a,b,c}".
@@ -32,9 +32,9 @@ Word word_of(const CLI::Option& option) {
   return word;
 }
 
-std::vector<Word> words_of(const CLI::App& command) {
-  std::vector<Word> words;
-  for (const CLI::Option* option : command.get_options()) words.push_back(word_of(*option));
+std::vector<OptionWord> option_words(const CLI::App& command) {
+  std::vector<OptionWord> words;
+  for (const CLI::Option* option : command.get_options()) words.push_back(option_word(*option));
   return words;
 }
 
@@ -55,7 +55,7 @@ std::string bash_script(const Commands& commands) {
   for (const CLI::App* command : commands) {
     names += (names.empty() ? "" : " ") + command->get_name();
     std::string options, plain, values;
-    for (const Word& word : words_of(*command)) {
+    for (const OptionWord& word : option_words(*command)) {
       if (word.names.empty()) {
         plain = word.choices;
         continue;
@@ -101,7 +101,7 @@ std::string zsh_script(const Commands& commands) {
     names += fmt::format("    '{}:{}'\n", command->get_name(), quoted(command->get_description()));
     cases += fmt::format("    {})\n      _arguments", command->get_name());
     bool has_plain = false;
-    for (const Word& word : words_of(*command)) {
+    for (const OptionWord& word : option_words(*command)) {
       const std::string values = word.choices.empty() ? "_files" : fmt::format("({})", word.choices);
       if (word.names.empty()) {
         has_plain = true;
@@ -139,7 +139,7 @@ std::string fish_script(const Commands& commands) {
     script += fmt::format("complete -c nbcc -n __fish_use_subcommand -f -a {} -d '{}'\n", command->get_name(),
                           quoted(command->get_description()));
     const std::string here = fmt::format("complete -c nbcc -n '__fish_seen_subcommand_from {}'", command->get_name());
-    for (const Word& word : words_of(*command)) {
+    for (const OptionWord& word : option_words(*command)) {
       if (word.names.empty()) {
         if (!word.choices.empty()) script += fmt::format("{} -f -a '{}'\n", here, word.choices);
         continue;

@@ -200,8 +200,8 @@ inline int accumulators_of(const KernelSource& source) {
 
 // The C interface of a CPU kernel (the kernel's source declares the same struct). All functions may be called from any
 // thread; ranges are half open. The accumulators of output component c are an array acc[c], indexed like the
-// i-particles (0..ni-1) of this call's columns, of elements KernelSource::accumulator_types[c]; ArgMin and ArgMax also have the
-// index, as a double, in arg[c]. Components of a choice (field.h) are sorted by ascending value, for ArgMax by
+// i-particles (0..ni-1) of this call's columns, of elements KernelSource::accumulator_types[c]; ArgMin and ArgMax also
+// have the index, as a double, in arg[c]. Components of a choice (field.h) are sorted by ascending value, for ArgMax by
 // descending value, and at equal values by ascending index.
 extern "C" {
 struct nbcc_kernel_arguments {
@@ -213,9 +213,9 @@ struct nbcc_kernel_arguments {
   std::int64_t i_offset, j_offset;  // i_index is i_offset + index in the columns, or i_offset + i_number[that index]
   const int* i_number;              // indices in the caller's arrays, if the columns are in another order
   const int* j_number;
-  const void* const* pair;               // packed columns of listed pairs, at the indices of their j
+  const void* const* pair;                   // packed columns of listed pairs, at the indices of their j
   const struct nbcc_exclusions* exclusions;  // [i], exclusions; for nbcc_interact_excluding only
-  const void* tables;                    // laid out as in KernelSource::tables
+  const void* tables;                        // laid out as in KernelSource::tables
 };
 // The exclusions of one i, as numbers of j: first + k for each set bit k of `near`, and the far_count numbers in `far`.
 struct nbcc_exclusions {

@@ -158,8 +158,9 @@ std::string cpu_assembly(const KernelSource& kernel) {
 std::string cpu_object(const KernelSource& kernel, const KernelVariant& variant, const std::string& prefix) {
   ClangJob job = job_of(kernel, variant);
   job.arguments += " -fvisibility=hidden";
-  for (const char* function : {"prepare_i", "prepare_j", "interact", "interact_numbered", "interact_excluding", "finish",
-                               "locate_i", "locate_j", "extent", "within", "indices_i", "indices_j", "indices_pair"})
+  for (const char* function :
+       {"prepare_i", "prepare_j", "interact", "interact_numbered", "interact_excluding", "finish", "locate_i",
+        "locate_j", "extent", "within", "indices_i", "indices_j", "indices_pair"})
     job.arguments += fmt::format(" -Dnbcc_{}={}_{}", function, prefix, function);
   return compile_in_memory(job);
 }

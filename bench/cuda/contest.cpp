@@ -1,4 +1,4 @@
-// Particles -> rows of a table. Doors: Gpu, Contest, rms_difference().
+// Particles -> rows of a table. Entry points: Gpu, Contest, rms_difference().
 #include "bench/cuda/contest.h"
 
 #include <fmt/core.h>

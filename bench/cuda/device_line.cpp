@@ -1,4 +1,4 @@
-// A GPU -> its name and the versions that made the kernels. Doors: describe_machine(), machine_line().
+// A GPU -> its name and the versions that made the kernels. Entry points: describe_machine(), machine_line().
 #include "bench/cuda/device_line.h"
 
 #include <fmt/core.h>

@@ -1,4 +1,4 @@
-// A pipeline's name and particles -> sums on a GPU through the interface that anyone uses. Door: DeviceSum.
+// A pipeline's name and particles -> sums on a GPU through the interface that anyone uses. Entry point: DeviceSum.
 #include "bench/cuda/device_sum.h"
 
 #include <fmt/core.h>

@@ -1,4 +1,4 @@
-// Arguments -> measurements. One door: run_program().
+// Arguments -> measurements. Entry point: run_program().
 #include "bench/cuda/gpu_program.h"
 
 #include <fmt/core.h>

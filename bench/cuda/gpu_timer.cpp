@@ -1,4 +1,4 @@
-// Works of a GPU -> times. Door: GpuTimer.
+// Works of a GPU -> times. Entry point: GpuTimer.
 #include "bench/cuda/gpu_timer.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// CUDA text and options -> cubin, by NVRTC. Door: HandCompiler. Finds the library where the library of the project
-// does, and keeps nothing.
+// CUDA text and options -> cubin, by NVRTC. Entry point: HandCompiler. Finds the library where the library of the
+// project does, and keeps nothing.
 #include "bench/cuda/hand_compiler.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-// The hand-written CUDA kernels: which there are, in which shapes, and how they want their particles. Doors:
+// The hand-written CUDA kernels: which there are, in which shapes, and how they want their particles. Entry points:
 // hand_families(), describe(), options_of(), options_of_add_parts().
 #include "bench/cuda/hand_kernels.h"
 

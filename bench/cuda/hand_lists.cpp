@@ -1,4 +1,4 @@
-// Particles -> an order, lists of neighbours and their sums by hand. One door: HandLists.
+// Particles -> an order, lists of neighbours and their sums by hand. Entry point: HandLists.
 #include "bench/cuda/hand_lists.h"
 
 #include <fmt/core.h>

@@ -1,5 +1,5 @@
-// Hand-written kernels and particles -> sums on a GPU, in its default stream. Doors: HandProgram, HandArrays, HandSum,
-// compile_add_parts().
+// Hand-written kernels and particles -> sums on a GPU, in its default stream. Entry points: HandProgram, HandArrays,
+// HandSum, compile_add_parts().
 #include "bench/cuda/hand_sum.h"
 
 #include <fmt/core.h>

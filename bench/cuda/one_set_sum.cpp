@@ -1,4 +1,4 @@
-// Doors: those of one_set_sum.h.
+// Entry points: those of one_set_sum.h.
 #include "bench/cuda/one_set_sum.h"
 
 #include <algorithm>

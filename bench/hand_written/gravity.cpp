@@ -1,4 +1,4 @@
-// pipelines/gravity_acc.pipe in single precision, by hand. Door: gravity().
+// pipelines/gravity_acc.pipe in single precision, by hand. Entry point: gravity().
 //
 // m r^-3 is formed from the estimate y of 1/r without ever refining y: with h = 1 - r^2 y^2 it is m y^3 (1 - h)^(-3/2),
 // whose series needs h to the first power for 14 bits and to the second for 12. The leading coefficient of the series

@@ -1,4 +1,4 @@
-// pipelines/gravity_acc.pipe in double precision, by hand. Door: gravity_double().
+// pipelines/gravity_acc.pipe in double precision, by hand. Entry point: gravity_double().
 //
 // Two ways to 1/r^3: the hardware's estimate with the series of gravity.cpp carried on to 53 bits, and square root and
 // division. AVX2 has no estimate in double, so there it is made in single precision, which holds for 1e-38 < r^2 <

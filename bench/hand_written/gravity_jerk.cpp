@@ -1,4 +1,4 @@
-// pipelines/gravity_jerk.pipe in single precision, by hand. Door: gravity_jerk().
+// pipelines/gravity_jerk.pipe in single precision, by hand. Entry point: gravity_jerk().
 //
 // All powers of 1/r are those of sqrt(3)/r, which the refinement of the estimate gives for nothing: the 3 of the jerk
 // is then already in its square, and the sums are put right by one factor each.

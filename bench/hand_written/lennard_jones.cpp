@@ -1,4 +1,4 @@
-// pipelines/lennard_jones.pipe in single precision, by hand. Door: lennard_jones().
+// pipelines/lennard_jones.pipe in single precision, by hand. Entry point: lennard_jones().
 //
 // Most vectors hold no pair within the cutoff and leave after the comparison; so the test for a particle that meets
 // itself stands behind it, where it is rare: its distance is 0, within any cutoff.

@@ -1,4 +1,4 @@
-// pipelines/sph_force.pipe in single precision, by hand. Door: sph_force().
+// pipelines/sph_force.pipe in single precision, by hand. Entry point: sph_force().
 //
 // All that one particle decides is computed when it is packed: 1/h, the kernel's norm 3/(pi h^4), P/(omega rho^2), the
 // reach 4 h^2. Beyond both reaches the slopes are 0 of themselves, so only the maximum needs the mask.

@@ -75,7 +75,8 @@ struct Plan {
   // Nodes that `within` depends on, in topological order. Derived nodes are loaded from columns.
   std::vector<NodeId> for_within;
   std::vector<NodeId> scales;  // nodes of scale factors, in topological order (no j among them)
-  std::vector<NodeId> position_nodes;  // nodes of Pipeline::position_graph that Pipeline::positions need, in topological order
+  std::vector<NodeId>
+      position_nodes;          // nodes of Pipeline::position_graph that Pipeline::positions need, in topological order
   std::vector<NodeId> finish;  // nodes of Pipeline::finish that finish() needs, in topological order
 };
 

@@ -337,8 +337,8 @@ OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::
       for (Chooser& chooser : choosers) chooser.take(pair, j, input.j_offset);
     }
     position.set_i(i);
-    const bool finite =
-        std::ranges::all_of(pipeline.positions, [&](NodeId coordinate) { return std::isfinite(position[coordinate][0]); });
+    const bool finite = std::ranges::all_of(pipeline.positions,
+                                            [&](NodeId coordinate) { return std::isfinite(position[coordinate][0]); });
     for (std::size_t c = 0; c < outputs; ++c) {
       const NodeId scale_node = pipeline.contributions[c].scale;
       const double scale = scale_node == kNone ? 1.0 : pair[scale_node][0];

@@ -110,7 +110,7 @@ struct Pipeline {
   Graph finish;                             // finish(): of outputs, i-inputs and params
   std::vector<NodeId> finished;             // one per output component, or empty without finish()
   Graph position_graph;                     // nodes of the position of i: of i-inputs and params
-  std::vector<NodeId> positions;               // coordinates of i; if one is non-finite, sums, min and max are NaN
+  std::vector<NodeId> positions;            // coordinates of i; if one is non-finite, sums, min and max are NaN
   NodeId within = kNone;                    // in `pair`, Bool: Neighbourhood::within; set only while a kernel is built
   std::optional<int> flops;                 // #pragma flops
   int raw_operations = 0;                   // arithmetic operations per interaction as written, after cse

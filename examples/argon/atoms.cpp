@@ -1,4 +1,4 @@
-// A Fluid -> atoms that move, and what is measured of them. Its door is Atoms.
+// A Fluid -> atoms that move, and what is measured of them. Its entry point is Atoms.
 //
 // Atoms stay on the device: sums move them and add up what is measured. Neighbours are found by a search, where there
 // is one, whose lists hold until somebody has moved by half of the skin.

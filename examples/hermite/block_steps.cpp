@@ -1,4 +1,4 @@
-// Wanted steps -> blocks of particles that are moved together. Its door is BlockSteps. It moves nobody.
+// Wanted steps -> blocks of particles that are moved together. Its entry point is BlockSteps. It moves nobody.
 #include "examples/hermite/block_steps.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// An experiment's name -> its table, and a picture. Its doors are run_experiment() and measure().
+// An experiment's name -> its table, and a picture. Its entry points are run_experiment() and measure().
 #include "examples/hermite/experiments.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Blocks of bodies -> the same bodies, a step later. Its door is Hermite. Who is moved when is decided in
+// Blocks of bodies -> the same bodies, a step later. Its entry point is Hermite. Who is moved when is decided in
 // block_steps.cpp.
 #include "examples/hermite/hermite.h"
 

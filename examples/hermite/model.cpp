@@ -1,4 +1,4 @@
-// Blocks that were measured -> a formula of what they take. Its doors are fit_model() and fit_power_law().
+// Blocks that were measured -> a formula of what they take. Its entry points are fit_model() and fit_power_law().
 #include "examples/hermite/model.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Words of the command line -> Options. Its doors are add_options() and require_sense().
+// Words of the command line -> Options. Its entry points are add_options() and require_sense().
 #include "examples/hermite/options.h"
 
 #include "examples/support/failure.h"

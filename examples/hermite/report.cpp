@@ -1,4 +1,4 @@
-// Energies and statistics of a run -> text on standard output. Its door is Report.
+// Energies and statistics of a run -> text on standard output. Its entry point is Report.
 #include "examples/hermite/report.h"
 
 #include <cstdio>

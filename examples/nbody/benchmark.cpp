@@ -1,4 +1,4 @@
-// Runs of the force -> tables. One door: print_benchmark(). Bodies lie where a simulation has them, in the device's
+// Runs of the force -> tables. Entry point: print_benchmark(). Bodies lie where a simulation has them, in the device's
 // memory, and each figure is the median of several samples.
 #include "examples/nbody/benchmark.h"
 

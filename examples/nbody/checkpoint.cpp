@@ -1,4 +1,4 @@
-// Checkpoints <-> files, in the machine's own order of bytes. Doors: write_checkpoint(), read_checkpoint().
+// Checkpoints <-> files, in the machine's own order of bytes. Entry points: write_checkpoint(), read_checkpoint().
 #include "examples/nbody/checkpoint.h"
 
 #include <cmath>

@@ -1,4 +1,5 @@
-// Bodies -> their positions and velocities by each simulator -> a table of distances. The door is print_comparison().
+// Bodies -> their positions and velocities by each simulator -> a table of distances. The entry point is
+// print_comparison().
 #include "examples/nbody/compare.h"
 
 #include <algorithm>

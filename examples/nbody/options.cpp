@@ -1,4 +1,4 @@
-// A command line -> Options. Doors: add_options(), complete(). Opens no file.
+// A command line -> Options. Entry points: add_options(), complete(). Opens no file.
 #include "examples/nbody/options.h"
 
 #include "examples/support/failure.h"

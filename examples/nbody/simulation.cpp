@@ -1,4 +1,4 @@
-// Bodies on the host -> bodies on a device that move there. Its door is Simulation. Writes no files.
+// Bodies on the host -> bodies on a device that move there. Its entry point is Simulation. Writes no files.
 #include "examples/nbody/simulation.h"
 
 #include "examples/support/open_sum.h"

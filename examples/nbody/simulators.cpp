@@ -1,4 +1,4 @@
-// This machine -> a list of simulators. The door is simulators_here().
+// This machine -> a list of simulators. The entry point is simulators_here().
 #include "examples/nbody/simulators.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The collapse of a cold ball of gas under its own gravity, after A. E. Evrard, MNRAS 235 (1988) 911. The door is
-// evrard().
+// The collapse of a cold ball of gas under its own gravity, after A. E. Evrard, MNRAS 235 (1988) 911. The entry point
+// is evrard().
 //
 // M = R = G = 1, density 1 / (2 pi r), thermal energy 0.05 per unit of mass. The gas falls to the centre, a shock goes
 // out from there, and what remains comes to rest: twice the thermal energy is then minus the potential.

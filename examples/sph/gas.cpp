@@ -1,7 +1,7 @@
 // A gas from one time to a later one: every part of a step is a sum, of which the host sees six numbers.
 //
-// Smoothing lengths follow the density, by iteration at each step; then come the forces. The door is Gas. It knows
-// nothing of what flows.
+// Smoothing lengths follow the density, by iteration at each step; then come the forces. The entry point is Gas. It
+// knows nothing of what flows.
 #include "examples/sph/gas.h"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 //
 // The velocity behind a wave is a function of the pressure behind it: by the conditions of Rankine and Hugoniot for a
 // shock, by the invariants of Riemann for a rarefaction. At the right pressure both sides have one velocity. See
-// E. F. Toro, Riemann Solvers and Numerical Methods for Fluid Dynamics, 3rd edition (2009), chapter 4. The door is
-// Riemann. Vacuum is refused.
+// E. F. Toro, Riemann Solvers and Numerical Methods for Fluid Dynamics, 3rd edition (2009), chapter 4. The entry point
+// is Riemann. Vacuum is refused.
 #include "examples/sph/riemann.h"
 
 #include <cmath>

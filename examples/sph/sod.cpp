@@ -1,4 +1,4 @@
-// A shock tube in three dimensions, beside the exact solution. The door is sod().
+// A shock tube in three dimensions, beside the exact solution. The entry point is sod().
 //
 // The box is periodic in all directions: along the tube its image in a mirror follows, so that at time t nothing is
 // wrong until waves have come to the mirrors. Particles have one mass; where the gas is thin the lattice is wide.

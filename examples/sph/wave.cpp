@@ -1,5 +1,5 @@
-// A travelling sound wave of small amplitude, and the exact solution of Riemann's problem in words. The doors are
-// wave() and riemann().
+// A travelling sound wave of small amplitude, and the exact solution of Riemann's problem in words. The entry points
+// are wave() and riemann().
 #include <algorithm>
 #include <cmath>
 #include <complex>

@@ -1,4 +1,4 @@
-// A script of gnuplot -> a PNG file, or the script itself. Its door is draw().
+// A script of gnuplot -> a PNG file, or the script itself. Its entry point is draw().
 #include "examples/support/picture.h"
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// A seed -> bodies of Plummer's sphere. Its door is plummer().
+// A seed -> bodies of Plummer's sphere. Its entry point is plummer().
 // Literature: S. J. Aarseth, M. Henon & R. Wielen, Astron. Astrophys. 37 (1974) 183, whose way of drawing this is;
 // their unit of length is the sphere's own, the standard one is 16 / (3 pi) of it.
 #include "examples/support/plummer.h"

@@ -1,4 +1,4 @@
-// A command line -> an exit code. Its door is run_program().
+// A command line -> an exit code. Its entry point is run_program().
 #include "examples/support/program.h"
 
 #include <cmath>

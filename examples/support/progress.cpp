@@ -1,4 +1,4 @@
-// Steps and the clock -> a bar and a rate. The door is Progress.
+// Steps and the clock -> a bar and a rate. The entry point is Progress.
 #include "examples/support/progress.h"
 
 #include <unistd.h>

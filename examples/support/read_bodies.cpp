@@ -1,4 +1,4 @@
-// Text files -> bodies. Its door is read_bodies().
+// Text files -> bodies. Its entry point is read_bodies().
 #include <algorithm>
 #include <array>
 #include <charconv>

@@ -1,4 +1,4 @@
-// A name -> a file that takes its place in one step. Its doors are replace_file() and require_place_for().
+// A name -> a file that takes its place in one step. Its entry points are replace_file() and require_place_for().
 #include "examples/support/replace_file.h"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Lines -> words -> numbers. Doors: split(), number_in().
+// Lines -> words -> numbers. Entry points: split(), number_in().
 #include "examples/support/words.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Files -> numbers. Its door is read_reference(). What the numbers mean is not looked at, but how many there are.
+// Files -> numbers. Its entry point is read_reference(). What the numbers mean is not looked at, but how many there
+// are.
 #include "examples/water/reference.h"
 
 #include <fstream>

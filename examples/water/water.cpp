@@ -1,4 +1,4 @@
-// A Reference -> atoms that move, and their energies. Its door is Water.
+// A Reference -> atoms that move, and their energies. Its entry point is Water.
 //
 // Two sums make the forces. That of the bonds runs over pairs that are listed, each with constants of its own. That of
 // all other pairs runs behind a cutoff, where a search finds them, and leaves out those within a molecule. These are

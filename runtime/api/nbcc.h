@@ -421,8 +421,8 @@ typedef struct nbcc_launch_configuration {
 
 /* Sets the launch configuration of later runs. A run compiles its kernel if it was not compiled with this configuration
  * before. Null, the initial state: nbcc chooses. The last bits of results depend on the configuration. If this pipeline
- * cannot be compiled with it, the run and nbcc_sum_get_launch_configuration fail with NBCC_ERROR_USAGE. No effect on the
- * CPU. */
+ * cannot be compiled with it, the run and nbcc_sum_get_launch_configuration fail with NBCC_ERROR_USAGE. No effect on
+ * the CPU. */
 NBCC_API nbcc_status nbcc_sum_set_launch_configuration(nbcc_sum* sum, const nbcc_launch_configuration* configuration,
                                                        nbcc_error** error);
 /* Gets the launch configuration of a run over nj j-particles for ni i-particles whose arrays are on the device, and

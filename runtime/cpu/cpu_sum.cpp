@@ -228,11 +228,12 @@ void CpuSummation::begin_block(const SumRequest& request, const Block& block) {
 
 // True if any pair of the block with j in [begin, end) may be excluded. Conservative.
 bool CpuSummation::has_exclusions(const Block& block, std::int64_t begin, std::int64_t end) const {
-  return std::any_of(exclusions_.begin() + block.begin, exclusions_.begin() + block.end, [&](const nbcc_exclusions& out) {
-    const auto is_among = [&](int j) { return j >= begin && j < end; };
-    return (out.near != 0 && out.first < end && out.first + 64 > begin) ||
-           std::any_of(out.far, out.far + out.far_count, is_among);
-  });
+  return std::any_of(exclusions_.begin() + block.begin, exclusions_.begin() + block.end,
+                     [&](const nbcc_exclusions& out) {
+                       const auto is_among = [&](int j) { return j >= begin && j < end; };
+                       return (out.near != 0 && out.first < end && out.first + 64 > begin) ||
+                              std::any_of(out.far, out.far + out.far_count, is_among);
+                     });
 }
 
 void CpuSummation::sum_segment(const SumRequest& request, const Block& block, std::int64_t begin, std::int64_t end,

@@ -118,9 +118,9 @@ class CpuSummation final : public Summation {
 
   CpuSearch search_;
   // Particle indices, for runs whose kernels need them; else empty.
-  std::vector<std::int64_t> chosen_i_;      // [position in the order of the search or of the lists]
-  std::vector<int> i_numbers_, j_numbers_;  // [position]
-  std::vector<nbcc_exclusions> exclusions_;     // [position of i]
+  std::vector<std::int64_t> chosen_i_;       // [position in the order of the search or of the lists]
+  std::vector<int> i_numbers_, j_numbers_;   // [position]
+  std::vector<nbcc_exclusions> exclusions_;  // [position of i]
   IndexRanges index_ranges_{source_.index_checks};
   // Number of the lists whose j index_ranges_ covers; 0: all j. Nothing if the ranges are not those of the packed j.
   std::optional<std::int64_t> j_ranges_lists_;

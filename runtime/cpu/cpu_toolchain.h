@@ -22,7 +22,8 @@ struct CpuCode {
   std::array<nbcc_indices_function, kIndexSides> indices{};
   nbcc_within_function within = nullptr;
   nbcc_interact_function interact_numbered = nullptr;
-  nbcc_interact_function interact_excluding = nullptr;  // with exclusions; only in Frame::Lists, which has no `interact`
+  nbcc_interact_function interact_excluding =
+      nullptr;  // with exclusions; only in Frame::Lists, which has no `interact`
 };
 
 struct CpuToolchain {

@@ -16,7 +16,7 @@ void CudaLauncher::set_overrides(const LaunchConfig& overrides) {
 }
 
 void CudaLauncher::configure(std::int64_t ni, std::int64_t nj, bool exclusions, bool may_load) {
-  if (ni == ni_ && nj == nj_ && exclusions == exclusions_) return;
+  if (ni == ni_ && nj == nj_ && exclusions == has_exclusions_) return;
   const auto [program, j_splits] = kernel_.launch_for(ni, nj, exclusions, may_load, overrides_);
   if (!program) {
     throw DeviceError(
@@ -27,7 +27,7 @@ void CudaLauncher::configure(std::int64_t ni, std::int64_t nj, bool exclusions, 
   j_splits_ = j_splits;
   ni_ = ni;
   nj_ = nj;
-  exclusions_ = exclusions;
+  has_exclusions_ = exclusions;
 }
 
 LaunchConfig CudaLauncher::config() const {

@@ -7,9 +7,9 @@
 
 #include "runtime/cuda/choose_launch.h"
 #include "runtime/cuda/cuda_arguments.h"
+#include "runtime/cuda/cuda_exclusions.h"
 #include "runtime/cuda/cuda_indices.h"
 #include "runtime/cuda/cuda_kernel.h"
-#include "runtime/cuda/cuda_exclusions.h"
 #include "runtime/cuda/cuda_memory.h"
 #include "runtime/cuda/cuda_pace.h"
 #include "runtime/sum/reduction.h"
@@ -80,7 +80,7 @@ class CudaLauncher {
   LaunchConfig overrides_;
   // The arguments of the last configure().
   std::int64_t ni_ = -1, nj_ = -1;
-  bool exclusions_ = false;
+  bool has_exclusions_ = false;
   const CudaProgram* program_ = nullptr;
   int j_splits_ = 1;
   std::int64_t slice_ = 0;  // maximum number of i per launch; 0: all i of a piece

@@ -75,7 +75,8 @@ class CudaLists::Upload {
   std::vector<std::pair<CudaDevicePointer*, std::size_t>> addresses_;
 };
 
-CudaLists::CudaLists(const CudaKernel& kernel, CudaArguments& arguments, const CudaExclusions& exclusions, CudaPace& pace)
+CudaLists::CudaLists(const CudaKernel& kernel, CudaArguments& arguments, const CudaExclusions& exclusions,
+                     CudaPace& pace)
     : kernel_(kernel),
       arguments_(arguments),
       exclusions_(exclusions),

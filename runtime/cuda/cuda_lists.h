@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cuda/cuda_kernel.h"
 #include "runtime/cuda/cuda_exclusions.h"
+#include "runtime/cuda/cuda_kernel.h"
 #include "runtime/cuda/cuda_memory.h"
 #include "runtime/cuda/cuda_method.h"
 #include "runtime/cuda/cuda_pace.h"

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/cuda/cuda_exclusions.h"
 #include "runtime/cuda/cuda_kernel.h"
 #include "runtime/cuda/cuda_launch.h"
-#include "runtime/cuda/cuda_exclusions.h"
 #include "runtime/cuda/cuda_memory.h"
 #include "runtime/cuda/cuda_method.h"
 #include "runtime/sum/device.h"

@@ -319,7 +319,7 @@ void CudaStaging::send_i(const SumRequest& request, const Plan& plan, const IChu
     launcher_.arguments().output(out_staged_[k].of_role) = {
         i_[b].results.data() + std::uint64_t(row - chunk.first_row * std::int64_t(sizeof(double))), sizeof(double),
         std::int64_t(results_are_integers(kernel_.source, std::size_t(out_staged_[k].of_role)) ? Element::Int64
-                                                                                            : Element::Double),
+                                                                                               : Element::Double),
         0};
   }
   i_[b].sent.record(in_.get());

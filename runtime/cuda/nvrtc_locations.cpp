@@ -1,5 +1,5 @@
-// The environment and the folders of this machine -> locations where NVRTC may be. Interface: nvrtc_locations(). Opens no
-// library.
+// The environment and the folders of this machine -> locations where NVRTC may be. Interface: nvrtc_locations(). Opens
+// no library.
 #include <dlfcn.h>
 #include <glob.h>
 #include <sys/stat.h>
@@ -113,14 +113,14 @@ LibraryLocation wheels_beside(const std::string& file) {
 // In order of preference: toolkits named by the user, toolkits installed on the system, libraries of Python packages.
 std::vector<LibraryLocation> nvrtc_locations() {
   std::vector<LibraryLocation> locations = {toolkit_of_variable("CUDA_HOME"),
-                                      toolkit_of_variable("CUDA_PATH"),
-                                      toolkit_of_pattern("/usr/local/cuda"),
-                                      toolkit_of_pattern("/usr/local/cuda-*"),
-                                      toolkit_of_pattern("/opt/cuda"),
-                                      {"the loader's own rules ($LD_LIBRARY_PATH, ldconfig)", {""}},
-                                      wheels_of_variable("VIRTUAL_ENV"),
-                                      wheels_of_variable("CONDA_PREFIX"),
-                                      wheels_beside(own_file())};
+                                            toolkit_of_variable("CUDA_PATH"),
+                                            toolkit_of_pattern("/usr/local/cuda"),
+                                            toolkit_of_pattern("/usr/local/cuda-*"),
+                                            toolkit_of_pattern("/opt/cuda"),
+                                            {"the loader's own rules ($LD_LIBRARY_PATH, ldconfig)", {""}},
+                                            wheels_of_variable("VIRTUAL_ENV"),
+                                            wheels_of_variable("CONDA_PREFIX"),
+                                            wheels_beside(own_file())};
   const std::string home = variable("HOME");
   if (!home.empty()) {
     locations.push_back(wheels_of_pattern(home + "/.local"));

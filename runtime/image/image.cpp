@@ -44,9 +44,10 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SearchLayout, axes, periodic, triclinic, reac
                                    reach_of_i, reach_of_j, lengths, cell, j_positions)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelVariant, frame, source, launches, packed_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, pipeline, variants, index_checks, target, lanes, tile, i_block,
-                                   i_columns, j_columns, fields, params, outputs, reductions, references, accumulator_types,
-                                   has_finish, table_params, tables, uses_i_index, uses_j_index, may_use_minimum_images,
-                                   neighbours, no_neighbours, search, operations, pair_columns, cutoff, pair_statements)
+                                   i_columns, j_columns, fields, params, outputs, reductions, references,
+                                   accumulator_types, has_finish, table_params, tables, uses_i_index, uses_j_index,
+                                   may_use_minimum_images, neighbours, no_neighbours, search, operations, pair_columns,
+                                   cutoff, pair_statements)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CudaImage, architecture, config, ptx, text, toolkit, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PipelineImage, made_by, precision, math, root, cpu, cuda, cuda_images)
 

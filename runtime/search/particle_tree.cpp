@@ -94,8 +94,8 @@ double distance2(const SearchSpace& space, const BoundingBox& a, const BoundingB
   return distance2_of(space, away.data(), sum(a.half, 1, b.half), reach);
 }
 
-ParticleTree::ParticleTree(const SearchSpace& space, std::span<const double* const> rows, bool reaches, std::int64_t count,
-                   const ForEach& for_each)
+ParticleTree::ParticleTree(const SearchSpace& space, std::span<const double* const> rows, bool reaches,
+                           std::int64_t count, const ForEach& for_each)
     : space_(space),
       leaves_(ceil_div(count, kLeaf)),
       reaches_(reaches ? rows[std::size_t(space.axes)] : nullptr),
@@ -248,7 +248,8 @@ void ParticleTree::find(const BoundingBox& of_i, std::vector<int>& positions) co
   }
 }
 
-void ParticleTree::find_in_leaf(const Node& leaf, const BoundingBox& of_i, double reach, std::vector<int>& positions) const {
+void ParticleTree::find_in_leaf(const Node& leaf, const BoundingBox& of_i, double reach,
+                                std::vector<int>& positions) const {
   const auto first = std::size_t(leaf.first_leaf * kLeaf);
   Doubles distances[kLeaf / kDoubles];
   for (int v = 0; v < kLeaf / kDoubles; ++v) {

@@ -78,7 +78,7 @@ class ParticleTree {
   // `rows`: [axis][particle], the caller's finite coordinates of `count` particles; then, if `reaches`, a row of
   // reaches.
   ParticleTree(const SearchSpace& space, std::span<const double* const> rows, bool reaches, std::int64_t count,
-           const ForEach& for_each);
+               const ForEach& for_each);
 
   std::int64_t leaves() const { return leaves_; }
   std::int64_t size() const { return std::int64_t(numbers_.size()); }
@@ -122,7 +122,7 @@ class ParticleTree {
   std::vector<int> numbers_;
   // Frame coordinates, [axis][position]; padded with NaN after the last particle.
   std::array<std::vector<double>, kMaxAxes> coordinates_;
-  std::vector<double> reach_;   // [position]; empty: particles have no reaches
+  std::vector<double> reach_;       // [position]; empty: particles have no reaches
   std::vector<BoundingBox> boxes_;  // [node]
   std::vector<std::int64_t> node_of_leaf_;
 };

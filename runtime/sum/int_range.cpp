@@ -49,7 +49,7 @@ void check(const ArrayView& view, int components, const Chosen& chosen, const st
 }  // namespace
 
 void check_int_range(const KernelSource& source, const SumRequest& request, const Summation& summation,
-                         const std::function<std::string(std::size_t)>& quoted) {
+                     const std::function<std::string(std::size_t)>& quoted) {
   for (std::size_t f = 0; f < source.fields.size(); ++f) {
     const FieldLayout& field = source.fields[f];
     const ArrayView& view = request.views[f];

@@ -12,6 +12,6 @@ namespace nbcc {
 // the run packs them again. `quoted` returns the name of a field for messages. Arrays that `summation` cannot read on
 // the host are not checked.
 void check_int_range(const KernelSource& source, const SumRequest& request, const Summation& summation,
-                         const std::function<std::string(std::size_t)>& quoted);
+                     const std::function<std::string(std::size_t)>& quoted);
 
 }  // namespace nbcc

@@ -49,9 +49,9 @@ struct Lists {
   std::int64_t groups() const { return std::int64_t(i_first.size()) - 1; }
   std::int64_t i_count() const { return i_first.back(); }
   // Counted once, when the lists are made.
-  std::int64_t max_i_per_group = 0;     // i-particles of the largest group
-  std::int64_t pairs = 0;      // pairs of all groups
-  std::int64_t max_j_end = 0;  // greatest element of j_end
+  std::int64_t max_i_per_group = 0;  // i-particles of the largest group
+  std::int64_t pairs = 0;            // pairs of all groups
+  std::int64_t max_j_end = 0;        // greatest element of j_end
 
   // Throws UsageError if the lists do not fit these numbers of particles.
   void check_counts(std::int64_t ni, std::int64_t nj) const;
@@ -105,7 +105,7 @@ ListedParticles particles_of(const PairRows& rows);
 // The excluded j of each i, in the form that kernels test.
 struct Exclusions {
   std::vector<nbcc_exclusions> of;  // by i
-  std::vector<int> far;           // the arrays nbcc_exclusions::far of all i, concatenated
+  std::vector<int> far;             // the arrays nbcc_exclusions::far of all i, concatenated
   std::int64_t number = 0;
   explicit Exclusions(const PairRows& rows);
   Exclusions(const Exclusions&) = delete;

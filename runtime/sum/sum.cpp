@@ -16,9 +16,9 @@
 #include "runtime/first_failure.h"
 #include "runtime/sum/batch_sums.h"
 #include "runtime/sum/image_warning.h"
+#include "runtime/sum/int_range.h"
 #include "runtime/sum/plural.h"
 #include "runtime/sum/reduction.h"
-#include "runtime/sum/int_range.h"
 
 namespace nbcc {
 namespace {

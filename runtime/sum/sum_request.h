@@ -51,7 +51,7 @@ struct SumRequest {
   PairChoice pairs = PairChoice::Auto;
   const Lists* lists = nullptr;              // groups of i with ranges of j, or batches; all i are chosen
   const PairRows* listed_pairs = nullptr;    // pairs listed one by one
-  const Exclusions* exclusions = nullptr;         // excluded pairs, in the form that kernels test; null: none
+  const Exclusions* exclusions = nullptr;    // excluded pairs, in the form that kernels test; null: none
   const PairRows* excluded_rows = nullptr;   // the same pairs, as the caller lists them
   std::span<const double> params_of_groups;  // [group][param], for groups or batches; empty: `params` for all
 

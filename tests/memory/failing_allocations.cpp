@@ -1,4 +1,4 @@
-// Global operator new and delete, and std::aligned_alloc, on top of the system's. Doors: those of the header.
+// Global operator new and delete, and std::aligned_alloc, on top of the system's. Entry points: those of the header.
 #include "tests/memory/failing_allocations.h"
 
 #include <dlfcn.h>

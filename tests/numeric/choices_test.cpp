@@ -181,7 +181,8 @@ void expect_in_lists(const Pipeline& pipeline, const std::shared_ptr<const Kerne
       for (const bool exclusions : {false, true}) {
         if (kind == ListKind::Pairs && exclusions) continue;
         const ListCase one = random_list_case(with_ties(pipeline, ni, nj, seed), kind, exclusions, seed);
-        const std::string what = size_of(one.input) + ", kind " + std::to_string(int(kind)) + (exclusions ? ", but" : "");
+        const std::string what =
+            size_of(one.input) + ", kind " + std::to_string(int(kind)) + (exclusions ? ", but" : "");
         expect_oracle(pipeline, kernel, one.input, {.arrays_on = ++seed % 2 ? gpu : nullptr, .prepare = one.prepare},
                       what);
       }

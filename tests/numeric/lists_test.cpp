@@ -57,8 +57,8 @@ void expect_agreement(const Device& on, std::uint64_t seed) {
           }
         const test::Columns got = run_kernel(kernel, one.input, choice);
         EXPECT_EQ(random_pipeline_difference(pipeline, got, expected), "")
-            << "seed " << seed << ", kind " << int(kind) << (exclusions ? ", some left out, " : ", ") << ni << " x " << nj
-            << ", " << name(options.precision) << (choice.arrays_on ? ", arrays there" : ", arrays here") << "\n"
+            << "seed " << seed << ", kind " << int(kind) << (exclusions ? ", some left out, " : ", ") << ni << " x "
+            << nj << ", " << name(options.precision) << (choice.arrays_on ? ", arrays there" : ", arrays here") << "\n"
             << text;
       }
     }

@@ -1,5 +1,5 @@
 """Random arguments of calls, and what a call must do with them: take exactly these numbers, or refuse them with the name
-of the argument. The doors are `random_array` and `random_param`, which give a `Given`."""
+of the argument. The entry points are `random_array` and `random_param`, which give a `Given`."""
 
 import array
 import decimal

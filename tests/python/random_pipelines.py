@@ -1,5 +1,5 @@
 """Random pipelines whose gradients tests compare, with names of fields that adjoint pipelines would like to have
-themselves, and arguments for them. The door is `RandomPipeline`."""
+themselves, and arguments for them. The entry point is `RandomPipeline`."""
 
 import numpy as np
 

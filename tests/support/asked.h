@@ -1,4 +1,4 @@
-// A Progress that asks whenever it can, and remembers what it asked. Its one door is Asked.
+// A Progress that asks whenever it can, and remembers what it asked. Its entry point is Asked.
 #pragma once
 #include <cstddef>
 #include <set>

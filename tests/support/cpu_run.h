@@ -1,5 +1,5 @@
 // A pipeline compiled for one instruction set and run on an oracle's input, below the C interface: so that a test may
-// choose the passes' result, the root mode and the target. Its one door is CpuRun.
+// choose the passes' result, the root mode and the target. Its entry point is CpuRun.
 #pragma once
 #include <memory>
 #include <string>

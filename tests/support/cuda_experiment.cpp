@@ -1,5 +1,5 @@
-// Random particles and a set of places -> a sum with arrays bound to it. Doors: load_experiment(), CudaExperiment,
-// expected_sums(). Judges nothing.
+// Random particles and a set of places -> a sum with arrays bound to it. Entry points: load_experiment(),
+// CudaExperiment, expected_sums(). Judges nothing.
 #include "tests/support/cuda_experiment.h"
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // A pipeline with every kind of output, on the shim's GPU, with each of its arrays on the host or on the device as a
-// test wants it; and what its sums should be. The doors are CudaExperiment and expected_sums().
+// test wants it; and what its sums should be. The entry points are CudaExperiment and expected_sums().
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// CUDA text -> a shared object for this CPU, by clang++-19. Doors: make_shim_compiler(), shim_compile_requests(),
-// shim_compilations(). Does not load what it made; cuda_shim_driver.cpp does.
+// CUDA text -> a shared object for this CPU, by clang++-19. Entry points: make_shim_compiler(),
+// shim_compile_requests(), shim_compilations(). Does not load what it made; cuda_shim_driver.cpp does.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <spawn.h>

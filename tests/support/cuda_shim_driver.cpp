@@ -1,5 +1,5 @@
-// The shim's machine -> the table of functions that the runtime calls, and what tests ask of it. Doors: CudaShim.
-// Counts and refuses calls; what they do is in cuda_shim_machine.cpp and cuda_shim_streams.cpp.
+// The shim's machine -> the table of functions that the runtime calls, and what tests ask of it. Entry points:
+// CudaShim. Counts and refuses calls; what they do is in cuda_shim_machine.cpp and cuda_shim_streams.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// A kernel and its launch -> its blocks, one after the other, each with its threads as fibres. Doors: CudaModule,
-// run_grid(). Blocks of one launch never overlap, and a thread is interrupted at barriers only.
+// A kernel and its launch -> its blocks, one after the other, each with its threads as fibres. Entry points:
+// CudaModule, run_grid(). Blocks of one launch never overlap, and a thread is interrupted at barriers only.
 #include "tests/support/cuda_shim_grid.h"
 
 #include <dlfcn.h>

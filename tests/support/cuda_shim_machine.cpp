@@ -1,5 +1,5 @@
-// The driver's functions for devices, contexts, memory and modules. One door: ShimMachine. Streams, events and what is
-// given to them are in cuda_shim_streams.cpp.
+// The driver's functions for devices, contexts, memory and modules. Entry point: ShimMachine. Streams, events and what
+// is given to them are in cuda_shim_streams.cpp.
 #include "tests/support/cuda_shim_machine.h"
 
 #include <fmt/core.h>

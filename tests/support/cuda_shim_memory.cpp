@@ -1,4 +1,4 @@
-// Sizes -> memory that tells how it was misused. One door: ShimMemory. Sees no access itself: it looks at what the
+// Sizes -> memory that tells how it was misused. Entry point: ShimMemory. Sees no access itself: it looks at what the
 // margins hold afterwards.
 #include "tests/support/cuda_shim_memory.h"
 

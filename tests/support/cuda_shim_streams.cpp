@@ -1,5 +1,5 @@
-// The driver's functions for streams, events, copies and launches. One door: ShimMachine. Streams never run beside each
-// other: their work is done in the calling thread, at once or when somebody waits for it.
+// The driver's functions for streams, events, copies and launches. Entry point: ShimMachine. Streams never run beside
+// each other: their work is done in the calling thread, at once or when somebody waits for it.
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// An oracle's input -> arguments of nbcc_interact, launches, columns of results. One door: CudaTextRun. Chooses nothing
-// and checks nothing.
+// An oracle's input -> arguments of nbcc_interact, launches, columns of results. Entry point: CudaTextRun. Chooses
+// nothing and checks nothing.
 #include "tests/support/cuda_text_run.h"
 
 #include <algorithm>

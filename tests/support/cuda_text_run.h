@@ -1,5 +1,5 @@
 // A CUDA text launched through the shim on an oracle's input, without the runtime: so that a test may choose the shape,
-// the split, the layout of the arrays and the text itself. Its one door is CudaTextRun.
+// the split, the layout of the arrays and the text itself. Its entry point is CudaTextRun.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
 // The pipelines of the library, and what any device must answer for each of them at awkward sizes: expectations made
-// once by the oracle, for all choices of precision and device. Doors: library(), all_cases(), expect_case().
+// once by the oracle, for all choices of precision and device. Entry points: library(), all_cases(), expect_case().
 #pragma once
 #include <algorithm>
 #include <cstdint>

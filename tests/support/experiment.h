@@ -1,5 +1,5 @@
 // A pipeline of the library run on particles that a test makes, through the C interface, as a user would.
-// Its one door is Summation. Does not know what the right answer is: that is oracle.h's or the test's own.
+// Its entry point is Summation. Does not know what the right answer is: that is oracle.h's or the test's own.
 #pragma once
 #include <algorithm>
 #include <cstdint>

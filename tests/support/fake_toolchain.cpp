@@ -1,4 +1,4 @@
-// Turns any kernel text into an "object" that load() knows, and that object into hand-written functions. One door:
+// Turns any kernel text into an "object" that load() knows, and that object into hand-written functions. Entry point:
 // FakeToolchain. Knows one pipeline only.
 #include "tests/support/fake_toolchain.h"
 

@@ -1,4 +1,4 @@
-// Calls of one function -> calls that take turns. One door: Fibres. Knows nothing of CUDA; does not unwind what it
+// Calls of one function -> calls that take turns. Entry point: Fibres. Knows nothing of CUDA; does not unwind what it
 // abandons.
 //
 // swapcontext() asks the system for the signal mask at each switch, which is half of the time of a kernel on the shim.

@@ -1,5 +1,5 @@
 // A loaded kernel run on an oracle's input, below the C interface: from arrays of doubles, one for each component, of
-// the host or of a GPU. Its one door is run_kernel().
+// the host or of a GPU. Its entry point is run_kernel().
 #pragma once
 #include <deque>
 #include <functional>

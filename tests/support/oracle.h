@@ -1,5 +1,5 @@
 // The interpreter's answer for a pipeline of the library and particles that a test makes, with the sizes of the terms
-// and how far rounding may carry a device's answer from it, as `nbcc verify` says. Its one door is Oracle.
+// and how far rounding may carry a device's answer from it, as `nbcc verify` says. Its entry point is Oracle.
 #pragma once
 #include <numeric>
 #include <string>

@@ -1,4 +1,4 @@
-// Declarations of a random pipeline. Doors: FieldAuthor::inputs(), output().
+// Declarations of a random pipeline. Entry points: FieldAuthor::inputs(), output().
 #include "tests/support/random_fields.h"
 
 #include <fmt/format.h>

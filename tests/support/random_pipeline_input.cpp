@@ -1,4 +1,4 @@
-// A random pipeline and a seed -> particles for it, and a device's results -> where they are wrong. Doors:
+// A random pipeline and a seed -> particles for it, and a device's results -> where they are wrong. Entry points:
 // random_pipeline_input() and those beside it in the header. Writes no text.
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// Doors: random_signed_text(), signed_pairs(). Nothing is parsed or run here.
+// Entry points: random_signed_text(), signed_pairs(). Nothing is parsed or run here.
 #include "tests/support/random_signed.h"
 
 #include <fmt/format.h>

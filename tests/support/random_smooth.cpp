@@ -1,5 +1,5 @@
-// Door: random_smooth_text(). Nothing is parsed or run here. Only whole numbers decide which branch is taken, and
-// functions keep clear of their singularities for any argument.
+// Entry point: random_smooth_text(). Nothing is parsed or run here. Only whole numbers decide which branch is taken,
+// and functions keep clear of their singularities for any argument.
 #include "tests/support/random_smooth.h"
 
 #include <fmt/format.h>

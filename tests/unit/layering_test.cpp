@@ -1,4 +1,5 @@
-// The rooms and their directions, checked over the #include lines of the sources: who may know whom.
+// The modules and the directions of their dependencies, checked over the #include lines of the sources: who may know
+// whom.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,9 +55,9 @@ const std::map<std::string, SourceFile>& sources() {
 
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
-// A room is a folder; a file that no room names is of the next folder above. A room may include headers of its own, of
-// the rooms that it stands on, and of those below them.
-const std::map<std::string, std::vector<std::string>> kRooms = {
+// A module is a folder; a file that no module names is of the next folder above. A module may include headers of its
+// own, of the modules that it depends on, and of those below them.
+const std::map<std::string, std::vector<std::string>> kModules = {
     {"compiler", {}},  // plain data: kernel_source.h, options.h, target.h
     {"templates", {}},
     {"compiler/text", {"compiler", "templates"}},
@@ -91,16 +92,16 @@ const std::map<std::string, std::vector<std::string>> kRooms = {
     {"tests", {"cli", "bindings/grape", "mpi"}},
 };
 
-std::string room_of(std::string path) {
+std::string module_of(std::string path) {
   do path = folder_of(path);
-  while (!kRooms.contains(path) && path.find('/') != std::string::npos);
+  while (!kModules.contains(path) && path.find('/') != std::string::npos);
   return path;
 }
 
-bool stands_on(const std::string& room, const std::string& other) {
-  const std::vector<std::string>& below = kRooms.at(room);
+bool depends_on(const std::string& module, const std::string& other) {
+  const std::vector<std::string>& below = kModules.at(module);
   return std::any_of(below.begin(), below.end(),
-                     [&](const std::string& next) { return next == other || stands_on(next, other); });
+                     [&](const std::string& next) { return next == other || depends_on(next, other); });
 }
 
 // Each violation as "file includes header".
@@ -125,14 +126,14 @@ TEST(layering, the_sources_are_found) {
   EXPECT_GT(sources().at("compiler/ir/ir.h").lines, 50);
 }
 
-TEST(layering, every_file_has_a_room) {
-  for (const auto& [path, file] : sources()) EXPECT_TRUE(kRooms.contains(room_of(path))) << path;
+TEST(layering, every_file_has_a_module) {
+  for (const auto& [path, file] : sources()) EXPECT_TRUE(kModules.contains(module_of(path))) << path;
 }
 
-TEST(layering, no_room_includes_one_above_it) {
+TEST(layering, no_module_includes_one_above_it) {
   EXPECT_EQ(violations([](const std::string& file, const std::string& include) {
-              const std::string from = room_of(file), to = room_of(include);
-              return sources().contains(include) && from != to && !stands_on(from, to);
+              const std::string from = module_of(file), to = module_of(include);
+              return sources().contains(include) && from != to && !depends_on(from, to);
             }),
             kNone);
 }

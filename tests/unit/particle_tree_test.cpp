@@ -78,8 +78,8 @@ TEST(ParticleTree, FindsAllWithinReach) {
           EXPECT_TRUE(std::ranges::is_sorted(found));
           std::vector<bool> is_found(500);
           for (const int position : found) is_found[std::size_t(j_tree.numbers()[std::size_t(position)])] = true;
-          for (std::int64_t k = group * ParticleTree::kLeaf; k < std::min<std::int64_t>(77, (group + 1) * ParticleTree::kLeaf);
-               ++k) {
+          for (std::int64_t k = group * ParticleTree::kLeaf;
+               k < std::min<std::int64_t>(77, (group + 1) * ParticleTree::kLeaf); ++k) {
             const auto one = std::size_t(i_tree.numbers()[std::size_t(k)]);
             for (std::size_t other = 0; other < 500; ++other) {
               const double reach = space.reach(i.rows.back()[one], j.rows.back()[other]);

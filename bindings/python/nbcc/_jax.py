@@ -1,4 +1,4 @@
-"""Calls inside of JAX's transformations: grad, jit, vmap. The door is `call`. Only imported where JAX is.
+"""Calls inside of JAX's transformations: grad, jit, vmap. The entry point is `call`. Only imported where JAX is.
 
 A traced call is a `jax.pure_callback`: when it runs, its inputs are copied to the host, summed over there or on the
 pipeline's device, and the results copied back. Outside of transformations JAX's arrays are read where they are."""

@@ -1,4 +1,4 @@
-"""Texts -> callable pipelines. The doors are `compile` and `check`."""
+"""Texts -> callable pipelines. The entry points are `compile` and `check`."""
 
 from __future__ import annotations
 

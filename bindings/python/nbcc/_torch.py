@@ -1,4 +1,4 @@
-"""Calls with PyTorch's tensors that require gradients. The door is `call`. Both ways of a derivative are calls of
+"""Calls with PyTorch's tensors that require gradients. The entry point is `call`. Both ways of a derivative are calls of
 pipelines, so that derivatives can be differentiated again. Only imported where PyTorch is."""
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ std::string CpuPairBody::choose(const Choice& choice, int r, bool every_pair_cou
       values += fmt::format("{}({})({}[k])", d ? ", " : "", row_type(first),
                             node_name(plan_.outputs[std::size_t(payload.first + d)].value, r));
     payloads += fmt::format("{{\nconst {} x[] = {{{}}};\ninsert_payload<{}, {}>(slot, {}, {}, x);\n}}\n",
-                           row_type(first), values, choice.slots, payload.width, rows(first, payload.first), i);
+                            row_type(first), values, choice.slots, payload.width, rows(first, payload.first), i);
   }
   std::string text = fmt::format("if (const vmask better = {} & (is_better({}, {}, {}){}); any(better)) {{\n",
                                  counted(output, r, every_pair_counts), value, last, choice.least(), open);

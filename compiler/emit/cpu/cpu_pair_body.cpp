@@ -222,7 +222,8 @@ std::string CpuPairBody::counted_pairs() const {
   std::string text;
   for (int r = 0; r < i_block_; ++r)
     text += fmt::format(
-        "const vmask live_{0} = exclusions ? without_excluded(a->exclusions[{1}], *(vnumbers*)(a->j_number + j), live) : "
+        "const vmask live_{0} = exclusions ? without_excluded(a->exclusions[{1}], *(vnumbers*)(a->j_number + j), live) "
+        ": "
         "live;\n",
         r, i_name(r));
   return text;

@@ -62,8 +62,8 @@ std::string cuda_choose(const Plan& plan, const CudaScalars& scalars, const std:
       for (int d = 0; d < payload.width; ++d)
         values += fmt::format("{}t{}", d ? ", " : "", output_of(plan, payload.first + d).value);
       payloads += fmt::format("const {0} x{1}[] = {{{2}}};\ninsert_payload<{3}, {4}>(slot, sum[r].s{1}, x{1});\n",
-                             cuda_type(output_of(plan, payload.first).type, scalars), payload.first, values, choice.slots,
-                             payload.width);
+                              cuda_type(output_of(plan, payload.first).type, scalars), payload.first, values,
+                              choice.slots, payload.width);
     }
     text += fmt::format(
         "if (const index j = {0}; {1}is_before<{2}>(t{3}, j, sum[r].s{4}[{5}], sum[r].j{4}[{5}])) {{\n"

@@ -100,7 +100,8 @@ std::string all_pairs(const CudaPairBody& body, const Plan& plan, bool cutoff) {
 std::string kernel(const Pipeline& pipeline, const Plan& plan, const Options& options, const CudaPairBody& body,
                    const LaunchConfig& own) {
   const bool cutoff = plan.any_guard != kNone;
-  const std::string exclusions = fill_template("cuda_exclusions.cuh", {}) + fill_template("cuda_exclusions_of_tile.cuh", {});
+  const std::string exclusions =
+      fill_template("cuda_exclusions.cuh", {}) + fill_template("cuda_exclusions_of_tile.cuh", {});
   return fill_template("cuda_kernel.cu",
                        {{"title", cuda_title(pipeline, options)},
                         {"types", cuda_types(own, resident_threads_text(body.needs), options.precision, plan)},

@@ -1,4 +1,4 @@
-// A place to look from -> a matrix. Doors: Camera, camera_for(). Knows no OpenGL.
+// A place to look from -> a matrix. Entry points: Camera, camera_for(). Knows no OpenGL.
 #include "examples/nbody/draw/camera.h"
 
 #include <algorithm>

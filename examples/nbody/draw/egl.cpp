@@ -1,4 +1,4 @@
-// EGL -> a context without a window. One door: open_egl(). Opened at run time; no display server is asked.
+// EGL -> a context without a window. Entry point: open_egl(). Opened at run time; no display server is asked.
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
 

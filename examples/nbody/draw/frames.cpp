@@ -1,4 +1,4 @@
-// A simulation -> pictures in a folder or a movie. One door: Frames.
+// A simulation -> pictures in a folder or a movie. Entry point: Frames.
 #include "examples/nbody/frames.h"
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Names -> the functions of a context. One door: Gl. Draws nothing.
+// Names -> the functions of a context. Entry point: Gl. Draws nothing.
 #include "examples/nbody/draw/gl.h"
 
 #include <string>

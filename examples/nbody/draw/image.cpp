@@ -1,4 +1,4 @@
-// Pixels <-> PNG files, by libpng. Doors: write_png(), read_png(). Draws nothing.
+// Pixels <-> PNG files, by libpng. Entry points: write_png(), read_png(). Draws nothing.
 #include "examples/nbody/draw/image.h"
 
 #include <png.h>

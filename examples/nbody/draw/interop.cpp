@@ -1,5 +1,5 @@
-// A buffer of OpenGL -> an address in a GPU's memory, by CUDA's driver. One door: SharedBuffer. Launches nothing, and
-// copies nothing.
+// A buffer of OpenGL -> an address in a GPU's memory, by CUDA's driver. Entry point: SharedBuffer. Launches nothing,
+// and copies nothing.
 #include "examples/nbody/draw/interop.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Pictures -> a movie, which an ffmpeg at the other end of a socket writes. One door: Movie.
+// Pictures -> a movie, which an ffmpeg at the other end of a socket writes. Entry point: Movie.
 #include "examples/nbody/draw/movie.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-// A context without a window -> a picture that can be drawn into and read. Doors: open_offscreen(), read_pixels().
-// Where contexts come from is egl.cpp's and osmesa.cpp's.
+// A context without a window -> a picture that can be drawn into and read. Entry points: open_offscreen(),
+// read_pixels(). Where contexts come from is egl.cpp's and osmesa.cpp's.
 #include "examples/nbody/draw/offscreen.h"
 
 #include <algorithm>

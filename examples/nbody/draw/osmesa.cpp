@@ -1,5 +1,5 @@
-// OSMesa -> a context without a window, in software. One door: open_osmesa(). Opened at run time; the few functions are
-// declared here, as in Mesa's GL/osmesa.h.
+// OSMesa -> a context without a window, in software. Entry point: open_osmesa(). Opened at run time; the few functions
+// are declared here, as in Mesa's GL/osmesa.h.
 #include <cstdint>
 
 #include "examples/nbody/draw/offscreen.h"

@@ -1,5 +1,5 @@
-// Bodies in a buffer of OpenGL -> spots of light in the current picture. Doors: Sprites, look_for(). How bodies come
-// into the buffer is vertices.cpp's.
+// Bodies in a buffer of OpenGL -> spots of light in the current picture. Entry points: Sprites, look_for(). How bodies
+// come into the buffer is vertices.cpp's.
 #include "examples/nbody/draw/sprites.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A simulation's positions and velocities -> the buffer of the sprites, by sprites.pipe. One door: Vertices. Draws
+// A simulation's positions and velocities -> the buffer of the sprites, by sprites.pipe. Entry point: Vertices. Draws
 // nothing.
 #include "examples/nbody/draw/vertices.h"
 

@@ -1,4 +1,4 @@
-// Controls <-> Dear ImGui. Doors: Controls::press(), draw_panel(). Simulates nothing.
+// Controls <-> Dear ImGui. Entry points: Controls::press(), draw_panel(). Simulates nothing.
 #include "examples/nbody/viewer/panel.h"
 
 #include <imgui.h>

@@ -1,4 +1,4 @@
-// A simulator and bodies -> bodies at work. The door is Running.
+// A simulator and bodies -> bodies at work. The entry point is Running.
 #include "examples/nbody/viewer/running.h"
 
 namespace examples {

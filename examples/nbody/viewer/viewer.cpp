@@ -1,4 +1,4 @@
-// Bodies and a user -> pictures in a window. One door: show().
+// Bodies and a user -> pictures in a window. Entry point: show().
 #include "examples/nbody/viewer.h"
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// GLFW's callbacks -> Gestures. One door: Window. Knows no bodies.
+// GLFW's callbacks -> Gestures. Entry point: Window. Knows no bodies.
 #include "examples/nbody/viewer/window.h"
 
 #include <backends/imgui_impl_glfw.h>

@@ -1,4 +1,4 @@
-// Gravity through FDPS's doors, with particles of several classes, against sums written out in double precision.
+// Gravity through FDPS's functions, with particles of several classes, against sums written out in double precision.
 //
 //   gravity BOUND [DEVICE]     how far off a result may be, in units of the sum of its terms' lengths; where MultiWalk
 //                              sums

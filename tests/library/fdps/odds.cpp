@@ -1,4 +1,4 @@
-// Logsumexp and products through FDPS's doors: what several lists leave, joined, against one list of all of them, and
+// Logsumexp and products through FDPS's functions: what several lists leave, joined, against one list of all of them, and
 // against both written out.
 #include <chances_fdps.hpp>
 #include <cmath>
