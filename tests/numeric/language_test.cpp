@@ -21,10 +21,10 @@
 namespace nbcc::test {
 namespace {
 
-using Values = std::vector<double>;
+using Reals = std::vector<double>;
 using Numbers = std::vector<std::int64_t>;
 
-ArrayView view(Values& values) { return {values.data(), Element::Double, std::int64_t(values.size()), 8, 0}; }
+ArrayView view(Reals& values) { return {values.data(), Element::Double, std::int64_t(values.size()), 8, 0}; }
 ArrayView view(Numbers& values) { return {values.data(), Element::Int64, std::int64_t(values.size()), 8, 0}; }
 
 void on_every_device(const std::string& text,
@@ -115,7 +115,7 @@ TEST(Language, FunctionsTakeUnsignedNumbers) {
         for (const std::int64_t b : {1ll, 3000000000ll})
           for (const std::int64_t a : {0ll, 2ll, 2147483648ll, 4294967295ll}) {
             Numbers of_i{a}, of_j{b}, s(7), low(1), near(1), with(1);
-            Values d(4);
+            Reals d(4);
             SumState sum(kernel);
             sum.bind("a", view(of_i)), sum.bind("b", view(of_j)), sum.bind("low", view(low));
             sum.bind("s", {s.data(), Element::Int64, 1, 56, 8});
@@ -183,7 +183,7 @@ TEST(Language, RandomNumbersAreUniformAndIndependent) {
                       "for (int k = 0; k < 8; ++k) { if (int((u + 0.5) * 8) == k) { share[k] += 1; } }",
                   [&](const auto& kernel, const auto& where) {
                     Numbers a(kI), b(kJ);
-                    Values s(6 * kI), share(kParts * kI);
+                    Reals s(6 * kI), share(kParts * kI);
                     SumState sum(kernel);
                     sum.bind("a", view(a)), sum.bind("b", view(b));
                     sum.bind("s", {s.data(), Element::Double, kI, 48, 8});
@@ -219,17 +219,17 @@ TEST(Language, FieldsThatAreMatrices) {
       "s[2] += double((a + m)[1].x + (2 * b)[1].y);\n"
       "void finish() { s[3] = determinant(sum); sum = sum * m; }",
       [](const auto& kernel, const auto& where) {
-        Values a{2, 3, 5, 7}, b{1, 4, 6, 2}, sum(4), s(4);
-        const auto matrix = [](Values& values) { return ArrayView{values.data(), Element::Double, 1, 32, 8}; };
+        Reals a{2, 3, 5, 7}, b{1, 4, 6, 2}, sum(4), s(4);
+        const auto matrix = [](Reals& values) { return ArrayView{values.data(), Element::Double, 1, 32, 8}; };
         SumState state(kernel);
         state.bind("a", matrix(a)), state.bind("b", matrix(b)), state.bind("sum", matrix(sum)),
             state.bind("s", matrix(s));
         state.run();
         state.wait();
         // m b = (13 8 / 27 20)
-        EXPECT_EQ(s, (Values{-2 + 10 * 9 + 100 * (2 * 2 - 4 * 6), 3 * 1 + 4 * 4, 5 + 3 + 2 * 2, 13 * 20 - 8 * 27}))
+        EXPECT_EQ(s, (Reals{-2 + 10 * 9 + 100 * (2 * 2 - 4 * 6), 3 * 1 + 4 * 4, 5 + 3 + 2 * 2, 13 * 20 - 8 * 27}))
             << where;
-        EXPECT_EQ(sum, (Values{13 + 24, 26 + 32, 27 + 60, 54 + 80})) << where;
+        EXPECT_EQ(sum, (Reals{13 + 24, 26 + 32, 27 + 60, 54 + 80})) << where;
       });
 }
 
@@ -257,7 +257,7 @@ TEST(Language, MatricesVectorsArraysAndResultsOfFunctions) {
         for (const double y : {3.0, 6.0})
           for (const double x : {1.0, 2.0, 5.0}) {
             Numbers a{std::int64_t(x)}, b{std::int64_t(y)};
-            Values s(12);
+            Reals s(12);
             SumState sum(kernel);
             sum.bind("a", view(a)), sum.bind("b", view(b)), sum.bind("s", {s.data(), Element::Double, 1, 96, 8});
             sum.run();
@@ -272,18 +272,18 @@ TEST(Language, MatricesVectorsArraysAndResultsOfFunctions) {
               product += u[c] * v[c] - v[c] / std::pow(2, double(c));
               any = any || u[c] < v[c], all = all && u[c] <= v[c], equal = equal && u[c] == v[c];
             }
-            const Values expected{det,
-                                  dot(u, u) + dot(v, v) + dot(t, t),
-                                  dot(u, u) * v[0] + dot(v, u) * v[1] + dot(t, u) * v[2],
-                                  u[0] * dot(u, v) + u[1] * dot(v, v) + u[2] * dot(t, v),
-                                  t[0] - 2 * u[2] + u[2] * v[0],
-                                  x * 3 - 2 * y,
-                                  (x > 4 ? -1 : x) + 10 * y + 100,
-                                  5 * y,
-                                  product,
-                                  any ? 1.0 : 0.0,
-                                  all && !equal ? 1.0 : 0.0,
-                                  greater};
+            const Reals expected{det,
+                                 dot(u, u) + dot(v, v) + dot(t, t),
+                                 dot(u, u) * v[0] + dot(v, u) * v[1] + dot(t, u) * v[2],
+                                 u[0] * dot(u, v) + u[1] * dot(v, v) + u[2] * dot(t, v),
+                                 t[0] - 2 * u[2] + u[2] * v[0],
+                                 x * 3 - 2 * y,
+                                 (x > 4 ? -1 : x) + 10 * y + 100,
+                                 5 * y,
+                                 product,
+                                 any ? 1.0 : 0.0,
+                                 all && !equal ? 1.0 : 0.0,
+                                 greater};
             for (std::size_t k = 0; k < expected.size(); ++k)
               EXPECT_NEAR(s[k], expected[k], 1e-4) << where << ", " << k << ", x = " << x << ", y = " << y;
           }

@@ -22,18 +22,18 @@
 namespace nbcc::test {
 namespace {
 
-using Values = std::vector<double>;
+using Reals = std::vector<double>;
 using Indices = std::vector<std::int64_t>;
 
 // Particles whose fields are all doubles, bound on the host or on a GPU.
 struct Particles {
-  std::map<std::string, Values> of;
+  std::map<std::string, Reals> of;
   std::map<std::string, std::unique_ptr<DeviceArray>> there;
 
   void bind(SumState& sum, const CudaGpu* gpu) {
     for (const FieldLayout& field : sum.fields()) {
       if (field.role == Role::Param) continue;
-      Values& values = of[field.name];
+      Reals& values = of[field.name];
       void* data = values.data();
       if (gpu) {
         std::unique_ptr<DeviceArray>& array = there[field.name];
@@ -125,7 +125,7 @@ void check_every_kind_of_run(const Device& on) {
     const std::string what = on.name + ", kind " + std::to_string(kind);
     EXPECT_TRUE(message_of(sum, choice).starts_with(kBeyond)) << what << ": " << message_of(sum, choice);
     if (!on.gpu) {
-      EXPECT_EQ(all.of["s"], Values(300, -77)) << what << ": outputs are written";
+      EXPECT_EQ(all.of["s"], Reals(300, -77)) << what << ": outputs are written";
     }
     EXPECT_EQ(
         message_of(sum, {.i_begin = 0, .i_count = choice.i_count < 0 ? -1 : 3, .i_list = choice.i_list, .clamp = true}),
@@ -191,9 +191,9 @@ void check_other_indices(const Device& on) {
   sum.set_listed_pairs(2, first.data(), 3, j.data());
   all.bind(sum, on.gpu);
   EXPECT_EQ(message_of(sum), "") << on.name;
-  sum.set_param("n", Values{5});
+  sum.set_param("n", Reals{5});
   EXPECT_NE(message_of(sum).find("n is 5 for i-particle"), std::string::npos) << on.name;
-  sum.set_param("n", Values{2});
+  sum.set_param("n", Reals{2});
   all.of["kind"][2] = 2;
   all.bind(sum, on.gpu);
   EXPECT_TRUE(message_of(sum).starts_with("kind is 2 for listed pair 2, but table 'e'")) << on.name;
@@ -263,7 +263,7 @@ void check_far_parts(const Device& on) {
                                    "output(sum) double s; s += e[a + b];"});
   SumState sum(on.device.load(on.build(pipeline, {})));
   Particles all;
-  const auto message = [&](const Values& a, const Values& b) {
+  const auto message = [&](const Reals& a, const Reals& b) {
     all.of = {{"a", a}, {"b", b}, {"s", {0, 0}}};
     all.there.clear();
     all.bind(sum, on.gpu);
@@ -418,7 +418,7 @@ TEST(TableIndices, OfRandomPipelinesAreNeverWrongWithoutAWord) {
             is_read_beyond = is_read_beyond || (beyond && guard.value(int(ti), int(tj)));
           }
         SumState sum(kernel);
-        sum.set_param("t", Values(std::size_t(size), 1.0));
+        sum.set_param("t", Reals(std::size_t(size), 1.0));
         all.bind(sum, on.gpu);
         const std::string message = message_of(sum);
         const bool is_checked = kernel->source.index_checks.unchecked.empty();

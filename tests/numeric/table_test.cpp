@@ -24,10 +24,10 @@
 namespace nbcc::test {
 namespace {
 
-using Values = std::vector<double>;
+using Reals = std::vector<double>;
 using Numbers = std::vector<int>;
 
-ArrayView view(Values& values) { return {values.data(), Element::Double, std::int64_t(values.size()), 8, 0}; }
+ArrayView view(Reals& values) { return {values.data(), Element::Double, std::int64_t(values.size()), 8, 0}; }
 ArrayView view(Numbers& values) { return {values.data(), Element::Int32, std::int64_t(values.size()), 4, 0}; }
 
 void on_every_device(const std::string& text,
@@ -46,8 +46,8 @@ void on_every_device(const std::string& text,
 }
 
 // Whole numbers, so that every precision has them.
-Values numbered(int count) {
-  Values values;
+Reals numbered(int count) {
+  Reals values;
   for (int k = 0; k < count; ++k) values.push_back(k % 1000 + 1);
   return values;
 }
@@ -66,10 +66,10 @@ TEST(Tables, ClampedRowsAndColumnsFindTheEnds) {
     std::string fitted = text;
     fitted.replace(fitted.find("1000000"), 7, std::to_string(types - 1));
     on_every_device(fitted, [types](const std::shared_ptr<const Kernel>& kernel, const std::string& where) {
-      Values e = numbered(types * types), w(300);
+      Reals e = numbered(types * types), w(300);
       Numbers ti{-2000000000, -1, 0, types / 2, types - 1, types, 2000000000}, tj(300);
       for (int j = 0; j < 300; ++j) w[std::size_t(j)] = j % 3, tj[std::size_t(j)] = j * 7 % (types + 9) - 4;
-      Values s(ti.size()), m(ti.size());
+      Reals s(ti.size()), m(ti.size());
       SumState sum(kernel);
       sum.bind("ti", view(ti)), sum.bind("tj", view(tj)), sum.bind("w", view(w));
       sum.bind("s", view(s)), sum.bind("m", view(m));
@@ -107,13 +107,13 @@ TEST(Tables, ManyMayBeReadAtTheSamePlace) {
         "most += n[tj][ti]; t += r[(ti + tj) / 2][tj];";
     on_every_device(text, [types](const std::shared_ptr<const Kernel>& kernel, const std::string& where) {
       const int count = types * types;
-      const Values a = numbered(count), c = numbered(3 * count);
-      Values b(a.rbegin(), a.rend()), n, r;
+      const Reals a = numbered(count), c = numbered(3 * count);
+      Reals b(a.rbegin(), a.rend()), n, r;
       for (int k = 0; k < count; ++k) n.push_back(k % 77 - 20), r.push_back(k % 5);
-      Values w(300);
+      Reals w(300);
       Numbers ti{-5, 0, types / 2, types - 1, types}, tj(300);
       for (int j = 0; j < 300; ++j) w[std::size_t(j)] = j % 4, tj[std::size_t(j)] = j * 7 % (types + 9) - 4;
-      Values s(ti.size()), v(3 * ti.size()), most(ti.size()), t(ti.size());
+      Reals s(ti.size()), v(3 * ti.size()), most(ti.size()), t(ti.size());
       SumState sum(kernel);
       sum.bind("ti", view(ti)), sum.bind("tj", view(tj)), sum.bind("w", view(w));
       sum.bind("s", view(s)), sum.bind("most", view(most)), sum.bind("t", view(t));
@@ -123,7 +123,7 @@ TEST(Tables, ManyMayBeReadAtTheSamePlace) {
       sum.wait();
       for (std::size_t i = 0; i < ti.size(); ++i) {
         double of_s = 0, of_most = 0, of_t = 0;
-        Values of_v(3);
+        Reals of_v(3);
         for (std::size_t j = 0; j < tj.size(); ++j) {
           const int row = within(ti[i], types), column = within(tj[j], types);
           const auto at = std::size_t(row * types + column);
@@ -135,7 +135,7 @@ TEST(Tables, ManyMayBeReadAtTheSamePlace) {
         }
         const std::string which = where + ", " + std::to_string(types) + " types, i " + std::to_string(i);
         EXPECT_EQ(s[i], of_s) << which;
-        EXPECT_EQ(Values(v.begin() + std::ptrdiff_t(3 * i), v.begin() + std::ptrdiff_t(3 * i + 3)), of_v) << which;
+        EXPECT_EQ(Reals(v.begin() + std::ptrdiff_t(3 * i), v.begin() + std::ptrdiff_t(3 * i + 3)), of_v) << which;
         EXPECT_EQ(most[i], of_most) << which;
         EXPECT_EQ(t[i], of_t) << which;
       }
@@ -149,10 +149,10 @@ TEST(Tables, VectorsAndWholeNumbersAreLookedUpToo) {
       "output(sum) vec3 s; output(sum) int count; output(max) index most;\n"
       "if (b[k]) { s += c[k]; count += n[k]; }\nmost = max(most, far[k]);",
       [](const std::shared_ptr<const Kernel>& kernel, const std::string& where) {
-        Values c = numbered(120), n(40), b(40), far{5, 0x1p40, 7};
+        Reals c = numbered(120), n(40), b(40), far{5, 0x1p40, 7};
         Numbers k(100);
         for (int j = 0; j < 40; ++j) n[std::size_t(j)] = j - 20, b[std::size_t(j)] = j % 2;
-        Values expected(3);
+        Reals expected(3);
         double counted = 0;
         for (int j = 0; j < 100; ++j) {
           const int at = j % 50 - 5, found = within(at, 40);
@@ -161,7 +161,7 @@ TEST(Tables, VectorsAndWholeNumbersAreLookedUpToo) {
           for (int x = 0; x < 3; ++x) expected[std::size_t(x)] += c[std::size_t(3 * found + x)];
           counted += n[std::size_t(found)];
         }
-        Values s(3), count(1), most(1);
+        Reals s(3), count(1), most(1);
         SumState sum(kernel);
         sum.set_counts(1, 100);
         sum.bind("k", view(k));
@@ -186,12 +186,12 @@ TEST(Tables, SplinesAreExactForCubicsAndHoldTheirEnds) {
         const double epsilon =
             kernel->source.accumulator_types.empty() || where.find("double") == std::string::npos ? 1.2e-7 : 2.3e-16;
         const auto f = [](double x) { return ((0.001 * x - 0.06) * x + 0.5) * x + 3; };
-        Values cubic(120, 77.0), line(1500), v(8);
+        Reals cubic(120, 77.0), line(1500), v(8);
         for (int k = 0; k < 60; ++k) cubic[std::size_t(60 + k)] = f(k);
         for (int k = 0; k < 1500; ++k) line[std::size_t(k)] = 2 - 0.25 * k;
         for (int k = 0; k < 4; ++k) v[std::size_t(2 * k)] = f(k), v[std::size_t(2 * k + 1)] = k * k;
-        Values s{-1e30, -1, 0, 0.25, 1.5, 2.75, 3, 17.125, 58.5, 59, 60, 1499, 1e30, HUGE_VAL, -HUGE_VAL, NAN}, one{1};
-        Values c(s.size()), l(s.size()), p(2 * s.size());
+        Reals s{-1e30, -1, 0, 0.25, 1.5, 2.75, 3, 17.125, 58.5, 59, 60, 1499, 1e30, HUGE_VAL, -HUGE_VAL, NAN}, one{1};
+        Reals c(s.size()), l(s.size()), p(2 * s.size());
         SumState sum(kernel);
         sum.bind("s", view(s)), sum.bind("one", view(one)), sum.bind("c", view(c)), sum.bind("l", view(l));
         sum.bind("p", {p.data(), Element::Double, std::int64_t(s.size()), 16, 8});
@@ -214,7 +214,7 @@ TEST(Tables, SplinesAreExactForCubicsAndHoldTheirEnds) {
 
 // sin(x) at 0, 0.5, ... 3: from SciPy 1.17.1's CubicSpline with its default ends ("not-a-knot").
 TEST(Tables, SplinesAreThoseOfSciPy) {
-  Values y;
+  Reals y;
   for (int k = 0; k <= 6; ++k) y.push_back(std::sin(k * 0.5));
   const auto coefficients = spline_coefficients(y);
   const auto at = [&](double s) {
@@ -228,12 +228,12 @@ TEST(Tables, SplinesAreThoseOfSciPy) {
 }
 
 TEST(Tables, OfTwoAndThreeElementsAreALineAndAParabola) {
-  const auto line = spline_coefficients(Values{1, 4});
+  const auto line = spline_coefficients(Reals{1, 4});
   EXPECT_EQ(line[0][0], 1);
   EXPECT_EQ(line[1][0], 3);
   EXPECT_EQ(line[2][0], 0);
   EXPECT_EQ(line[3][0], 0);
-  const auto parabola = spline_coefficients(Values{0, 1, 4});
+  const auto parabola = spline_coefficients(Reals{0, 1, 4});
   for (int k = 0; k < 2; ++k) {
     EXPECT_NEAR(parabola[1][std::size_t(k)], 2 * k, 1e-15);
     EXPECT_NEAR(parabola[2][std::size_t(k)], 1, 1e-15);
@@ -262,7 +262,7 @@ TEST(Tables, SplinesAreFiniteOrRefused) {
     CpuDevice device(1, isa, make_cpu_toolchain(), "", "");
     SumState sum(device.load(build_cpu_kernel(pipeline, {.precision = precision}, isa, "")));
     const int count = shape.rows * shape.columns * shape.components;
-    Values values(static_cast<std::size_t>(count), 1.0);
+    Reals values(static_cast<std::size_t>(count), 1.0);
     const int where = random.below(count), entry = where / shape.components;
     const bool extreme = random.chance(50);
     values[std::size_t(where)] =
@@ -278,7 +278,7 @@ TEST(Tables, SplinesAreFiniteOrRefused) {
       continue;
     }
     EXPECT_TRUE(extreme) << "seed " << seed;
-    Values s{0, 0.3, 1.7, 2.5, 3, 7.9}, one{1}, v(s.size());
+    Reals s{0, 0.3, 1.7, 2.5, 3, 7.9}, one{1}, v(s.size());
     sum.bind("s", view(s)), sum.bind("one", view(one)), sum.bind("v", view(v));
     sum.run();
     sum.wait();
@@ -294,14 +294,14 @@ TEST(Tables, SplinesAreFiniteOrRefused) {
   const Isa isa = runnable_isas().back();
   CpuDevice device(1, isa, make_cpu_toolchain(), "", "");
   SumState sum(device.load(build_cpu_kernel(pipeline, {}, isa, "")));
-  EXPECT_NO_THROW(sum.set_param("t", Values{1, HUGE_VAL, 2, 3}));
+  EXPECT_NO_THROW(sum.set_param("t", Reals{1, HUGE_VAL, 2, 3}));
 }
 
 TEST(Tables, AreTheSameForAllBatches) {
   const Pipeline pipeline = parse({"table.pipe", "input_j int k; param real t[8]; output(sum) real s; s += t[k];"});
   CpuDevice device(1, runnable_isas().back(), make_cpu_toolchain(), "", "");
   SumState sum(device.load(build_cpu_kernel(pipeline, {}, runnable_isas().back(), "")));
-  Values values(16);
+  Reals values(16);
   EXPECT_THROW(sum.set_param_of_groups("t", values), UsageError);
 }
 

@@ -1,6 +1,10 @@
 // A pipeline with every kind of output, on the shim's GPU, with each of its arrays on the host or on the device as a
 // test wants it; and what its sums should be. The entry points are CudaExperiment and expected_sums().
 #pragma once
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -51,5 +55,18 @@ class CudaExperiment {
 };
 
 inline const std::set<std::string> kAllFields{"xi", "hi", "xj", "mj", "acc", "pot", "near", "far"};
+
+// Expects each output to be within `tolerance` (default: for single precision) of the largest of its expected numbers.
+inline void expect_close(const Numbers& got, const Numbers& expected, double tolerance = 2e-6) {
+  for (const auto& [field, numbers] : expected) {
+    ASSERT_EQ(got.at(field).size(), numbers.size());
+    double scale = 1;
+    for (const double number : numbers) scale = std::max(scale, std::isfinite(number) ? std::fabs(number) : 0);
+    for (std::size_t k = 0; k < numbers.size(); ++k) {
+      if (got.at(field)[k] == numbers[k]) continue;
+      ASSERT_NEAR(got.at(field)[k], numbers[k], field == "near" ? 0 : tolerance * scale) << field << " at " << k;
+    }
+  }
+}
 
 }  // namespace nbcc::test

@@ -20,13 +20,13 @@ int count(const Graph& graph, Op op, const Pipeline& pipeline) {
   return n;
 }
 
-struct Case {
+struct CoincidentCase {
   const char* name;
   const char* text;
   int tests;  // comparisons with 0 that are left: one for each difference, or the one that was there
 };
 
-const Case kCases[] = {
+const CoincidentCase kCoincidentCases[] = {
     {"two", "real a = xi - xj; real b = hi - mj; real r2 = a * a + b * b; skip_if(r2 == 0.0); s += rsqrt(r2 + p);", 2},
     {"zero_comes_first", "real a = xi - xj; real b = hi - mj; skip_if(0.0 == a * a + b * b); s += 1.0;", 2},
     {"not_equal", "real a = xi - xj; real b = hi - mj; if (a * a + b * b != 0.0) s += p;", 2},
@@ -40,7 +40,7 @@ const Case kCases[] = {
 };
 
 TEST(Coincident, Table) {
-  for (const Case& c : kCases) {
+  for (const CoincidentCase& c : kCoincidentCases) {
     Pipeline pipeline = test::cleaned(c.text);
     test_differences(pipeline);
     EXPECT_EQ(count(pipeline.pair, Op::Eq, pipeline), c.tests) << c.name << ": " << c.text;
@@ -48,7 +48,7 @@ TEST(Coincident, Table) {
 }
 
 TEST(Coincident, TheDifferencesAreFoundAgain) {
-  Pipeline pipeline = test::cleaned(kCases[0].text);
+  Pipeline pipeline = test::cleaned(kCoincidentCases[0].text);
   test_differences(pipeline);
   const Node& guard = pipeline.pair[pipeline.contributions[0].guard];
   ASSERT_EQ(guard.op, Op::Not);
@@ -58,7 +58,7 @@ TEST(Coincident, TheDifferencesAreFoundAgain) {
 
 // Sums and conditions whose parts are shared are not followed to the end of every path.
 TEST(Coincident, LooksNoDeeperThanSpaceHasDimensions) {
-  Pipeline pipeline = test::cleaned(kCases[0].text);
+  Pipeline pipeline = test::cleaned(kCoincidentCases[0].text);
   Graph& graph = pipeline.pair;
   NodeId sum = graph[graph[pipeline.contributions[0].guard].args[0]].args[0], test = graph.binary(Op::Eq, sum, sum);
   ASSERT_EQ(graph[sum].op, Op::Add);
@@ -70,7 +70,7 @@ TEST(Coincident, LooksNoDeeperThanSpaceHasDimensions) {
 }
 
 TEST(Coincident, KeepsTheOraclesAnswer) {
-  const std::string text = kCases[0].text;
+  const std::string text = kCoincidentCases[0].text;
   const OracleInput input{1, 3, {{1}, {2}}, {{1, 1, 4}, {2, 5, 2}}, {7}};
   Pipeline pipeline = test::cleaned(text);
   const double before = interpret(pipeline, input).values[0][0];
@@ -80,7 +80,7 @@ TEST(Coincident, KeepsTheOraclesAnswer) {
 }
 
 TEST(Coincident, LeavesR2ToBeginWithTheSoftening) {
-  const Pipeline pipeline = optimize(test::cleaned(kCases[0].text), {}, cuda_target());
+  const Pipeline pipeline = optimize(test::cleaned(kCoincidentCases[0].text), {}, cuda_target());
   EXPECT_EQ(count(pipeline.pair, Op::Fma, pipeline), 2);
   EXPECT_EQ(count(pipeline.pair, Op::Add, pipeline), 0);
   EXPECT_NE(pipeline.contributions[0].guard, kNone);

@@ -6,13 +6,13 @@
 namespace nbcc {
 namespace {
 
-struct Case {
+struct ContractCase {
   const char* name;
   const char* text;
   const char* ir;
 };
 
-const Case kCases[] = {
+const ContractCase kContractCases[] = {
     {"begins_with_the_bare_term", "real a = xi - xj; real b = hi - mj; s += a * a + b * b + p;",
      "%0 = input_i.real 0\n"
      "%1 = input_j.real 0\n"
@@ -110,7 +110,7 @@ const Case kCases[] = {
 };
 
 TEST(contract, table) {
-  for (const Case& c : kCases) {
+  for (const ContractCase& c : kContractCases) {
     Pipeline pipeline = test::cleaned(c.text);
     contract(pipeline);
     EXPECT_EQ(test::dumped(pipeline), c.ir) << c.name << ": " << c.text;

@@ -16,21 +16,8 @@ namespace {
 
 using test::CudaExperiment;
 using test::CudaShim;
+using test::expect_close;
 using test::Numbers;
-
-constexpr double kTolerance = 2e-6;  // of the largest of an output's numbers; single precision
-
-void expect_close(const Numbers& got, const Numbers& expected) {
-  for (const auto& [field, numbers] : expected) {
-    ASSERT_EQ(got.at(field).size(), numbers.size());
-    double scale = 1;
-    for (const double number : numbers) scale = std::max(scale, std::isfinite(number) ? std::fabs(number) : 0);
-    for (std::size_t k = 0; k < numbers.size(); ++k) {
-      if (got.at(field)[k] == numbers[k]) continue;
-      ASSERT_NEAR(got.at(field)[k], numbers[k], field == "near" ? 0 : kTolerance * scale) << field << " at " << k;
-    }
-  }
-}
 
 class CudaSumTest : public testing::Test {
  protected:

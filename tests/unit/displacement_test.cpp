@@ -21,13 +21,13 @@ std::string axis_of(const std::string& value) {
   return text(axis->of_j) + " | " + text(axis->of_i) + " | " + text(axis->length);
 }
 
-struct Case {
+struct DisplacementCase {
   const char* value;
   const char* axis;
 };
 
 TEST(displacement, is_a_number_of_j_less_one_of_i) {
-  constexpr Case table[] = {
+  constexpr DisplacementCase table[] = {
       {"xj - xi", "xj | xi | open"},
       {"xi - xj", "xj | xi | open"},
       {"-(xi - xj)", "xj | xi | open"},
@@ -43,11 +43,11 @@ TEST(displacement, is_a_number_of_j_less_one_of_i) {
       {"xj - L", "none"},
       {"abs(d)", "none"},
   };
-  for (const Case& c : table) EXPECT_EQ(axis_of(c.value), c.axis) << c.value;
+  for (const DisplacementCase& c : table) EXPECT_EQ(axis_of(c.value), c.axis) << c.value;
 }
 
 TEST(displacement, may_be_a_nearest_image) {
-  constexpr Case table[] = {
+  constexpr DisplacementCase table[] = {
       {"nearest_image(d, L)", "xj | xi | L"},
       {"nearest_image(-d, 2.0)", "xj | xi | 2"},
       {"d - L * round(d / L)", "xj | xi | L"},
@@ -64,7 +64,7 @@ TEST(displacement, may_be_a_nearest_image) {
       {"nearest_image(d, hi)", "none"},
       {"nearest_image(nearest_image(d, L), M)", "none"},
   };
-  for (const Case& c : table) EXPECT_EQ(axis_of(c.value), c.axis) << c.value;
+  for (const DisplacementCase& c : table) EXPECT_EQ(axis_of(c.value), c.axis) << c.value;
 }
 
 // "cell, component" of the axis that the value is, or "none".
@@ -81,7 +81,7 @@ TEST(displacement, may_be_a_component_of_an_image_in_a_cell) {
       vectors += expression_text(p.fields, p.pair, p.pair[vector].args[0]) + " ";
     return expression_text(p.fields, p.pair, axis->of_j) + " " + vectors + std::to_string(axis->component);
   };
-  constexpr Case table[] = {
+  constexpr DisplacementCase table[] = {
       {"nearest_image(xj - xi, a, b, c).x", "xj.x a.x b.x c.x 0"},
       {"nearest_image(xi - xj, a, b, c).y", "xj.y a.x b.x c.x 1"},
       {"2 * nearest_image(xj - xi, a, b, c).z", "xj.z * 2 a.x * 2 b.x * 2 c.x * 2 2"},
@@ -89,7 +89,7 @@ TEST(displacement, may_be_a_component_of_an_image_in_a_cell) {
       {"nearest_image(vec3(xj.x - xi.x, xi.y - xj.y, xj.z - xi.z), a, b, c).x", "none"},
       {"nearest_image(vec3(xj.x - xi.x, xi.y - xj.y, 0), a, b, c).x", "none"},
   };
-  for (const Case& c : table) EXPECT_EQ(axis_in_cell(c.value), c.axis) << c.value;
+  for (const DisplacementCase& c : table) EXPECT_EQ(axis_in_cell(c.value), c.axis) << c.value;
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace {
 
 using test::CpuRun;
 
-struct Case {
+struct EmitCpuCase {
   const char* name;
   const char* text;
 };
@@ -27,7 +27,7 @@ struct Case {
   "input_j real xj; input_j int kj; input_j bool fj; input_j index nj; input_j float ej; input_j double dj;" \
   "param real p = 1.5; param int q = 3; param bool pf = true;\n"
 
-const Case kCases[] = {
+const EmitCpuCase kEmitCpuCases[] = {
     {"bool_select", FIELDS "output(sum) real s;\nbool b = xi < xj ? fi : kj < 2; s += b ? xj : 2.0;"},
     {"bool_select_of_constants",
      FIELDS "output(sum) real s;\nbool b = xi < xj ? true : fj; bool c = fi ? b : false; s += c ? xj : 2.0;"},
@@ -154,7 +154,7 @@ OracleInput input_for(const Pipeline& pipeline, std::int64_t ni, std::int64_t nj
 // Of a case's number.
 class EmitCpu : public testing::TestWithParam<std::size_t> {
  protected:
-  static Pipeline pipeline() { return parse({"case.pipe", kCases[GetParam()].text}); }
+  static Pipeline pipeline() { return parse({"case.pipe", kEmitCpuCases[GetParam()].text}); }
 };
 
 TEST_P(EmitCpu, HasTheInterpretersValues) {
@@ -162,7 +162,7 @@ TEST_P(EmitCpu, HasTheInterpretersValues) {
   for (const auto& [options, isa] : choices(test::runnable_isas(), GetParam())) {
     // Operations are good to a few ulp, and values to ten times that of an output's terms' sum; NaN is no excuse.
     const bool wide = options.precision == Precision::Double &&
-                      std::string(kCases[GetParam()].text).find("float s;") == std::string::npos;
+                      std::string(kEmitCpuCases[GetParam()].text).find("float s;") == std::string::npos;
     const double relative = 64 * (wide ? 0x1p-52 : 0x1p-23);
     const CpuRun run(pipeline, options, isa);
     for (const auto& [ni, nj] : {std::pair<int, int>{5, 37}, {4, 0}}) {
@@ -174,7 +174,7 @@ TEST_P(EmitCpu, HasTheInterpretersValues) {
           const double want = expected.values[c][i], is = got[c][i];
           const double size = std::isfinite(expected.magnitudes[c][i]) ? expected.magnitudes[c][i] : 0;
           EXPECT_TRUE(is == want || std::fabs(is - want) <= relative * (size + std::fabs(want)))
-              << kCases[GetParam()].text << "\n"
+              << kEmitCpuCases[GetParam()].text << "\n"
               << test::describe(options, isa) << ", nj = " << nj << ", output " << c << " of i " << i << ": " << is
               << ", not " << want;
         }
@@ -192,13 +192,13 @@ TEST_P(EmitCpu, IsAcceptedByTheToolchain) {
   }
   for (const auto& [options, isa] : choices(foreign, GetParam())) {
     const KernelSource kernel = build_cpu_kernel(pipeline, options, isa, "");
-    EXPECT_NO_THROW(make_cpu_toolchain()->compile(kernel, kernel.first())) << kCases[GetParam()].text << "\n"
+    EXPECT_NO_THROW(make_cpu_toolchain()->compile(kernel, kernel.first())) << kEmitCpuCases[GetParam()].text << "\n"
                                                                            << test::describe(options, isa);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, EmitCpu, testing::Range(std::size_t(0), std::size(kCases)),
-                         [](const auto& info) { return std::string(kCases[info.param].name); });
+INSTANTIATE_TEST_SUITE_P(Table, EmitCpu, testing::Range(std::size_t(0), std::size(kEmitCpuCases)),
+                         [](const auto& info) { return std::string(kEmitCpuCases[info.param].name); });
 
 KernelSource emitted(const char* text, const Options& options, Isa isa) {
   return emit_cpu(optimize(parse({"case.pipe", text}), options, facts(isa).target), options, isa);

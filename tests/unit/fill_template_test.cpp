@@ -7,14 +7,14 @@
 namespace nbcc {
 namespace {
 
-struct Case {
+struct FillTemplateCase {
   const char* name;
   const char* text;
   std::map<std::string, std::string> holes;
   const char* filled;
 };
 
-const Case kCases[] = {
+const FillTemplateCase kFillTemplateCases[] = {
     {"no_hole", "a {b} @ c\n", {}, "a {b} @ c\n"},
     {"inside_a_line", "for @{n} of @{n}s\n", {{"n", "8"}}, "for 8 of 8s\n"},
     {"lines_are_indented", "{\n  @{body}\n}\n", {{"body", "a;\nb;\n"}}, "{\n  a;\n  b;\n}\n"},
@@ -27,7 +27,8 @@ const Case kCases[] = {
 };
 
 TEST(fill_template, table) {
-  for (const Case& c : kCases) EXPECT_EQ(fill_text(c.name, c.text, c.holes), c.filled) << c.name;
+  for (const FillTemplateCase& c : kFillTemplateCases)
+    EXPECT_EQ(fill_text(c.name, c.text, c.holes), c.filled) << c.name;
 }
 
 std::string refusal(const char* text, const std::map<std::string, std::string>& holes) {

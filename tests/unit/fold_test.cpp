@@ -17,7 +17,7 @@ namespace {
 using test::input_i;
 using test::input_j;
 
-struct Case {
+struct FoldCase {
   const char* name;
   std::function<NodeId(Graph&)> build;
   const char* folded;  // the IR without its comments and indentation, lines joined by "; "
@@ -44,8 +44,8 @@ std::string fold_of(const std::function<NodeId(Graph&)>& build) {
 }
 
 template <std::size_t n>
-void expect_folds(const Case (&table)[n]) {
-  for (const Case& c : table) EXPECT_EQ(fold_of(c.build), c.folded) << c.name;
+void expect_folds(const FoldCase (&table)[n]) {
+  for (const FoldCase& c : table) EXPECT_EQ(fold_of(c.build), c.folded) << c.name;
 }
 
 NodeId x(Graph& g) { return input_j(g, 0); }
@@ -68,7 +68,7 @@ auto xy(const Build& build) {
 #define X "%0 = input_j.real 0"
 #define XY "%0 = input_j.real 0; %1 = input_i.real 0"
 
-const Case kArithmetic[] = {
+const FoldCase kArithmetic[] = {
     {"add_constants", [](Graph& g) { return g.binary(Op::Add, c(g, 2), c(g, 0.5)); }, "%0 = const.real 2.5"},
     {"function_of_constant", [](Graph& g) { return g.unary(Op::Sqrt, c(g, 16)); }, "%0 = const.real 4"},
     {"fma_of_constants", [](Graph& g) { return g.make(Op::Fma, Type::Real, {c(g, 2), c(g, 3), c(g, 4)}); },
@@ -134,7 +134,7 @@ const Case kArithmetic[] = {
      "%0 = j_index.index; %1 = const.index 2; %2 = div.index %0 %1"},
 };
 
-const Case kSigns[] = {
+const FoldCase kSigns[] = {
     {"double_negation", [](Graph& g) { return neg(g, neg(g, x(g))); }, X},
     {"x_minus_negative", xy([](Graph& g, NodeId a, NodeId b) { return g.binary(Op::Sub, a, neg(g, b)); }),
      XY "; %2 = add.real %0 %1"},
@@ -156,7 +156,7 @@ const Case kSigns[] = {
 #define LESS XY "; %2 = lt.bool %0 %1"
 #define CHOICE "%3 = select.real %2 %1 %0"
 
-const Case kLogic[] = {
+const FoldCase kLogic[] = {
     {"select_true", xy([](Graph& g, NodeId a, NodeId b) { return g.select(c(g, 1, Type::Bool), a, b); }), X},
     {"select_false", xy([](Graph& g, NodeId a, NodeId b) { return g.select(c(g, 0, Type::Bool), b, a); }), X},
     {"select_of_equals", [](Graph& g) { return g.select(less(g), x(g), x(g)); }, X},
@@ -174,7 +174,7 @@ const Case kLogic[] = {
      LESS "; %3 = select.real %2 %0 %1"},
 };
 
-const Case kCasts[] = {
+const FoldCase kCasts[] = {
     {"there_and_back", [](Graph& g) { return g.cast(g.cast(x(g), Type::Double), Type::Real); }, X},
     {"a_rounding_stays", [](Graph& g) { return g.cast(g.cast(x(g), Type::Float), Type::Real); },
      X "; %1 = cast.float %0; %2 = cast.real %1"},

@@ -16,13 +16,13 @@
 namespace nbcc {
 namespace {
 
-struct Case {
+struct GoldenCase {
   const char* pipeline;
   Isa isa;
   Precision precision;
 };
 
-const Case kCases[] = {
+const GoldenCase kGoldenCases[] = {
     {"gravity", Isa::Avx2, Precision::Single},
     {"lennard_jones", Isa::Avx2, Precision::Single},      // a cutoff that skips whole vectors
     {"nearest_neighbour", Isa::Sse2, Precision::Double},  // argmin
@@ -47,7 +47,7 @@ void expect_as_reviewed(const std::string& text, const std::string& file) {
 }
 
 TEST(golden, kernels_are_as_reviewed) {
-  for (const Case& c : kCases) {
+  for (const GoldenCase& c : kGoldenCases) {
     const std::string text = build_cpu_kernel(read_source(kRoot + "/pipelines/" + c.pipeline + ".pipe"),
                                               {.precision = c.precision}, c.isa, "")
                                  .first()

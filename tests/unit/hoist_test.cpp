@@ -6,13 +6,13 @@
 namespace nbcc {
 namespace {
 
-struct Case {
+struct HoistCase {
   const char* name;
   const char* text;
   const char* ir;
 };
 
-const Case kCases[] = {
+const HoistCase kHoistCases[] = {
     {"i_factor", "s += hi * (xi - xj);",
      "%0 = input_i.real 1\n"
      "%1 = input_i.real 0\n"
@@ -125,7 +125,7 @@ const Case kCases[] = {
 };
 
 TEST(hoist, table) {
-  for (const Case& c : kCases) {
+  for (const HoistCase& c : kHoistCases) {
     Pipeline pipeline = test::cleaned(c.text);
     hoist(pipeline);
     EXPECT_EQ(test::dumped(pipeline), c.ir) << c.name << ": " << c.text;

@@ -118,7 +118,7 @@ std::vector<std::string> violations(
   return found;
 }
 
-const std::vector<std::string> kNone;
+const std::vector<std::string> kNoFiles;
 
 TEST(layering, the_sources_are_found) {
   EXPECT_TRUE(sources().contains("compiler/ir/ir.h"));
@@ -135,7 +135,7 @@ TEST(layering, no_module_includes_one_above_it) {
               const std::string from = module_of(file), to = module_of(include);
               return sources().contains(include) && from != to && !depends_on(from, to);
             }),
-            kNone);
+            kNoFiles);
 }
 
 // What LLVM's next major version changes is then changed in these files alone.
@@ -149,7 +149,7 @@ TEST(layering, clang_and_llvm_are_kept_in_few_files) {
               const bool allowed = few.contains(file) || file.starts_with("compiler/source/lower");
               return llvm && !allowed;
             }),
-            kNone);
+            kNoFiles);
 }
 
 TEST(layering, cuda_and_mpi_are_kept_in_few_files) {
@@ -157,12 +157,12 @@ TEST(layering, cuda_and_mpi_are_kept_in_few_files) {
               return (include.starts_with("cuda") || include.starts_with("nvrtc")) &&
                      !file.starts_with("runtime/cuda/");
             }),
-            kNone);
+            kNoFiles);
   EXPECT_EQ(violations([](const std::string& file, const std::string& include) {
               return include == "mpi.h" && !file.starts_with("mpi/") && folder_of(file) != "tests/mpi" &&
                      folder_of(file) != "examples/support/mpi";
             }),
-            kNone);
+            kNoFiles);
 }
 
 TEST(layering, includes_are_written_from_the_root) {
@@ -174,7 +174,7 @@ TEST(layering, includes_are_written_from_the_root) {
       if (!third_party && !sources().contains(include)) found.push_back(path + " includes \"" + include + "\"");
     }
   }
-  EXPECT_EQ(found, kNone);
+  EXPECT_EQ(found, kNoFiles);
 }
 
 // An instruction set is added by a row of compiler/isa.h and templates (CONTRIBUTING.md).
@@ -189,7 +189,7 @@ TEST(layering, instruction_sets_are_named_in_their_table_alone) {
       if (at != std::string::npos && std::isupper(line[at + 5])) found.push_back(path + ": " + line);
     }
   }
-  EXPECT_EQ(found, kNone);
+  EXPECT_EQ(found, kNoFiles);
 }
 
 // A .h and its .cpp are one: neither may lead back to itself by way of others.
@@ -227,7 +227,7 @@ TEST(layering, files_stay_readable) {
   for (const auto& [path, file] : sources()) {
     if (file.lines > 500) found.push_back(path + " has " + std::to_string(file.lines) + " lines");
   }
-  EXPECT_EQ(found, kNone);
+  EXPECT_EQ(found, kNoFiles);
 }
 
 }  // namespace

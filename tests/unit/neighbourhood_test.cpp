@@ -39,12 +39,12 @@ std::string told(const std::string& text) {
   return proof.obstacle ? "not: " + proof.obstacle->reason : "none";
 }
 
-struct Case {
+struct NeighbourhoodCase {
   const char* text;
   const char* told;
 };
 
-constexpr Case kProved[] = {
+constexpr NeighbourhoodCase kProved[] = {
     // one length for all pairs
     {"skip_if(r2 >= rc * rc); o += mj;", "|xj - xi| < rc"},
     {"skip_if(r2 > rc * rc); o += mj;", "|xj - xi| <= rc"},
@@ -177,10 +177,10 @@ constexpr Case kProved[] = {
 };
 
 TEST(neighbourhood, is_proved_however_it_is_spelled) {
-  for (const Case& c : kProved) EXPECT_EQ(told(c.text), c.told) << c.text;
+  for (const NeighbourhoodCase& c : kProved) EXPECT_EQ(told(c.text), c.told) << c.text;
 }
 
-constexpr Case kNotProved[] = {
+constexpr NeighbourhoodCase kNotProved[] = {
     // no bound from above
     {"o += mj;", "none"},
     {"if (r2 > 0) o += mj;", "none"},
@@ -315,13 +315,13 @@ constexpr Case kNotProved[] = {
 };
 
 TEST(neighbourhood, is_not_proved_where_pairs_at_any_distance_contribute) {
-  for (const Case& c : kNotProved) EXPECT_EQ(told(c.text), c.told) << c.text;
+  for (const NeighbourhoodCase& c : kNotProved) EXPECT_EQ(told(c.text), c.told) << c.text;
 }
 
 // ---- the property that a search relies on
 
 TEST(neighbourhood, no_pair_beyond_the_reach_contributes) {
-  for (const Case& c : kProved) {
+  for (const NeighbourhoodCase& c : kProved) {
     const Pipeline pipeline = parsed(c.text);
     if (!prove_neighbourhood(pipeline).neighbourhood) continue;  // reported above
     SCOPED_TRACE(c.text);

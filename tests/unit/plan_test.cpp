@@ -36,7 +36,7 @@ std::string columns(const SidePlan& side) {
   return text;
 }
 
-struct Case {
+struct PlanCase {
   const char* name;
   Precision precision;
   const char* text;
@@ -49,7 +49,7 @@ struct Case {
   "output(max) real m;\n"
 constexpr Precision kSingle = Precision::Single, kMixed = Precision::Mixed, kDouble = Precision::Double;
 
-const Case kCases[] = {
+const PlanCase kPlanCases[] = {
     {"what_is_needed", kSingle, FIELDS "s += (xi - xj) * (xi - xj); m = max(m, p);", "x0", "x0"},
     {"nothing_of_i", kSingle, FIELDS "s += xj; m = max(m, xj);", "", "x0"},
     {"nothing_at_all", kSingle, FIELDS "s += 1.0; m = max(m, p);", "", ""},
@@ -66,7 +66,7 @@ const Case kCases[] = {
 };
 
 TEST(plan, columns) {
-  for (const Case& c : kCases) {
+  for (const PlanCase& c : kPlanCases) {
     const Planned p = planned(c.text, {.precision = c.precision});
     EXPECT_EQ(columns(p.plan.i), c.i) << c.name;
     EXPECT_EQ(columns(p.plan.j), c.j) << c.name;

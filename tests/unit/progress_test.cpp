@@ -35,7 +35,7 @@ constexpr const char* kNearest =
     "vec3 d = xj - xi; real r2 = dot(d, d) + 0 * mj; s = min(s, r2); near = argmin(near, r2);\n";
 
 // A kind of run. largest: the share of the work that may be done between two questions.
-struct Case {
+struct ProgressCase {
   std::string name;
   const char* text;
   std::int64_t ni, nj;
@@ -75,7 +75,7 @@ void set_batches(SumState& sum, std::int64_t ni, std::int64_t nj) {
 
 void search(SumState& sum, std::int64_t, std::int64_t) { sum.set_pairs(PairChoice::Cutoff); }
 
-std::vector<Case> cases() {
+std::vector<ProgressCase> cases() {
   const auto tile = [](double ni, double nj) {
     return [=](const KernelSource& source) { return 64.0 * double(source.tile) / (ni * nj); };
   };
@@ -98,7 +98,7 @@ std::vector<Case> cases() {
 // A case's particles and outputs, bound to a sum.
 class Bound {
  public:
-  Bound(const Case& one, int threads)
+  Bound(const ProgressCase& one, int threads)
       : device_(threads, detect_isa(), make_cpu_toolchain(), "", ""),
         kernel_(device_.load(build_cpu_kernel(parse({"progress.pipe", one.text}), {}, detect_isa(), ""))),
         sum(kernel_),
@@ -130,7 +130,7 @@ class Bound {
 };
 
 TEST(Progress, EveryKindOfRunAsksOften) {
-  for (const Case& one : cases()) {
+  for (const ProgressCase& one : cases()) {
     SCOPED_TRACE(one.name);
     Bound bound(one, 1);
     Asked asked;
@@ -143,7 +143,7 @@ TEST(Progress, EveryKindOfRunAsksOften) {
 }
 
 TEST(Progress, IsAskedByTheThreadOfTheRunAlone) {
-  for (const Case& one : cases()) {
+  for (const ProgressCase& one : cases()) {
     SCOPED_TRACE(one.name);
     Bound bound(one, 3);
     Asked asked;
@@ -153,7 +153,7 @@ TEST(Progress, IsAskedByTheThreadOfTheRunAlone) {
 }
 
 TEST(Progress, InterruptsEveryKindOfRunAndTheNextIsRight) {
-  for (const Case& one : cases()) {
+  for (const ProgressCase& one : cases()) {
     for (const int threads : {1, 2}) {
       SCOPED_TRACE(one.name + ", threads: " + std::to_string(threads));
       Bound bound(one, threads);
@@ -181,7 +181,7 @@ TEST(Progress, InterruptsEveryKindOfRunAndTheNextIsRight) {
 }
 
 TEST(Progress, OfASumInPartsBeginsAnew) {
-  const Case one = cases()[0];
+  const ProgressCase one = cases()[0];
   Bound bound(one, 2);
   bound.sum.run();
   const std::vector<double> expected = bound.s;
@@ -194,7 +194,7 @@ TEST(Progress, OfASumInPartsBeginsAnew) {
 }
 
 TEST(Progress, OfASearchForNeighbours) {
-  const Case one = cases()[2];
+  const ProgressCase one = cases()[2];
   Bound bound(one, 1);
   bound.sum.set_pairs(PairChoice::Auto);
   Asked all;
@@ -208,7 +208,7 @@ TEST(Progress, OfASearchForNeighbours) {
 
 // A particle that is located, packed or sorted is no reason to ask; a chunk of them is.
 TEST(Progress, IsAskedWhileParticlesArePackedAndSorted) {
-  const Case one{"far", kCutoff, 200'000, 200'000, search, {}, true};
+  const ProgressCase one{"far", kCutoff, 200'000, 200'000, search, {}, true};
   Bound bound(one, 1);
   bound.sum.set_param("rc", std::array{1e-9});
   Asked asked(100);

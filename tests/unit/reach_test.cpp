@@ -36,13 +36,13 @@ std::string reach_of(const std::string& value, double exponent) {
   return {};
 }
 
-struct Case {
+struct ReachCase {
   const char* value;
   const char* reach;
 };
 
 TEST(reach, is_made_of_one_number_of_each_side) {
-  constexpr Case table[] = {
+  constexpr ReachCase table[] = {
       {"2", "2"},
       {"s * s", "s * s"},
       {"hi + s", "hi + s"},
@@ -71,11 +71,11 @@ TEST(reach, is_made_of_one_number_of_each_side) {
       {"exp(hi + hj)", "none"},
       {"1 / max(hi, hj)", "none"},
   };
-  for (const Case& c : table) EXPECT_EQ(reach_of(c.value, 1), c.reach) << c.value;
+  for (const ReachCase& c : table) EXPECT_EQ(reach_of(c.value, 1), c.reach) << c.value;
 }
 
 TEST(reach, of_a_square_is_the_size_of_its_root) {
-  constexpr Case table[] = {
+  constexpr ReachCase table[] = {
       {"4.0", "2"},
       {"s", "sqrt(max(s, 0))"},
       {"s * s", "abs(s)"},
@@ -90,7 +90,7 @@ TEST(reach, of_a_square_is_the_size_of_its_root) {
       {"hi + hj", "max(sqrt(max(hi * 2, 0)) | sqrt(max(hj * 2, 0)))"},
       {"hi * (hi + hj)", "none"},
   };
-  for (const Case& c : table) EXPECT_EQ(reach_of(c.value, 0.5), c.reach) << c.value;
+  for (const ReachCase& c : table) EXPECT_EQ(reach_of(c.value, 0.5), c.reach) << c.value;
 }
 
 TEST(reach, of_what_is_shared_without_end_is_not_sought) {

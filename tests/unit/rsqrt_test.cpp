@@ -9,7 +9,7 @@ namespace {
 // Estimates good to 12 bits of single precision, to 14 of both, and none.
 constexpr Target kRough{1.5 * 0x1p-12, 0, true}, kFine{0x1p-14, 0x1p-14, true}, kNone{0, 0, true};
 
-struct Case {
+struct RsqrtCase {
   const char* name;
   Target target;
   Options options;
@@ -17,7 +17,7 @@ struct Case {
   const char* ir;
 };
 
-const Case kCases[] = {
+const RsqrtCase kRsqrtCases[] = {
     {"cube_is_one_product",
      kRough,
      {},
@@ -349,7 +349,7 @@ const Case kCases[] = {
 };
 
 TEST(rsqrt, table) {
-  for (const Case& c : kCases) {
+  for (const RsqrtCase& c : kRsqrtCases) {
     Pipeline pipeline = test::cleaned(c.text);
     rsqrt(pipeline, c.options, c.target);
     EXPECT_EQ(test::dumped(pipeline), c.ir) << c.name << ": " << c.text;

@@ -9,7 +9,7 @@
 namespace nbcc {
 namespace {
 
-struct Case {
+struct SignsCase {
   const char* name;
   NodeId (*build)(Graph&);
   SignSet signs;
@@ -25,7 +25,7 @@ NodeId power(Graph& g) { return g.unary(Op::Exp, x(g)); }
 constexpr SignSet kNotNegative = kZero | kPositive;
 
 TEST(signs, follow_from_operations) {
-  const Case table[] = {
+  const SignsCase table[] = {
       {"a number of a particle", x, kAnySign},
       {"-2", [](Graph& g) { return number(g, -2); }, kNegative},
       {"NaN", [](Graph& g) { return number(g, std::numeric_limits<double>::quiet_NaN()); }, kAnySign},
@@ -55,7 +55,7 @@ TEST(signs, follow_from_operations) {
        },
        kAnySign},
   };
-  for (const Case& c : table) {
+  for (const SignsCase& c : table) {
     Graph graph;
     const NodeId id = c.build(graph);
     EXPECT_EQ(Signs(graph).of(id), c.signs) << c.name;

@@ -121,7 +121,7 @@ void add_contents(hid_t group, const std::string& path, Contents& contents) {
   }
 }
 
-Contents contents_of(const std::string& path) {
+Contents hdf5_contents(const std::string& path) {
   const Id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
   const Id root(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose);
   Contents contents;
@@ -240,10 +240,10 @@ TEST(UpdateHdf5, KeepsWhatIsNoOutput) {
       ASSERT_TRUE(shell.update("a.h5"));
     }
     add_theirs(random, shell.path("a.h5"), 20);
-    const Contents before = contents_of(shell.path("a.h5"));
+    const Contents before = hdf5_contents(shell.path("a.h5"));
     if (!shell.update("a.h5")) continue;
     ++made;
-    Contents after = contents_of(shell.path("a.h5"));
+    Contents after = hdf5_contents(shell.path("a.h5"));
     for (const auto& [name, content] : before) {
       const bool is_ours = name == "@command" || name == "/near" || name == "/rho" || name == "/acc";
       if (!is_ours) {
@@ -252,7 +252,7 @@ TEST(UpdateHdf5, KeepsWhatIsNoOutput) {
     }
     EXPECT_EQ(after.count("/near") + after.count("/rho") + after.count("/acc"), 3u);
     EXPECT_TRUE(shell.update("a.h5"));
-    EXPECT_EQ(contents_of(shell.path("a.h5")), after);
+    EXPECT_EQ(hdf5_contents(shell.path("a.h5")), after);
     if (HasFailure()) return;
   }
   EXPECT_GE(made, 20);

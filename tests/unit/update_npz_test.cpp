@@ -158,7 +158,7 @@ std::vector<std::pair<std::string, std::string>> random_members(RandomSource& ra
 }
 
 // Of each member what the directory says but where it is, and the bytes there.
-std::map<std::string, std::pair<std::string, std::string>> contents_of(const std::string& archive) {
+std::map<std::string, std::pair<std::string, std::string>> archive_contents(const std::string& archive) {
   std::map<std::string, std::pair<std::string, std::string>> contents;
   const std::size_t end = archive.rfind("PK\x05\x06");
   std::size_t at = number(archive, end + 16, 4);
@@ -187,11 +187,11 @@ TEST(UpdateNpz, KeepsWhatIsNoOutput) {
     const int rows = random.pick<int>({0, 1, 5});
     const auto members = random_members(random, rows);
     shell.write("a.npz", random_zip(random, members));
-    const auto before = contents_of(shell.read("a.npz"));
+    const auto before = archive_contents(shell.read("a.npz"));
     if (!shell.update("a.npz")) continue;
     ++made;
     const std::string updated = shell.read("a.npz");
-    auto after = contents_of(updated);
+    auto after = archive_contents(updated);
     for (const auto& [name, content] : before) {
       if (name == "rho.npy" || name == "acc.npy") continue;
       EXPECT_EQ(after[name], content) << name;
