@@ -101,7 +101,7 @@ void RunningError::compute_node(NodeId id, int count) {
     errors[k] = roundings == 0 || std::isnan(size) ? 0 : roundings * size;
     if (stored_as_two_floats) errors[k] += low_float_error(args[0][k], args[1][k]);
   }
-  add_argument_errors(id, args, count);
+  if (!add_errors_of_sum_or_product(id, args, count)) add_argument_errors(id, args, count);
   if (node.type == Type::Index)
     for (int k = 0; k < count; ++k) errors[k] += unrepresented(values[k]);
 }
@@ -162,6 +162,26 @@ void RunningError::bound_lattice_image(NodeId id, int count) {
           kRoundings * epsilon * (exact ? std::fabs(copy[c]) + epsilon * way : way) + carried + other[c];
     }
   }
+}
+
+// The errors of the arguments of a sum, difference or product, without evaluating it again. Returns false for other
+// operations, and if a result is not finite.
+bool RunningError::add_errors_of_sum_or_product(NodeId id, const std::array<const double*, 3>& args, int count) {
+  const Node& node = graph_[id];
+  const bool product = node.op == Op::Mul;
+  if (!is_floating(node.type) || !(product || node.op == Op::Add || node.op == Op::Sub)) return false;
+  const double* const values = values_[std::size_t(id)].data();
+  if (!std::all_of(values, values + count, [](double value) { return std::isfinite(value); })) return false;
+  const double* const first = errors_[std::size_t(node.args[0])].data();
+  const double* const second = errors_[std::size_t(node.args[1])].data();
+  double* const errors = errors_[std::size_t(id)].data();
+  for (int k = 0; k < count; ++k) {
+    double error = first[k] + second[k];
+    if (product && error < kInfinity)
+      error = std::fabs(args[0][k]) * second[k] + std::fabs(args[1][k]) * first[k] + first[k] * second[k];
+    errors[k] += error;
+  }
+  return true;
 }
 
 // All arguments are perturbed together, because two arguments that depend on the same uncertain condition are wrong

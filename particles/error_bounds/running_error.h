@@ -46,6 +46,7 @@ class RunningError {
   static double low_float_error(double a, double b);
   void bound_box_image(NodeId id, const ImageShift& shift, int count);
   void bound_lattice_image(NodeId id, int count);
+  bool add_errors_of_sum_or_product(NodeId id, const std::array<const double*, 3>& args, int count);
   void add_argument_errors(NodeId id, const std::array<const double*, 3>& args, int count);
   double leaf_error(const Node& leaf, const Number& number) const;
   double roundings(const Node& node) const;  // relative to the result

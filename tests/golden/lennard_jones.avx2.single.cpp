@@ -1,15 +1,21 @@
 // lennard_jones: avx2, single precision, fast math
 //
-// A vector holds 8 j-particles; one pass of the pair function holds 2 i-particles in registers.
-// real is the working precision; an elementwise condition is a vector of all-ones or zero integers of real's width.
+// The runtime packs the particles into columns (structure of arrays) and calls, over ranges of particles:
+//
+//   nbcc_prepare_i, nbcc_prepare_j   input columns -> derived columns, which depend on one particle alone
+//   nbcc_interact ...                pairs -> accumulators a->acc and a->arg, [row][i]
+//   nbcc_finish                      accumulators of one i -> its results, in the same rows
+//
+// A SIMD vector holds 8 j-particles; the pair statements hold 2 i-particles in registers.
+// real: the working precision. vmask: an elementwise condition, integers of real's width that are all ones or 0.
 typedef float real;
 typedef long long index;
 typedef float vfloat __attribute__((ext_vector_type(8)));
 typedef double vdouble __attribute__((ext_vector_type(8)));
 typedef int vint __attribute__((ext_vector_type(8)));
 typedef index vindex __attribute__((ext_vector_type(8)));
-typedef int vnumbers __attribute__((ext_vector_type(8), aligned(4)));  // wherever they stand
-typedef long vlong __attribute__((ext_vector_type(8)));  // what comparing doubles gives
+typedef int vnumbers __attribute__((ext_vector_type(8), aligned(4)));  // need not be aligned to the vector
+typedef long vlong __attribute__((ext_vector_type(8)));  // the result of comparing doubles
 typedef vfloat vreal;
 typedef vint vmask;
 
@@ -28,7 +34,7 @@ NBCC_INLINE vint choose(vmask m, vint a, vint b) { return __builtin_convertvecto
 NBCC_INLINE vindex choose(vmask m, vindex a, vindex b) { return __builtin_convertvector(m, vindex) ? a : b; }
 template <typename T>
 NBCC_INLINE T choose(bool m, T a, T b) { return m ? a : b; }
-// The first argument must not be NaN; NaN in the second gives NaN. One instruction where the order is the processor's.
+// The first argument must not be NaN; NaN in the second gives NaN. With this order of arguments it is one instruction.
 template <typename T>
 NBCC_INLINE T minimum_of_number(T a, T b) { return a < b ? a : b; }
 template <typename T>
@@ -41,16 +47,16 @@ NBCC_INLINE T maximum(T a, T b) { return a != a ? a : maximum_of_number(a, b); }
 NBCC_INLINE bool any(vmask m) { return __builtin_reduce_or(m) != 0; }
 NBCC_INLINE bool all(vmask m) { return !any(~m); }
 
-// What the rounded difference s of a and b lacks, exactly.
+// The rounding error of s = a - b, exactly (Knuth's two-sum).
 template <typename T>
 NBCC_INLINE T lost(T a, T b, T s) {
   const T of_b = a - s, of_a = s + of_b;
   return (a - of_a) + (of_b - b);
 }
 
-// What a real leaves of a double.
+// x minus its rounding to real, as a real.
 NBCC_INLINE real lower_part(double x) { return (real)(x - (double)(real)x); }
-// A function of the machine's own vectors, or of single numbers, on one piece of x and y after the other.
+// Applies f to pieces of x and y, which are native vectors or scalars.
 template <typename Piece, typename V, typename F>
 NBCC_INLINE V in_pieces(V x, V y, F f) {
   union { V whole; Piece part[sizeof(V) / sizeof(Piece)]; } a = {x}, b = {y};
@@ -60,29 +66,29 @@ NBCC_INLINE V in_pieces(V x, V y, F f) {
 
 template <typename T>
 NBCC_INLINE T with_sign(T x, T sign) { return __builtin_elementwise_copysign(x, sign); }
-// Division by zero gives 0 and -1 turns the sign: a processor would stop the whole program instead.
+// Division by zero gives 0, and division by -1 negates: the processor's instruction would trap.
 template <typename T>
-NBCC_INLINE T whole_quotient(T a, T b) {
+NBCC_INLINE T integer_quotient(T a, T b) {
   const T divisor = choose(to_mask((b == 0) | (b == -1)), (T)(1), b);
   return choose(to_mask(b == 0), (T)(0), choose(to_mask(b == -1), (T)(0) - a, a / divisor));
 }
 template <typename T>
-NBCC_INLINE T whole_remainder(T a, T b) { return choose(to_mask(b == 0), (T)(0), a - whole_quotient(a, b) * b); }
+NBCC_INLINE T integer_remainder(T a, T b) { return choose(to_mask(b == 0), (T)(0), a - integer_quotient(a, b) * b); }
 NBCC_INLINE vindex indices(vint numbers, index offset) {
   return __builtin_convertvector(numbers, vindex) + (vindex)(offset);
 }
 NBCC_INLINE vmask number_is(vint numbers, index number) {
   return to_mask(numbers == (vint)((unsigned long long)number < 0x80000000ull ? (int)number : -1));
 }
-// The lane whose number this is, or none. Unsigned, so that one comparison serves both ends.
+// A mask of the lane with this number, if there is one. Unsigned, so that one comparison tests both ends.
 NBCC_INLINE vmask lane_of(index number) {
   return to_mask(lane_numbers == (vint)((unsigned long long)number < 8 ? (int)number : -1));
 }
 template <typename T>
 NBCC_INLINE vmask is_better(T x, T best, bool least) { return to_mask(least ? x < best : x > best); }
 
-// Lane by lane into the best so far. A NaN that is there stays; one in x comes through the _of_number form, which is one
-// instruction.
+// Lane-wise minimum or maximum of `best` and x. A NaN in `best` is kept; a NaN in x is passed on by
+// minimum_of_number().
 template <typename T>
 NBCC_INLINE void accumulate(T& best, T x, vmask live, bool least) {
   best = choose(live & to_mask(best == best), least ? minimum_of_number(best, x) : maximum_of_number(best, x), best);
@@ -90,33 +96,34 @@ NBCC_INLINE void accumulate(T& best, T x, vmask live, bool least) {
 NBCC_INLINE void accumulate(vindex& best, vindex x, vmask live, bool least) {
   best = choose(live & is_better(x, best, least), x, best);
 }
-// Strictly better only: of equal values the lane keeps its first.
+// argmin, argmax: only a strictly better value replaces the best, so that a tie keeps the first.
 template <typename T>
 NBCC_INLINE void accumulate(T& best, vint& arg, T x, vint position, vmask live, bool least) {
   const vmask better = live & is_better(x, best, least);
   best = choose(better, x, best);
   arg = choose(better, position, arg);
 }
-// No whole number is worse than all: the first candidate is taken whatever it is.
+// No integer is worse than all others, so the first candidate (arg < 0) is always taken.
 NBCC_INLINE void accumulate(vindex& best, vint& arg, vindex x, vint position, vmask live, bool least) {
   const vmask better = live & (is_better(x, best, least) | to_mask(arg < 0));
   best = choose(better, x, best);
   arg = choose(better, position, arg);
 }
 
-// All lanes in one, always in the same order: the upper half is combined with the lower until one is left.
+// Reduces all lanes to one value in a fixed order: the upper half is combined with the lower half until one lane is
+// left.
 template <typename F>
-NBCC_INLINE double in_one(double x, F) { return x; }
+NBCC_INLINE double reduce_lanes(double x, F) { return x; }
 template <typename F>
-NBCC_INLINE double in_one(float x, F) { return x; }
+NBCC_INLINE double reduce_lanes(float x, F) { return x; }
 template <typename T, typename F>
-NBCC_INLINE double in_one(T x, F both) { return in_one(both(x.lo, x.hi), both); }
-NBCC_INLINE double total(vdouble x) { return in_one(x, [](auto a, auto b) { return a + b; }); }
+NBCC_INLINE double reduce_lanes(T x, F both) { return reduce_lanes(both(x.lo, x.hi), both); }
+NBCC_INLINE double total(vdouble x) { return reduce_lanes(x, [](auto a, auto b) { return a + b; }); }
 NBCC_INLINE double total(vfloat x) { return total(__builtin_convertvector(x, vdouble)); }
 template <typename T>
 NBCC_INLINE double best_of(T x, bool least) {
-  return least ? in_one(x, [](auto a, auto b) { return minimum(a, b); })
-               : in_one(x, [](auto a, auto b) { return maximum(a, b); });
+  return least ? reduce_lanes(x, [](auto a, auto b) { return minimum(a, b); })
+               : reduce_lanes(x, [](auto a, auto b) { return maximum(a, b); });
 }
 // Combines the best of all lanes with the best so far; of equal values the lowest j wins.
 template <typename T>
@@ -125,7 +132,7 @@ NBCC_INLINE void combine(double* best, T x, bool least) {
 }
 template <typename T>
 NBCC_INLINE void combine(double* best, double* arg, T x, vint position, index first, bool least) {
-  // Seldom does a tile hold a better one than all tiles before it.
+  // Most tiles have no better value than the tiles before.
   if (least ? best_of(x, least) > *best : best_of(x, least) < *best) return;
   for (int k = 0; k < 8; ++k) {
     if (position[k] < 0) continue;
@@ -134,7 +141,7 @@ NBCC_INLINE void combine(double* best, double* arg, T x, vint position, index fi
     if (better || (v == *best && (*arg < 0 || j < *arg))) *best = v, *arg = j;
   }
 }
-// Extremes of whole numbers are held in 64 bits, in rows of doubles: a double itself would round them beyond 2^53.
+// Extremes of integers are int64 in the memory of rows of doubles: a double would round them beyond 2^53.
 NBCC_INLINE void combine(index* best, vindex x, bool least) {
   const index extreme = least ? __builtin_reduce_min(x) : __builtin_reduce_max(x);
   if (least ? extreme < *best : extreme > *best) *best = extreme;
@@ -148,9 +155,9 @@ NBCC_INLINE void combine(index* best, double* arg, vindex x, vint position, inde
     if (better || (v == *best && j < *arg)) *best = v, *arg = j;
   }
 }
-// The factor that left a sum. A sum without terms is 0 whatever the factor, even infinity.
+// Applies a common factor after the sum. An empty sum stays 0 even if the factor is infinite.
 NBCC_INLINE double scaled(double sum, double factor) { return sum == 0 ? sum : sum * factor; }
-// What finish() reads as a whole number.
+// An accumulator as the integer that finish() reads.
 NBCC_INLINE index to_index(double x) {
   return x != x ? 0 : x >= 0x1p63 ? 9223372036854775807LL : x < -0x1p63 ? -9223372036854775807LL - 1 : (index)x;
 }
@@ -166,7 +173,7 @@ template <typename T>
 NBCC_INLINE T round_to_even(T x) { return __builtin_elementwise_rint(x); }
 template <typename T>
 NBCC_INLINE T round_half_away(T x) { return __builtin_elementwise_round(x); }
-// 12 bits
+// rsqrt_estimate() is good to 12 bits.
 typedef float p8 __attribute__((ext_vector_type(8)));
 NBCC_INLINE p8 rsqrt_estimate(p8 x) { return __builtin_ia32_rsqrtps256(x); }
 
@@ -177,33 +184,33 @@ struct Arguments {
   double* const* acc;
   double* const* arg;
   index i_offset, j_offset;
-  const int *i_number, *j_number;  // of the particles at these positions; null: the positions themselves
-  const void* const* pair;         // what listed pairs have, at the positions of their j
-  const struct Exclusions* exclusions;  // by i
+  const int *i_number, *j_number;  // [position in the columns] index of the particle; null: the position itself
+  const void* const* pair;         // columns of listed pairs, at the positions of their j
+  const struct Exclusions* exclusions;  // [i]
 };
 
 
-// Writes the columns that depend on i alone.
+// Writes the derived columns of i.
 extern "C" void nbcc_prepare_i(const Arguments* a, index begin, index end) {
   for (index i = begin; i < end; i += 8) {
   }
 }
 
-// Writes the columns that depend on j alone.
+// Writes the derived columns of j.
 extern "C" void nbcc_prepare_j(const Arguments* a, index begin, index end) {
   for (index j = begin; j < end; j += 8) {
   }
 }
 
-// The numbers of the j that do not act on an i: `first` + k where bit k is set, and a few far from these.
+// The j excluded from one i, by index: first + k for each set bit k of `near`, and far[0 .. far_count).
 struct Exclusions {
   index first;
   unsigned long long near;
   const int* far;
   index far_count;
 };
-// Those of a vector of pairs that count.
-NBCC_INLINE vmask all_but(const Exclusions& out, vint numbers, vmask live) {
+// `live` without the lanes whose j is excluded. `numbers`: indices of the vector's j.
+NBCC_INLINE vmask without_excluded(const Exclusions& out, vint numbers, vmask live) {
   const vint from = numbers - (vint)((int)out.first);
   const vint may_be = (from >= 0) & (from < 64);
   if (__builtin_reduce_or(may_be) != 0) {
@@ -213,9 +220,18 @@ NBCC_INLINE vmask all_but(const Exclusions& out, vint numbers, vmask live) {
   for (index k = 0; k < out.far_count; ++k) live = live & ~to_mask(numbers == (vint)(out.far[k]));
   return live;
 }
-// `numbered`: particles have numbers of their own, which indices are counted by; argmin and argmax choose positions.
-// `but`: some pairs of numbers are left out.
-template <bool numbered, bool but>
+// Sums over the pairs of i in [i_begin, i_end) and j in [j_begin, j_end):
+//
+//                j_begin                                     j_end
+//                | V | V | ... | V | V | V | ... | V | V |v'|    V: a vector of 8 j; v': the last one, masked
+//                |      tile       |      tile       | tile |    tile: 1024 j
+//   block of i   |  for each tile: sum lane by lane in working precision, then add the lanes in double
+//   next block   |  ...
+//
+// The 2 i of a block share the loads of j.
+// `numbered`: i_index and j_index are made of a->i_number and a->j_number, and argmin and argmax return positions in
+// the columns. `exclusions`: the pairs of a->exclusions are excluded.
+template <bool numbered, bool exclusions>
 NBCC_INLINE void interact(const Arguments* a, index i_begin, index i_end, index j_begin, index j_end) {
   const vreal t0 = (vreal)(1.0);
   const vreal t10 = (vreal)(a->param[4]);
@@ -247,7 +263,7 @@ NBCC_INLINE void interact(const Arguments* a, index i_begin, index i_end, index 
   const vreal t64 = -t63;
   const vreal t65 = t62 * t64;
   for (index i = i_begin; i < i_end; i += 2) {
-    // The last pass repeats the last i rather than reading beyond it; the repetition is not stored.
+    // The last block repeats the last i instead of reading beyond it; the repeated results are not stored.
     const index i_1 = i + 1 < i_end ? i + 1 : i_end - 1;
     const vreal t4_0 = (vfloat)(((float*)a->i[0])[i]);
     const vreal t4_1 = (vfloat)(((float*)a->i[0])[i_1]);
@@ -257,8 +273,7 @@ NBCC_INLINE void interact(const Arguments* a, index i_begin, index i_end, index 
     const vreal t6_1 = (vfloat)(((float*)a->i[2])[i_1]);
     for (index first_j = j_begin; first_j < j_end; first_j += 1024) {
       const index tile_end = first_j + 1024 < j_end ? first_j + 1024 : j_end;
-      const index whole = first_j + (tile_end - first_j) / 8 * 8;
-      // Terms of one tile are summed in working precision, tiles in double.
+      const index vectors_end = first_j + (tile_end - first_j) / 8 * 8;
       vreal sum0_0 = (vreal)(0.0);
       vreal sum0_1 = (vreal)(0.0);
       vreal sum1_0 = (vreal)(0.0);
@@ -338,8 +353,8 @@ NBCC_INLINE void interact(const Arguments* a, index i_begin, index i_end, index 
         const vmask t69_1 = ~t35_1;
         const vmask t71_0 = t69_0 & t70_0;
         const vmask t71_1 = t69_1 & t70_1;
-        const vmask live_0 = but ? all_but(a->exclusions[i], *(vnumbers*)(a->j_number + j), live) : live;
-        const vmask live_1 = but ? all_but(a->exclusions[i_1], *(vnumbers*)(a->j_number + j), live) : live;
+        const vmask live_0 = exclusions ? without_excluded(a->exclusions[i], *(vnumbers*)(a->j_number + j), live) : live;
+        const vmask live_1 = exclusions ? without_excluded(a->exclusions[i_1], *(vnumbers*)(a->j_number + j), live) : live;
         sum0_0 = choose(live_0 & t71_0, fused(t18_0, t56_0, sum0_0), sum0_0);
         sum0_1 = choose(live_1 & t71_1, fused(t18_1, t56_1, sum0_1), sum0_1);
         sum1_0 = choose(live_0 & t71_0, fused(t23_0, t56_0, sum1_0), sum1_0);
@@ -351,8 +366,8 @@ NBCC_INLINE void interact(const Arguments* a, index i_begin, index i_end, index 
         sum4_0 = choose(live_0 & t71_0, fused(t51_0, t54_0, sum4_0), sum4_0);
         sum4_1 = choose(live_1 & t71_1, fused(t51_1, t54_1, sum4_1), sum4_1);
       };
-      for (index j = first_j; j < whole; j += 8) pair(j, all_lanes);
-      if (whole < tile_end) pair(whole, lanes_below(tile_end - whole));
+      for (index j = first_j; j < vectors_end; j += 8) pair(j, all_lanes);
+      if (vectors_end < tile_end) pair(vectors_end, lanes_below(tile_end - vectors_end));
       a->acc[0][i] += total(sum0_0);
       a->acc[1][i] += total(sum1_0);
       a->acc[2][i] += total(sum2_0);
@@ -375,7 +390,7 @@ extern "C" void nbcc_interact_numbered(const Arguments* a, index i_begin, index 
   interact<true, false>(a, i_begin, i_end, j_begin, j_end);
 }
 
-// Where particles are, and how far they reach, for a search.
+// Neighbour search: positions and reaches of the particles, lengths of the periodic axes.
 extern "C" void nbcc_locate_i(const Arguments* a, index begin, index end, double* const* rows) {
   for (index i = begin; i < end; ++i) {
     const double n4 = ((float*)a->i[0])[i];
@@ -451,14 +466,14 @@ extern "C" void nbcc_within(const Arguments* a, index i, index j_begin, index j_
   }
 }
 
-// What is done once per i after its sum: common factors, then finish().
+// Applies common factors and finish(), once per i after its sums.
 extern "C" void nbcc_finish(const Arguments* a, index i_begin, index i_end) {
   for (index i = i_begin; i < i_end; ++i) {
     const double p4 = ((float*)a->i[0])[i];
     const double p5 = ((float*)a->i[1])[i];
     const double p6 = ((float*)a->i[2])[i];
-    const double nowhere = (p4 - p4) + (p5 - p5) + (p6 - p6);
-    if (nowhere != 0) { a->acc[0][i] = nowhere; a->acc[1][i] = nowhere; a->acc[2][i] = nowhere; a->acc[3][i] = nowhere; a->acc[4][i] = nowhere; }
+    const double nan_or_zero = (p4 - p4) + (p5 - p5) + (p6 - p6);
+    if (nan_or_zero != 0) { a->acc[0][i] = nan_or_zero; a->acc[1][i] = nan_or_zero; a->acc[2][i] = nan_or_zero; a->acc[3][i] = nan_or_zero; a->acc[4][i] = nan_or_zero; }
     const double s13 = -1.0;
     const double s29 = 2.0;
     const double s49 = a->param[1];

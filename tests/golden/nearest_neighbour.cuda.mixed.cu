@@ -1,14 +1,14 @@
-constexpr int kSliceThreads = NBCC_THREADS / NBCC_J_SLICES;  // threads of a j-slice, each with i-particles of its own
+constexpr int kSliceThreads = NBCC_THREADS / NBCC_J_SLICES;  // threads of a j-slice; their i-particles differ
 constexpr int kBlockI = kSliceThreads * NBCC_I_PER_THREAD;   // i-particles of a block
 static_assert(kSliceThreads * NBCC_J_SLICES == NBCC_THREADS, "j-slices divide the threads of a block");
-// Of a loop written out 3 or 5 times, NVCC 13 forgets what is left over at the end.
-static_assert((NBCC_UNROLL & (NBCC_UNROLL - 1)) == 0, "the pair loop is written out a power of two times");
-constexpr bool kCutoff = false;  // most pairs are beyond it
-// Slices of a tile are made of whole groups, within which no thread asks where its slice ends.
+// NVCC 13 drops the remainder iterations of a loop that is unrolled 3 or 5 times.
+static_assert((NBCC_UNROLL & (NBCC_UNROLL - 1)) == 0, "the pair loop is unrolled a power of two times");
+constexpr bool kCutoff = false;  // most pairs fail a cutoff
+// j of a group. A slice of a tile consists of full groups, so that the loop over a group needs no bounds test.
 constexpr int kGroup = !kCutoff                            ? 1
                        : NBCC_J_TILE >= 32 * NBCC_J_SLICES ? 32
                                                            : (NBCC_J_TILE + NBCC_J_SLICES - 1) / NBCC_J_SLICES;
-// A minimum of one block per multiprocessor frees the compiler to use as many registers as it likes.
+// Launch bounds with one resident block per multiprocessor do not limit the registers of a thread.
 constexpr int kResidentThreads = NBCC_RESIDENT - NBCC_FEWER_RESIDENT;
 constexpr int kResidentBlocks = kResidentThreads > NBCC_THREADS ? kResidentThreads / NBCC_THREADS : 1;
 
@@ -17,21 +17,21 @@ struct Arguments {
   View j[3];
   Output out[2];
   double param[1];
-  double* running;    // [double of a Partial][i of this launch]: from earlier launches, for later ones
+  double* running;    // [double of a Partial][i of this launch] sums carried from launch to launch
   index running_stride;
   double* partial;    // [j-split][double of a Partial][i of this launch]
-  unsigned* arrived;  // [block of i][j-split]: how many blocks have ended; 0 before and after the launch
+  unsigned* arrived;  // [block of i][j-split] blocks that have arrived; 0 before and after the launch
   const index* i_list;
-  index i_begin, ni;  // the i of this launch: i_list[0 .. ni), or without a list those from i_begin on; ni > 0
-  index nj, j_begin;  // the j of this launch
-  index i_offset, j_offset;  // what i_index and j_index add to a particle's position in its array
-  index first;  // zero: goes on with `running`
-  index last;   // nonzero: applies what follows a sum and stores the results; zero: leaves them in `running`
+  index i_begin, ni;  // the i of this launch: i_list[0 .. ni), or if null [i_begin, i_begin + ni); ni > 0
+  index nj, j_begin;  // the j of this launch: [j_begin, j_begin + nj)
+  index i_offset, j_offset;  // i_index and j_index: a particle's index in its array plus this offset
+  index first;  // zero: continue the sums in `running`
+  index last;   // nonzero: apply finish() and store the results; zero: store the sums in `running`
 };
 
 NBCC_DEVICE index i_particle(const Arguments& a, index at) { return a.i_list ? a.i_list[at] : a.i_begin + at; }
 
-// What the pair loop reads of one i-particle and of one j-particle.
+// Values of an i-particle and of a j-particle that the pair loop reads.
 struct IParticle {
   float c0;  // xi.x, upper part
   float c1;  // xi.x, lower part
@@ -48,18 +48,18 @@ struct __align__(16) JParticle {
   float c4;  // xj.z, upper part
   float c5;  // xj.z, lower part
 };
-// Accumulators of one i-particle: for the terms of one tile, in working precision ...
+// Accumulators of one i-particle for the terms of one tile, in working precision.
 struct TileSums {
   int k0 = -1;  // position in the tile, -1: none
 };
-// ... and for all tiles of a j-split.
+// Accumulators of one i-particle for all tiles of a thread.
 struct Sums {
   float s0 = infinite_float();
   index j0 = -1;  // -1: none
   float s1 = infinite_float();
 };
 
-// The same in double precision, as it is combined with that of other slices, splits and launches.
+// Partial result of one i-particle in double, to be combined over j-slices, j-splits and launches.
 struct Partial {
   double acc0 = infinite();
   double arg0 = -1.0;
@@ -73,7 +73,7 @@ NBCC_DEVICE Partial partial_of(const Sums& sum) {
   part.acc1 = sum.s1;
   return part;
 }
-// `part` is of later j.
+// `part` covers later j than `all`.
 NBCC_DEVICE void combine(Partial& all, const Partial& part) {
   keep_best(all.acc0, all.arg0, part.acc0, part.arg0, true);
   all.acc1 = minimum(all.acc1, part.acc1);
@@ -90,8 +90,8 @@ NBCC_DEVICE Partial load_partial(const double* at, index stride) {
   set_bits(all.acc1, at[2 * stride]);
   return all;
 }
-// Adds what earlier launches have accumulated for the launch's i at `at`. True if results are to be stored; else the
-// accumulators have them, for later launches.
+// Combines `all` with the sums of earlier launches; `at`: index among the i of the launch. True if results are to be
+// stored; otherwise `running` keeps the sums for later launches.
 NBCC_DEVICE bool carry(const Arguments& a, index at, Partial& all) {
   if (!a.first) {
     const Partial part = all;
@@ -101,14 +101,13 @@ NBCC_DEVICE bool carry(const Arguments& a, index at, Partial& all) {
   if (!a.last) store_partial(all, a.running + at, a.running_stride);
   return a.last != 0;
 }
-// NaN for an i that is nowhere, where a result depends on that; else 0.
-NBCC_DEVICE double nowhere_of(const Arguments& a, index i) {
+// NaN if a result depends on the position of i and the position is non-finite; else 0.
+NBCC_DEVICE double nan_if_non_finite(const Arguments& a, index i) {
   return 0;
 }
-// Factors common to a whole sum, finish(), and the way to the caller's arrays. It is short where all outputs are
-// wanted, overwritten and of the usual element: with few particles, what a block does once is no small part of the whole.
-// `row`: where results go in these.
-NBCC_DEVICE void finish(const Arguments& a, index i, index row, Partial all, double nowhere) {
+// Applies common factors and finish(), and stores the results in the caller's arrays at index `row`. The store is short
+// if is_plain() holds for all outputs: with few particles, the time of this epilogue matters.
+NBCC_DEVICE void finish(const Arguments& a, index i, index row, Partial all, double nan_or_zero) {
   const index f0 = to_index(all.arg0);
   const double f1 = all.acc1;
   const double f2 = sqrt(f1);
@@ -123,8 +122,8 @@ NBCC_DEVICE void finish(const Arguments& a, index i, index row, Partial all, dou
 }
 #ifdef NBCC_EXCLUSIONS
 #ifdef NBCC_EXCLUSIONS
-// The numbers of the j that do not act on an i: `first` + k where bit k of `near` is set, from 32 on of `next`, and a few
-// far from these.
+// The j excluded from one i, by index: first + k for each set bit k of `near`, first + 32 + k for each set bit k of
+// `next`, and far[far_begin .. far_begin + far_count) of ExclusionTable.
 struct Exclusions {
   int first;
   unsigned near, next;
@@ -132,7 +131,7 @@ struct Exclusions {
 };
 NBCC_DEVICE bool is_near(const Exclusions& out, int number) {
   const unsigned from = (unsigned)(number - out.first);
-  // A shift by 32 or more leaves nothing.
+  // A shift by 32 or more gives 0.
   return ((__funnelshift_rc(out.near, 0, from) | __funnelshift_rc(out.next, 0, from - 32)) & 1) != 0;
 }
 NBCC_DEVICE bool is_far(const Exclusions& out, const int* far, int number) {
@@ -148,14 +147,14 @@ NBCC_DEVICE bool is_excluded(const Exclusions& out, const int* far, int number) 
 struct Exclusions;
 #endif
 struct ExclusionTable {
-  const Exclusions* of;  // by i; null in a text that leaves nothing out
+  const Exclusions* of;  // [i]; null in a source without exclusions
   const int* far;
 };
-// Of the r-th i of the thread whose first is `first_i`.
+// The exclusions of a thread's r-th i; `first_i`: the thread's first i.
 NBCC_DEVICE const Exclusions& exclusions_of(const Arguments& a, const ExclusionTable& table, index first_i, int r) {
   return table.of[i_particle(a, lesser(first_i + r * kSliceThreads, a.ni - 1))];
 }
-// Whether a j from `first_j` to before `end_j` may be left out of the i of the warp.
+// True if some j of [first_j, end_j) may be excluded from an i of the warp.
 NBCC_DEVICE bool excludes_any(const Arguments& a, const ExclusionTable& table, index first_i, index first_j,
                                 index end_j) {
   bool any = false;
@@ -174,22 +173,23 @@ NBCC_DEVICE bool excludes_any(const Arguments& a, const ExclusionTable& table, i
   return __any_sync(~0u, any);
 }
 #endif
-// Behind a cutoff, neighbours stand near each other in memory, as a rule. So the j-split at the position of the block's
-// own i comes first, then those around it, farther and farther: blocks with many hits begin early, and at the end, when
-// there are blocks for some multiprocessors only, come those that have the least to do.
+// The j-split of the block. With a cutoff, blocks with many hits should begin first and blocks with few hits last, when
+// there are no longer blocks for all multiprocessors. Neighbours usually lie near each other in memory, so the splits
+// are taken in the order of their distance from the position of the block's i.
 NBCC_DEVICE unsigned split_of_block() {
   if (!kCutoff) return blockIdx.y;
-  const unsigned home = (unsigned)((index)blockIdx.x * gridDim.y / gridDim.x), step = (blockIdx.y + 1) / 2;
-  const unsigned split = home + (blockIdx.y % 2 ? gridDim.y - step : step);
+  const unsigned centre = (unsigned)((index)blockIdx.x * gridDim.y / gridDim.x), step = (blockIdx.y + 1) / 2;
+  const unsigned split = centre + (blockIdx.y % 2 ? gridDim.y - step : step);
   return split < gridDim.y ? split : split - gridDim.y;
 }
-// j-splits share the tiles evenly. Depends on nothing but nj, the tile and the number of splits.
+// The first tile of a j-split. The tiles are distributed evenly; the result depends only on nj, NBCC_J_TILE and the
+// number of splits.
 NBCC_DEVICE index first_tile_of(unsigned split, const Arguments& a) {
   const index tiles = (a.nj + NBCC_J_TILE - 1) / NBCC_J_TILE;
   return tiles * split / gridDim.y;
 }
 
-// Where in the tile that begins with `first_j` each i of the thread itself stands, or -1. Whether any does.
+// self[r]: the index of the thread's r-th i in the tile that begins at `first_j`, or -1. True if any i is in the tile.
 NBCC_DEVICE bool find_self(const Arguments& a, index first_i, index first_j, int* self) {
   bool any = false;
 #pragma unroll
@@ -204,7 +204,7 @@ NBCC_DEVICE bool find_self(const Arguments& a, index first_i, index first_j, int
 
 using SlicePartials = double[kPartialSize][kBlockI];
 
-// Of i-particle `at` of the block.
+// Sum over the j-slices of i-particle `at` of the block.
 NBCC_DEVICE Partial combine_slices(const SlicePartials* partial, int at) {
   Partial all = load_partial(&partial[0][0][at], kBlockI);
 #pragma unroll
@@ -212,14 +212,15 @@ NBCC_DEVICE Partial combine_slices(const SlicePartials* partial, int at) {
   return all;
 }
 
-// j-splits whose partials are loaded at a time, as far as there are registers for them: two for a double.
+// kAhead: j-splits whose partials are loaded at a time, limited by registers (two for each double).
 constexpr int kRegisters = 65536 / (NBCC_RESIDENT > 512 ? NBCC_RESIDENT : 512);
 constexpr int kAhead = 16 * kPartialSize + 38 <= kRegisters ? 8 : kPartialSize <= 8 ? 4 : kPartialSize <= 16 ? 2 : 1;
 constexpr unsigned kSplitGroup = 16 * NBCC_J_SLICES;
 
-// The block's sums -> results of its i-particles, by the last of the blocks that share them. Behind a
-// cutoff splits are many and combined group by group, so that the last block waits for the loads of few. Else all are
-// one group: the registers that the loop over groups takes would be missed in the pair loop.
+// Combines the sums of all blocks with the same i-particles; the last of these blocks to arrive stores the results.
+// With a cutoff there are many j-splits, which are combined in groups of kSplitGroup, level by level, so that a block
+// waits for few loads. Without a cutoff all splits are one group: the loop over levels would take registers from the
+// pair loop.
 NBCC_DEVICE void reduce(const Arguments& a, const Sums* sum, SlicePartials* partial, int slice, int row,
                         unsigned split) {
 #pragma unroll
@@ -230,7 +231,7 @@ NBCC_DEVICE void reduce(const Arguments& a, const Sums* sum, SlicePartials* part
   const index first_i = (index)blockIdx.x * kBlockI + row;
   unsigned splits = gridDim.y;
   unsigned* arrived = a.arrived + (index)blockIdx.x * gridDim.y;
-  // What a group has is stored where its first split's was.
+  // The partial of a group of splits is stored at the address of the group's first split.
   for (index stride = kPartialSize * a.ni; splits > 1; stride *= kSplitGroup) {
     for (int r = slice; r < NBCC_I_PER_THREAD; r += NBCC_J_SLICES) {
       const index at = first_i + r * kSliceThreads;
@@ -242,7 +243,7 @@ NBCC_DEVICE void reduce(const Arguments& a, const Sums* sum, SlicePartials* part
     if (!last_to_arrive(arrived + split, count)) return;
     splits = kCutoff ? (splits + kSplitGroup - 1) / kSplitGroup : 1;
     arrived += splits;
-    // As with j, each slice of the threads takes its share of the splits.
+    // Each j-slice of the block's threads combines its range of the splits.
     const unsigned begin = first + count * slice / NBCC_J_SLICES, end = first + count * (slice + 1) / NBCC_J_SLICES;
 #pragma unroll 1
     for (int r = 0; r < NBCC_I_PER_THREAD; ++r) {
@@ -271,11 +272,11 @@ NBCC_DEVICE void reduce(const Arguments& a, const Sums* sum, SlicePartials* part
     combine(all, combine_slices(partial, row + r * kSliceThreads));
     if (!carry(a, at, all)) continue;
     const index i = i_particle(a, at);
-    finish(a, i, i, all, nowhere_of(a, i));
+    finish(a, i, i, all, nan_if_non_finite(a, i));
   }
 }
 
-// All pairs. Grid: blocks of i, j-splits.
+// Sums over all pairs. Grid: blocks of kBlockI i-particles, j-splits.
 extern "C" __global__ void __launch_bounds__(NBCC_THREADS, kResidentBlocks)
     nbcc_interact(const __grid_constant__ Arguments a
 #ifdef NBCC_EXCLUSIONS
@@ -284,22 +285,22 @@ extern "C" __global__ void __launch_bounds__(NBCC_THREADS, kResidentBlocks)
     ) {
   __shared__ union {
     JParticle staged[(NBCC_J_TILE + kGroup - 1) / kGroup * kGroup];
-    SlicePartials partial[NBCC_J_SLICES];  // when all tiles are done
+    SlicePartials partial[NBCC_J_SLICES];  // after the last tile
   } shared;
   JParticle* const staged = shared.staged;
-  wait_for_earlier_launches();
+  pdl_wait();
   const int t0 = (int)a.param[0];
   const int t1 = 0;
   const bool t2 = t0 == t1;
   const bool t3 = !t2;
-  // The compiler does not know that threadIdx.x is small.
+  // Without j-slices `slice` is the constant 0, which the compiler cannot prove of threadIdx.x / kSliceThreads.
   const int slice = NBCC_J_SLICES == 1 ? 0 : threadIdx.x / kSliceThreads, row = threadIdx.x - slice * kSliceThreads;
   const index first_i = (index)blockIdx.x * kBlockI + row;
   IParticle own[NBCC_I_PER_THREAD];
   Sums sum[NBCC_I_PER_THREAD];
 #pragma unroll
   for (int r = 0; r < NBCC_I_PER_THREAD; ++r) {
-    // Beyond the last i stands the last one again, which is not stored: so no thread misses a barrier.
+    // Threads beyond the last i repeat the last i and store nothing, so that all threads reach every barrier.
     const index i = i_particle(a, lesser(first_i + r * kSliceThreads, a.ni - 1));
     const double w0 = component<double>(a.i[0], i);
     own[r].c0 = (float)w0;
@@ -378,7 +379,7 @@ extern "C" __global__ void __launch_bounds__(NBCC_THREADS, kResidentBlocks)
       // With one i per thread a second loop costs more than the test.
       if (NBCC_I_PER_THREAD == 1 || tile_holds_self) {
         constexpr bool may_be_self = true;
-        // So many pairs are written out that the next begins while the last waits for its root.
+        // Unrolled, so that a pair begins while the previous pair waits for its square root.
 #pragma unroll NBCC_UNROLL
         for (int k = begin; k < end; ++k) {
           const JParticle other = staged[k];
@@ -411,7 +412,7 @@ extern "C" __global__ void __launch_bounds__(NBCC_THREADS, kResidentBlocks)
         }
       } else {
         constexpr bool may_be_self = false;
-        // So many pairs are written out that the next begins while the last waits for its root.
+        // Unrolled, so that a pair begins while the previous pair waits for its square root.
 #pragma unroll NBCC_UNROLL
         for (int k = begin; k < end; ++k) {
           const JParticle other = staged[k];
