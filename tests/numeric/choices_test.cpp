@@ -119,7 +119,7 @@ TEST_P(ChoicesOfAllPairs, AreThoseOfTheOracleOnTheCpu) {
     for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double}) {
       const Options options{.precision = precision};
       for (const int threads : {1, 3}) {
-        CpuDevice device(threads, isa, make_cpu_toolchain(), "", "");
+        CpuDevice device(threads, isa, cpu_toolchain(), "", "");
         const auto kernel = device.load(build_cpu_kernel(pipeline, options, isa, ""));
         for (const auto& [ni, nj] : kSizes) {
           const OracleInput input = with_ties(pipeline, ni, nj, std::uint64_t(ni));
@@ -206,7 +206,7 @@ void expect_by_search(const Pipeline& pipeline, const std::shared_ptr<const Kern
 TEST(ChoicesOfSomePairs, AreThoseOfTheOracleOnTheCpu) {
   const Pipeline pipeline = parse({"choices.pipe", kFields + kGuards[2] + kChoices});
   for (const Isa isa : runnable_isas()) {
-    CpuDevice device(2, isa, make_cpu_toolchain(), "", "");
+    CpuDevice device(2, isa, cpu_toolchain(), "", "");
     const auto kernel = device.load(build_cpu_kernel(pipeline, {.precision = Precision(int(isa) % 3)}, isa, ""));
     expect_in_lists(pipeline, kernel, nullptr);
     expect_by_search(pipeline, kernel, nullptr);
@@ -262,7 +262,7 @@ TEST(ChoicesOfWholeNumbers, AreExact) {
   }
   CudaShim shim;
   CudaDevice gpu(shim.driver(), shim.compiler(), 0, "", "");
-  CpuDevice cpu(1, detect_isa(), make_cpu_toolchain(), "", "");
+  CpuDevice cpu(1, detect_isa(), cpu_toolchain(), "", "");
   const Options options{.precision = Precision::Single};
   for (const auto& kernel : {cpu.load(build_cpu_kernel(pipeline, options, detect_isa(), "")),
                              gpu.load(build_cuda_kernel(pipeline, options, ""))})
@@ -296,7 +296,7 @@ TEST(ChoicesOfWholeNumbers, AreExact) {
 
 TEST(KNearest, AreThoseOfAPlainSort) {
   const Pipeline pipeline = parse(read_source(source_folder() + "/pipelines/k_nearest.pipe"));
-  CpuDevice device(2, detect_isa(), make_cpu_toolchain(), "", "");
+  CpuDevice device(2, detect_isa(), cpu_toolchain(), "", "");
   const auto kernel = device.load(build_cpu_kernel(pipeline, {.precision = Precision::Double}, detect_isa(), ""));
   for (const std::int64_t n : {300, 5}) {
     OracleInput input = random_pipeline_input(pipeline, n, n, 11);
@@ -335,7 +335,7 @@ TEST(ChoicesInArrays, GoToArraysOfAnyElement) {
                                    "input_j real x; output(argmin) index near[2]; output(at) vec2 d[2];\n"
                                    "output(at) real r[2]; near = argmin(near, x); d = at(near, vec2(x, -x));\n"
                                    "r = at(near, 2.0 * x);\n"});
-  CpuDevice cpu(1, detect_isa(), make_cpu_toolchain(), "", "");
+  CpuDevice cpu(1, detect_isa(), cpu_toolchain(), "", "");
   CudaShim shim;
   CudaDevice gpu(shim.driver(), shim.compiler(), 0, "", "");
   for (const auto& kernel :
@@ -359,7 +359,7 @@ TEST(ChoicesInArrays, CannotBeAccumulated) {
   const Pipeline pipeline =
       parse({"k.pipe",
              "input_j real x; output(argmin) index near; output(at) real r; near = argmin(near, x); r = at(near, x);"});
-  CpuDevice cpu(1, detect_isa(), make_cpu_toolchain(), "", "");
+  CpuDevice cpu(1, detect_isa(), cpu_toolchain(), "", "");
   SumState sum(cpu.load(build_cpu_kernel(pipeline, {}, detect_isa(), "")));
   double x = 1, r = 0;
   sum.bind("x", {&x, Element::Double, 1, 8, 0});

@@ -52,7 +52,7 @@ void on_every_device(const Pipeline& pipeline, const std::function<void(const Pl
   for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double}) {
     const Options options{.precision = precision};
     for (const Isa isa : runnable_isas()) {
-      CpuDevice device(1, isa, make_cpu_toolchain(), "", "");
+      CpuDevice device(1, isa, cpu_toolchain(), "", "");
       test({device.load(build_cpu_kernel(pipeline, options, isa, "")), options, describe(options, isa),
             facts(isa).target});
     }

@@ -137,7 +137,7 @@ vec3 dx = )") + one.difference +
 }
 
 TEST(FarParticles, CostNothingOnTheCpu) {
-  CpuDevice device(2, detect_isa(), make_cpu_toolchain(), "", "");
+  CpuDevice device(2, detect_isa(), cpu_toolchain(), "", "");
   const Isa isa = detect_isa();
   expect_few_tests(
       device, [isa](const Pipeline& p, const Options& o) { return build_cpu_kernel(p, o, isa, ""); }, 8000);

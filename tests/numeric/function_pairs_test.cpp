@@ -15,8 +15,8 @@
 #include "compiler/ir/ops.h"
 #include "compiler/source/parse.h"
 #include "jit/build_kernel.h"
-#include "jit/cpu_jit.h"
 #include "tests/support/cpu_run.h"
+#include "tests/support/cpu_toolchain.h"
 
 namespace nbcc::test {
 namespace {
@@ -135,7 +135,7 @@ TEST(FunctionPairs, ObjectsCallNothingThatTheirTextDoesNotDeclare) {
                                                                         "xj; output(sum) real o[1];\n" +
                                                                             in_pairs});
       const KernelSource source = build_cpu_kernel(pipeline, {}, isa.isa, "");
-      const std::set<std::string> called = undefined_symbols(make_cpu_toolchain()->compile(source, source.first()));
+      const std::set<std::string> called = undefined_symbols(cpu_toolchain()->compile(source, source.first()));
       EXPECT_FALSE(called.empty());
       for (const std::string& symbol : called)
         EXPECT_TRUE(source.first().source.find(" " + symbol + "(") != std::string::npos ||

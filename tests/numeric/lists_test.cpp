@@ -70,7 +70,7 @@ class RandomLists : public testing::TestWithParam<int> {};
 TEST_P(RandomLists, AgreeWithTheInterpreter) {
   constexpr int kSeeds = 4;
   for (const Isa isa : runnable_isas()) {
-    CpuDevice device(2, isa, make_cpu_toolchain(), "", "");
+    CpuDevice device(2, isa, cpu_toolchain(), "", "");
     const auto build = [isa](const Pipeline& p, const Options& o) { return build_cpu_kernel(p, o, isa, ""); };
     for (int k = 0; k < kSeeds; ++k) expect_agreement({device, build}, std::uint64_t(GetParam() * kSeeds + k));
   }
@@ -189,7 +189,7 @@ void expect_exclusions_behind_a_cutoff(const Device& on) {
 // Batches of some thousand are searched unasked; the same sums come of all pairs. Outputs in the memory of inputs keep
 // to lists.
 TEST(ListsOnCpu, SearchLargeBatches) {
-  CpuDevice device(2, runnable_isas().back(), make_cpu_toolchain(), "", "");
+  CpuDevice device(2, runnable_isas().back(), cpu_toolchain(), "", "");
   const Pipeline pipeline = parse(kNearSums);
   const auto kernel = device.load(build_cpu_kernel(pipeline, {}, runnable_isas().back(), ""));
   constexpr std::int64_t kSmall = 30, kLarge = 6000, kAll = kSmall + kLarge;
@@ -240,7 +240,7 @@ TEST(ListsOnCpu, SearchLargeBatches) {
 
 // One sum, run after run: what changes in between counts, and small batches beside large ones keep their results.
 TEST(ListsOnCpu, SearchedBatchesFollowTheSum) {
-  CpuDevice device(2, runnable_isas().back(), make_cpu_toolchain(), "", "");
+  CpuDevice device(2, runnable_isas().back(), cpu_toolchain(), "", "");
   const Pipeline pipeline = parse({"count.pipe", R"(
 input_i vec3 xi; input_j vec3 xj; param real rc = 1; output(sum) index count;
 vec3 dx = xj - xi;
@@ -341,7 +341,7 @@ void expect_shifts(const Device& on) {
 
 TEST(ListsOnCpu, HaveParamsAndShiftsOfTheirOwn) {
   for (const Isa isa : runnable_isas()) {
-    CpuDevice device(2, isa, make_cpu_toolchain(), "", "");
+    CpuDevice device(2, isa, cpu_toolchain(), "", "");
     const Device on{device, [isa](const Pipeline& p, const Options& o) { return build_cpu_kernel(p, o, isa, ""); }};
     expect_params_of_batches(on);
     expect_shifts(on);

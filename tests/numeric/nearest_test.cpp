@@ -80,7 +80,7 @@ void expect_nearest(KernelDevice& device, const std::function<KernelSource(const
 }
 
 TEST(NearestOnCpu, AreThoseOfAllPairs) {
-  CpuDevice device(2, detect_isa(), make_cpu_toolchain(), "", "");
+  CpuDevice device(2, detect_isa(), cpu_toolchain(), "", "");
   const Isa isa = detect_isa();
   expect_nearest(device, [isa](const Pipeline& p, const Options& o) { return build_cpu_kernel(p, o, isa, ""); }, 6000);
 }
@@ -93,7 +93,7 @@ TEST(NearestOnShim, AreThoseOfAllPairs) {
 
 // Who is nowhere makes every minimum NaN, as among all pairs.
 TEST(NearestOnCpu, ANumberThatIsNoneIsNotOverlooked) {
-  CpuDevice device(2, detect_isa(), make_cpu_toolchain(), "", "");
+  CpuDevice device(2, detect_isa(), cpu_toolchain(), "", "");
   const auto kernel = device.load(build_cpu_kernel(parse({"nearest.pipe", kTexts[0] + kEnd}), {}, detect_isa(), ""));
   OracleInput input = clusters(2000, 20000, 1);
   input.j[1][12345] = std::numeric_limits<double>::quiet_NaN();
@@ -119,7 +119,7 @@ void expect_all_pairs_elsewhere(Device& device, const KernelSource& source) {
 }
 
 TEST(NearestOnCpu, AreOfAllPairsWhereNoSearchCanHelp) {
-  CpuDevice device(2, detect_isa(), make_cpu_toolchain(), "", "");
+  CpuDevice device(2, detect_isa(), cpu_toolchain(), "", "");
   expect_all_pairs_elsewhere(device, build_cpu_kernel(parse({"n.pipe", kTexts[1] + kEnd}), {}, detect_isa(), ""));
 }
 
@@ -131,7 +131,7 @@ TEST(NearestOnShim, AreOfAllPairsWhereNoSearchCanHelp) {
 
 // About as many pairs for each i, however many there are.
 TEST(NearestOnCpu, TestFewPairs) {
-  CpuDevice device(2, detect_isa(), make_cpu_toolchain(), "", "");
+  CpuDevice device(2, detect_isa(), cpu_toolchain(), "", "");
   const auto kernel = device.load(build_cpu_kernel(parse({"nearest.pipe", kTexts[0] + kEnd}), {}, detect_isa(), ""));
   for (const std::int64_t n : {20000, 160000}) {
     OracleInput input = clusters(n, n, 2);

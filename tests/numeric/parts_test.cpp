@@ -106,7 +106,7 @@ TEST(Parts, AreOneSumOnTheCpu) {
   for (const Isa isa : runnable_isas())
     for (const int threads : {1, 3}) {
       const auto precision = Precision(int(isa) % 3);
-      CpuDevice device(threads, isa, make_cpu_toolchain(), "", "");
+      CpuDevice device(threads, isa, cpu_toolchain(), "", "");
       const auto kernel = device.load(build_cpu_kernel(pipeline, {.precision = precision}, isa, ""));
       for (const auto& [ni, nj] : kSizes) {
         const std::string what = describe({.precision = precision}, isa) + ", " + std::to_string(nj);
@@ -119,7 +119,7 @@ TEST(Parts, AreOneSumOnTheCpu) {
 
 TEST(Parts, AreOneSumOfSearches) {
   const Pipeline pipeline = parse({"parts.pipe", kEveryReduction});
-  CpuDevice device(2, detect_isa(), make_cpu_toolchain(), "", "");
+  CpuDevice device(2, detect_isa(), cpu_toolchain(), "", "");
   const auto kernel = device.load(build_cpu_kernel(pipeline, {.precision = Precision::Double}, detect_isa(), ""));
   ASSERT_GT(kernel->source.search.axes, 0);
   for (const auto& [ni, nj] : {std::pair{70, 400}, {300, 900}}) {
@@ -171,7 +171,7 @@ void expect_by_any_method(const std::shared_ptr<const Kernel>& kernel, const Cud
 
 TEST(Parts, GoByAnyMethodOnTheCpu) {
   const Pipeline pipeline = parse({"parts.pipe", kEveryReduction});
-  CpuDevice device(2, detect_isa(), make_cpu_toolchain(), "", "");
+  CpuDevice device(2, detect_isa(), cpu_toolchain(), "", "");
   const auto kernel = device.load(build_cpu_kernel(pipeline, {.precision = Precision::Double}, detect_isa(), ""));
   expect_by_any_method(kernel, nullptr, NBCC_DOUBLE);
 }
@@ -235,7 +235,7 @@ class PartMistakes : public testing::Test {
     }
     return "";
   }
-  CpuDevice device{1, detect_isa(), make_cpu_toolchain(), "", ""};
+  CpuDevice device{1, detect_isa(), cpu_toolchain(), "", ""};
   SumState sum{device.load(
       build_cpu_kernel(parse({"p.pipe", "input_j real x;\noutput(sum) real s;\ns += x;"}), {}, detect_isa(), ""))};
   double numbers[4] = {1, 2, -1, -1};

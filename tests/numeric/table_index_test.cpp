@@ -66,7 +66,7 @@ struct Device {
 using Test = std::function<void(const Device&)>;
 
 void on_every_device(const Test& test) {
-  CpuDevice cpu(2, runnable_isas().back(), make_cpu_toolchain(), "", "");
+  CpuDevice cpu(2, runnable_isas().back(), cpu_toolchain(), "", "");
   test({cpu, [](const Pipeline& p, const Options& o) { return build_cpu_kernel(p, o, runnable_isas().back(), ""); },
         nullptr, "cpu"});
   CudaShim shim;

@@ -36,7 +36,7 @@ void on_every_device(const std::string& text,
   for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double}) {
     const Options options{.precision = precision};
     for (const Isa isa : runnable_isas()) {
-      CpuDevice device(1, isa, make_cpu_toolchain(), "", "");
+      CpuDevice device(1, isa, cpu_toolchain(), "", "");
       test(device.load(build_cpu_kernel(pipeline, options, isa, "")), describe(options, isa));
     }
     CudaShim shim;
@@ -259,7 +259,7 @@ TEST(Tables, SplinesAreFiniteOrRefused) {
         parse({"table.pipe", std::string("input_i real s; input_j real one; output(sum) double v; param ") +
                                  shape.declared + ";\nv += double(one * " + shape.read + ");"});
     const Isa isa = runnable_isas().back();
-    CpuDevice device(1, isa, make_cpu_toolchain(), "", "");
+    CpuDevice device(1, isa, cpu_toolchain(), "", "");
     SumState sum(device.load(build_cpu_kernel(pipeline, {.precision = precision}, isa, "")));
     const int count = shape.rows * shape.columns * shape.components;
     Reals values(static_cast<std::size_t>(count), 1.0);
@@ -292,14 +292,14 @@ TEST(Tables, SplinesAreFiniteOrRefused) {
   const Pipeline pipeline =
       parse({"table.pipe", "input_j real x; param real t[4]; output(min) real m; m = min(m, table(t, x));"});
   const Isa isa = runnable_isas().back();
-  CpuDevice device(1, isa, make_cpu_toolchain(), "", "");
+  CpuDevice device(1, isa, cpu_toolchain(), "", "");
   SumState sum(device.load(build_cpu_kernel(pipeline, {}, isa, "")));
   EXPECT_NO_THROW(sum.set_param("t", Reals{1, HUGE_VAL, 2, 3}));
 }
 
 TEST(Tables, AreTheSameForAllBatches) {
   const Pipeline pipeline = parse({"table.pipe", "input_j int k; param real t[8]; output(sum) real s; s += t[k];"});
-  CpuDevice device(1, runnable_isas().back(), make_cpu_toolchain(), "", "");
+  CpuDevice device(1, runnable_isas().back(), cpu_toolchain(), "", "");
   SumState sum(device.load(build_cpu_kernel(pipeline, {}, runnable_isas().back(), "")));
   Reals values(16);
   EXPECT_THROW(sum.set_param_of_groups("t", values), UsageError);

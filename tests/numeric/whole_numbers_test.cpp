@@ -41,7 +41,7 @@ void on_every_device(const std::string& text, const std::function<void(const Ker
   for (const Precision precision : {Precision::Single, Precision::Double}) {
     const Options options{.precision = precision};
     for (const Isa isa : runnable_isas()) {
-      CpuDevice device(1, isa, make_cpu_toolchain(), "", "");
+      CpuDevice device(1, isa, cpu_toolchain(), "", "");
       test(device.load(build_cpu_kernel(pipeline, options, isa, "")), describe(options, isa));
     }
     CudaShim shim;

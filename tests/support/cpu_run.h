@@ -8,8 +8,8 @@
 #include "compiler/ir/ir.h"
 #include "compiler/options.h"
 #include "jit/build_kernel.h"
-#include "jit/cpu_jit.h"
 #include "runtime/cpu/cpu_device.h"
+#include "tests/support/cpu_toolchain.h"
 #include "tests/support/kernel_run.h"
 
 namespace nbcc::test {
@@ -35,7 +35,7 @@ class CpuRun {
   using Columns = test::Columns;
 
   CpuRun(const Pipeline& pipeline, const Options& options, Isa isa, int threads = 1)
-      : device_(threads, isa, make_cpu_toolchain(), "", ""),
+      : device_(threads, isa, cpu_toolchain(), "", ""),
         kernel_(device_.load(build_cpu_kernel(pipeline, options, isa, ""))) {}
 
   const KernelSource& source() const { return kernel_->source; }
