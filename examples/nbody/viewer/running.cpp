@@ -8,7 +8,7 @@ Running::Running(const Simulator& simulator, const State& start, const Settings&
     : device_(simulator.device, simulator.options),
       simulation_(device_, start, settings),
       vertices_(gl, device_, sprites) {
-  simulation_.set_shape(simulator.shape);
+  simulation_.set_launch(simulator.launch);
 }
 
 }  // namespace examples
