@@ -34,6 +34,8 @@ function(compile_in_groups target)
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # A type of one file may have members of types that only this file knows.
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endfunction()
 
 function(gtest_program name prefix)

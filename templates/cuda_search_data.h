@@ -103,7 +103,7 @@ struct Search {
   char* output_buffer;                    // [sorted i][requested output]
   long long output_stride, output_bytes;  // bytes from one i to the next, and of one output value
   unsigned* inverse_order;                // [i] its index among the sorted i; null: there is no output buffer
-  const void* exclusions;                   // [i] Exclusions; null in a kernel without exclusions
+  const void* exclusions;                 // [i] Exclusions; null in a kernel without exclusions
   const int* far_exclusions;
 };
 static_assert(sizeof(long long) == 8 && sizeof(void*) == 8 && sizeof(Domain) == 592 && sizeof(Search) == 360 &&

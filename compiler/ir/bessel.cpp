@@ -28,8 +28,9 @@ double modified_first_kind(int order, double x) {
 }
 
 // The integral over t > 0 of exp(-x cosh t) cosh(order t), with the factor exp(-x) taken out, by the trapezoidal rule.
-// The rule is accurate to all digits, because the integrand is analytic for |Im t| < pi / 2 and vanishes at both ends (as
-// an even function of t): with step h its error is about exp(-pi^2 / h), and exp(-2 pi^2 / (x h^2)) where x is large.
+// The rule is accurate to all digits, because the integrand is analytic for |Im t| < pi / 2 and vanishes at both ends
+// (as an even function of t): with step h its error is about exp(-pi^2 / h), and exp(-2 pi^2 / (x h^2)) where x is
+// large.
 double modified_second_kind(int order, double x) {
   if (!(x >= 0)) return std::numeric_limits<double>::quiet_NaN();
   if (x == 0) return kInfinity;

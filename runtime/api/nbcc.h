@@ -42,11 +42,9 @@ NBCC_API void nbcc_error_free(nbcc_error* error); /* null is fine */
 /* Stores an error in *error if `error` is not null, and returns the status. For libraries built on this one. */
 NBCC_API nbcc_status nbcc_error_make(nbcc_error** error, nbcc_status status, const char* message);
 
-/* The message of this thread's last failure of a function without an nbcc_error** argument, such as the functions of
- * compiled pipelines; "" if there was none. Valid until the thread's next such failure. */
+/* The message of this thread's last failure in a function without nbcc_error**, until the next one; "" if none. */
 NBCC_API const char* nbcc_last_error(void);
-/* The warnings (nbcc_sum_warning) of this thread's last run of a compiled pipeline's typed function, one per line; ""
- * if there are none. Valid until the thread's next such run. */
+/* The warnings of this thread's last run of a compiled pipeline's function, a line each. Valid until the next one. */
 NBCC_API const char* nbcc_last_warning(void);
 
 NBCC_API const char* nbcc_version(void); /* the library's version, such as "0.1.0" */
@@ -407,8 +405,7 @@ NBCC_API void nbcc_neighbour_list_free(nbcc_neighbour_list* found); /* null is f
  * program may show only new texts. Valid until the sum's next run. */
 NBCC_API const char* nbcc_sum_warning(const nbcc_sum* sum, int k);
 
-/* The launch configuration of a GPU kernel. 0: nbcc chooses the number for the number of particles, by measurements of
- * `nbcc tune`, or by its model of the GPU where nothing was measured. */
+/* The launch configuration of a GPU kernel. 0: nbcc chooses, by measurements of `nbcc tune` or its model of the GPU. */
 typedef struct nbcc_launch_configuration {
   size_t size;
   int threads;      /* threads of a block */
@@ -419,33 +416,29 @@ typedef struct nbcc_launch_configuration {
   int j_splits;     /* blocks that share i-particles; each sums over one split of the j-particles */
 } nbcc_launch_configuration;
 
-/* Sets the launch configuration of later runs. A run compiles its kernel if it was not compiled with this configuration
- * before. Null, the initial state: nbcc chooses. The last bits of results depend on the configuration. If this pipeline
- * cannot be compiled with it, the run and nbcc_sum_get_launch_configuration fail with NBCC_ERROR_USAGE. No effect on
- * the CPU. */
+/* Sets the launch configuration of later runs; null (the default): nbcc chooses. The last bits of results depend on it.
+ * NBCC_ERROR_USAGE, in the run or the next function: the pipeline cannot be compiled with it. No effect on the CPU. */
 NBCC_API nbcc_status nbcc_sum_set_launch_configuration(nbcc_sum* sum, const nbcc_launch_configuration* configuration,
                                                        nbcc_error** error);
-/* Gets the launch configuration of a run over nj j-particles for ni i-particles whose arrays are on the device, and
- * compiles the kernel if need be. The caller sets configuration->size. All numbers are 0 on the CPU. */
+/* Gets the launch configuration of a run over nj j-particles for ni i-particles whose arrays are on the device;
+ * compiles the kernel if it is not compiled yet. The caller sets configuration->size. All numbers are 0 on the CPU. */
 NBCC_API nbcc_status nbcc_sum_get_launch_configuration(nbcc_sum* sum, int64_t ni, int64_t nj,
                                                        nbcc_launch_configuration* configuration, nbcc_error** error);
 
-/* Deprecated names of the same: lanes are j_slices, parts are j_splits. */
-typedef struct nbcc_cuda_shape {
+typedef struct nbcc_cuda_shape { /* Deprecated names of the same: lanes are j_slices, parts are j_splits. */
   size_t size;
   int threads, i_per_thread, j_tile, unroll, lanes, parts;
 } nbcc_cuda_shape;
-NBCC_API nbcc_status nbcc_sum_set_cuda_shape(nbcc_sum* sum, const nbcc_cuda_shape* shape, nbcc_error** error);
-NBCC_API nbcc_status nbcc_sum_get_cuda_shape(nbcc_sum* sum, int64_t ni, int64_t nj, nbcc_cuda_shape* shape,
-                                             nbcc_error** error);
+NBCC_API nbcc_status nbcc_sum_set_cuda_shape(nbcc_sum*, const nbcc_cuda_shape* shape, nbcc_error**);
+NBCC_API nbcc_status nbcc_sum_get_cuda_shape(nbcc_sum*, int64_t ni, int64_t nj, nbcc_cuda_shape* shape, nbcc_error**);
 
 /* A sum over all j in one run (NBCC_WHOLE, the default) or in several runs, each over a part of the j: from
- * NBCC_FIRST_PART over NBCC_NEXT_PART to NBCC_LAST_PART. For j that are distributed over processes or do not fit into
- * memory at once. Before the run of a part bind its j, set the offset of their j_index, and set its lists, batches,
- * listed pairs or exclusions, whose indices count the j of the part. All reductions continue from run to run; only the
- * run of the last part applies finish() and writes the outputs (option accumulate: combines them). All parts must have
- * the same chosen i, with the same inputs and params. A part may have no j. Any other run, or a part that fails, ends
- * the sum and discards its partial results. Each part may use another pair method. */
+ * NBCC_FIRST_PART over NBCC_NEXT_PART to NBCC_LAST_PART. Before the run of a part bind its j, set the offset of their
+ * j_index, and set its lists, batches, listed pairs or exclusions, whose indices count the j of the part. All
+ * reductions continue from run to run; only the run of the last part applies finish() and writes the outputs (option
+ * accumulate: combines them). All parts must have the same chosen i, with the same inputs and params. A part may have
+ * no j. Any other run, or a part that fails, ends the sum and discards its partial results. Each part may use another
+ * pair method. */
 typedef enum nbcc_part { NBCC_WHOLE = 0, NBCC_FIRST_PART = 1, NBCC_NEXT_PART = 2, NBCC_LAST_PART = 3 } nbcc_part;
 
 typedef struct nbcc_run_options {
@@ -456,15 +449,14 @@ typedef struct nbcc_run_options {
   int accumulate; /* 0: outputs are overwritten; 1: results are combined with the values in the outputs by the output's
                      reduction (not for argmin, argmax, at and softmax) */
   void* stream; /* GPU: a CUstream or cudaStream_t of its primary context; null: the legacy default stream, which waits
-                   for earlier work in other (blocking) streams, so that the run reads arrays after the caller's
-                   kernels have written them */
+                   for earlier work in other (blocking) streams */
   nbcc_part part; /* for a sum over the j in several runs */
   int clamp;      /* 0: an index outside of its table is NBCC_ERROR_USAGE; 1: it is clamped to the nearest end */
 } nbcc_run_options;
 
-/* A callback that is called every 50 ms while a function works on a sum, for the first time after 50 ms; so short runs
- * do not call it. `done`: the fraction of the work that is done, from 0 to 1, never falling; 0 if it is not known (a
- * search on a GPU), 1 while nbcc_sum_wait waits. Result 0: continue; any other: interrupt. */
+/* A callback that is called every 50 ms while a function works on a sum. `done`: the fraction of the work that is done,
+ * from 0 to 1, never falling; 0 if it is not known (a search on a GPU), 1 while nbcc_sum_wait waits. Result 0:
+ * continue; any other: interrupt. */
 typedef int (*nbcc_progress)(void* data, double done);
 
 /* Sets the callback of later calls of nbcc_sum_run, nbcc_sum_find_neighbours and nbcc_sum_wait, and its first argument.
@@ -477,12 +469,10 @@ typedef int (*nbcc_progress)(void* data, double done);
  * CPU, and after a run on a GPU with all arrays on the host, all outputs have their old values. Later runs of the sum
  * are not affected; a sum in parts must begin again.
  *
- * On a GPU a launch cannot be interrupted. With a callback a launch that is predicted to take more than 0.2 s is
- * therefore split by ranges of i, which changes no bit of the results, and a run launches at most 0.2 s of work ahead:
- * a run from arrays on the device, too, returns only when the remaining work takes 0.2 s. (Searches are not split, nor
- * are sums over so many j, about 10^7, that launches with few i would be slow.) If nbcc_sum_wait is interrupted the
- * work continues, and uses its arrays until a later nbcc_sum_wait has returned NBCC_OK. A run that is captured into a
- * graph is not split, and the callback is not called. */
+ * On a GPU a launch cannot be interrupted. With a callback launches of more than 0.2 s are split by ranges of i, which
+ * changes no bit of the results, and a run returns only when the remaining work takes 0.2 s; searches, sums over some
+ * 10^7 j and captured runs are not split. If nbcc_sum_wait is interrupted the work continues, and uses its arrays until
+ * a later nbcc_sum_wait has returned NBCC_OK. The callback is not called while a run is captured into a graph. */
 NBCC_API nbcc_status nbcc_sum_set_progress(nbcc_sum* sum, nbcc_progress progress, void* data, nbcc_error** error);
 
 /* Sums over all j for the chosen i. options may be null: all i, outputs overwritten.

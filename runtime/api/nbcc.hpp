@@ -236,8 +236,7 @@ class Pipeline {
   std::unique_ptr<nbcc_pipeline, detail::Close> handle_;
 };
 
-// The launch configuration of a GPU kernel; see nbcc_launch_configuration. 0: nbcc chooses the number for the number of
-// particles.
+// The launch configuration of a GPU kernel; see nbcc_launch_configuration. 0: nbcc chooses.
 struct LaunchConfiguration {
   int threads = 0, i_per_thread = 0, j_tile = 0, unroll = 0, j_slices = 0, j_splits = 0;
   bool operator==(const LaunchConfiguration&) const = default;
@@ -303,16 +302,14 @@ class Sum {
   Sum& offsets(std::int64_t i_offset, std::int64_t j_offset) { return call(nbcc_sum_set_offsets, i_offset, j_offset); }
   // Sets the numbers of particles, for a side without fields; otherwise they follow from the bound arrays.
   Sum& counts(std::int64_t ni, std::int64_t nj) { return call(nbcc_sum_set_counts, ni, nj); }
-  // keep: the next run packs the j-particles, which stay packed until a j-field is bound again or j_changed() is
-  // called.
+  // keep: the next run packs the j-particles; they stay packed until a j-field is bound again, or j_changed().
   Sum& keep_j(bool keep = true) { return call(nbcc_sum_keep_j, keep ? 1 : 0); }
   Sum& j_changed() { return call(nbcc_sum_j_changed); }
   // Which pairs later runs compute; see nbcc_sum_set_pairs.
   Sum& pairs(nbcc_pairs chosen) { return call(nbcc_sum_set_pairs, chosen); }
   // Keeps neighbour lists until a particle has moved by half of `width`; see nbcc_sum_set_skin.
   Sum& skin(double width) { return call(nbcc_sum_set_skin, width); }
-  // Sets the caller's lists; see nbcc_lists, whose `size` is set here. no_lists() removes lists, batches and listed
-  // pairs.
+  // Sets the caller's lists (nbcc_lists; `size` is set here). no_lists() removes lists, batches and listed pairs.
   Sum& lists(nbcc_lists given) {
     given.size = sizeof given;
     return call(nbcc_sum_set_lists, &given);
@@ -360,16 +357,14 @@ class Sum {
     call(nbcc_sum_get_statistics, &found);
     return found;
   }
-  // Sets the launch configuration of later runs on a GPU; a run compiles its kernel if it was not compiled with this
-  // configuration before. No effect on the CPU. If this pipeline cannot be compiled with it, the run and the function
-  // below throw.
+  // Sets the launch configuration of later runs on a GPU. No effect on the CPU. If the pipeline cannot be compiled with
+  // it, the run and the function below throw.
   Sum& launch_configuration(const LaunchConfiguration& chosen) {
     const nbcc_launch_configuration given{sizeof given,  chosen.threads,  chosen.i_per_thread, chosen.j_tile,
                                           chosen.unroll, chosen.j_slices, chosen.j_splits};
     return call(nbcc_sum_set_launch_configuration, &given);
   }
-  // The launch configuration of a run over nj j-particles for ni i-particles whose arrays are on the device; zeros on
-  // the CPU.
+  // The launch configuration of a run from arrays on the device, over nj for ni; zeros on the CPU.
   LaunchConfiguration launch_configuration(std::int64_t ni, std::int64_t nj) {
     nbcc_launch_configuration found{};
     found.size = sizeof found;
@@ -384,15 +379,13 @@ class Sum {
     const auto [threads, i_per_thread, j_tile, unroll, j_slices, j_splits] = launch_configuration(ni, nj);
     return {threads, i_per_thread, j_tile, unroll, j_slices, j_splits};
   }
-  // GPU: sets the stream of later runs, a CUstream or cudaStream_t of the primary context; null (the default) is the
-  // legacy default stream.
+  // GPU: the stream of later runs (CUstream, cudaStream_t) of the primary context; null: the legacy default stream.
   Sum& stream(void* stream) {
     stream_ = stream;
     return *this;
   }
 
-  // True: later runs clamp an index outside of a table to the table's nearest end. False (the default): such an index
-  // is an Error that names the index, the particle, the value and the table.
+  // True: later runs clamp an index outside of a table to its nearest end. False (default): such an index is an Error.
   Sum& clamp(bool on) {
     clamp_ = on ? 1 : 0;
     return *this;

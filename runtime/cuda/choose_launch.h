@@ -13,9 +13,10 @@ struct CudaOccupancy {
   int resident_blocks = 1;  // per multiprocessor
 };
 
-// The configuration, with j_splits, that the model predicts to be the fastest for a sum over nj j for each of ni i.
-// `occupancy` belongs to configs[0]. The result depends on the arguments alone, since it decides the order in which
-// terms are added. There are at most as many splits as tiles, and their partial sums take at most 256 MB.
+// Returns the one of `configs` that the model of choose_launch.cpp predicts to be the fastest for a sum over nj j for
+// each of ni i, and sets its j_splits. `occupancy` is that of configs[0]; the occupancies of the others are estimated
+// from it. The result must depend on the arguments alone, because it decides the order in which terms are added.
+// j_splits is at most the number of j-tiles, and is limited so that the partial sums of all splits take at most 256 MB.
 LaunchConfig choose_launch(const KernelSource& kernel, std::span<const LaunchConfig> configs,
                            const CudaOccupancy& occupancy, std::int64_t ni, std::int64_t nj);
 

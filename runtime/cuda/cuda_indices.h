@@ -1,7 +1,7 @@
-// The checks of table indices on a GPU (templates/cuda_indices.cu.in): one launch before each launch of a sum, over the
-// same particles, because the sum may store its results over them. The check writes an invalid index to pinned host
-// memory; the error is thrown when the caller waits or when the next run begins. Tested by
-// tests/numeric/table_index_test.cpp.
+// The checks of table indices on a GPU (templates/cuda_indices.cu.in). Each launch of a sum is preceded by one launch
+// of the check over the same particles, which the sum may overwrite with its results. The check writes the first lookup
+// that may be out of bounds to pinned host memory; the sum clamps such an index to its table. The error is thrown when
+// the caller waits for the run, or else when the next run begins. Tested by tests/numeric/table_index_test.cpp.
 #pragma once
 #include <cstdint>
 

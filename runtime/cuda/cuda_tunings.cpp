@@ -1,7 +1,8 @@
-// Sizes -> measured launch configurations, read from disk and written to it. Interface: CudaTunings. Measures nothing,
-// and does not know whether a configuration can be compiled.
+// Numbers of particles -> the launch configurations that were measured to be fastest for them, read from disk and
+// written to it. Interface: CudaTunings. Measures nothing, and does not know whether a configuration can be compiled.
 //
-// A file is text, so that users can read it and delete lines:
+// There is one file for each pipeline, kind of GPU and kernel source. It is text, so that users can read it and delete
+// lines:
 //
 //   nbcc tunings 1
 //   pipeline gravity
@@ -9,7 +10,10 @@
 //   text 6f0c1c5d2a9e4b7788f0d3c2b1a09e5f gravity, single precision, fast math
 //   ni 11 nj 11 threads 128 i_per_thread 1 j_tile 128 unroll 16 j_slices 1 j_splits 8 rate 5.11e+11 model 4.29e+11
 //
-// The first four lines must have this form. Later lines that do not have the form of the fifth are ignored.
+// The fourth line has a hash of the kernel source, and for readers the kernel's name and options. A file with other
+// first four lines is not used, and is replaced when the next measurement is stored. In the other lines `ni 11` stands
+// for 2^11 to 2^12 - 1 i-particles; `rate` and `model` are the measured and the predicted pairs per second. A line of
+// another form is ignored, and lost when the file is written again.
 #include "runtime/cuda/cuda_tunings.h"
 
 #include <xxhash.h>

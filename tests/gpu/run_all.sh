@@ -27,10 +27,10 @@ export NBCC_SOURCE_DIR NBCC_CACHE_DIR
 
 line() { printf '%-44s %-8s %6s  %s\n' "$1" "$2" "$3" "$4"; }
 
-# part NAME COMMAND...: runs it in the background, at most `at_once` of them, and prints its line when it ends, with the
-# last that it wrote as the remark. Compiling, not the GPU, is what most of them wait for.
-at_once=$(( ($(nproc) + 3) / 4 ))  # more would only take turns on the GPU
-[ "$at_once" -gt 4 ] && at_once=4
+# part NAME COMMAND...: runs the command in the background and prints a line when it ends, with the last line that the
+# command wrote as the remark. Most parts wait for the compiler of kernels and not for the GPU, so that as many parts run
+# at a time as there are cores.
+at_once=$(nproc)
 part() {
   while [ "$(jobs -rp | wc -l)" -ge "$at_once" ]; do wait -n; done
   run_part "$@" &
@@ -124,11 +124,18 @@ for tool in memcheck initcheck; do
     part "$tool, arrays on either side" "$sanitizer" --tool "$tool" --error-exitcode 9 "$binaries/numeric_tests" \
       --gtest_filter='SumsOnGpu.*'
 done
-# In googletest's own shards.
-for ((shard = 0; shard < at_once; ++shard)); do
-  part "numeric_tests *OnGpu*, $((shard + 1)) of $at_once" env GTEST_TOTAL_SHARDS="$at_once" GTEST_SHARD_INDEX="$shard" \
-    "$binaries/numeric_tests" --gtest_filter='*OnGpu*'
-done
+# GoogleTest's shards. The tests that take longest begin first, and the others are in small shards, so that all cores
+# have work until the end.
+longest='*FarParticlesOnGpu*:*SearchOnGpu*:*RandomPipelinesOnGpu*:*RandomListsOnGpu*:*PartsOnGpu*'
+numeric_part() { # name, number of shards, filter
+  local shard
+  for ((shard = 0; shard < $2; ++shard)); do
+    part "$1, $((shard + 1)) of $2" env GTEST_TOTAL_SHARDS="$2" GTEST_SHARD_INDEX="$shard" \
+      "$binaries/numeric_tests" --gtest_filter="$3"
+  done
+}
+numeric_part 'longest tests on the GPU' $((2 * at_once)) "$longest"
+numeric_part 'other tests on the GPU' $((3 * at_once)) "*OnGpu*-$longest"
 wait
 echo "logs: $logs"
 [ ! -e "$logs/failed" ]

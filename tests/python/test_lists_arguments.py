@@ -120,7 +120,7 @@ CASES = {
     "rows": (nbcc.UsageError, dict(listed_pairs=([0, 2], [1, 1])), "pairs: there are rows for 1 i-particles"),
     "rows_beyond": (nbcc.UsageError, dict(exclusions=(ROWS[0], [1, N])), "exclusions: j[1] is 5, but there are 5"),
     "rows_short": (nbcc.UsageError, dict(listed_pairs=(ROWS[0], [1])), "first[5], the last, is 2, but there are 1"),
-    "cutoff": (nbcc.UsageError, dict(pairs="cutoff"), "not proved that distant pairs add nothing"),
+    "cutoff": (nbcc.UsageError, dict(pairs="cutoff"), "that distant pairs add nothing"),
     "both": (nbcc.UsageError, dict(listed_pairs=ROWS, exclusions=ROWS), "exclusions: cannot be combined with listed pairs"),
 }
 

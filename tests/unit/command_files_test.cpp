@@ -116,7 +116,7 @@ TEST_F(CommandFiles, ColumnsAndUpdatesAreOfOneFile) {
   write("a.txt", "# type x[3] m\n1 0 0 0 16\n");
   write("q.txt", "# q\n2\n");
   EXPECT_THAT(refused("--i a.txt --i q.txt --columns x[3],m"), HasSubstr("--columns names the columns of one file"));
-  EXPECT_THAT(refused("--j a.txt --j q.txt --columns-j x[3],m"), HasSubstr("but --j gives 2"));
+  EXPECT_THAT(refused("--j a.txt --j q.txt --columns-j x[3],m"), HasSubstr("but --j is given 2 files"));
   EXPECT_THAT(refused("--i a.txt --i - --i -"), HasSubstr("standard input can be read once only"));
   const auto update = [&](const std::string& words) { return nbcc("run charges.pipe --update " + words); };
   EXPECT_THAT(update("--i a.txt --i q.txt").err, HasSubstr("the particles come from 2 files: say -o FILE"));

@@ -108,8 +108,8 @@ TEST(LibraryText, NamesThatFortranCannotHave) {
   };
   EXPECT_EQ(refused(std::string(51, 'p'), std::string(63, 'x')), "");
   EXPECT_THAT(refused(std::string(52, 'p'), "x"), HasSubstr("52 characters, the maximum is 51"));
-  EXPECT_THAT(refused("p", std::string(64, 'x')), HasSubstr("more than 63 characters"));
-  EXPECT_THAT(refused("C_int", "x"), HasSubstr("names of iso_c_binding"));
+  EXPECT_THAT(refused("p", std::string(64, 'x')), HasSubstr("at most 63 characters"));
+  EXPECT_THAT(refused("C_int", "x"), HasSubstr("names in iso_c_binding"));
 }
 
 }  // namespace

@@ -82,8 +82,8 @@ TEST(Signature, NamesThatCannotBeFunctions) {
   EXPECT_THAT(refusal({"std"}), HasSubstr("a word of C or C++"));
   EXPECT_THAT(refusal({"__attribute__"}), HasSubstr("a word of C or C++"));
   EXPECT_THAT(refusal({"INT64_MAX"}), HasSubstr("a word of C or C++"));
-  EXPECT_THAT(refusal({"nbcc_sum_run"}), HasSubstr("nbcc's own"));
-  EXPECT_THAT(refusal({"nbcc"}), HasSubstr("nbcc's own"));
+  EXPECT_THAT(refusal({"nbcc_sum_run"}), HasSubstr("belong to nbcc"));
+  EXPECT_THAT(refusal({"nbcc"}), HasSubstr("belong to nbcc"));
   EXPECT_THAT(refusal({"a", "b", "a"}), HasSubstr("two pipelines 'a'"));
   EXPECT_THAT(refusal({"a", "A"}), HasSubstr("Fortran ignores case"));
   EXPECT_THAT(refusal({"a_f", "a"}), HasSubstr("would both have a function 'a_f'"));

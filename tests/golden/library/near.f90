@@ -1,17 +1,17 @@
 ! near.f90: made by nbcc from gravity.pipe, nearest_neighbour.pipe (single precision, fast math); do not edit.
 !
-! Each pipeline is a function of its own fields in order of declaration, for arrays of either real(c_double) or
-! real(c_float). It sums over all j-particles for every i-particle, on all cores of the CPU or on the GPU that NBCC_DEVICE
-! of the environment names (cuda, cuda:1), and overwrites the outputs.
-! Before the first field of the i-particles (inputs and outputs) stands their number ni, before the first of the
-! j-particles theirs, nj. The last index of an array is the particle's. An output may be left out if those behind it are
-! left out as well or are given by name.
+! Each pipeline P is a function P() whose arguments are its fields in order of declaration; all real arrays are either
+! real(c_double) or real(c_float). P() sums over all j-particles for every i-particle, on all cores of the CPU or on the GPU
+! in the environment variable NBCC_DEVICE (cuda, cuda:1), and overwrites the outputs.
+! The number of i-particles, ni, is the argument before the first field of the i-particles (inputs and outputs); nj is the
+! argument before the first field of the j-particles. The last index of an array is the particle. An output may be omitted
+! if all later outputs are omitted or passed by name.
 !
-! The value is 0, or says what went wrong (see nbcc.h); nbcc_message() then tells it in words. nbcc_warning() tells in what
-! the results of the last call are not what one may expect, such as a cutoff beyond half of the periodic box.
+! The result is 0 or a status (see nbcc.h); nbcc_message() then returns the error message. nbcc_warning() returns warnings
+! about the results of the last call, such as a cutoff beyond half of the periodic box.
 !
-! For GPUs, streams, particles that stay packed and the like, P_open() is the pipeline P on a device and P_bind() binds
-! all arrays of a sum; what they are used with is in the module nbcc (nbcc.f90, which comes with nbcc).
+! For GPUs, streams, particles that stay packed etc.: P_open() opens the pipeline P on a device, and P_bind() binds all
+! arrays of a sum. The module nbcc (nbcc.f90, installed with nbcc) has the other functions.
 module near
   use, intrinsic :: iso_c_binding
   implicit none
@@ -206,13 +206,13 @@ module near
 
 contains
 
-  ! What went wrong in the last call that failed.
+  ! The error message of the last call that failed.
   function nbcc_message() result(message)
     character(len=:), allocatable :: message
     message = nbcc_text_at(nbcc_last_error_text())
   end function
 
-  ! What the last call warns of: in what its results are not what one may expect, a line each; empty for nothing.
+  ! The warnings of the last call, one per line; empty if there are none.
   function nbcc_warning() result(message)
     character(len=:), allocatable :: message
     message = nbcc_text_at(nbcc_last_warning_text())

@@ -1,22 +1,22 @@
 /* near.h: made by nbcc from gravity.pipe, nearest_neighbour.pipe (single precision, fast math); do not edit.
  *
- * Each pipeline P is a function P() of the pipeline's own fields in order of declaration. It sums over all j-particles
- * for every i-particle, on all cores of the CPU or on the GPU that NBCC_DEVICE of the environment names (cuda, cuda:1),
- * and overwrites the outputs. Before the first field of the i-particles (inputs and outputs) stands their number ni,
- * before the first of the j-particles theirs, nj. An array has a row for each particle; a null pointer in an output's
- * place is an output that is not wanted. P_f() is the same for arrays of float. Sums are carried out in the precision
- * that the library was compiled with, whatever the arrays hold.
+ * Each pipeline P is a function P(). Its arguments are the pipeline's fields in order of declaration; the number ni of
+ * i-particles precedes the first field of i (inputs and outputs), and the number nj of j-particles precedes the first
+ * field of j. An array has one row for each particle. A null pointer for an output means that the output is not
+ * computed. P_f() is the same for arrays of float. P() sums over all j-particles for every i-particle, on all cores of
+ * the CPU or on the GPU that the environment variable NBCC_DEVICE names (cuda, cuda:1), and overwrites the outputs.
+ * Sums are computed in the precision that the library was compiled with, whatever the type of the arrays.
  *
- * The value is 0 (NBCC_OK) or says what went wrong, and then no output was written: NBCC_ERROR_USAGE for a negative
- * count or a null pointer, NBCC_ERROR_DEVICE for lack of memory, of the device that was named, or of a processor that
- * the library has a kernel for; nbcc_last_error() tells it in words. Different threads may call at once. The first call
- * starts the threads that all later ones use, or opens the GPU.
+ * The return value is 0 (NBCC_OK) or an error, and then no output was written: NBCC_ERROR_USAGE for a negative count
+ * or a null pointer; NBCC_ERROR_DEVICE if there is not enough memory, the named device does not exist, or the library
+ * has no kernel for the processor. nbcc_last_error() returns a message. Threads may call the functions concurrently.
+ * The first call starts the threads that all later calls use, or opens the GPU.
  *
- * A pipeline with inputs of pairs (input_pair) has P_open() alone: nbcc_sum_set_listed_pairs() lists its pairs.
+ * A pipeline with inputs of pairs (input_pair) has P_open() only: nbcc_sum_set_listed_pairs() lists its pairs.
  *
- * For anything else, as GPUs, streams, particles that stay packed, sums that are added to what is there, or a number of
- * threads: P_open() is the pipeline on a device of nbcc_device_open(), P_bind() and P_bind_f() bind all arrays of a sum
- * of nbcc_sum_create() at once, nbcc_sum_run() runs it. See nbcc.h. */
+ * For GPUs, streams, particles that stay packed, outputs that are accumulated, or a number of threads: P_open() loads
+ * the pipeline on a device of nbcc_device_open(), P_bind() and P_bind_f() bind all arrays of a sum of
+ * nbcc_sum_create() at once, and nbcc_sum_run() runs it. See nbcc.h. */
 #ifndef NBCC_LIBRARY_NEAR_H
 #define NBCC_LIBRARY_NEAR_H
 #include <nbcc/nbcc.h>

@@ -1,9 +1,9 @@
 // near.hpp: made by nbcc from gravity.pipe, nearest_neighbour.pipe (single precision, fast math); do not edit.
 //
-// The functions of near.h with arrays that know their lengths. nbcc::Rows<T, n> is made of any contiguous range (a
-// span, vector, array) of T or, where n is not 1, of std::array<T, n>; const where it is an input. The numbers of
-// particles are those of the rows. {} is an output that is not wanted. On failure nbcc::Error is thrown and no output
-// was written. P_open() is the pipeline P for nbcc::Sum, on any device.
+// The functions of near.h for arrays with lengths. nbcc::Rows<T, n> converts from any contiguous range (span, vector,
+// array) of T or, if n is not 1, of std::array<T, n>; T is const for inputs. The numbers of particles are the numbers of
+// rows. Pass {} for an output to ignore it. On failure the functions throw nbcc::Error, and no output has been written.
+// P_open() opens the pipeline P on any device, for nbcc::Sum.
 #pragma once
 #include <nbcc/nbcc.hpp>
 

@@ -1,4 +1,5 @@
-// Minima, maxima, whole numbers, params that are rows or have no default, and members of members, through FDPS's functions.
+// Minima, maxima, whole numbers, params that are rows or have no default, and members of members, through FDPS's
+// functions.
 #include <cmath>
 #include <cstdio>
 #include <lists_fdps.hpp>

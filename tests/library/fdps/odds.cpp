@@ -1,5 +1,5 @@
-// Logsumexp and products through FDPS's functions: what several lists leave, joined, against one list of all of them, and
-// against both written out.
+// Logsumexp and products through FDPS's functions: what several lists leave, joined, against one list of all of them,
+// and against both written out.
 #include <chances_fdps.hpp>
 #include <cmath>
 #include <cstdio>
