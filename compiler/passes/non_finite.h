@@ -1,7 +1,7 @@
 // Particles with a non-finite position, i.e. a coordinate that is NaN or infinite. In a pipeline with a neighbourhood
 // they do not affect other particles, whether a run sums over all pairs or over the pairs that a search has found:
 // pairs with such a particle are excluded, and an i with a non-finite position gets NaN, or -1 from argmin and argmax.
-// Tested by tests/unit/nowhere_test.cpp.
+// Tested by tests/unit/non_finite_test.cpp.
 #pragma once
 #include "compiler/ir/ir.h"
 #include "compiler/passes/neighbourhood.h"

@@ -1,5 +1,5 @@
 // A CUDA kernel with all its programs. Chooses the program and the j-splits for the size of a sum.
-// Tested by tests/unit/cuda_tuned_test.cpp and kernel_shape_test.cpp.
+// Tested by tests/unit/cuda_tuned_test.cpp and launch_configuration_test.cpp.
 #pragma once
 #include <map>
 #include <memory>
