@@ -3,7 +3,8 @@
 // pairs. The proof uses the parsed pipeline and exact arithmetic; the guard stays in the kernel, and searches round
 // reaches and boxes outwards. Tested by tests/unit/neighbourhood_test.cpp.
 //
-// A pair whose guard compares with NaN counts as excluded, by skip_if too: exclude_non_finite() ensures it (non_finite.h).
+// A pair whose guard compares with NaN counts as excluded, by skip_if too: exclude_non_finite() ensures it
+// (non_finite.h).
 #pragma once
 #include <optional>
 #include <string>
