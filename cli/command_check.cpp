@@ -11,6 +11,7 @@
 #include "cli/kernel_options.h"
 #include "cli/standard_output.h"
 #include "compiler/emit/describe.h"
+#include "compiler/passes/far_terms.h"
 #include "compiler/passes/nearest.h"
 #include "compiler/passes/neighbourhood.h"
 #include "compiler/passes/optimize.h"
@@ -66,8 +67,16 @@ std::string neighbours_of(const Pipeline& pipeline, const NeighbourhoodProof& pr
   return proof.neighbourhood ? neighbourhood_text(pipeline, *proof.neighbourhood) : "";
 }
 
+// "linear in mj, both sides", or why there is no far field, with its line.
+std::string far_field_of(const FarReading& reading, const Pipeline& pipeline) {
+  if (reading.terms)
+    return far_text(pipeline, *reading.terms) + (reading.terms->both_sides ? ", O(N)" : ", O(N log N)");
+  const int line = reading.obstacle.where.line;
+  return fmt::format("none: {}{}", line > 0 ? fmt::format("line {}: ", line) : "", reading.obstacle.reason);
+}
+
 std::string text_of(const Pipeline& pipeline, const OperationCounts& counts, const std::string& neighbours,
-                    const Options& options) {
+                    const std::string& far_field, const Options& options) {
   const std::size_t fields = pipeline.fields.size();
   std::string text = fmt::format("{}: {} field{}, {}\n", pipeline.name, fields, fields == 1 ? "" : "s",
                                  pipeline.dialect == Dialect::Cunbody ? "in the dialect of CUNBODY-1" : "by name");
@@ -79,15 +88,18 @@ std::string text_of(const Pipeline& pipeline, const OperationCounts& counts, con
   if (counts.finish > 0) text += fmt::format(", {} in finish()", counts.finish);
   if (!neighbours.empty())
     text += fmt::format("\n  neighbours: {}: cost O(N{})", neighbours, neighbours == kNearest ? " log N" : "");
+  text += fmt::format("\n  far field: {}", far_field);
   if (pipeline.components(Role::InputPair) > 0) text += "\n  pairs: those that the caller lists";
   return text + "\n";
 }
 
-Json json_of(const Pipeline& pipeline, const OperationCounts& counts, const std::string& neighbours) {
+Json json_of(const Pipeline& pipeline, const OperationCounts& counts, const std::string& neighbours,
+             const std::string& far_field) {
   return {{"pipeline", pipeline.name},
           {"dialect", pipeline.dialect == Dialect::Cunbody ? "CUNBODY-1" : "named fields"},
           {"fields", json_of(fields_of(pipeline), true)},
           {"neighbours", neighbours.empty() ? Json() : Json(neighbours)},
+          {"far_field", far_field},
           {"operations",
            {{"raw", pipeline.raw_operations},
             {"stated", pipeline.flops ? Json(*pipeline.flops) : Json()},
@@ -136,8 +148,9 @@ int check_file(const std::string& file, const CheckOptions& options, Json& repor
     fmt::print(stderr, "{}", render(source, warnings));
     report["ok"] = true;
     report["diagnostics"] = json_of(warnings);
-    report.update(json_of(pipeline, counts, neighbours));
-    if (!options.json) write_standard_output(text_of(pipeline, counts, neighbours, how));
+    const std::string far_field = far_field_of(read_far_terms(pipeline), pipeline);
+    report.update(json_of(pipeline, counts, neighbours, far_field));
+    if (!options.json) write_standard_output(text_of(pipeline, counts, neighbours, far_field, how));
     return kDone;
   } catch (const CompileError& error) {
     fmt::print(stderr, "{}", error.what());

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,8 +13,11 @@
 
 #include "compiler/field.h"
 #include "compiler/index_check.h"
+#include "compiler/options.h"
 
 namespace nbcc {
+
+struct FarKernels;  // far_kernels.h
 
 // Element types of packed columns and of callers' arrays.
 enum class Element : std::uint8_t { Float, Double, Int32, Int64 };
@@ -172,6 +176,9 @@ struct KernelSource {
   SearchLayout search;
   // For nearest-neighbour pipelines: the same kernel with a distance bound for each i (passes/nearest.h); else null.
   std::shared_ptr<const KernelSource> nearest;
+  // Makes the kernels of far fields; `at_least`: a precision below which rounding errors are too large. Null in
+  // compiled libraries, which have no compiler.
+  std::function<FarKernels(Precision at_least)> far_kernels;
   std::vector<int> lines;  // [node] line of the pipeline's text that made the node; 0: none
   double operations = 0;   // per interaction: as stated by #pragma flops, else as counted
   // CUDA only:

@@ -9,10 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/far_kernels.h"
 #include "compiler/ir/pipeline_text.h"
 #include "compiler/ir/print.h"
 #include "compiler/passes/adjoint.h"
 #include "compiler/passes/derivative.h"
+#include "compiler/passes/far_pipelines.h"
 #include "compiler/passes/nearest.h"
 #include "compiler/passes/neighbourhood.h"
 #include "compiler/passes/optimize.h"
@@ -62,6 +64,39 @@ void add_nearest(KernelSource& kernel, const Pipeline& pipeline, const Build& bu
   kernel.no_neighbours.clear();
 }
 
+FarKernels build_far_kernels(const Backend& backend, const Pipeline& pipeline, Options options, Isa isa) {
+  FarKernels made;
+  const FarReading reading = read_far_terms(pipeline);
+  if (!reading.terms) {
+    const int line = reading.obstacle.where.line;
+    made.obstacle = (line > 0 ? fmt::format("line {}: ", line) : "") + reading.obstacle.reason;
+    return made;
+  }
+  const FarTerms& terms = *reading.terms;
+  made.text = far_text(pipeline, terms);
+  made.precision = name(options.precision);
+  made.axes = int(terms.axes.size());
+  made.weights = int(terms.weights.size());
+  made.factors = int(terms.factors.size());
+  made.sums = int(terms.sums.size());
+  made.both_sides = terms.both_sides;
+  made.needs_one_set = terms.needs_one_set;
+  made.centres = int(terms.centred.size());
+  for (const FarTerms::Part& part : terms.parts) made.parts.push_back({part.output, part.factor, part.sum});
+  const FarPipelines pipelines = far_pipelines(pipeline, terms);
+  const Options doubled{Precision::Double, options.math, options.root};
+  const auto build = [&](const Pipeline& one, const Options& how) { return build_kernel(backend, one, how, isa, ""); };
+  made.sources = build(pipelines.sources, doubled);
+  made.targets = build(pipelines.targets, doubled);
+  if (pipelines.means) made.means = build(*pipelines.means, doubled);
+  made.distant = build(pipelines.distant, options);
+  made.measured = build(pipelines.distant, doubled);
+  made.near = build(pipelines.near, options);
+  made.sample = build(pipelines.sample, doubled);
+  made.finish = build(pipelines.finish, doubled);
+  return made;
+}
+
 }  // namespace
 
 KernelSource build_kernel(const Backend& backend, const Source& source, const Options& options, Isa isa,
@@ -80,6 +115,11 @@ KernelSource build_kernel(const Backend& backend, const Pipeline& pipeline, cons
   describe_neighbours(kernel, pipeline, proof);
   add_nearest(kernel, pipeline,
               [&](const Pipeline& bounded) { return build_kernel(backend, bounded, options, isa, ""); });
+  kernel.far_kernels = [&backend, pipeline, options, isa](Precision at_least) {
+    Options how = options;
+    how.precision = std::max(how.precision, at_least);
+    return build_far_kernels(backend, pipeline, how, isa);
+  };
   const std::string file = fmt::format("{}.{}", pipeline.name, kernel.target);
   dump(dump_folder, fmt::format("{}.{}", file, backend.file_ending), kernel.first().source);
   if (const KernelVariant* const search = kernel.find(Frame::Search))

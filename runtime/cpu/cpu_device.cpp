@@ -27,7 +27,7 @@ struct CpuKernel final : Kernel {
             std::shared_ptr<const CpuCode> lists_code, Load loader, std::shared_ptr<ThreadPool> threads)
       : Kernel(std::move(kernel_source)),
         code(std::move(kernel_code)),
-        load(std::move(loader)),
+        load_code(std::move(loader)),
         pool(std::move(threads)),
         lists(std::move(lists_code)) {}
   std::unique_ptr<Summation> start() const override {
@@ -35,17 +35,16 @@ struct CpuKernel final : Kernel {
   }
   const CpuCode& list_code() const {
     const std::lock_guard lock(mutex);
-    if (!lists) lists = load(source, *source.find(Frame::Lists));
+    if (!lists) lists = load_code(source, *source.find(Frame::Lists));
     return *lists;
   }
-  std::shared_ptr<const Kernel> nearest() const override;
+  std::shared_ptr<const Kernel> load(const KernelSource& other) const override;
 
   const std::shared_ptr<const CpuCode> code;
-  const Load load;  // null for a compiled library, which has the code of both variants
+  const Load load_code;  // null for a compiled library, which has the code of both variants
   const std::shared_ptr<ThreadPool> pool;
   mutable std::mutex mutex;
-  mutable std::shared_ptr<const CpuCode> lists;   // null until a run needs it
-  mutable std::shared_ptr<const Kernel> bounded;  // the kernel of nearest(); null until a run needs it
+  mutable std::shared_ptr<const CpuCode> lists;  // null until a run needs it
 };
 
 std::shared_ptr<const Kernel> load_kernel(KernelSource source, const Load& load, std::shared_ptr<ThreadPool> pool) {
@@ -53,11 +52,8 @@ std::shared_ptr<const Kernel> load_kernel(KernelSource source, const Load& load,
   return std::make_shared<CpuKernel>(std::move(source), std::move(code), nullptr, load, std::move(pool));
 }
 
-std::shared_ptr<const Kernel> CpuKernel::nearest() const {
-  if (!source.nearest || !load) return nullptr;
-  const std::lock_guard lock(mutex);
-  if (!bounded) bounded = load_kernel(*source.nearest, load, pool);
-  return bounded;
+std::shared_ptr<const Kernel> CpuKernel::load(const KernelSource& other) const {
+  return load_code ? load_kernel(other, load_code, pool) : nullptr;
 }
 
 constexpr std::align_val_t kMemoryAlignment{64};

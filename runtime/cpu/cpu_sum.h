@@ -32,6 +32,9 @@ class CpuSummation final : public Summation {
   FoundPairs find_pairs(const SumRequest& request) override;
   void check_indices(const SumRequest& request) override;
   SumStatistics statistics() const override;
+  void on_host_threads(std::int64_t count, const ThreadPool::Body& body) const override {
+    pool_.parallel_for(count, body);
+  }
 
  private:
   // Particles of the caller's arrays that stay in the L1 cache while their components are packed one by one (measured:

@@ -23,10 +23,10 @@ class CudaGroupKernel final : public Kernel {
     return std::make_unique<CudaGroupSummation>(kernels, shares_small_sums_);
   }
 
-  std::shared_ptr<const Kernel> nearest() const override {
-    std::vector<std::shared_ptr<const Kernel>> nearest;
-    for (const auto& member : members_) nearest.push_back(member->nearest());
-    return nearest.front() ? std::make_shared<CudaGroupKernel>(std::move(nearest), shares_small_sums_) : nullptr;
+  std::shared_ptr<const Kernel> load(const KernelSource& other) const override {
+    std::vector<std::shared_ptr<const Kernel>> loaded;
+    for (const auto& member : members_) loaded.push_back(member->load(other));
+    return std::make_shared<CudaGroupKernel>(std::move(loaded), shares_small_sums_);
   }
 
  private:

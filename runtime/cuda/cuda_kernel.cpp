@@ -60,11 +60,8 @@ const CudaProgram* CudaKernel::program_of(const CudaVariant& variant, bool may_l
   return program.get();
 }
 
-std::shared_ptr<const Kernel> CudaKernel::nearest() const {
-  if (!source.nearest) return nullptr;
-  const std::lock_guard lock(mutex_);
-  if (!nearest_) nearest_ = std::make_shared<const CudaKernel>(*source.nearest, loader_);
-  return nearest_;
+std::shared_ptr<const Kernel> CudaKernel::load(const KernelSource& other) const {
+  return std::make_shared<const CudaKernel>(other, loader_);
 }
 
 CudaLaunch CudaKernel::open(LaunchConfig config, std::int64_t ni, std::int64_t nj, bool exclusions,

@@ -23,7 +23,7 @@ class CudaKernel final : public Kernel {
  public:
   CudaKernel(KernelSource source, std::shared_ptr<CudaLoader> loader, CudaTuningTable tuned = {});
   std::unique_ptr<Summation> start() const override;  // cuda_sum.cpp
-  std::shared_ptr<const Kernel> nearest() const override;
+  std::shared_ptr<const Kernel> load(const KernelSource& other) const override;
 
   const CudaGpu& gpu() const { return loader_->gpu(); }
   // The kernel's first variant, in the source's own configuration.
@@ -52,7 +52,6 @@ class CudaKernel final : public Kernel {
   mutable std::mutex mutex_;
   mutable std::map<CudaVariant, std::shared_ptr<const CudaProgram>> programs_;
   mutable std::set<CudaVariant> impossible_;
-  mutable std::shared_ptr<const Kernel> nearest_;
 };
 
 }  // namespace nbcc

@@ -14,12 +14,10 @@
 #include <vector>
 
 #include "compiler/kernel_source.h"
+#include "runtime/for_each.h"
 #include "runtime/search/search_cell.h"
 
 namespace nbcc {
-
-// Runs body for 0 .. count-1, in any order and in parallel.
-using ForEach = std::function<void(std::int64_t count, const std::function<void(std::int64_t)>& body)>;
 
 // The periodicity of a search, and the reach of pairs. Without a cell, frame coordinates are the caller's.
 struct SearchSpace {

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -35,6 +36,10 @@ struct Summation {
   virtual SumStatistics statistics() const { return {}; }
   // Sets the launch configuration of later runs; numbers that are 0 are chosen automatically. GPUs only.
   virtual void set_launch(const LaunchConfig&) {}
+  // A loop (for_each.h) on the threads of the device's host work.
+  virtual void on_host_threads(std::int64_t count, const std::function<void(std::int64_t)>& body) const {
+    for (std::int64_t item = 0; item < count; ++item) body(item);
+  }
   // The launch configuration of a run of this size; all zeros on devices without one. Throws UsageError if no kernel
   // can have the configuration that was set.
   virtual LaunchConfig launch_for(std::int64_t /*ni*/, std::int64_t /*nj*/) { return {}; }
@@ -46,8 +51,8 @@ struct Kernel {
   virtual ~Kernel() = default;
   // Makes a sum. The kernel must outlive it.
   virtual std::unique_ptr<Summation> start() const = 0;
-  // The kernel of source.nearest; null if there is none.
-  virtual std::shared_ptr<const Kernel> nearest() const { return nullptr; }
+  // Another kernel on the same device; null in compiled libraries, which have no compiler.
+  virtual std::shared_ptr<const Kernel> load(const KernelSource&) const { return nullptr; }
 
   const KernelSource source;
 };

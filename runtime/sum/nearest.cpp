@@ -60,11 +60,16 @@ std::optional<Estimate> NearestSum::estimate(const SumRequest& request) const {
   return found;
 }
 
+std::shared_ptr<const Kernel> NearestSum::nearest() {
+  if (!nearest_) nearest_ = kernel_.load(*kernel_.source.nearest);
+  return nearest_;
+}
+
 // Inputs that are not finite make the bounds meaningless, so such runs are left to the sum over all pairs. Arrays that
 // the host cannot read are searched only with pairs = cutoff.
-Estimate NearestSum::survey(const SumRequest& request) const {
+Estimate NearestSum::survey(const SumRequest& request) {
   Estimate found = *estimate(request);
-  if (!kernel_.nearest()) found.obstacle = "the library has no kernel for it";
+  if (!nearest()) found.obstacle = "the library has no kernel for it";
   if (!std::ranges::all_of(request.params, [](double value) { return std::isfinite(value); }))
     found.obstacle = "a param is not finite";
   for (std::size_t f = 0; f < kernel_.source.fields.size() && found.obstacle.empty(); ++f) {
@@ -117,7 +122,7 @@ void NearestSum::bind(const SumRequest& request, std::int64_t stride) {
 
 // Only the last run stores the outputs of the chosen i.
 void NearestSum::run(const SumRequest& request) {
-  if (!sum_) sum_.emplace(kernel_.nearest());
+  if (!sum_) sum_.emplace(nearest());
   bounds_.assign(std::size_t(request.ni), std::numeric_limits<double>::infinity());
   least_.assign(std::size_t(request.ni), std::numeric_limits<double>::infinity());
   std::int64_t stride = 1;

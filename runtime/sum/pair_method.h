@@ -34,6 +34,30 @@ struct DeviceWork {
   std::int64_t bytes = 0;     // working memory, without the caller's arrays
 };
 
+// A run with a far field (runtime/far/far_field.h). Seconds are wall-clock seconds of the last run.
+struct FarStatistics {
+  double tolerance = 0;      // as the caller set it; 0: none
+  double error = 0;          // rms over the sampled i of |error| / sum of |terms|; largest of all outputs
+  double largest = 0;        // the largest |error| / sum of |terms| of a sampled i
+  double error_of_sum = 0;   // rms of |error| / |sum|: for information, not bounded by the tolerance
+  std::int64_t sampled = 0;  // number of these i
+  double pairs_per_i = 0;    // pairs that kernels evaluated for each chosen i, by particles or grids
+  int order = 0, leaf = 0;
+  double separation = 0;       // the largest ratio of a cell's radius to its distance at which its grid served
+  std::string_view precision;  // of the sums: raised above that of the pipeline if the tolerance requires it
+  struct Seconds {
+    double particles = 0;  // positions, weights and factors
+    double tree = 0;
+    double walk = 0;
+    double up = 0;       // weights to grids
+    double near = 0;     // pairs of particles
+    double distant = 0;  // pairs with grids
+    double down = 0;     // grids to particles, finish()
+    double first =
+        0;  // of the run that chose: measuring interpolation, choosing the order, the exact sums of the sample
+  } seconds;
+};
+
 // Counts and times of all runs of a sum over neighbours since the sum was made. Times are wall-clock seconds; where
 // threads work on `lists` and `sums` at the same time, the wall-clock time is divided in proportion to their work.
 struct SumStatistics {
@@ -47,6 +71,7 @@ struct SumStatistics {
     double lists = 0;   // list the j of each group of i, and copy these particles to contiguous memory
     double sums = 0;    // sum over these lists, and store the results
   } seconds;
+  FarStatistics far;
   std::string method, reason;  // PairMethod::name of the last run, and why it was chosen; "" before the first run
 };
 

@@ -91,8 +91,13 @@ SumStatistics SumState::statistics() const {
 }
 
 void SumState::add_method(PairMethod method) {
-  last_plan_ = {};
+  remove_method(method.name);
   methods_.insert(methods_.begin(), std::move(method));
+}
+
+void SumState::remove_method(std::string_view name) {
+  last_plan_ = {};
+  std::erase_if(methods_, [&](const PairMethod& method) { return method.name == name; });
 }
 
 std::size_t SumState::find(std::string_view name) const {

@@ -62,9 +62,10 @@ class SumState {
   void set_exclusions(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j);
   bool has_lists() const { return lists_ || listed_pairs_ || exclusions_; }
   SumStatistics statistics() const;
-  // Adds a pair method to this sum, before the device's methods. Objects that the method refers to must outlive the
-  // sum.
+  // Adds a pair method to this sum, before the device's methods; it replaces the method of the same name. Objects that
+  // the method refers to must outlive the sum.
   void add_method(PairMethod method);
+  void remove_method(std::string_view name);
   // Plans a run without executing it; a survey may read particles. Like a run, a plan ends a sum in parts that has
   // begun.
   RunPlan plan(const RunChoice& choice = {});
@@ -77,6 +78,8 @@ class SumState {
   const std::vector<std::string>& warnings() const { return warnings_; }
 
   ArrayView bound(std::string_view name) const { return views_[find(name)]; }
+  const Kernel& kernel() const { return *kernel_; }
+  const Summation& summation() const { return *summation_; }
   std::pair<std::int64_t, std::int64_t> counts() const { return {count_of_i(), count_of_j()}; }  // of i and of j
   const std::vector<FieldLayout>& fields() const { return kernel_->source.fields; }
 
@@ -146,15 +149,17 @@ class NearestSum {
 
  private:
   std::optional<Estimate> estimate(const SumRequest& request) const;
-  Estimate survey(const SumRequest& request) const;
+  Estimate survey(const SumRequest& request);
+  std::shared_ptr<const Kernel> nearest();
   void run(const SumRequest& request);
   void bind(const SumRequest& request, std::int64_t stride);
 
   const Kernel& kernel_;
   const Summation& summation_;
-  std::optional<SumState> sum_;          // a sum of KernelSource::nearest; made when a run needs it
-  std::vector<double> bounds_, least_;   // by i: the bound of the current run, the minimum that it finds
-  std::vector<std::int64_t> j_numbers_;  // by j: its j_index
+  std::shared_ptr<const Kernel> nearest_;  // of KernelSource::nearest; null: not loaded
+  std::optional<SumState> sum_;            // a sum of KernelSource::nearest; made when a run needs it
+  std::vector<double> bounds_, least_;     // by i: the bound of the current run, the minimum that it finds
+  std::vector<std::int64_t> j_numbers_;    // by j: its j_index
 };
 
 }  // namespace nbcc

@@ -71,9 +71,10 @@ const std::map<std::string, std::vector<std::string>> kModules = {
     {"runtime/sum", {"runtime"}},
     {"runtime/cache", {"runtime/sum"}},
     {"runtime/search", {"runtime"}},  // reads the compiler's plain data alone
+    {"runtime/far", {"runtime/sum"}},
     {"runtime/cpu", {"runtime/cache", "runtime/search"}},
     {"runtime/cuda", {"runtime/cache", "templates"}},
-    {"runtime/api", {"runtime/cpu", "runtime/cuda"}},
+    {"runtime/api", {"runtime/cpu", "runtime/cuda", "runtime/far"}},
     {"runtime/image", {"runtime/api"}},
     {"particles", {"compiler/passes", "runtime"}},
     {"particles/error_bounds", {"particles"}},

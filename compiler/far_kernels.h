@@ -1,0 +1,46 @@
+// The kernels of a far field (runtime/far/), and how their fields correspond. Plain data.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/kernel_source.h"
+
+namespace nbcc {
+
+// Output component `output` of the pipeline, before finish(), is the sum over its parts of factor * sum.
+struct FarPart {
+  int output = 0;
+  int factor = -1;  // output of `targets`; -1: 1
+  int sum = 0;      // output of `distant`
+};
+
+// Where the fields of a kernel have the names and shapes of the pipeline's, the caller's arrays are bound to them.
+struct FarKernels {
+  std::string obstacle;        // why there is no far field, with its line; then all else is empty
+  std::string text;            // for users: "linear in mj, both sides"
+  std::string_view precision;  // of `distant` and `near`
+  int axes = 0;                // coordinates of a position
+  int weights = 0;             // weights of a j
+  int factors = 0;             // factors of an i
+  int sums = 0;                // sums of `distant`
+  bool both_sides = true;      // false: the factors of i are inputs of `distant`, so that there are no grids of i
+  bool needs_one_set = false;  // the arrays of i and of j must be the same
+  std::vector<FarPart> parts;
+  int centres = 0;  // inputs nbcc_centre of `sources` and `targets`: means of the outputs of `means`
+  // Without pairs: for each particle nbcc_position[axes], and nbcc_weights or nbcc_factors. The inputs of j are inputs
+  // of i here.
+  KernelSource sources, targets;
+  std::optional<KernelSource> means;  // the sums over all j of the values that are centred; if there are centres
+  // nbcc_position_i[axes], nbcc_factors_i; nbcc_position_j[axes], nbcc_weights_j -> nbcc_sums
+  KernelSource distant;
+  KernelSource measured;  // the same in double precision, from which errors of interpolation are measured
+  KernelSource near;      // the pipeline without finish()
+  // The same in double precision, with one more output for each output NAME: nbcc_size_NAME, the sum of the terms'
+  // magnitudes (for vectors, their lengths).
+  KernelSource sample;
+  KernelSource finish;  // without pairs: an input nbcc_total[outputs] of i, the sums -> the outputs
+};
+
+}  // namespace nbcc

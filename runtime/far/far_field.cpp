@@ -1,0 +1,273 @@
+// Chooses order, leaf and separation, so that a sample of i keeps the tolerance at the least cost. Entry point:
+// set_tolerance().
+//
+// A choice holds as long as params, numbers of particles and tolerance stay the same. The error of a sample is measured
+// in the run that chooses, and again whenever that takes less than some 3% of the time of the runs since.
+#include "runtime/far/far_field.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "fmt/format.h"
+#include "runtime/error.h"
+#include "runtime/far/far_run.h"
+
+namespace nbcc {
+namespace {
+
+constexpr double kSafety = 0.7;              // of the tolerance: an error of a sample is found to within some 15%
+constexpr double kShareOfChecks = 1.0 / 30;  // of the time of runs
+constexpr int kMinOrder = 2, kMaxOrder = 13;
+constexpr int kMinLeaf = 32, kMaxLeaf = 512, kFirstLeaf = 128;
+constexpr int kTrials = 5;  // limits that are tried for one order
+
+// Rounding errors of single precision are some 3e-7 of the terms, of mixed precision some 3e-8.
+Precision precision_for(double tolerance) {
+  return tolerance >= 2e-6 ? Precision::Single : tolerance >= 2e-7 ? Precision::Mixed : Precision::Double;
+}
+
+class FarField {
+ public:
+  FarField(const Kernel& kernel, const Summation& summation, double tolerance, const FarChoice& choice)
+      : kernel_(kernel), summation_(summation), tolerance_(tolerance), choice_(choice) {
+    precision_ = precision_for(tolerance);
+    run_ = std::make_unique<FarRun>(kernel, summation, precision_);
+  }
+
+  std::optional<Estimate> estimate(const SumRequest& request) const;
+  Estimate survey(const SumRequest& request);
+  void run(const SumRequest& request);
+  std::int64_t bytes(const SumRequest& request) const;
+  SumStatistics statistics() const {
+    SumStatistics all;
+    all.far = run_->statistics;
+    all.far.tolerance = tolerance_;
+    return all;
+  }
+
+ private:
+  // What a choice depends on, besides the particles themselves.
+  struct Case {
+    std::int64_t ni = 0, nj = 0, i_count = 0;
+    std::vector<double> params;
+    bool operator==(const Case&) const = default;
+  };
+  static Case case_of(const SumRequest& request) {
+    return {request.ni, request.nj, request.i_count, {request.params.begin(), request.params.end()}};
+  }
+  struct Choice {
+    FarSetting setting;
+    double cost = 0;  // in near pairs
+  };
+
+  bool is_experiment() const { return choice_.order > 0 || choice_.leaf > 0 || choice_.separation > 0; }
+  std::string choose(const SumRequest& request);
+  std::optional<Choice> cheapest(const SumRequest& request);
+  std::optional<Choice> fit(const SumRequest& request, int order, int leaf, double limit, double most_cost);
+  double first_limit(int order) const { return std::min(1.0, tolerance_ * std::pow(10, 0.3 + 0.37 * order)); }
+
+  const Kernel& kernel_;
+  const Summation& summation_;
+  const double tolerance_;
+  const FarChoice choice_;
+  Precision precision_;
+  std::unique_ptr<FarRun> run_;
+  std::optional<Case> case_;  // of the choice or the refusal; nothing: neither is made
+  Choice chosen_;
+  std::string refusal_;          // why this case has no far field; "": it has one
+  double work_since_check_ = 0;  // in near pairs
+  bool has_totals_ = false;      // of the particles of this survey
+};
+
+std::optional<Estimate> FarField::estimate(const SumRequest& request) const {
+  if (request.lists || request.listed_pairs || request.pairs != PairChoice::Auto) return {};
+  Estimate found;
+  if (request.exclusions) found.obstacle = "pairs are excluded";
+  if (request.j_part != JPart::Whole) found.obstacle = "the j come in parts";
+  if (request.nj == 0) found.obstacle = "there are no j";
+  if (std::max(request.ni, request.nj) > std::numeric_limits<std::int32_t>::max() / 2)
+    found.obstacle = "there are more particles than lists can index";
+  if (is_experiment()) return found;  // at any cost
+  if (case_ == case_of(request)) {
+    if (!refusal_.empty()) found.obstacle = refusal_;
+    found.cost = chosen_.cost;
+    return found;
+  }
+  // The least number of pairs of each i that any pipeline and distribution of particles needed.
+  const double pairs = 1000 * std::pow(std::max(1.0, -std::log10(tolerance_)), 1.6);
+  found.cost = double(request.i_count) * pairs + 50 * double(request.nj);
+  return found;
+}
+
+Estimate FarField::survey(const SumRequest& request) {
+  Estimate found = *estimate(request);
+  if (!found.obstacle.empty()) return found;
+  run_->statistics.seconds = {};
+  has_totals_ = false;
+  const bool is_known = case_ == case_of(request);
+  found.obstacle = run_->prepare(request, is_known           ? chosen_.setting.leaf
+                                          : choice_.leaf > 0 ? choice_.leaf
+                                                             : kFirstLeaf);
+  if (!found.obstacle.empty()) return found;
+  const double cost_of_check = double(FarRun::kSampled) * double(request.nj);
+  if (!is_known || work_since_check_ * kShareOfChecks > cost_of_check) {
+    const auto start = std::chrono::steady_clock::now();
+    case_.reset();
+    refusal_ = "a sum of a sampled i is not finite";
+    bool is_kept = false;
+    if (run_->draw_sample(request)) {
+      refusal_.clear();
+      if (is_known) {
+        run_->compute(request, chosen_.setting, FarRun::Of::All);
+        is_kept = has_totals_ = run_->error_of_sample() <= tolerance_;
+      }
+      if (!is_kept) refusal_ = choose(request);
+    }
+    case_ = case_of(request);
+    work_since_check_ = 0;
+    if (!is_kept) {
+      const FarStatistics kept = run_->statistics;
+      run_->statistics.seconds = {};
+      run_->statistics.seconds.particles = kept.seconds.particles;
+      run_->statistics.seconds.tree = kept.seconds.tree;
+      run_->statistics.seconds.first = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    }
+  }
+  found.obstacle = refusal_;
+  found.cost = is_experiment() ? 0 : chosen_.cost;
+  return found;
+}
+
+// Returns why the tolerance cannot be kept, or "".
+std::string FarField::choose(const SumRequest& request) {
+  for (;;) {
+    const std::optional<Choice> found = cheapest(request);
+    if (found) {
+      chosen_ = *found;
+      return "";
+    }
+    if (precision_ == Precision::Double)
+      return fmt::format("no order up to {} keeps the tolerance: the error of the sample is {:.2g}", kMaxOrder,
+                         run_->statistics.error);
+    precision_ = precision_ == Precision::Single ? Precision::Mixed : Precision::Double;
+    run_ = std::make_unique<FarRun>(kernel_, summation_, precision_);
+    if (const std::string obstacle = run_->prepare(request, kFirstLeaf); !obstacle.empty()) return obstacle;
+    if (!run_->draw_sample(request)) return "a sum of a sampled i is not finite";
+  }
+}
+
+// Climbs from an order that usually suits the tolerance to neighbouring orders, then to neighbouring sizes of leaves,
+// as long as the cost falls.
+std::optional<FarField::Choice> FarField::cheapest(const SumRequest& request) {
+  const double infinite = std::numeric_limits<double>::infinity();
+  const double all_pairs = pairs_of(request);
+  int leaf = choice_.leaf > 0 ? choice_.leaf : kFirstLeaf;
+  const int usual = std::clamp(int(std::lround(1.3 - 0.9 * std::log10(tolerance_))), kMinOrder + 1, kMaxOrder - 1);
+  const int first = choice_.order > 0 ? choice_.order : usual;
+  std::optional<Choice> best = fit(request, first, leaf, first_limit(first), infinite);
+  for (const int step : {1, -1}) {
+    if (choice_.order > 0) break;
+    bool has_improved = false;
+    for (int order = first + step; order >= kMinOrder && order <= kMaxOrder; order += step) {
+      const double most = best ? best->cost : infinite;
+      const std::optional<Choice> next = fit(request, order, leaf, first_limit(order), most);
+      if (!next || next->cost >= most) break;
+      best = next;
+      has_improved = true;
+    }
+    if (has_improved) break;
+  }
+  if (!best || is_experiment()) return best;
+  if (best->cost >= all_pairs) return best;  // all pairs will run
+  for (const bool larger : {false, true}) {
+    Choice next = *best;
+    for (;;) {
+      next.setting.leaf = larger ? next.setting.leaf * 2 : next.setting.leaf / 2;
+      if (next.setting.leaf < kMinLeaf || next.setting.leaf > kMaxLeaf) break;
+      next.cost = run_->cost(next.setting);
+      if (next.cost > 0.97 * best->cost) break;
+      best = next;
+    }
+  }
+  if (best->setting.leaf == leaf) return best;
+  return fit(request, best->setting.order, best->setting.leaf, best->setting.limit, infinite);
+}
+
+// The largest limit, to some tens of percent, with which the sample keeps the tolerance. Nothing: none that costs less
+// than most_cost, or none at all.
+std::optional<FarField::Choice> FarField::fit(const SumRequest& request, int order, int leaf, double limit,
+                                              double most_cost) {
+  std::optional<Choice> best;
+  double too_large = std::numeric_limits<double>::infinity();
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const FarSetting setting{order, leaf, limit, choice_.separation};
+    const double cost = run_->cost(setting);
+    // More exact only costs more.
+    if (cost > most_cost || (best && cost >= 0.99 * best->cost)) break;
+    run_->compute(request, setting, FarRun::Of::Sampled);
+    const double error = run_->error_of_sample();
+    if (choice_.separation > 0) return Choice{setting, cost};  // an experiment reports its error
+    const bool is_kept = error <= tolerance_ * (run_->sampled_all() ? 1 : kSafety);
+    if (is_kept) best = Choice{setting, cost};
+    if (is_kept && error > 0.35 * tolerance_) break;
+    if (!is_kept) too_large = std::min(too_large, limit);
+    const double factor = std::pow(0.5 * tolerance_ / std::max(error, 1e-300), 0.8);
+    const double next = limit * std::clamp(factor, 0.02, 30.0);
+    if (is_kept && next >= 0.9 * too_large) break;
+    limit = std::min(next, 2.0);
+    if (!is_kept && best) break;
+    if (!is_kept && cost >= 2 * pairs_of(request)) break;
+  }
+  return best;
+}
+
+void FarField::run(const SumRequest& request) {
+  if (!has_totals_) run_->compute(request, chosen_.setting, FarRun::Of::All);
+  has_totals_ = false;
+  if (work_since_check_ == 0) run_->error_of_sample();
+  work_since_check_ += chosen_.cost;
+  run_->finish(request);
+}
+
+// Before the particles are known: an order for the tolerance, leaves that are half full.
+std::int64_t FarField::bytes(const SumRequest& request) const {
+  const FarKernels& kernels = run_->kernels();
+  const bool is_known = case_ && refusal_.empty();
+  const int order = is_known ? chosen_.setting.order : std::clamp(int(2 - 0.9 * std::log10(tolerance_)), 3, 12);
+  const int leaf = is_known ? chosen_.setting.leaf : kFirstLeaf;
+  const double grids = 3.0 / leaf * std::pow(order, kernels.axes);  // points for each particle
+  const double of_j = double(request.nj) * (1 + grids) * (kernels.axes + kernels.weights);
+  const double of_i =
+      double(request.ni) * (1 + (kernels.both_sides ? grids : 0)) * (kernels.axes + kernels.factors + kernels.sums);
+  const double particles = double(request.ni + request.nj) * (4 + 3 * kernels.axes) +
+                           double(request.nj) * kernels.weights +
+                           double(request.ni) * (kernels.factors + 2 * kernel_.source.outputs);
+  return std::int64_t(8 * (of_i + of_j + particles));
+}
+
+}  // namespace
+
+void set_tolerance(SumState& sum, double tolerance, const FarChoice& choice) {
+  if (tolerance == 0) return sum.remove_method("far field");
+  if (!(tolerance >= 1e-14 && tolerance <= 1))
+    throw UsageError(fmt::format("tolerance: it must be 0 (none) or from 1e-14 to 1, got {}", tolerance));
+  if (!sum.kernel().source.far_kernels)
+    throw UsageError(fmt::format("tolerance: pipeline '{}' is from a compiled library, which has no far field",
+                                 sum.kernel().source.pipeline));
+  const auto field = std::make_shared<FarField>(sum.kernel(), sum.summation(), tolerance, choice);
+  PairMethod method;
+  method.name = "far field";
+  method.estimate = [field](const SumRequest& request) { return field->estimate(request); };
+  method.survey = [field](const SumRequest& request) { return field->survey(request); };
+  method.work = [field](const SumRequest& request) {
+    return std::vector<DeviceWork>{{"host", 0, field->bytes(request)}};
+  };
+  method.enqueue = [field](const SumRequest& request) { field->run(request); };
+  method.statistics = [field] { return field->statistics(); };
+  sum.add_method(std::move(method));
+}
+
+}  // namespace nbcc

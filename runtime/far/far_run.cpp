@@ -1,0 +1,399 @@
+// The steps of a sum with a far field. Entry points: the public functions of FarRun.
+#include "runtime/far/far_run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <random>
+
+namespace nbcc {
+namespace {
+
+// Adds the seconds until it is destroyed.
+class Timed {
+ public:
+  explicit Timed(double& to) : to_(to) {}
+  ~Timed() { to_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  double& to_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+bool all_finite(std::span<const double> values) {
+  double zero = 0;  // x - x is NaN if x is NaN or infinite
+  for (const double value : values) zero += value - value;
+  return zero == 0;
+}
+
+bool operator==(const FarSetting& a, const FarSetting& b) {
+  return a.order == b.order && a.leaf == b.leaf && a.limit == b.limit && a.separation == b.separation;
+}
+
+std::int64_t random_below(std::int64_t end, std::mt19937_64& random) {
+  return std::uniform_int_distribution<std::int64_t>(0, end - 1)(random);
+}
+
+}  // namespace
+
+void FarRun::ListStore::clear() {
+  i_first.assign(1, 0);
+  range_first.assign(1, 0);
+  i_order.clear(), j_begin.clear(), j_end.clear(), j_order.clear();
+}
+
+void FarRun::ListStore::add_range(std::int64_t begin, std::int64_t end) {
+  j_begin.push_back(begin);
+  j_end.push_back(end);
+}
+
+void FarRun::ListStore::end_group(std::int64_t i_end) {
+  i_first.push_back(i_end);
+  range_first.push_back(std::int64_t(j_begin.size()));
+}
+
+ListArrays FarRun::ListStore::arrays() const {
+  ListArrays arrays;
+  arrays.groups = std::int64_t(i_first.size()) - 1;
+  arrays.ranges = std::int64_t(j_begin.size());
+  arrays.i_first = i_first.data();
+  arrays.i_order = i_order.empty() ? nullptr : i_order.data();
+  arrays.range_first = range_first.data();
+  arrays.j_begin = j_begin.data();
+  arrays.j_end = j_end.data();
+  arrays.j_order = j_order.empty() ? nullptr : j_order.data();
+  arrays.j_count = std::int64_t(j_order.size());
+  return arrays;
+}
+
+FarRun::FarRun(const Kernel& kernel, const Summation& summation, Precision at_least)
+    : source_(kernel.source),
+      for_each_([&summation](std::int64_t count, const std::function<void(std::int64_t)>& body) {
+        summation.on_host_threads(count, body);
+      }),
+      sums_(kernel, at_least),
+      table_(sums_.kernels(), sums_.measured(), kernel.source.fields) {}
+
+std::string FarRun::prepare(const SumRequest& request, int leaf) {
+  const int axes = kernels().axes;
+  {
+    const Timed timed(statistics.seconds.particles);
+    up_order_.reset();
+    last_position_of_i_.swap(i_.position);
+    last_position_of_j_.swap(j_.position);
+    sums_.find_sources(request, j_);
+    sums_.find_targets(request, i_);
+    if (!all_finite(j_.position)) return "a j has a position that is not finite";
+    for (int k = 0; k < kernels().weights; ++k)
+      if (!all_finite(j_.values[k])) return "a weight is not finite";
+    last_chosen_.swap(chosen_);
+    chosen_.clear();
+    not_finite_.clear();
+    for (std::int64_t k = 0; k < request.i_count; ++k) {
+      const std::int64_t i = request.i_list ? request.i_list[k] : request.i_begin + k;
+      const auto position = std::span(i_.position).subspan(std::size_t(i * axes), std::size_t(axes));
+      (all_finite(position) ? chosen_ : not_finite_).push_back(i);
+    }
+    if (chosen_.empty()) return "no i has a finite position";
+  }
+  const bool one_set = request.ni == request.nj && i_.position == j_.position;
+  if (kernels().needs_one_set && !(one_set && request.i_offset == request.j_offset))
+    return "the text compares i_index and j_index, but i and j are not the same particles";
+  const Timed timed(statistics.seconds.tree);
+  const bool all_chosen = !request.i_list && std::int64_t(chosen_.size()) == request.ni;
+  const bool one_tree = one_set && all_chosen;
+  const bool unmoved = leaf_of_trees_ > 0 && one_tree == one_tree_ && i_.position == last_position_of_i_ &&
+                       j_.position == last_position_of_j_ && chosen_ == last_chosen_;
+  if (unmoved) {
+    set_leaf(leaf);
+    return "";
+  }
+  one_tree_ = one_tree;
+  leaf_of_trees_ = leaf;
+  lists_.reset();
+  sampled_cells_.clear();
+  tree_of_j_.build(j_.position, axes, {}, leaf, for_each_);
+  if (!one_tree_) tree_of_i_.build(i_.position, axes, chosen_, leaf, for_each_);
+  return "";
+}
+
+void FarRun::set_leaf(int leaf) {
+  if (leaf == leaf_of_trees_) return;
+  const Timed timed(statistics.seconds.tree);
+  leaf_of_trees_ = leaf;
+  lists_.reset();
+  up_order_.reset();
+  sampled_cells_.clear();
+  tree_of_j_.split_again(leaf, for_each_);
+  if (!one_tree_) tree_of_i_.split_again(leaf, for_each_);
+}
+
+bool FarRun::draw_sample(const SumRequest& request) {
+  std::mt19937_64 random(20101);
+  std::vector<std::int64_t> drawn = chosen_;
+  const std::int64_t count = std::min(kSampled, std::int64_t(drawn.size()));
+  for (std::int64_t k = 0; k < count; ++k)
+    std::swap(drawn[std::size_t(k)], drawn[std::size_t(k + random_below(std::int64_t(drawn.size()) - k, random))]);
+  drawn.resize(std::size_t(count));
+  std::ranges::sort(drawn);
+  if (drawn != sampled_) {
+    sampled_ = std::move(drawn);
+    sampled_cells_.clear();
+    if (lists_ && lists_->of == Of::Sampled) lists_.reset();
+  }
+  int fields = 0;
+  for (const FieldLayout& field : source_.fields) fields += field.role == Role::Output ? 1 : 0;
+  exact_.resize(source_.outputs + fields, request.ni);
+  sums_.sum_sample(request, sampled_, exact_);
+  typical_size_.clear();
+  for (int f = 0; f < fields; ++f) {
+    std::vector<double> sizes;
+    for (const std::int64_t i : sampled_) sizes.push_back(exact_[source_.outputs + f][std::size_t(i)]);
+    if (!all_finite(sizes)) return false;
+    std::ranges::nth_element(sizes, sizes.begin() + std::ptrdiff_t(sizes.size() / 10));
+    typical_size_.push_back(sizes[sizes.size() / 10]);
+  }
+  if (std::ranges::equal(params_of_table_, request.params)) return true;
+  params_of_table_.assign(request.params.begin(), request.params.end());
+  constexpr int kDrawn = 64;
+  std::vector<double> weights, factors;
+  for (int k = 0; k < kDrawn; ++k) {
+    const auto j = std::size_t(random_below(request.nj, random));
+    for (int w = 0; w < kernels().weights; ++w) weights.push_back(j_.values[w][j]);
+    const auto i = std::size_t(sampled_[std::size_t(k) % sampled_.size()]);
+    for (int f = 0; f < kernels().factors; ++f) factors.push_back(i_.values[f][i]);
+  }
+  table_.begin(sums_.params(request), std::move(weights), std::move(factors));
+  return true;
+}
+
+double FarRun::cost(const FarSetting& setting) {
+  set_leaf(setting.leaf);
+  const FarWalk counted = walk_trees(setting, true);
+  const double per_distant_pair = kernels().distant.operations / std::max(1.0, kernels().near.operations);
+  const double near = counted.pairs[0], distant = counted.all_pairs() - near;
+  // A product with the value of a grid's polynomial, and the other work for a point of a grid, in near pairs.
+  constexpr double kProduct = 1, kPoint = 20;
+  const FarGrids of_i(tree_of_i(), setting.order), of_j(tree_of_j_, setting.order);
+  double products = double(tree_of_j_.count()) * kernels().weights, points = double(of_j.points());
+  if (kernels().both_sides) {
+    products += double(tree_of_i().count()) * kernels().sums;
+    points += double(of_i.points());
+  }
+  return near + distant * per_distant_pair + kProduct * products * of_j.points_per_cell() + kPoint * points;
+}
+
+FarWalk FarRun::walk_trees(const FarSetting& setting, bool counts_only) {
+  walked_ratio_ = 0;
+  FarTable::Limit limit{setting.limit, {}};
+  for (const double size : typical_size_) limit.absolute.push_back(size * setting.limit / 100);
+  const auto ratios = [&](const FarTree& tree) {
+    std::vector<double> result;
+    result.reserve(tree.cells().size());
+    for (const FarCell& cell : tree.cells()) {
+      result.push_back(setting.separation > 0 ? setting.separation
+                                              : table_.largest_ratio(cell.radius, cell.count(), setting.order, limit));
+      walked_ratio_ = std::max(walked_ratio_, result.back());
+    }
+    return result;
+  };
+  const std::vector<double> of_j = ratios(tree_of_j_);
+  const std::vector<double> of_i = one_tree_ || !kernels().both_sides ? std::vector<double>() : ratios(tree_of_i_);
+  const FarGrids grids(tree_of_j_, setting.order);
+  const FarSeparation separation{grids.points_per_cell(), kernels().both_sides, one_tree_ ? of_j : of_i, of_j};
+  return walk(tree_of_i().cells(), tree_of_j_.cells(), kernels().axes, separation, counts_only, for_each_);
+}
+
+// Cells of i are marked from the leaves up.
+void FarRun::find_sampled_cells() {
+  const std::span<const FarCell> cells = tree_of_i().cells();
+  std::vector<char> is_sampled(i_.position.size() / std::size_t(kernels().axes), 0);
+  for (const std::int64_t i : sampled_) is_sampled[std::size_t(i)] = 1;
+  sampled_cells_.assign(cells.size(), 0);
+  for (std::size_t k = cells.size(); k-- > 0;) {
+    const FarCell& cell = cells[k];
+    if (!cell.is_leaf()) {
+      const auto child = std::size_t(cell.child);
+      sampled_cells_[k] = char(sampled_cells_[child] | sampled_cells_[child + 1]);
+      continue;
+    }
+    for (std::int32_t p = cell.begin; p < cell.end; ++p)
+      sampled_cells_[k] = char(sampled_cells_[k] | is_sampled[std::size_t(tree_of_i().order()[std::size_t(p)])]);
+  }
+}
+
+// Slots of the near lists are the particles in the order of the tree, then the i that take no part. Slots of the
+// distant lists are points of FarGrids.
+void FarRun::make_lists(const SumRequest& request, const FarSetting& setting, Of of) {
+  set_leaf(setting.leaf);
+  if (lists_ && lists_->setting == setting && lists_->of == of) return;
+  const Timed timed(statistics.seconds.walk);
+  const FarTree& tree = tree_of_i();
+  const FarWalk found = walk_trees(setting, false);
+  statistics.pairs_per_i = found.all_pairs() / double(tree.count());
+  statistics.separation = walked_ratio_;
+  const FarGrids grids_of_i(tree, setting.order), grids_of_j(tree_of_j_, setting.order);
+  const std::span<const FarCell> cells = tree.cells();
+  if (of == Of::Sampled && sampled_cells_.empty()) find_sampled_cells();
+
+  std::vector<std::size_t> first(cells.size() + 1, 0);
+  for (const FarEntry& entry : found.entries) ++first[std::size_t(entry.of_i) + 1];
+  for (std::size_t k = 1; k < first.size(); ++k) first[k] += first[k - 1];
+  const auto add = [&](ListStore& lists, std::size_t cell, FarKind kind) {
+    if (of == Of::Sampled && sampled_cells_[cell] == 0) return;
+    for (std::size_t k = first[cell]; k < first[cell + 1]; ++k) {
+      const FarEntry& entry = found.entries[k];
+      if (entry.kind != kind) continue;
+      const FarCell& j = tree_of_j_.cells()[std::size_t(entry.of_j)];
+      const std::int64_t point = grids_of_j.first_point(entry.of_j);
+      if (kind == FarKind::ParticlesOnParticles || kind == FarKind::ParticlesOnGrid)
+        lists.add_range(j.begin, j.end);
+      else
+        lists.add_range(point, point + grids_of_j.points_per_cell());
+    }
+  };
+  std::vector<std::size_t> leaves;
+  for (std::size_t k = 0; k < cells.size(); ++k)
+    if (cells[k].is_leaf()) leaves.push_back(k);
+  std::ranges::sort(leaves, {}, [&](std::size_t k) { return cells[k].begin; });
+
+  near_lists_.clear();
+  distant_lists_.clear();
+  for (const std::size_t leaf : leaves) {
+    add(near_lists_, leaf, FarKind::ParticlesOnParticles);
+    near_lists_.end_group(cells[leaf].end);
+    add(distant_lists_, leaf, FarKind::GridOnParticles);
+    distant_lists_.end_group(cells[leaf].end);
+  }
+  for (std::size_t k = 0; k < cells.size() && kernels().both_sides; ++k) {
+    add(distant_lists_, k, FarKind::ParticlesOnGrid);
+    add(distant_lists_, k, FarKind::GridOnGrid);
+    distant_lists_.end_group(grids_of_i.first_point(std::int64_t(k) + 1));
+  }
+  near_lists_.i_order.assign(tree.order().begin(), tree.order().end());
+  near_lists_.j_order.assign(tree_of_j_.order().begin(), tree_of_j_.order().end());
+  if (tree.count() < request.ni) {
+    std::vector<char> is_listed(std::size_t(request.ni), 0);
+    for (const std::int64_t i : tree.order()) is_listed[std::size_t(i)] = 1;
+    for (std::int64_t i = 0; i < request.ni; ++i)
+      if (is_listed[std::size_t(i)] == 0) near_lists_.i_order.push_back(i);
+    near_lists_.end_group(request.ni);
+  }
+  lists_ = Made{setting, of};
+  lists_are_new_ = true;
+}
+
+void FarRun::go_up(const FarSetting& setting) {
+  if (up_order_ == setting.order) return;
+  const Timed timed(statistics.seconds.up);
+  const FarTree& tree = tree_of_i();
+  const FarGrids grids_of_i(tree, setting.order), grids_of_j(tree_of_j_, setting.order);
+  const auto axes = std::size_t(kernels().axes);
+  points_of_j_.resize(int(axes) + kernels().weights, grids_of_j.points());
+  std::vector<std::span<double>> columns = points_of_j_.all();
+  grids_of_j.locate(std::span(columns).first(axes), for_each_);
+  const std::span<std::span<double>> weights = std::span(columns).subspan(axes);
+  const auto collect = [&](std::span<const double> from, std::span<double> to, std::span<const std::int64_t> order) {
+    for (std::size_t p = 0; p < order.size(); ++p) to[p] = from[std::size_t(order[p])];
+  };
+  for_each_(kernels().weights,
+            [&](std::int64_t k) { collect(j_.values[int(k)], weights[std::size_t(k)], tree_of_j_.order()); });
+  grids_of_j.go_up(weights, for_each_);
+  if (kernels().both_sides) {
+    points_of_i_.resize(int(axes), grids_of_i.points());
+    grids_of_i.locate(points_of_i_.all(), for_each_);
+  } else {
+    points_of_i_.resize(int(axes) + kernels().factors, tree.count());
+    for (int axis = 0; axis < int(axes); ++axis) std::ranges::copy(tree.coordinates(axis), points_of_i_[axis].begin());
+    for (int k = 0; k < kernels().factors; ++k) collect(i_.values[k], points_of_i_[int(axes) + k], tree.order());
+  }
+  up_order_ = setting.order;
+}
+
+void FarRun::compute(const SumRequest& request, const FarSetting& setting, Of of) {
+  make_lists(request, setting, of);
+  go_up(setting);
+  {
+    const Timed timed(statistics.seconds.near);
+    totals_.resize(source_.outputs, request.ni);
+    if (request.progress) request.progress->set_stage(0, 0.4);
+    sums_.sum_near(request, near_lists_.arrays(), lists_are_new_, totals_);
+  }
+  {
+    const Timed timed(statistics.seconds.distant);
+    distant_sums_.resize(kernels().sums, points_of_i_.count());
+    if (request.progress) request.progress->set_stage(0.4, 1);
+    sums_.sum_distant(request, points_of_i_, points_of_j_, distant_lists_.arrays(), lists_are_new_, distant_sums_);
+  }
+  lists_are_new_ = false;
+  const Timed timed(statistics.seconds.down);
+  const std::span<const char> cells =
+      of == Of::Sampled ? std::span<const char>(sampled_cells_) : std::span<const char>();
+  if (kernels().both_sides) FarGrids(tree_of_i(), setting.order).go_down(distant_sums_.all(), cells, for_each_);
+  add_up();
+  statistics.order = setting.order;
+  statistics.leaf = setting.leaf;
+  statistics.precision = kernels().precision;
+}
+
+// totals += factor * sum
+void FarRun::add_up() {
+  const FarTree& tree = tree_of_i();
+  constexpr std::int64_t kChunk = 4096;
+  const std::int64_t count = tree.count();
+  for_each_((count + kChunk - 1) / kChunk, [&](std::int64_t chunk) {
+    for (const FarPart& part : kernels().parts) {
+      const std::span<double> total = totals_[part.output], sum = distant_sums_[part.sum];
+      const bool has_factor = part.factor >= 0 && kernels().both_sides;
+      for (std::int64_t p = chunk * kChunk; p < std::min(count, (chunk + 1) * kChunk); ++p) {
+        const auto i = std::size_t(tree.order()[std::size_t(p)]);
+        total[i] += has_factor ? i_.values[part.factor][i] * sum[std::size_t(p)] : sum[std::size_t(p)];
+      }
+    }
+  });
+  for (const std::int64_t i : not_finite_)
+    for (int output = 0; output < source_.outputs; ++output)
+      totals_[output][std::size_t(i)] = std::numeric_limits<double>::quiet_NaN();
+}
+
+double FarRun::error_of_sample() {
+  statistics.error = statistics.largest = statistics.error_of_sum = 0;
+  statistics.sampled = std::int64_t(sampled_.size());
+  const auto rms = [&](double squares) {
+    const double value = std::sqrt(squares / double(sampled_.size()));
+    return std::isnan(value) ? std::numeric_limits<double>::infinity() : value;
+  };
+  int size_of_terms = source_.outputs;
+  for (const FieldLayout& field : source_.fields) {
+    if (field.role != Role::Output) continue;
+    double of_terms = 0, of_sum = 0;
+    for (const std::int64_t sampled : sampled_) {
+      const auto i = std::size_t(sampled);
+      double error = 0, sum = 0;
+      for (int c = field.first; c < field.first + field.components(); ++c) {
+        const double difference = totals_[c][i] - exact_[c][i];
+        error += difference * difference;
+        sum += exact_[c][i] * exact_[c][i];
+      }
+      if (error == 0) continue;
+      const double relative = std::sqrt(error) / exact_[size_of_terms][i];
+      of_terms += relative * relative;
+      of_sum += error / sum;
+      statistics.largest = std::max(statistics.largest, relative);
+    }
+    statistics.error = std::max(statistics.error, rms(of_terms));
+    statistics.error_of_sum = std::max(statistics.error_of_sum, rms(of_sum));
+    ++size_of_terms;
+  }
+  return statistics.error;
+}
+
+void FarRun::finish(const SumRequest& request) {
+  const Timed timed(statistics.seconds.down);
+  sums_.finish(request, totals_);
+}
+
+}  // namespace nbcc

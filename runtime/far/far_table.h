@@ -1,0 +1,63 @@
+// The errors of interpolation of a pipeline's terms, measured with its own kernel: how far away must a cell be so that
+// its grid serves? Tested by tests/numeric/far_field_test.cpp.
+#pragma once
+#include <array>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "compiler/far_kernels.h"
+#include "runtime/sum/sum.h"
+
+namespace nbcc {
+
+// For cells of one size and one order, by the ratio of their radius to the distance.
+struct FarErrors {
+  static constexpr int kRatios = 40;  // ratio k / kRatios; ratios 0 and 1 are never measured
+  static constexpr int kFirst = 2;
+  struct One {
+    double relative = 0;    // rms error / rms term
+    double absolute = 0;    // rms error of the term of one source
+    bool vanishes = false;  // the relative error is larger than nearer by: the term falls off, like exp(-r)
+  };
+  std::vector<std::array<One, kRatios>> of_output;  // [output field]
+};
+
+class FarTable {
+ public:
+  // `kernels` must outlive this object; `kernel`: of kernels.measured.
+  // weights[particle * kernels.weights + k] and factors[particle * kernels.factors + k]: those of particles drawn at
+  // random, with which terms are formed.
+  FarTable(const FarKernels& kernels, std::shared_ptr<const Kernel> kernel, std::span<const FieldLayout> fields);
+  // Forgets all measurements.
+  void begin(std::span<const std::pair<std::string, std::vector<double>>> params, std::vector<double> weights,
+             std::vector<double> factors);
+
+  struct Limit {
+    double relative = 0;           // of a term
+    std::vector<double> absolute;  // [output field]: of all terms of a cell together
+  };
+  // The largest ratio of a cell's radius to its distance at which the error is below the limit; 0: there is none.
+  double largest_ratio(double radius, std::int64_t particles, int order, const Limit& limit);
+
+ private:
+  const FarErrors& errors(int size, int order);
+  FarErrors measure(int size, int order);
+  double typical_factor(int factor) const;
+
+  const FarKernels& kernels_;
+  SumState sum_;
+  std::vector<double> weights_, factors_;
+  // Sums that are added up to one output with one factor: errors are relative to these together.
+  struct Group {
+    int output = 0;   // number of the output field
+    int factor = -1;  // that of FarPart
+    std::vector<int> sums;
+  };
+  std::vector<Group> groups_;
+  int outputs_ = 0;
+  std::map<std::pair<int, int>, FarErrors> measured_;  // by size and order
+};
+
+}  // namespace nbcc
