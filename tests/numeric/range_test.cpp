@@ -128,16 +128,25 @@ const std::map<std::string, Dimension> kDimensions{{"xi", {1}},
                                                    {"eps_out", {}}};
 
 // Of fields whose name means something else elsewhere.
-const std::map<std::string, Dimension> kOwnDimensions{
-    {"ewald_real alpha", {-1}},  {"buckingham rho", {1}},
-    {"buckingham a", {0, 2, 1}}, {"buckingham c", {6, 2, 1}},
-    {"gay_berne mu", {}},        {"gay_berne nu", {}},
-    {"born_radii gamma", {}},    {"dpd a", {-1, 2, 1}},
-    {"dpd gamma", {-1, 1, 1}},   {"dpd kt", {0, 2, 1}},
-    {"dpd dt", {1, -1}},         {"dpd step", {}},
-    {"yukawa kappa", {-1}},      {"lennard_jones_soft_core lambda", {}},
-    {"born_mayer a", {0, 2, 1}}, {"born_mayer rho", {1}},
-    {"born_mayer c", {6, 2, 1}}, {"born_mayer d", {8, 2, 1}}};
+const std::map<std::string, Dimension> kOwnDimensions{{"ewald_real alpha", {-1}},
+                                                      {"buckingham rho", {1}},
+                                                      {"buckingham a", {0, 2, 1}},
+                                                      {"buckingham c", {6, 2, 1}},
+                                                      {"gay_berne mu", {}},
+                                                      {"gay_berne nu", {}},
+                                                      {"born_radii gamma", {}},
+                                                      {"dpd a", {-1, 2, 1}},
+                                                      {"dpd gamma", {-1, 1, 1}},
+                                                      {"dpd kt", {0, 2, 1}},
+                                                      {"dpd dt", {1, -1}},
+                                                      {"dpd step", {}},
+                                                      {"yukawa kappa", {-1}},
+                                                      {"lennard_jones_soft_core lambda", {}},
+                                                      {"born_mayer a", {0, 2, 1}},
+                                                      {"born_mayer rho", {1}},
+                                                      {"born_mayer c", {6, 2, 1}},
+                                                      {"born_mayer d", {8, 2, 1}},
+                                                      {"screened_coulomb kappa", {-1}}};
 
 double scale_of(const Pipeline& pipeline, const Field& field, const Units& units, RandomSource& own) {
   auto known = kOwnDimensions.find(pipeline.name + " " + field.name);

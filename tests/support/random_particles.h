@@ -69,6 +69,7 @@ inline Values params_for(const std::string& pipeline) {
   if (pipeline == "hologram") return {{"lambda", {0.5}}, {"z0", {0.5}}};
   if (pipeline == "gaussian_rbf") return {{"sigma", {0.25}}};
   if (pipeline == "matern") return {{"ell", {0.25}}};
+  if (pipeline == "screened_coulomb") return {{"kappa", {4}}};
   // Discs: rods in places at random would be inside each other.
   if (pipeline == "gay_berne") {
     return {{"sigma0", {0.125}}, {"kappa", {0.375}}, {"kappa_prime", {0.25}}, {"rc", {0.375}}, {"box", box}};
