@@ -2,8 +2,8 @@
 //
 //   factor of i * weight of j * value of the displacement
 //
-// so that many distant j can act through few weights. The text as it is serves near pairs; far_pipelines.h makes from
-// these terms the pipeline for distant ones. Tested by tests/unit/far_field_test.cpp.
+// so that many distant j can act through few weights. Near pairs run the text unchanged; far_pipelines.h makes the
+// pipeline of distant pairs from these terms. Tested by tests/unit/far_field_test.cpp.
 #pragma once
 #include <optional>
 #include <string>

@@ -58,7 +58,8 @@ void FarGrids::transfer(const FarCell& parent, const FarCell& child, Transfer& t
   }
 }
 
-// Adds to the parent's weights those of the child (up), or to the child's sums those of the parent, axis by axis.
+// Up: adds the weights of the child to the weights of the parent. Down: adds the sums of the parent to the sums of the
+// child. Axis by axis.
 template <bool up>
 void FarGrids::apply(const Transfer& transfer, const double* from, double* to) const {
   constexpr int kMost = Chebyshev::kMaxOrder * Chebyshev::kMaxOrder * Chebyshev::kMaxOrder;

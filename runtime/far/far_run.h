@@ -17,7 +17,7 @@ namespace nbcc {
 struct FarSetting {
   int order = 0;          // points along each axis of a grid
   int leaf = 0;           // particles of a leaf, at most
-  double limit = 0;       // of the relative error of interpolating a term, by which cells are judged to be distant
+  double limit = 0;       // largest relative error of interpolating a term; cells beyond it are not separated
   double separation = 0;  // in place of the limit: the largest ratio of a cell's radius to its distance; 0: none
 };
 
@@ -31,7 +31,7 @@ class FarRun {
   // Reads the particles and builds trees whose leaves have at most `leaf` particles, unless the particles are where
   // they were in the last run. Returns why there can be no far field, or "".
   std::string prepare(const SumRequest& request, int leaf);
-  // Computes exact sums for i drawn at random, and what FarTable needs. False: one of them is not finite.
+  // Computes exact sums for i drawn at random, and begins the table. False: an exact sum is not finite.
   bool draw_sample(const SumRequest& request);
   // The cost of a run, in near pairs. Walks, but does not sum.
   double cost(const FarSetting& setting);
@@ -40,7 +40,7 @@ class FarRun {
   void compute(const SumRequest& request, const FarSetting& setting, Of of);
   // Compares the totals of the sampled i with the exact sums: the rms of |error| / sum of |terms|.
   double error_of_sample();
-  // True if the error is that of all chosen i.
+  // True if all chosen i are sampled.
   bool sampled_all() const { return sampled_.size() == chosen_.size(); }
   void finish(const SumRequest& request);
 

@@ -27,8 +27,8 @@ struct FarErrors {
 class FarTable {
  public:
   // `kernels` must outlive this object; `kernel`: of kernels.measured.
-  // weights[particle * kernels.weights + k] and factors[particle * kernels.factors + k]: those of particles drawn at
-  // random, with which terms are formed.
+  // weights[particle * kernels.weights + k] and factors[particle * kernels.factors + k] of particles drawn at random,
+  // from which terms are formed.
   FarTable(const FarKernels& kernels, std::shared_ptr<const Kernel> kernel, std::span<const FieldLayout> fields);
   // Forgets all measurements.
   void begin(std::span<const std::pair<std::string, std::vector<double>>> params, std::vector<double> weights,
@@ -52,7 +52,7 @@ class FarTable {
   // Sums that are added up to one output with one factor: errors are relative to these together.
   struct Group {
     int output = 0;   // number of the output field
-    int factor = -1;  // that of FarPart
+    int factor = -1;  // FarPart::factor
     std::vector<int> sums;
   };
   std::vector<Group> groups_;

@@ -23,7 +23,7 @@ class Descent {
       const Pair pair = stack_.back();
       stack_.pop_back();
       if (settle(pair, found)) continue;
-      // The last pair is taken next: the order of the lists is that of the tree.
+      // The last pair is taken next: lists are in the order of the tree.
       const auto [first, second] = children(pair);
       stack_.push_back(second);
       stack_.push_back(first);

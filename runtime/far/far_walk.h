@@ -21,7 +21,7 @@ struct FarEntry {
 };
 
 struct FarWalk {
-  std::vector<FarEntry> entries;          // those of a cell of i are consecutive
+  std::vector<FarEntry> entries;          // sorted by cell of i
   std::array<double, kFarKinds> pairs{};  // by kind
   double all_pairs() const { return pairs[0] + pairs[1] + pairs[2] + pairs[3]; }
 };
@@ -33,7 +33,7 @@ struct FarSeparation {
   std::span<const double> of_i, of_j;  // by cell: the largest ratio of its radius to the distance; 0: no grid
 };
 
-// Distances are those of a cell's centre from the other cell's box: a grid is evaluated at every point of the box.
+// Distances are from a cell's centre to the other cell's box, because a grid is evaluated at every point of the box.
 // counts_only: leaves the entries empty.
 FarWalk walk(std::span<const FarCell> of_i, std::span<const FarCell> of_j, int axes, const FarSeparation& separation,
              bool counts_only, const ForEach& for_each);
