@@ -7,8 +7,9 @@
 
 namespace nbcc {
 
-// q points on [-1, 1], and their Lagrange polynomials of degree q - 1: each is 1 at its point and 0 at the other points.
-// They are combinations of Chebyshev polynomials, so that no value needs a division or a special case at a point.
+// q points on [-1, 1], and their Lagrange polynomials of degree q - 1: each is 1 at its point and 0 at the other
+// points. They are combinations of Chebyshev polynomials, so that no value needs a division or a special case at a
+// point.
 class Chebyshev {
  public:
   static constexpr int kMaxOrder = 14;
