@@ -156,8 +156,8 @@ bool FarRun::draw_sample(const SumRequest& request) {
     std::ranges::nth_element(sizes, sizes.begin() + std::ptrdiff_t(sizes.size() / 10));
     typical_size_.push_back(sizes[sizes.size() / 10]);
   }
-  if (std::ranges::equal(params_of_table_, request.params)) return true;
-  params_of_table_.assign(request.params.begin(), request.params.end());
+  if (params_of_table_ && std::ranges::equal(*params_of_table_, request.params)) return true;
+  params_of_table_.emplace(request.params.begin(), request.params.end());
   constexpr int kDrawn = 64;
   std::vector<double> weights, factors;
   for (int k = 0; k < kDrawn; ++k) {

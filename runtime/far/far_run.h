@@ -70,7 +70,7 @@ class FarRun {
   const ForEach for_each_;
   FarSums sums_;
   FarTable table_;
-  std::vector<double> params_of_table_;
+  std::optional<std::vector<double>> params_of_table_;  // nothing: the table has not begun
 
   FarSums::Particles i_, j_;
   std::vector<double> last_position_of_i_, last_position_of_j_;

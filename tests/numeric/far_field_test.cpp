@@ -46,5 +46,26 @@ TEST(FarField, KeepsTheToleranceOfGravity) {
   EXPECT_LE(std::sqrt(squares / double(n)), 5e-3);
 }
 
+TEST(FarField, NeedsNoParams) {
+  CpuDevice device(2, detect_isa(), test::cpu_toolchain(), "", "");
+  SumState sum(device.load(
+      build_cpu_kernel(read_source(test::source_folder() + "/pipelines/bem_single_layer.pipe"), {}, detect_isa(), "")));
+  const std::int64_t n = 20'000;
+  std::mt19937_64 random(4);
+  std::normal_distribution<double> normal;
+  std::vector<double> x(std::size_t(3 * n)), w(std::size_t(n), 1.0 / double(n)), sigma(std::size_t(n)),
+      pot(std::size_t(n));
+  for (double& value : x) value = normal(random);
+  for (double& value : sigma) value = normal(random);
+  for (const char* position : {"xi", "xj"}) sum.bind(position, {x.data(), Element::Double, n, 24, 8});
+  sum.bind("wj", {w.data(), Element::Double, n, 8, 8});
+  sum.bind("sigmaj", {sigma.data(), Element::Double, n, 8, 8});
+  sum.bind("pot", {pot.data(), Element::Double, n, 8, 8});
+  set_tolerance(sum, 1e-3);
+  sum.run();
+  EXPECT_EQ(sum.statistics().method, "far field");
+  EXPECT_LE(sum.statistics().far.error, 1e-3);
+}
+
 }  // namespace
 }  // namespace nbcc
