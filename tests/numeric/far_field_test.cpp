@@ -53,8 +53,8 @@ TEST(FarField, NeedsNoParams) {
   const std::int64_t n = 20'000;
   std::mt19937_64 random(4);
   std::normal_distribution<double> normal;
-  std::vector<double> x(std::size_t(3 * n)), w(std::size_t(n), 1.0 / double(n)), sigma(std::size_t(n)),
-      pot(std::size_t(n));
+  std::vector<double> x(std::size_t(3 * n)), w(std::size_t(n), 1.0 / double(n)), sigma(std::size_t(n), 0.0),
+      pot(std::size_t(n), 0.0);
   for (double& value : x) value = normal(random);
   for (double& value : sigma) value = normal(random);
   for (const char* position : {"xi", "xj"}) sum.bind(position, {x.data(), Element::Double, n, 24, 8});
