@@ -169,7 +169,8 @@ void run_bench(const BenchOptions& options) {
   for (const auto& [ni, nj] : sizes) {
     const Row row = bench_one(sum, ni, nj, options);
     if (!options.json) write_standard_output(line_of(row, pipeline));
-    if (!options.json && sum.has_neighbours()) write_standard_output(text_of(row.searched));
+    if (!options.json && (sum.has_neighbours() || options.kernel.tolerance > 0))
+      write_standard_output(text_of(row.searched));
     report.push_back(json_of(row, sum, pipeline, options, cold, cached));
     rows.push_back(row);
     for (const std::string& warning : sum.warnings())
@@ -192,6 +193,7 @@ void add_bench(CLI::App& app, Invocation& invocation) {
   declare_sizes(command, options->sizes);
   declare_params(command, options->params);
   declare_kernel_options(command, options->kernel);
+  CLI::Option* const tolerance = declare_tolerance(command, options->kernel);
   command.add_option("--repeat", options->repeat, "Number of samples; the median is shown")
       ->check(CLI::Range(5, 10000).description(""))
       ->capture_default_str();
@@ -212,6 +214,7 @@ void add_bench(CLI::App& app, Invocation& invocation) {
           "share i-particles")
       ->excludes(resident)
       ->excludes(host_arrays)
+      ->excludes(tolerance)
       ->excludes(plotted);
   command.footer(
       "The particles are random, from the field list. Times are of complete runs, packing included. On a GPU arrays\n"

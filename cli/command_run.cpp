@@ -283,6 +283,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
   declare_particle_source(command, options->particles);
   declare_params(command, options->params);
   declare_kernel_options(command, options->kernel);
+  declare_tolerance(command, options->kernel);
   declare_output_options(command, options->output)->required(false);
   command.add_flag("--update", options->update,
                    "Write the i-particles with the outputs among their columns; without -o into their own file");
@@ -290,7 +291,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
                    "Print the total, the least and the greatest value of each output over all i");
   command.add_flag("--single-output", options->single_output, "Write the sums as 32-bit numbers (default: 64)");
   command.add_flag("--statistics", options->statistics,
-                   "Say on standard error what the search for neighbours did, and how long it took");
+                   "Say on standard error what the search for neighbours or the far field did, and how long it took");
   command.add_flag("--plan", options->plan,
                    "Print how the sum would be done, and do not run it: the pair method and why, launches and working "
                    "memory of each device");

@@ -83,6 +83,15 @@ void declare_kernel_options(CLI::App& app, KernelChoice& choice) {
   declare_threads(app, choice);
 }
 
+CLI::Option* declare_tolerance(CLI::App& app, KernelChoice& choice) {
+  return app
+      .add_option(
+          "--tolerance", choice.tolerance,
+          "Sum to a tolerance, for pipelines with a far field: the root mean square over sampled i of the error "
+          "relative to the sum of the terms' magnitudes (default: 0, none)")
+      ->type_name("NUMBER");
+}
+
 void declare_threads(CLI::App& app, KernelChoice& choice) {
   app.add_option("--threads", choice.threads, "Threads to use (default: all cores)")
       ->check(CLI::Range(1, 65535).description(""));

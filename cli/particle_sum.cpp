@@ -128,6 +128,7 @@ ParticleSum::ParticleSum(const Text& pipeline_text, const KernelChoice& choice, 
 
 void ParticleSum::prepare(const KernelChoice& choice, const std::vector<ParamValue>& params) {
   state_->sum.pairs(nbcc_pairs(choice.pairs));
+  state_->sum.tolerance(choice.tolerance);
   state_->sum.clamp(choice.clamp);
   if (const CudaDevice* const gpu = first_gpu(*state_->device.get()->device)) state_->on_device.emplace(gpu->gpu());
   for (const Field& field : state_->fields) {

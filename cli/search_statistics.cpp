@@ -6,6 +6,42 @@
 #include <nlohmann/json.hpp>
 
 namespace nbcc {
+namespace {
+
+std::string text_of(const FarStatistics& far) {
+  const FarStatistics::Seconds& s = far.seconds;
+  return fmt::format(
+      "far field: tolerance {:.3g}, error of {} sampled i {:.3g} (largest {:.3g}, relative to the sum {:.3g}); order "
+      "{}, leaves of {}, separation {:.3g}, {} precision; {:.4g} pairs of each i\n"
+      "ms of the last run: {:.4g} particles, {:.4g} tree, {:.4g} walk, {:.4g} up, {:.4g} near, {:.4g} distant, {:.4g} "
+      "down{}\n",
+      far.tolerance, far.sampled, far.error, far.largest, far.error_of_sum, far.order, far.leaf, far.separation,
+      far.precision, far.pairs_per_i, 1e3 * s.particles, 1e3 * s.tree, 1e3 * s.walk, 1e3 * s.up, 1e3 * s.near,
+      1e3 * s.distant, 1e3 * s.down, s.first > 0 ? fmt::format(", {:.4g} choosing these numbers", 1e3 * s.first) : "");
+}
+
+nlohmann::ordered_json json_of(const FarStatistics& far) {
+  return {{"tolerance", far.tolerance},
+          {"error", far.error},
+          {"largest_error", far.largest},
+          {"error_of_sum", far.error_of_sum},
+          {"sampled", far.sampled},
+          {"pairs_per_i", far.pairs_per_i},
+          {"order", far.order},
+          {"leaf", far.leaf},
+          {"separation", far.separation},
+          {"precision", far.precision},
+          {"seconds_particles", far.seconds.particles},
+          {"seconds_tree", far.seconds.tree},
+          {"seconds_walk", far.seconds.walk},
+          {"seconds_up", far.seconds.up},
+          {"seconds_near", far.seconds.near},
+          {"seconds_distant", far.seconds.distant},
+          {"seconds_down", far.seconds.down},
+          {"seconds_first", far.seconds.first}};
+}
+
+}  // namespace
 
 SumStatistics since(const SumStatistics& then, SumStatistics now) {
   now.pairs_tested -= then.pairs_tested;
@@ -20,6 +56,7 @@ SumStatistics since(const SumStatistics& then, SumStatistics now) {
 
 std::string text_of(const SumStatistics& all) {
   const std::string method = all.method.empty() ? "" : fmt::format("method: {} ({})\n", all.method, all.reason);
+  if (all.far.tolerance > 0) return method + text_of(all.far);
   if (all.runs == 0) return method + "neighbours: no search\n";
   const double tested = double(all.pairs_tested) / double(all.runs);
   const double per_run = 1e3 / double(all.runs);
@@ -33,16 +70,18 @@ std::string text_of(const SumStatistics& all) {
 }
 
 nlohmann::ordered_json json_of(const SumStatistics& all) {
-  return {{"runs", all.runs},
-          {"searches", all.searches},
-          {"pairs_tested", all.pairs_tested},
-          {"pairs_within", all.pairs_within},
-          {"seconds_locate", all.seconds.locate},
-          {"seconds_sort", all.seconds.sort},
-          {"seconds_lists", all.seconds.lists},
-          {"seconds_sums", all.seconds.sums},
-          {"method", all.method},
-          {"reason", all.reason}};
+  nlohmann::ordered_json object = {{"runs", all.runs},
+                                   {"searches", all.searches},
+                                   {"pairs_tested", all.pairs_tested},
+                                   {"pairs_within", all.pairs_within},
+                                   {"seconds_locate", all.seconds.locate},
+                                   {"seconds_sort", all.seconds.sort},
+                                   {"seconds_lists", all.seconds.lists},
+                                   {"seconds_sums", all.seconds.sums},
+                                   {"method", all.method},
+                                   {"reason", all.reason}};
+  if (all.far.tolerance > 0) object["far_field"] = json_of(all.far);
+  return object;
 }
 
 }  // namespace nbcc

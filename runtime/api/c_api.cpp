@@ -320,28 +320,6 @@ nbcc_status nbcc_sum_set_exclusions(nbcc_sum* sum, int64_t ni, const int64_t* fi
 
 int nbcc_sum_has_lists(const nbcc_sum* sum) { return sum && sum->state.has_lists() ? 1 : 0; }
 
-nbcc_status nbcc_sum_get_statistics(const nbcc_sum* sum, nbcc_statistics* statistics, nbcc_error** error) {
-  return guarded(error, [&] {
-    const std::size_t size = nbcc::checked(statistics, "statistics").size;
-    if (size < sizeof(size_t)) throw nbcc::UsageError("statistics: `size` must be the size of the struct");
-    nbcc::SumStatistics now = nbcc::state_of(const_cast<nbcc_sum*>(sum)).statistics();
-    sum->method = std::move(now.method);
-    sum->reason = std::move(now.reason);
-    const nbcc_statistics found{size,
-                                now.pairs_tested,
-                                now.searches,
-                                now.runs,
-                                now.pairs_within,
-                                now.seconds.locate,
-                                now.seconds.sort,
-                                now.seconds.lists,
-                                now.seconds.sums,
-                                sum->method.c_str(),
-                                sum->reason.c_str()};
-    std::memcpy(statistics, &found, std::min(size, sizeof found));
-  });
-}
-
 nbcc_status nbcc_sum_find_neighbours(nbcc_sum* sum, nbcc_neighbour_list* found, nbcc_error** error) {
   return guarded(error, [&] {
     const std::size_t size = nbcc::checked(found, "found").size;

@@ -28,7 +28,8 @@ struct nbcc_sum {
   nbcc::SumState state;
   nbcc_progress progress = nullptr;
   void* progress_data = nullptr;                 // first argument of `progress`
-  mutable std::string method = {}, reason = {};  // strings returned by the last nbcc_sum_get_statistics
+  // Strings returned by the last nbcc_sum_get_statistics.
+  mutable std::string method = {}, reason = {}, precision = {};
 };
 
 namespace nbcc {

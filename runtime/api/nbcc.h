@@ -360,26 +360,6 @@ NBCC_API nbcc_status nbcc_sum_set_exclusions(nbcc_sum* sum, int64_t ni, const in
 /* Nonzero if lists, batches, listed pairs or exclusions are set. */
 NBCC_API int nbcc_sum_has_lists(const nbcc_sum* sum);
 
-/* Counts and times of all runs over neighbours since the sum was made, and the method of the last run. Times are
- * wall-clock seconds, not CPU seconds. */
-typedef struct nbcc_statistics {
-  size_t size;           /* sizeof(nbcc_statistics); set by the caller */
-  int64_t pairs_tested;  /* pairs that the kernel tested against the cutoff */
-  int64_t searches;      /* runs that searched, because no valid neighbour lists were kept */
-  int64_t runs;          /* runs over neighbours */
-  int64_t pairs_within;  /* pairs within the proved reach in the last run, counted by nbcc_sum_get_statistics, which
-                            takes longer than a run; 0 if that run was over all pairs */
-  double seconds_locate; /* packing particles and computing their positions */
-  double seconds_sort;   /* sorting them */
-  double seconds_lists;  /* finding the j near each group of i, and copying them to contiguous memory */
-  double seconds_sums;   /* summing over these j */
-  const char* method;    /* how the last run chose its pairs: "all pairs", "search", "lists", "listed pairs", "batches",
-                            "nearest"; "" before the first run. Valid until the next call for this sum */
-  const char* reason;    /* why: the caller's choice, or the estimated cost of each method that could do the run, in
-                            pairs of a sum over all pairs, and the obstacles of the other methods */
-} nbcc_statistics;
-NBCC_API nbcc_status nbcc_sum_get_statistics(const nbcc_sum* sum, nbcc_statistics* statistics, nbcc_error** error);
-
 /* A neighbour list: the pairs that pass the guards' comparisons of distances, in the arithmetic of the sums, without
  * excluded pairs. If both sides are one set, the pair of a particle with itself is included. The neighbours of i are
  * j[first[i]], ..., j[first[i + 1] - 1], in rising order. nbcc_sum_set_lists and nbcc_sum_set_listed_pairs accept these
@@ -497,4 +477,6 @@ NBCC_API nbcc_status nbcc_sum_wait(nbcc_sum* sum, nbcc_error** error);
 #ifdef __cplusplus
 }
 #endif
+
+#include "runtime/api/nbcc_statistics.h" /* nbcc_statistics, nbcc_sum_set_tolerance */
 #endif

@@ -57,6 +57,46 @@ TEST(CApi, RunsASum) {
   EXPECT_NEAR(pair.pot[0], -1e15 - 1.5, 1.0);
 }
 
+TEST(CApi, AToleranceThatCannotBeIsNamed) {
+  Pair pair;
+  nbcc::Sum sum = pair.sum(fake_pipeline());
+  sum.tolerance(0).run();
+  const auto refusal = [&](double tolerance) { return message([&] { sum.tolerance(tolerance); }, NBCC_ERROR_USAGE); };
+  const std::string range = "tolerance: it must be 0 (none) or from 1e-14 to 1, got ";
+  EXPECT_EQ(refusal(-1e-3), range + "-0.001");
+  EXPECT_EQ(refusal(1.5), range + "1.5");
+  EXPECT_EQ(refusal(1e-15), range + "1e-15");
+  EXPECT_EQ(refusal(std::nan("")), range + "nan");
+  EXPECT_EQ(refusal(1e-3), "tolerance: pipeline 'fake' is from a compiled library, which has no far field");
+  const auto experiment = [&](int order, int leaf, double separation) {
+    const nbcc_far_choice choice{sizeof choice, order, leaf, separation};
+    nbcc_error* error = nullptr;
+    EXPECT_EQ(nbcc_sum_set_tolerance(sum.get(), 0, &choice, &error), NBCC_ERROR_USAGE);
+    const std::unique_ptr<nbcc_error, void (*)(nbcc_error*)> owner(error, nbcc_error_free);
+    return std::string(nbcc_error_message(error));
+  };
+  EXPECT_EQ(experiment(14, 0, 0), "far field: order must be from 2 to 13, or 0 for no choice; got 14");
+  EXPECT_EQ(experiment(0, -1, 0), "far field: leaf must be 1 or more, or 0 for no choice; got -1");
+  EXPECT_EQ(experiment(0, 0, 1), "far field: separation must be between 0 and 1, or 0 for no choice; got 1");
+  EXPECT_EQ(nbcc_sum_set_tolerance(nullptr, 0, nullptr, nullptr), NBCC_ERROR_USAGE);
+}
+
+TEST(CApi, StatisticsWithoutAFarFieldAreZeros) {
+  Pair pair;
+  nbcc::Sum sum = pair.sum(fake_pipeline());
+  nbcc_statistics found = sum.run().statistics();
+  EXPECT_STREQ(found.method, "all pairs");
+  EXPECT_EQ(found.tolerance, 0);
+  EXPECT_EQ(found.seconds_first, 0);
+  EXPECT_STREQ(found.precision, "");
+  // The struct of a caller that was compiled before there were far fields.
+  found.size = offsetof(nbcc_statistics, tolerance);
+  found.tolerance = 7;
+  EXPECT_EQ(nbcc_sum_get_statistics(sum.get(), &found, nullptr), NBCC_OK);
+  EXPECT_STREQ(found.method, "all pairs");
+  EXPECT_EQ(found.tolerance, 7);
+}
+
 // So many that a run takes minutes; of the outputs few are looked at.
 struct Crowd {
   std::vector<double> x = std::vector<double>(3 * 200'000), m = std::vector<double>(200'000, 1.0),

@@ -157,6 +157,46 @@ TEST_F(CommandRun, PlansWithoutRunning) {
   EXPECT_EQ(nbcc("run $pipelines/gravity.pipe --i plummer.npz --param eps2=0 --plan --pairs cutoff").code, 2);
 }
 
+TEST_F(CommandRun, SumsToATolerance) {
+  ASSERT_EQ(nbcc("make-ic plummer --n 20000 -o many.npz").code, 0);
+  const std::string words = "run $pipelines/gravity.pipe --i many.npz --param eps2=1e-4 --tolerance 1e-3 --device cpu ";
+  const Outcome outcome = nbcc(words + "--statistics -o sums.npz"),
+                as_json = nbcc(words + "--statistics --json -o - --format text"), plan = nbcc(words + "--plan");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("method: far field ("));
+  EXPECT_THAT(outcome.err, HasSubstr("\nfar field: tolerance 0.001, error of 256 sampled i "));
+  const nlohmann::json found = nlohmann::json::parse(as_json.err);
+  EXPECT_EQ(found["method"], "far field");
+  EXPECT_EQ(found["far_field"]["tolerance"], 1e-3);
+  EXPECT_GT(found["far_field"]["error"], 0);
+  EXPECT_LE(found["far_field"]["error"], 1e-3);
+  EXPECT_EQ(found["far_field"]["sampled"], 256);
+  EXPECT_LT(found["far_field"]["pairs_per_i"], 20000);
+  EXPECT_EQ(found["far_field"]["precision"], "single");
+  EXPECT_GT(found["far_field"]["seconds_first"], 0);
+  EXPECT_THAT(plan.out, HasSubstr("method: far field ("));
+  EXPECT_THAT(plan.out, HasSubstr(" bytes of working memory\n"));
+}
+
+TEST_F(CommandRun, ATolerancesObstaclesAreNamed) {
+  const std::string gravity = "run $pipelines/gravity.pipe --i plummer.npz --param eps2=1e-4 --total ";
+  const Outcome few = nbcc(gravity + "--tolerance 1e-3 --statistics");
+  EXPECT_EQ(few.code, 0);
+  EXPECT_THAT(few.err, HasSubstr("method: all pairs (costs as much as 4e+04 pairs; far field: costs as much as "));
+  EXPECT_EQ(nbcc(gravity + "--tolerance 0").out, nbcc(gravity).out);
+  for (const std::string wrong : {"-1", "2", "nan"}) {
+    const Outcome outcome = nbcc(gravity + "--tolerance=" + wrong);
+    EXPECT_EQ(outcome.code, 2) << wrong;
+    EXPECT_EQ(outcome.err, "nbcc: tolerance: it must be 0 (none) or from 1e-14 to 1, got " + wrong + "\n");
+  }
+  EXPECT_EQ(nbcc(gravity + "--tolerance small").code, 2);
+  const Outcome none = nbcc("run $pipelines/lennard_jones.pipe --i plummer.npz --param rc=1 --total --tolerance 1e-3");
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err,
+              testing::StartsWith(
+                  "nbcc: tolerance: pipeline 'lennard_jones' has no far field: a cutoff: pairs are found by search"));
+}
+
 // A cutoff beyond half of the box, and a file whose box the pipeline does not have, are named once each on standard
 // error; results and exit code stay as they are.
 TEST_F(CommandRun, WarnsOfImagesThatAreNotCounted) {

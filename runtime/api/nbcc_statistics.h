@@ -1,0 +1,89 @@
+/* Part of nbcc's C interface, included by nbcc.h: sums to a tolerance, and what the runs of a sum have done. */
+#ifndef NBCC_H
+#error "include nbcc.h, which includes this file"
+#endif
+#ifndef NBCC_STATISTICS_H
+#define NBCC_STATISTICS_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* For experiments: numbers that nbcc otherwise chooses, so that the tolerance is kept at the least cost. With any of
+ * these, and lists, pairs and j as they must be, the far field is used at any cost. 0: chosen. */
+typedef struct nbcc_far_choice {
+  size_t size;       /* sizeof(nbcc_far_choice) */
+  int order;         /* points along each axis of a grid, from 2 to 13 */
+  int leaf;          /* particles of a leaf of the tree, at most */
+  double separation; /* largest ratio of a cell's radius to its distance, below 1. The tolerance is then not kept, but
+                        the error is measured */
+} nbcc_far_choice;
+
+/* Sums to a tolerance, in O(N) or O(N log N) instead of O(N^2) time, for pipelines with a far field: `nbcc check`
+ * states whether a pipeline has one. Near pairs are computed one by one; grids of Chebyshev points stand for the
+ * particles of distant cells (a dual tree traversal).
+ *
+ * Let e be the error of an output of i before finish() (for vectors, the length of the error), and s the sum of the
+ * magnitudes of its terms. The root mean square of e / s over the sampled i is at most the tolerance, for each output.
+ * The sample has up to 256 of the chosen i, whose sums over all pairs are computed in double precision in the first run
+ * with new params or numbers of particles, and again from time to time. Where terms cancel, the error relative to the
+ * sum is larger (nbcc_statistics.error_of_sum). The precision is raised above that of the pipeline if the tolerance
+ * requires it.
+ *
+ * All pairs are summed instead, with the reason in nbcc_statistics.reason, if that is faster, if the sample does not
+ * keep the tolerance, with exclusions, and for sums in parts (nbcc_part). With lists, batches or listed pairs, and
+ * after nbcc_sum_set_pairs with another value than NBCC_PAIRS_AUTO, the tolerance has no effect.
+ *
+ * tolerance: from 1e-14 to 1; 0 (the default): none. experiment: null, except for experiments.
+ * NBCC_ERROR_USAGE: the tolerance or a number of the experiment is not in its range; the pipeline has no far field (the
+ * message has the reason); the pipeline is from a compiled library. NBCC_ERROR_DEVICE: its kernels cannot be compiled.
+ * On failure the previous tolerance remains in effect. */
+NBCC_API nbcc_status nbcc_sum_set_tolerance(nbcc_sum* sum, double tolerance, const nbcc_far_choice* experiment,
+                                            nbcc_error** error);
+
+/* Counts and times of all runs over neighbours since the sum was made, the method of the last run, and the numbers of a
+ * run with a far field. Times are wall-clock seconds, not CPU seconds. */
+typedef struct nbcc_statistics {
+  size_t size;           /* sizeof(nbcc_statistics); set by the caller */
+  int64_t pairs_tested;  /* pairs that the kernel tested against the cutoff */
+  int64_t searches;      /* runs that searched, because no valid neighbour lists were kept */
+  int64_t runs;          /* runs over neighbours */
+  int64_t pairs_within;  /* pairs within the proved reach in the last run, counted by nbcc_sum_get_statistics, which
+                            takes longer than a run; 0 if that run was over all pairs */
+  double seconds_locate; /* packing particles and computing their positions */
+  double seconds_sort;   /* sorting them */
+  double seconds_lists;  /* finding the j near each group of i, and copying them to contiguous memory */
+  double seconds_sums;   /* summing over these j */
+  const char* method;    /* how the last run chose its pairs: "all pairs", "search", "lists", "listed pairs", "batches",
+                            "nearest", "far field"; "" before the first run. Valid until the next call for this sum */
+  const char* reason;    /* why: the caller's choice, or the estimated cost of each method that could do the run, in
+                            pairs of a sum over all pairs, and the obstacles of the other methods */
+
+  /* If the last run had a far field; otherwise 0 and "". */
+  double tolerance;     /* as it was set */
+  double error;         /* root mean square of e / s over the sampled i (nbcc_sum_set_tolerance), of the output with the
+                           largest; measured in the run that chose the numbers below, or last checked them */
+  double largest_error; /* the largest e / s of a sampled i */
+  double error_of_sum;  /* root mean square of the error relative to the sum; not bounded by the tolerance */
+  int64_t sampled;      /* number of sampled i */
+  double pairs_per_i;   /* pairs that kernels evaluated for each chosen i: pairs of particles, and of points of grids */
+  int order;            /* points along each axis of a grid */
+  int leaf;             /* particles of a leaf of the tree, at most */
+  double separation;    /* the largest ratio of a cell's radius to its distance at which its grid was used */
+  const char* precision; /* of the sums: "single", "mixed", "double". Valid until the next call for this sum */
+  /* Seconds of the last run: */
+  double seconds_particles; /* positions, weights of j and factors of i */
+  double seconds_tree;      /* building the trees */
+  double seconds_walk;      /* finding the near and distant pairs of cells */
+  double seconds_up;        /* from the weights of particles to those of grids */
+  double seconds_near;      /* near pairs */
+  double seconds_distant;   /* distant pairs, with grids */
+  double seconds_down;      /* from grids to particles, and finish() */
+  double seconds_first;     /* choosing the numbers, with the sums over all pairs of the sample; 0 in other runs */
+} nbcc_statistics;
+NBCC_API nbcc_status nbcc_sum_get_statistics(const nbcc_sum* sum, nbcc_statistics* statistics, nbcc_error** error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
