@@ -27,7 +27,7 @@ struct nbcc_pipeline {
 struct nbcc_sum {
   nbcc::SumState state;
   nbcc_progress progress = nullptr;
-  void* progress_data = nullptr;                 // first argument of `progress`
+  void* progress_data = nullptr;  // first argument of `progress`
   // Strings returned by the last nbcc_sum_get_statistics.
   mutable std::string method = {}, reason = {}, precision = {};
 };
