@@ -9,6 +9,7 @@ from random_arguments import SCALARS, index_array
 
 X, Y = np.array([1.0, 2.0, 4.0]), np.array([10.0, 20.0, 40.0])
 TEXT = "input_i real a; input_j real b; output(sum) real s; skip_if((a - b) * (a - b) > 1e9); s += b * (1 + i_index + 10 * j_index);"
+FAR = "input_i real a; input_j real b; output(sum) real s; s += exp(-(a - b) * (a - b));"
 NUMBERS = "output(sum) real s; s += 1 + i_index + 10 * j_index;"
 
 
@@ -20,6 +21,11 @@ def sums():
 @pytest.fixture(scope="module")
 def numbers():
     return nbcc.compile(source=NUMBERS, precision="double", math="precise")
+
+
+@pytest.fixture(scope="module")
+def far():
+    return nbcc.compile(source=FAR, precision="double", math="precise")
 
 
 def is_whole(said, least=-(2**63), most=2**63 - 1):
@@ -45,6 +51,7 @@ OPTIONS = {
     "i_offset": (is_whole, lambda p, v: p["sums"](X, Y, i_offset=v)),
     "j_offset": (is_whole, lambda p, v: p["sums"](X, Y, j_offset=v)),
     "skin": (is_real, lambda p, v: p["sums"](X, Y, skin=v)),
+    "tolerance": (lambda said: is_real(said) and (said == 0 or 1e-14 <= said <= 1), lambda p, v: p["far"](X, Y, tolerance=v)),
     "accumulate": (is_flag, lambda p, v: p["sums"](X, Y, accumulate=v, out=np.ones(3))),
     "clamp": (is_flag, lambda p, v: p["sums"](X, Y, clamp=v)),
     "i": (lambda said: is_whole(said, 0, 3), lambda p, v: p["sums"](X, Y, i=slice(0, v, 1))),
@@ -73,15 +80,15 @@ def test_options_that_are_words(sums, name):
 
 
 # None says "not given".
-MAY_BE_NONE = ("ni", "nj", "skin", "i")
+MAY_BE_NONE = ("ni", "nj", "skin", "tolerance", "i")
 # Of these a number may be one that no machine has memory, or time, for.
 TOO_LARGE = ("ni", "nj")
 
 
 @pytest.mark.parametrize("name", OPTIONS)
-def test_what_options_may_be(sums, numbers, name):
+def test_what_options_may_be(sums, numbers, far, name):
     is_legal, call = OPTIONS[name]
-    pipelines = {"sums": sums, "numbers": numbers}
+    pipelines = {"sums": sums, "numbers": numbers, "far": far}
     legal = 0
     for value, said in SCALARS:
         if value is None and name in MAY_BE_NONE or name in TOO_LARGE and is_whole(said, 4):

@@ -14,7 +14,7 @@ from ._arrays import CPU, DOUBLE, ELEMENT_SIZES, FLOAT, INT64, ndarray, plain_nu
 from ._family import Family
 from ._fields import Field, Options, Search, device_name, is_read_by
 from ._handles import Kernel, Sum, View
-from ._library import RunOptions, StatisticsStruct
+from ._library import RunOptions
 from ._list_arrays import whole_numbers
 from ._lists import Listing, Lists, Values, listing_of
 from ._neighbours import Neighbours
@@ -22,6 +22,7 @@ from ._numbers import flag, named, whole
 from ._overlap import share_memory
 from ._progress import Bar, Progress, function_of
 from ._results import Result, new_numpy, new_result
+from ._statistics import Statistics
 from ._streams import LEGACY
 
 
@@ -141,6 +142,7 @@ class Caller(Arguments):
         root: Optional[str] = None,
         pairs: Optional[str] = None,
         skin: Optional[float] = None,
+        tolerance: Optional[float] = None,
         lists: Optional[Lists] = None,
         batches: Any = None,
         listed_pairs: Any = None,
@@ -169,6 +171,11 @@ class Caller(Arguments):
         stream: GPU only: an integer, or a stream of CuPy, PyTorch or Numba. Default: the current stream of the arrays'
             library.
         precision, math, root, pairs, skin: as for `compile`.
+        tolerance: of a sum in O(N) or O(N log N) time, for pipelines with a far field: the root mean square over i of
+            the error divided by the sum of the terms' magnitudes, for each output before finish(); measured for up to
+            256 i. From 1e-14 to 1; None or 0: none. All pairs are summed if that is faster, or if the tolerance cannot
+            be kept, and with exclusions; `statistics()["reason"]` says so. No effect with lists, batches, listed_pairs,
+            and pairs other than "auto". Derivatives are sums to the same tolerance.
         lists: nbcc.Lists, groups of i and the ranges of j that act on each.
         batches: (i_batch, j_batch), integers of shape (ni,) and (nj,) in rising order: the j of a batch act on the i of
             the same batch. The number of batches is the largest id + 1; a third element sets another number.
@@ -203,7 +210,9 @@ class Caller(Arguments):
                 options.math if math is None else math,
                 options.root if root is None else root,
             ).checked()
-        search = family.search if pairs is None and skin is None else family.search.changed(pairs, skin)
+        search = family.search
+        if pairs is not None or skin is not None or tolerance is not None:
+            search = search.changed(pairs, skin, tolerance)
         if ni is not None or nj is not None:
             ni, nj = self._count("ni", ni), self._count("nj", nj)
         if type(i_offset) is not int or type(j_offset) is not int or i_offset or j_offset:
@@ -433,28 +442,26 @@ class Caller(Arguments):
         self._for_idle(Sum.wait_alone)
 
     def statistics(self) -> Dict[str, Union[float, str]]:
-        """Counts and times of this object's calls that summed over neighbours, see `pairs` of `compile`.
+        """Counts and times of this object's calls that summed over neighbours, see `pairs` of `compile`, and numbers of
+        its last call with a far field.
 
         method, reason: how a last call chose its pairs ("all pairs", "search", "lists", "listed pairs", "batches",
-        "nearest"), and why; "" before the first call.
+        "nearest", "far field"), and why; "" before the first call.
 
         runs: number of runs over neighbours. searches: runs that searched, because no valid neighbour lists were kept.
         pairs_tested: pairs that kernels tested. pairs_within: pairs within the proved reach in the last run of each
         kernel; counted by this function, which takes longer than a run. seconds_locate, seconds_sort, seconds_lists,
         seconds_sums: times to compute positions, to sort, to find the j near each group of i, and to sum over these.
+
+        With a far field: tolerance; error, the root mean square over the sampled i of the error divided by the sum of
+        the terms' magnitudes; largest_error, the largest; error_of_sum, the root mean square of the error divided by
+        the sum; sampled, the number of these i; pairs_per_i, pairs of particles and of points of grids that were computed;
+        order, leaf, separation, precision; the seconds of the last run: seconds_particles, _tree, _walk, _up, _near,
+        _distant, _down, _first. docs/reference/c_api.md defines them. 0 and "" otherwise.
         """
-        texts = {"method": "", "reason": ""}
-        total: Dict[str, float] = {field[0]: 0 for field in StatisticsStruct._fields_ if field[0] not in ("size", *texts)}
-
-        def add(used: Sum) -> None:
-            found = used.statistics()
-            for name in total:
-                total[name] += getattr(found, name)
-            for name, text in texts.items():
-                texts[name] = getattr(found, name).decode() or text
-
-        self._for_idle(add)
-        return {**total, **texts}
+        total = Statistics()
+        self._for_idle(lambda used: total.add(used.statistics()))
+        return total.as_dict()
 
     def _for_idle(self, action: Callable[[Sum], None]) -> None:
         """Calls `action` with all sums that no call is using."""

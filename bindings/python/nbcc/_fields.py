@@ -50,17 +50,19 @@ class Options(NamedTuple):
 
 
 class Search(NamedTuple):
-    """Which pairs a sum computes, and the skin within which neighbour lists are kept."""
+    """Which pairs a sum computes, the skin within which neighbour lists are kept, and the tolerance of far fields."""
 
     pairs: str = "auto"
     skin: float = 0.0
+    tolerance: float = 0.0
 
-    def changed(self, pairs: Optional[str], skin: Optional[float]) -> Search:
+    def changed(self, pairs: Optional[str], skin: Optional[float], tolerance: Optional[float] = None) -> Search:
         """A copy with the arguments that are not None. Raises ValueError, TypeError."""
         if pairs is not None:
             _check_is_known("pairs", pairs, PAIRS)
         width = self.skin if skin is None else named("skin", real, skin)
-        return Search(self.pairs if pairs is None else pairs, width)
+        error = self.tolerance if tolerance is None else named("tolerance", real, tolerance)
+        return Search(self.pairs if pairs is None else pairs, width, error)
 
 
 class DeviceChoice(NamedTuple):

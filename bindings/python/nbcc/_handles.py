@@ -242,7 +242,9 @@ class Sum(_Handle):
     def set_search(self, search: Search) -> None:
         if self._search == search:
             return
-        self._search = Search("", -1)  # unknown if one of the two calls fails
+        if self._search.tolerance != search.tolerance:  # this compiles kernels and discards what was chosen for others
+            check(lib.nbcc_sum_set_tolerance(self.pointer, search.tolerance, None, self.place.address), self.place)
+        self._search = Search("", -1, search.tolerance)  # unknown if one of the two calls fails
         check(lib.nbcc_sum_set_pairs(self.pointer, PAIRS.index(search.pairs), self.place.address), self.place)
         check(lib.nbcc_sum_set_skin(self.pointer, search.skin, self.place.address), self.place)
         self._search = search

@@ -1,0 +1,114 @@
+"""tolerance=: sums with a far field against sums over all pairs."""
+
+import numpy as np
+import pytest
+
+import nbcc
+from conftest import PIPELINES
+from nbcc._adjoint import Call
+
+N = 20000
+
+
+def particles(n=N, seed=1):
+    random = np.random.default_rng(seed)
+    return random.standard_normal((n, 3)), random.uniform(0.5, 1.5, n) / n
+
+
+@pytest.fixture
+def gravity():
+    return nbcc.compile(PIPELINES / "gravity.pipe", precision="double")
+
+
+def error_of(found, exact):
+    """Root mean square over i of the error, relative to the length of the exact result."""
+    found, exact = (np.reshape(one, (len(one), -1)) for one in (found, exact))
+    return np.sqrt(np.mean(np.sum((found - exact) ** 2, axis=1) / np.sum(exact**2, axis=1)))
+
+
+def test_a_sum_to_a_tolerance(gravity):
+    x, m = particles()
+    exact = gravity(x, x, m).pot
+    for tolerance in (1e-2, np.float32(1e-5)):
+        found = gravity(x, x, m, tolerance=tolerance).pot
+        assert 0 < error_of(found, exact) <= 1.5 * tolerance  # all terms of a potential have one sign
+        numbers = gravity.statistics()
+        assert numbers["method"] == "far field" and numbers["tolerance"] == tolerance
+        assert 0 < numbers["error"] <= min(tolerance, numbers["largest_error"])
+        assert numbers["sampled"] == 256 and 0 < numbers["pairs_per_i"] < N
+        assert numbers["order"] >= 2 and numbers["leaf"] >= 1 and 0 < numbers["separation"] < 1
+        assert numbers["precision"] == "double"
+        assert min(numbers["seconds_first"], numbers["seconds_tree"], numbers["seconds_particles"]) > 0
+    # The same call finds what was chosen before.
+    gravity(x, x, m, tolerance=tolerance)
+    assert gravity.statistics()["seconds_first"] == 0
+    # A call without the argument is exact again.
+    assert np.array_equal(gravity(x, x, m).pot, exact)
+    assert gravity.statistics()["tolerance"] == 0 and gravity.statistics()["precision"] == ""
+    for none in (None, 0):
+        assert np.array_equal(gravity(x, x, m, tolerance=none).pot, exact)
+
+
+def test_all_pairs_where_they_are_faster(gravity):
+    x, m = particles(100)
+    assert np.array_equal(gravity(x, x, m, tolerance=1e-5).pot, gravity(x, x, m).pot)
+    gravity(x, x, m, tolerance=1e-5)
+    found = gravity.statistics()
+    assert found["method"] == "all pairs" and "far field: costs as much as" in found["reason"]
+
+
+def test_other_choices_of_pairs_take_precedence(gravity):
+    x, m = particles()
+    exact = gravity(x, x, m).pot
+    assert np.array_equal(gravity(x, x, m, tolerance=1e-2, pairs="all").pot, exact)
+    first = np.zeros(N + 1, np.int64)
+    assert not gravity(x, x, m, tolerance=1e-2, listed_pairs=(first, first[:0])).pot.any()
+    assert gravity.statistics()["method"] == "listed pairs"
+    gravity(x, x, m, tolerance=1e-2, batches=(np.zeros(N, np.int64), np.zeros(N, np.int64)))
+    assert gravity.statistics()["method"] == "lists"
+    first[1:] = 1
+    gravity(x, x, m, tolerance=1e-2, exclusions=(first, [5]))
+    found = gravity.statistics()
+    assert found["method"] == "all pairs" and "far field: pairs are excluded" in found["reason"]
+
+
+def test_chosen_i_and_bound_j(gravity):
+    x, m = particles()
+    exact, bound = gravity(x, x, m).pot, gravity.bind(x, m)
+    found = bound(x, tolerance=1e-3, i=slice(3, 15000)).pot
+    assert bound.statistics()["method"] == "far field"
+    assert 0 < error_of(found[3:15000], exact[3:15000]) <= 1.5e-3
+    assert not found[:3].any() and not found[15000:].any()
+
+
+def test_what_is_refused(gravity):
+    x, m = particles(10)
+    for wrong in (-1e-3, 1.5, float("nan"), 1e-15):
+        with pytest.raises(nbcc.UsageError, match=r"^tolerance: it must be 0 \(none\) or from 1e-14 to 1, got "):
+            gravity(x, x, m, tolerance=wrong)
+    with pytest.raises(TypeError, match="^tolerance: expected numbers, got str"):
+        gravity(x, x, m, tolerance="small")
+    with pytest.raises(TypeError, match="^tolerance: .*only a bool is true or false"):
+        gravity(x, x, m, tolerance=True)
+    with pytest.raises(TypeError, match=r"^tolerance: expected a number, got list of shape \(1,\)"):
+        gravity(x, x, m, tolerance=[1e-3])
+    assert gravity(x, x, m).pot.shape == (10,)  # none of these is left behind
+    near = nbcc.compile(PIPELINES / "lennard_jones.pipe")
+    reason = "^tolerance: pipeline 'lennard_jones' has no far field: a cutoff: pairs are found by search$"
+    with pytest.raises(nbcc.UsageError, match=reason):
+        near(x, x, tolerance=1e-3, rc=1.0)
+
+
+@pytest.mark.parametrize("is_one_set", [True, False])
+def test_derivatives_are_sums_to_the_same_tolerance(gravity, is_one_set):
+    x, m = particles()
+    y = x if is_one_set else particles(seed=2)[0]
+    adjoints = {"pot": np.ones(N)}  # so that the terms of the derivative by m have one sign
+    gradients = []
+    for options in ({}, {"tolerance": 1e-3}):
+        call = Call(gravity, (x, y, m), {"outputs": "pot", **options}, lambda a, b: is_one_set and np.array_equal(a, b))
+        assert call.one_set == is_one_set
+        results = {field.name: value for field, value in zip(call.outputs, call.run({}))}
+        gradients.append((results["pot"], call.gradients({}, results, adjoints, ["mj"])["mj"]))
+    for exact, found in zip(*gradients):
+        assert 0 < error_of(found, exact) <= 1.5e-3
