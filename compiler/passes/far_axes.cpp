@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "compiler/ir/expression_text.h"
+#include "compiler/passes/displacement.h"
 
 namespace nbcc {
 namespace {
@@ -30,13 +31,14 @@ bool is_linear_in(const Graph& graph, const Node& node, int k) {
   }
 }
 
-void add_axis(const Pipeline& pipeline, NodeId id, std::vector<FarAxis>& axes) {
-  const FarAxis axis = far_difference(pipeline.pair, id)->first;
-  if (std::ranges::find(axes, axis) != axes.end()) return;
-  axes.push_back(axis);
-  if (axes.size() <= 3) return;
-  throw FarObstacle{pipeline.pair[id].where, fmt::format("'{}' enters nonlinearly besides three other differences",
-                                                         expression_text(pipeline.fields, pipeline.pair, id))};
+struct FoundAxis {
+  FarAxis axis;
+  NodeId node = kNone;  // the difference
+};
+
+void add_axis(const Graph& graph, NodeId id, std::vector<FoundAxis>& axes) {
+  const FarAxis axis = far_difference(graph, id)->first;
+  if (std::ranges::find(axes, axis, &FoundAxis::axis) == axes.end()) axes.push_back({axis, id});
 }
 
 }  // namespace
@@ -57,9 +59,24 @@ std::optional<std::pair<FarAxis, bool>> far_difference(const Graph& graph, NodeI
   return {};
 }
 
+std::optional<NodeId> find_minimum_image(const Graph& graph, const std::vector<bool>& alive) {
+  Graph scratch = graph;
+  bool has_rounding = false;  // before this node
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    const Op op = graph[id].op;
+    if (!alive[std::size_t(id)]) continue;
+    if (op == Op::Image) return id;
+    has_rounding = has_rounding || op == Op::Rint;
+    if (!has_rounding || graph[id].binding != Binding::Pair || (op != Op::Sub && op != Op::Fma)) continue;
+    const std::optional<Axis> axis = read_axis(scratch, id);
+    if (axis && axis->length != kNone) return id;
+  }
+  return {};
+}
+
 std::vector<FarAxis> far_axes(const Pipeline& pipeline, const std::vector<bool>& alive) {
   const Graph& graph = pipeline.pair;
-  std::vector<FarAxis> axes;
+  std::vector<FoundAxis> found;
   std::vector<bool> is_argument(alive.size(), false);  // of a nonlinear operation, directly or not
   for (const Contribution& contribution : pipeline.contributions)
     if (contribution.guard != kNone) is_argument[std::size_t(contribution.guard)] = true;
@@ -67,7 +84,7 @@ std::vector<FarAxis> far_axes(const Pipeline& pipeline, const std::vector<bool>&
     const Node& node = graph[id];
     if (!alive[std::size_t(id)] || node.binding != Binding::Pair) continue;
     if (is_argument[std::size_t(id)] && far_difference(graph, id)) {
-      add_axis(pipeline, id, axes);
+      add_axis(graph, id, found);
       continue;
     }
     for (int k = 0; k < arity(node.op); ++k)
@@ -75,11 +92,16 @@ std::vector<FarAxis> far_axes(const Pipeline& pipeline, const std::vector<bool>&
         is_argument[std::size_t(node.args[std::size_t(k)])] = true;
   }
   // Terms that are polynomials of differences.
-  const bool is_polynomial = axes.empty();
-  for (NodeId id = graph.size(); is_polynomial && axes.size() < 3 && id-- > 0;)
-    if (alive[std::size_t(id)] && far_difference(graph, id)) add_axis(pipeline, id, axes);
-  if (axes.empty()) throw FarObstacle{{}, "no difference of a value of j and a value of i, such as xj - xi"};
-  std::ranges::reverse(axes);
+  const bool is_polynomial = found.empty();
+  for (NodeId id = graph.size(); is_polynomial && found.size() < 3 && id-- > 0;)
+    if (alive[std::size_t(id)] && far_difference(graph, id)) add_axis(graph, id, found);
+  if (found.empty()) throw FarObstacle{{}, "no difference of a value of j and a value of i, such as xj - xi"};
+  std::ranges::reverse(found);
+  if (found.size() > 3)
+    throw FarObstacle{graph[found[3].node].where, fmt::format("'{}' enters nonlinearly besides three other differences",
+                                                              expression_text(pipeline.fields, graph, found[3].node))};
+  std::vector<FarAxis> axes;
+  for (const FoundAxis& one : found) axes.push_back(one.axis);
   return axes;
 }
 

@@ -29,6 +29,9 @@ std::optional<std::pair<FarAxis, bool>> far_difference(const Graph& graph, NodeI
 // FarObstacle.
 std::vector<FarAxis> far_axes(const Pipeline& pipeline, const std::vector<bool>& alive);
 
+// A minimum image in a periodic box or cell, among the nodes that are alive.
+std::optional<NodeId> find_minimum_image(const Graph& graph, const std::vector<bool>& alive);
+
 // A small whole exponent of a power, which is a product then.
 std::optional<int> far_whole_power(const Graph& graph, const Node& node);
 

@@ -33,11 +33,16 @@ class Reader {
     for (NodeId id = 0; id < old_.size(); ++id)
       if (alive_[std::size_t(id)] && old_[id].type == Type::Double) made_.real = Type::Double;
     made_.axes = far_axes(pipeline_, alive_);
+    for (const FarAxis& axis : made_.axes) {
+      check_indices({{axis.of_i, -1}}, "i_index");
+      check_indices({{axis.of_j, -1}}, "j_index");
+    }
     made_.both_sides = !one_sided_;
     std::vector<Polynomial> polynomials;
     for (const Contribution& contribution : pipeline_.contributions) polynomials.push_back(read(contribution));
     const bool as_written = is_linear(polynomials);
     for (std::size_t output = 0; output < polynomials.size(); ++output) {
+      if (polynomials[output].empty()) continue;  // an output that is always 0
       if (as_written)
         add_as_written(int(output));
       else
@@ -69,8 +74,8 @@ class Reader {
     const NeighbourhoodProof proof = prove_neighbourhood(pipeline_);
     if (proof.neighbourhood) fail(Location{}, "a cutoff: pairs are found by search");
     if (proof.obstacle) fail(proof.obstacle->where, "a cutoff that is not proved: " + proof.obstacle->reason);
-    for (NodeId id = 0; id < old_.size(); ++id)
-      if (alive_[std::size_t(id)] && old_[id].op == Op::Image) fail(id, "nearest_image: pairs are found by search");
+    if (const std::optional<NodeId> image = find_minimum_image(old_, alive_))
+      fail(*image, "nearest_image: pairs are found by search");
   }
 
   // --- functions of the displacement ---
@@ -184,9 +189,12 @@ class Reader {
   Polynomial read(const Contribution& contribution) {
     Polynomial value = read(contribution.value);
     if (contribution.guard == kNone) return value;
-    if (!is_of_displacement(contribution.guard))
-      fail(contribution.guard,
-           fmt::format("'{}' is a condition on more than the displacement", text(contribution.guard)));
+    if (!is_of_displacement(contribution.guard) && !one_sided_) throw OneSided{};
+    if (!is_of_displacement(contribution.guard)) {
+      NodeId at = contribution.guard;  // the negation of a skip_if has no line
+      while (old_[at].where.line == 0 && arity(old_[at].op) > 0) at = old_[at].args[0];
+      fail(at, fmt::format("'{}' is a condition on more than the displacement", text(contribution.guard)));
+    }
     const NodeId guard = copy(contribution.guard);
     return choose(guard, value, {}, old_[contribution.value].type);
   }
@@ -203,7 +211,10 @@ class Reader {
 
   Polynomial make(NodeId id) {
     const Node& node = old_[id];
-    if (is_of_displacement(id)) return {{Monomial{}, factors_of(id)}};
+    if (is_of_displacement(id)) {
+      const Sum value = factors_of(id);
+      return value.empty() ? Polynomial{} : Polynomial{{Monomial{}, value}};
+    }
     if (node.binding == Binding::J || node.binding == Binding::I) return value_of_particle({id, -1}, node.binding);
     const auto [a, b, c] = node.args;
     const Sum one{Term{}};
@@ -254,7 +265,9 @@ class Reader {
   }
 
   [[noreturn]] void fail_nonlinear(NodeId id) {
-    for (int k = 0; k < arity(old_[id].op); ++k) {
+    // The numerator, and the values between which a choice is made, are not the cause.
+    const Op op = old_[id].op;
+    for (int k = op == Op::Div ? 1 : 0; k < (op == Op::Select ? 1 : arity(op)); ++k) {
       const NodeId arg = old_[id].args[std::size_t(k)];
       const Binding binding = old_[arg].binding;
       if (binding == Binding::I && !one_sided_) throw OneSided{};

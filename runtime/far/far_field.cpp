@@ -116,17 +116,16 @@ Estimate FarField::survey(const SumRequest& request) {
   if (!is_known || work_since_check_ * kShareOfChecks > cost_of_check) {
     const auto start = std::chrono::steady_clock::now();
     case_.reset();
-    refusal_ = "a sum of a sampled i is not finite";
     bool is_kept = false;
-    if (run_->draw_sample(request)) {
-      refusal_.clear();
+    refusal_ = run_->draw_sample(request);
+    if (refusal_.empty()) {
       if (is_known) {
         run_->compute(request, chosen_.setting, FarRun::Of::All);
         is_kept = has_totals_ = run_->error_of_sample() <= tolerance_;
       }
       if (!is_kept) refusal_ = choose(request);
+      case_ = case_of(request);
     }
-    case_ = case_of(request);
     work_since_check_ = 0;
     if (!is_kept) {
       const FarStatistics kept = run_->statistics;
@@ -155,7 +154,7 @@ std::string FarField::choose(const SumRequest& request) {
     precision_ = precision_ == Precision::Single ? Precision::Mixed : Precision::Double;
     run_ = std::make_unique<FarRun>(kernel_, summation_, precision_);
     if (const std::string obstacle = run_->prepare(request, kFirstLeaf); !obstacle.empty()) return obstacle;
-    if (!run_->draw_sample(request)) return "a sum of a sampled i is not finite";
+    if (const std::string obstacle = run_->draw_sample(request); !obstacle.empty()) return obstacle;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <utility>
 
 namespace nbcc {
 namespace {
@@ -31,6 +32,15 @@ bool all_finite(std::span<const double> values) {
 
 bool operator==(const FarSetting& a, const FarSetting& b) {
   return a.order == b.order && a.leaf == b.leaf && a.limit == b.limit && a.separation == b.separation;
+}
+
+// True if these particles have the same positions in both arrays.
+bool same_positions(const std::vector<double>& a, const std::vector<double>& b, std::span<const std::int64_t> particles,
+                    int axes) {
+  return a.size() == b.size() && std::ranges::all_of(particles, [&](std::int64_t particle) {
+           return std::equal(a.begin() + particle * axes, a.begin() + (particle + 1) * axes,
+                             b.begin() + particle * axes);
+         });
 }
 
 std::int64_t random_below(std::int64_t end, std::mt19937_64& random) {
@@ -79,6 +89,7 @@ FarRun::FarRun(const Kernel& kernel, const Summation& summation, Precision at_le
 
 std::string FarRun::prepare(const SumRequest& request, int leaf) {
   const int axes = kernels().axes;
+  const int last_leaf = std::exchange(leaf_of_trees_, 0);  // these particles have no trees yet
   {
     const Timed timed(statistics.seconds.particles);
     up_order_.reset();
@@ -99,15 +110,18 @@ std::string FarRun::prepare(const SumRequest& request, int leaf) {
     }
     if (chosen_.empty()) return "no i has a finite position";
   }
-  const bool one_set = request.ni == request.nj && i_.position == j_.position;
+  // Positions are those of the chosen i alone.
+  const bool one_set = same_positions(i_.position, j_.position, chosen_, axes);
   if (kernels().needs_one_set && !(one_set && request.i_offset == request.j_offset))
     return "the text compares i_index and j_index, but i and j are not the same particles";
   const Timed timed(statistics.seconds.tree);
   const bool all_chosen = !request.i_list && std::int64_t(chosen_.size()) == request.ni;
   const bool one_tree = one_set && all_chosen;
-  const bool unmoved = leaf_of_trees_ > 0 && one_tree == one_tree_ && i_.position == last_position_of_i_ &&
-                       j_.position == last_position_of_j_ && chosen_ == last_chosen_;
+  const bool unmoved = last_leaf > 0 && one_tree == one_tree_ && chosen_ == last_chosen_ &&
+                       same_positions(i_.position, last_position_of_i_, chosen_, axes) &&
+                       j_.position == last_position_of_j_;
   if (unmoved) {
+    leaf_of_trees_ = last_leaf;
     set_leaf(leaf);
     return "";
   }
@@ -131,7 +145,7 @@ void FarRun::set_leaf(int leaf) {
   if (!one_tree_) tree_of_i_.split_again(leaf, for_each_);
 }
 
-bool FarRun::draw_sample(const SumRequest& request) {
+std::string FarRun::draw_sample(const SumRequest& request) {
   std::mt19937_64 random(20101);
   std::vector<std::int64_t> drawn = chosen_;
   const std::int64_t count = std::min(kSampled, std::int64_t(drawn.size()));
@@ -152,22 +166,31 @@ bool FarRun::draw_sample(const SumRequest& request) {
   for (int f = 0; f < fields; ++f) {
     std::vector<double> sizes;
     for (const std::int64_t i : sampled_) sizes.push_back(exact_[source_.outputs + f][std::size_t(i)]);
-    if (!all_finite(sizes)) return false;
+    if (!all_finite(sizes)) return "a sum of a sampled i is not finite";
     std::ranges::nth_element(sizes, sizes.begin() + std::ptrdiff_t(sizes.size() / 10));
     typical_size_.push_back(sizes[sizes.size() / 10]);
   }
-  if (params_of_table_ && std::ranges::equal(*params_of_table_, request.params)) return true;
+  if (params_of_table_ && std::ranges::equal(*params_of_table_, request.params)) return "";
+  // Terms without a weight have no errors.
+  std::vector<std::int64_t> acting;
+  for (std::int64_t j = 0; j < request.nj; ++j)
+    for (int w = 0; w < kernels().weights; ++w)
+      if (j_.values[w][std::size_t(j)] != 0) {
+        acting.push_back(j);
+        break;
+      }
+  if (acting.empty()) return "all weights are 0";
   params_of_table_.emplace(request.params.begin(), request.params.end());
   constexpr int kDrawn = 64;
   std::vector<double> weights, factors;
   for (int k = 0; k < kDrawn; ++k) {
-    const auto j = std::size_t(random_below(request.nj, random));
+    const auto j = std::size_t(acting[std::size_t(random_below(std::int64_t(acting.size()), random))]);
     for (int w = 0; w < kernels().weights; ++w) weights.push_back(j_.values[w][j]);
     const auto i = std::size_t(sampled_[std::size_t(k) % sampled_.size()]);
     for (int f = 0; f < kernels().factors; ++f) factors.push_back(i_.values[f][i]);
   }
   table_.begin(sums_.params(request), std::move(weights), std::move(factors));
-  return true;
+  return "";
 }
 
 double FarRun::cost(const FarSetting& setting) {

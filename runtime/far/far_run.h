@@ -31,8 +31,8 @@ class FarRun {
   // Reads the particles and builds trees whose leaves have at most `leaf` particles, unless the particles are where
   // they were in the last run. Returns why there can be no far field, or "".
   std::string prepare(const SumRequest& request, int leaf);
-  // Computes exact sums for i drawn at random, and begins the table. False: an exact sum is not finite.
-  bool draw_sample(const SumRequest& request);
+  // Computes exact sums for i drawn at random, and what FarTable needs. Returns why no error can be measured, or "".
+  std::string draw_sample(const SumRequest& request);
   // The cost of a run, in near pairs. Walks, but does not sum.
   double cost(const FarSetting& setting);
   // Computes the totals, before finish(): of all i, or only of the sampled i.
@@ -70,7 +70,7 @@ class FarRun {
   const ForEach for_each_;
   FarSums sums_;
   FarTable table_;
-  std::optional<std::vector<double>> params_of_table_;  // nothing: the table has not begun
+  std::optional<std::vector<double>> params_of_table_;  // nothing: the table has no weights yet
 
   FarSums::Particles i_, j_;
   std::vector<double> last_position_of_i_, last_position_of_j_;

@@ -1,49 +1,90 @@
-// Sums with a far field against sums over all pairs.
+// Sums with a far field against sums over all pairs in double precision: the error of all i is within the tolerance.
+// NBCC_FAR_CASES=N runs N random cases of each pipeline and precision, and prints how the errors are distributed.
 #include "runtime/far/far_field.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <random>
+#include <string>
 #include <vector>
 
-#include "compiler/text/source.h"
-#include "jit/build_kernel.h"
-#include "runtime/cpu/cpu_device.h"
-#include "tests/support/cpu_toolchain.h"
-#include "tests/support/folders.h"
+#include "tests/support/far_trial.h"
 
-namespace nbcc {
+namespace nbcc::test {
 namespace {
 
-TEST(FarField, KeepsTheToleranceOfGravity) {
-  CpuDevice device(2, detect_isa(), test::cpu_toolchain(), "", "");
-  SumState sum(device.load(
-      build_cpu_kernel(read_source(test::source_folder() + "/pipelines/gravity.pipe"), {}, detect_isa(), "")));
-  const std::int64_t n = 20'000;
-  std::mt19937_64 random(3);
-  std::normal_distribution<double> normal;
-  std::vector<double> x(std::size_t(3 * n)), m(std::size_t(n), 1.0 / double(n)), acc(std::size_t(3 * n));
-  for (double& value : x) value = normal(random);
-  for (const char* position : {"xi", "xj"}) sum.bind(position, {x.data(), Element::Double, n, 24, 8});
-  sum.bind("mj", {m.data(), Element::Double, n, 8, 8});
-  sum.bind("acc", {acc.data(), Element::Double, n, 24, 8});
-  sum.ignore("pot");
-  sum.run();
-  const std::vector<double> exact = acc;
-  set_tolerance(sum, 1e-3);
-  sum.run();
-  EXPECT_EQ(sum.statistics().method, "far field");
-  EXPECT_LE(sum.statistics().far.error, 1e-3);
-  double squares = 0;
-  for (std::size_t i = 0; i < std::size_t(n); ++i) {
-    double error = 0, size = 0;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      error += std::pow(acc[3 * i + axis] - exact[3 * i + axis], 2);
-      size += std::pow(exact[3 * i + axis], 2);
+constexpr const char* kSmoothPipelines[] = {"gravity",          "gravity_acc",    "gravity_jerk", "gravity_snap",
+                                            "potential",        "stokeslet",      "biot_savart",  "bem_single_layer",
+                                            "bem_double_layer", "laplace_log_2d", "gaussian_rbf", "matern",
+                                            "cunbody_gravity"};
+constexpr const char* kShapes[] = {"uniform", "plummer", "clumps", "line", "plane", "coincident", "far body"};
+constexpr double kTolerances[] = {1e-2, 1e-4, 1e-6, 1e-8, 1e-10};
+constexpr Precision kPrecisions[] = {Precision::Single, Precision::Mixed, Precision::Double};
+
+TEST(FarField, KeepsTheTolerance) {
+  const char* const wide = std::getenv("NBCC_FAR_CASES");
+  const int cases = wide ? std::atoi(wide) : 4;
+  std::vector<double> errors;  // of runs with a far field, in tolerances
+  int runs = 0;
+  std::mt19937_64 random(41);
+  for (const char* const name : kSmoothPipelines)
+    for (const Precision precision : kPrecisions) {
+      // The compiler takes most of the time of a short test.
+      if (!wide && (random() % 3) != 0 && std::string(name) != "gravity") continue;
+      FarTrial trial(FarTrial::library(name), precision);
+      for (int k = 0; k < cases; ++k) {
+        const std::string shape = kShapes[random() % std::size(kShapes)];
+        const double tolerance = kTolerances[random() % std::size(kTolerances)];
+        const auto few = random() % 8;
+        const std::int64_t n = few == 0   ? std::array<std::int64_t, 3>{1, 2, 27}[random() % 3]
+                               : few == 1 ? 20'000
+                                          : 3000 + std::int64_t(random() % 2000);
+        const bool one_set = random() % 3 != 0, is_free = few == 1 || random() % 8 == 0;
+        const FarChoice choice{.leaf = is_free ? 0 : 8 << random() % 3};
+        SCOPED_TRACE(std::string(name) + ", " + std::string(nbcc::name(precision)) + ", " + shape + ", n " +
+                     std::to_string(n) + (one_set ? ", one set" : ", two sets") + ", tolerance " +
+                     std::to_string(-std::log10(tolerance)) + " digits, leaf " + std::to_string(choice.leaf));
+        trial.fill(shape, n, one_set ? n : std::max<std::int64_t>(n / 2, 1), one_set, unsigned(random()));
+        set_tolerance(trial.sum, tolerance, choice);
+        trial.run();
+        ++runs;
+        const double error = trial.error();
+        if (trial.was_far()) {
+          EXPECT_LE(error, tolerance) << trial.sum.statistics().far.error;
+          errors.push_back(error / tolerance);
+        } else if (precision == Precision::Double) {
+          EXPECT_LE(error, tolerance) << trial.sum.statistics().reason;
+        }
+      }
     }
-    squares += error / size;
-  }
-  EXPECT_LE(std::sqrt(squares / double(n)), 5e-3);
+  std::ranges::sort(errors);
+  ASSERT_FALSE(errors.empty());
+  if (wide)
+    std::printf("%zu of %d runs had a far field; error / tolerance: %.2g to %.2g, median %.2g\n", errors.size(), runs,
+                errors.front(), errors.back(), errors[errors.size() / 2]);
+  EXPECT_GT(errors.size(), std::size_t(runs / 2));
+  // Not far more exact than asked, as a rule.
+  EXPECT_GT(errors[errors.size() / 2], 1e-3);
+}
+
+TEST(FarField, KeepsTheToleranceAtTheLeastCost) {
+  FarTrial trial(FarTrial::library("gravity"), Precision::Single, 2);
+  trial.fill("plummer", 20'000, 20'000, true, 3);
+  set_tolerance(trial.sum, 1e-3);
+  trial.run();
+  ASSERT_TRUE(trial.was_far()) << trial.sum.statistics().reason;
+  EXPECT_LE(trial.error(), 1e-3);
+  const FarStatistics found = trial.sum.statistics().far;
+  EXPECT_LE(found.error, 1e-3);
+  EXPECT_EQ(found.sampled, 256);
+  EXPECT_LT(found.pairs_per_i, 10'000);
+  // The sample's error is that of all i, but for the spread of a sample.
+  EXPECT_LT(found.error, 2 * trial.error());
+  EXPECT_GT(found.error, 0.5 * trial.error());
 }
 
 TEST(FarField, NeedsNoParams) {
@@ -68,4 +109,4 @@ TEST(FarField, NeedsNoParams) {
 }
 
 }  // namespace
-}  // namespace nbcc
+}  // namespace nbcc::test

@@ -1,0 +1,182 @@
+// A pipeline with a far field on random particles, and its exact sums in double precision. Its entry point is FarTrial.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "compiler/far_kernels.h"
+#include "compiler/source/parse.h"
+#include "jit/build_kernel.h"
+#include "runtime/cpu/cpu_device.h"
+#include "runtime/far/far_field.h"
+#include "runtime/sum/sum.h"
+#include "tests/support/cpu_toolchain.h"
+#include "tests/support/folders.h"
+
+namespace nbcc::test {
+
+// positions[particle * axes + axis]
+inline std::vector<double> far_set(const std::string& shape, std::int64_t n, int axes, std::mt19937_64& random) {
+  std::uniform_real_distribution<double> unit(0, 1);
+  std::normal_distribution<double> normal;
+  std::vector<double> positions;
+  for (std::int64_t k = 0; k < n; ++k) {
+    const double plummer = 1 / std::sqrt(std::pow(0.999 * unit(random) + 1e-9, -2.0 / 3) - 1);
+    const double along = unit(random);
+    const std::array<double, 3> direction{normal(random), normal(random), normal(random)};
+    const double length = std::hypot(direction[0], direction[1], direction[2]);
+    const std::array<double, 3> spot{double(random() % 3), double(random() % 4), double(random() % 5)};
+    for (std::size_t axis = 0; axis < std::size_t(axes); ++axis) {
+      double x = unit(random);
+      if (shape == "plummer" || shape == "far body") x = direction[axis] / length * plummer;
+      if (shape == "far body" && k == n / 3) x = 1e5;
+      if (shape == "clumps") x = 0.2 * direction[axis] + (k % 2 == 0 ? 0 : 300);
+      if (shape == "line") x = along * (1 + double(axis));
+      if (shape == "plane" && axis + 1 == std::size_t(axes)) x = 0.25;
+      if (shape == "coincident") x = spot[axis];
+      if (shape == "thin") x *= axis == 0 ? 1000 : 1;
+      if (shape == "lattice") x = double(k / std::int64_t(std::pow(16, axis)) % 16) / 16;
+      positions.push_back(x);
+    }
+  }
+  return positions;
+}
+
+// One pipeline in one precision. Arrays are found by the names of fields; outputs are arrays too.
+class FarTrial {
+ public:
+  FarTrial(const Source& source, Precision precision, int threads = 1)
+      : device_(std::make_unique<CpuDevice>(threads, detect_isa(), cpu_toolchain(), "", "")),
+        kernel_(device_->load(build_cpu_kernel(source, {.precision = precision}, detect_isa(), ""))),
+        sum(kernel_),
+        exact_(device_->load(kernel_->source.far_kernels(Precision::Double).sample)) {
+    for (const FieldLayout& field : sum.fields())
+      if (field.role == Role::InputI && position_of(field)) axes_ = std::min(3, int(field.components()));
+  }
+  static Source library(const std::string& name) {
+    return read_source(source_folder() + "/pipelines/" + name + ".pipe");
+  }
+
+  int axes() const { return axes_; }
+
+  // Particles whose weights are random; i and j are one set, or two of these numbers.
+  void fill(const std::string& shape, std::int64_t ni, std::int64_t nj, bool one_set, unsigned seed) {
+    std::mt19937_64 random(seed);
+    ni_ = ni, nj_ = nj;
+    const std::vector<double> of_i = far_set(shape, ni, axes_, random);
+    const std::vector<double> of_j = one_set ? of_i : far_set(shape, nj, axes_, random);
+    std::normal_distribution<double> normal;
+    std::map<std::string, std::vector<double>> of_both;  // by the name without the side
+    for (const FieldLayout& field : sum.fields()) {
+      if (field.role != Role::InputI && field.role != Role::InputJ) continue;
+      const bool is_i = field.role == Role::InputI;
+      const std::int64_t count = is_i ? ni : nj;
+      const int width = field.components();
+      std::vector<double> values(std::size_t(count * width));
+      for (double& value : values) value = normal(random);
+      if (field.name[0] == 'm')
+        for (double& value : values) value = (1 + 0.2 * std::sin(value)) / double(nj);
+      if (position_of(field)) {
+        const std::vector<double>& positions = is_i ? of_i : of_j;
+        for (std::int64_t k = 0; k < count; ++k) {
+          for (int axis = 0; axis < axes_; ++axis)
+            values[std::size_t(k * width + axis)] = positions[std::size_t(k * axes_ + axis)];
+          // In the dialect of CUNBODY-1 a softening or a mass follows.
+          for (int c = axes_; c < width; ++c) values[std::size_t(k * width + c)] = is_i ? 1e-4 : 1 / double(nj);
+        }
+      } else if (one_set) {
+        std::vector<double>& same = of_both[field.name.substr(0, field.name.size() - 1)];
+        if (same.empty()) same = values;
+        values = same;
+      }
+      arrays[field.name] = values;
+    }
+    bind();
+  }
+
+  // Binds the arrays again, which may have been changed.
+  void bind() {
+    for (const FieldLayout& field : sum.fields()) {
+      if (field.role == Role::Param) continue;
+      const int width = field.components();
+      std::vector<double>& values = arrays[field.name];
+      const std::int64_t count = field.role == Role::InputJ ? nj_ : ni_;
+      values.resize(std::size_t(count * width));
+      const auto view = [&](std::vector<double>& array) {
+        return ArrayView{array.data(), Element::Double, count, 8 * width, 8};
+      };
+      sum.bind(field.name, view(values));
+      std::vector<double>& found = field.role == Role::Output ? exact[field.name] : values;
+      found.resize(values.size());
+      exact_.bind(field.name, view(found));
+      if (field.role != Role::Output) continue;
+      std::vector<double>& size = sizes[field.name];
+      size.resize(std::size_t(count));
+      exact_.bind("nbcc_size_" + field.name, {size.data(), Element::Double, count, 8, 8});
+    }
+  }
+
+  void set_param(const std::string& name, std::vector<double> values) {
+    sum.set_param(name, values);
+    exact_.set_param(name, values);
+  }
+
+  // The sum, and the exact sums of all i.
+  void run(const RunChoice& choice = {}) {
+    sum.run(choice);
+    sum.wait();
+    exact_.run();
+    exact_.wait();
+  }
+
+  bool was_far() const { return sum.statistics().method == "far field"; }
+
+  // The largest of all outputs: the rms over these i (all, if empty) of |error| / sum of |terms|.
+  double error(const std::vector<std::int64_t>& which = {}) const {
+    double largest = 0;
+    for (const FieldLayout& field : sum.fields()) {
+      if (field.role != Role::Output) continue;
+      const auto width = std::size_t(field.components());
+      const std::vector<double>&found = arrays.at(field.name), &all = exact.at(field.name);
+      double squares = 0;
+      std::size_t count = 0;
+      const auto add = [&](std::size_t i) {
+        ++count;
+        double squared = 0;
+        for (std::size_t c = width * i; c < width * (i + 1); ++c) squared += (found[c] - all[c]) * (found[c] - all[c]);
+        if (squared != 0) squares += squared / (sizes.at(field.name)[i] * sizes.at(field.name)[i]);
+      };
+      if (which.empty())
+        for (std::int64_t i = 0; i < ni_; ++i) add(std::size_t(i));
+      else
+        for (const std::int64_t i : which) add(std::size_t(i));
+      const double rms = std::sqrt(squares / double(count));
+      largest = std::isnan(rms) ? INFINITY : std::max(largest, rms);
+    }
+    return largest;
+  }
+
+  std::map<std::string, std::vector<double>> arrays;        // inputs, and outputs of `sum`
+  std::map<std::string, std::vector<double>> exact, sizes;  // by output: exact sums, and sums of |terms|
+
+ private:
+  static bool position_of(const FieldLayout& field) { return field.name[0] == 'x' || field.name.starts_with("INPUT_"); }
+
+  std::unique_ptr<CpuDevice> device_;
+  std::shared_ptr<const Kernel> kernel_;
+  std::int64_t ni_ = 0, nj_ = 0;
+  int axes_ = 3;
+
+ public:
+  SumState sum;
+
+ private:
+  SumState exact_;
+};
+
+}  // namespace nbcc::test
