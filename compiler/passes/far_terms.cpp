@@ -1,5 +1,5 @@
 // Reads each contribution as a polynomial in the values of single particles whose coefficients are functions of the
-// displacement. Entry points: read_far_terms(), far_text().
+// displacement. Entry point: read_far_terms().
 #include "compiler/passes/far_terms.h"
 
 #include <fmt/format.h>
@@ -148,6 +148,14 @@ class Reader {
     return squared.size() == made_.axes.size();
   }
 
+  // The value that a Select has for all distant pairs.
+  std::optional<NodeId> taken_when_distant(const Node& node) {
+    if (node.op != Op::Select || !is_of_displacement(node.args[0])) return {};
+    const NodeId condition = copy(node.args[0]);
+    if (!made_.graph.is_constant(condition)) return {};
+    return node.args[made_.graph.constant_value(condition) != 0 ? 1 : 2];
+  }
+
   NodeId copy(NodeId id) {
     const auto [at, is_new] = copies_.try_emplace(id, kNone);
     if (!is_new) return at->second;
@@ -256,8 +264,9 @@ class Reader {
         if (is_floating(node.type) && is_floating(old_[a].type)) return read(a);
         break;
       case Op::Select:
-        if (is_of_displacement(a)) return choose(copy(a), read(b), read(c), node.type);
-        break;
+        if (!is_of_displacement(a)) break;
+        if (const auto taken = taken_when_distant(node)) return read(*taken);
+        return choose(copy(a), read(b), read(c), node.type);
       default:
         break;
     }
@@ -412,6 +421,8 @@ class Reader {
     NodeId made = kNone;
     if (node.binding == Binding::J) {
       made = weight({{id, -1}}, node.type);
+    } else if (const auto taken = taken_when_distant(node)) {
+      made = copy_linear(*taken);
     } else {
       std::array<NodeId, 3> args{kNone, kNone, kNone};
       for (std::size_t k = 0; k < std::size_t(arity(node.op)); ++k) args[k] = copy_linear(node.args[k]);
@@ -472,23 +483,6 @@ FarReading read_far_terms(const Pipeline& pipeline) {
   } catch (const FarObstacle& obstacle) {
     return {{}, obstacle};
   }
-}
-
-std::string far_text(const Pipeline& pipeline, const FarTerms& terms) {
-  std::vector<std::string> names;
-  for (const FarProduct& product : terms.weights) {
-    std::string name;
-    for (const FarAtom& atom : product) {
-      const Node& node = pipeline.pair[atom.node];
-      const std::string one = node.op == Op::InputJ ? pipeline.field_of(Role::InputJ, int(node.payload)).name
-                                                    : expression_text(pipeline.fields, pipeline.pair, atom.node);
-      name += (name.empty() ? "" : "*") + one;
-    }
-    if (name.empty()) name = "1";
-    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-  }
-  return fmt::format("linear in {}, {}", fmt::join(names, ", "),
-                     terms.both_sides ? "both sides" : "the side of j alone");
 }
 
 }  // namespace nbcc

@@ -29,6 +29,10 @@ Precision precision_for(double tolerance) {
   return tolerance >= 2e-6 ? Precision::Single : tolerance >= 2e-7 ? Precision::Mixed : Precision::Double;
 }
 
+double rounding_of(Precision precision) {
+  return precision == Precision::Single ? 3e-7 : precision == Precision::Mixed ? 3e-8 : 1e-15;
+}
+
 class FarField {
  public:
   FarField(const Kernel& kernel, const Summation& summation, double tolerance, const FarChoice& choice)
@@ -212,6 +216,8 @@ std::optional<FarField::Choice> FarField::fit(const SumRequest& request, int ord
     const bool is_kept = error <= tolerance_ * (run_->sampled_all() ? 1 : kSafety);
     if (is_kept) best = Choice{setting, cost};
     if (is_kept && error > 0.35 * tolerance_) break;
+    // Errors that are only roundings say nothing: the sample may lack the few i to which a grid served.
+    if (is_kept && error <= rounding_of(precision_)) break;
     if (!is_kept) too_large = std::min(too_large, limit);
     const double factor = std::pow(0.5 * tolerance_ / std::max(error, 1e-300), 0.8);
     const double next = limit * std::clamp(factor, 0.02, 30.0);

@@ -61,6 +61,8 @@ const FarText kFarTexts[] = {
      "pot += (vi.x * mj + vi.y * qj) * pow(r2, -hi);"},
     {"same index", "linear in mj, both sides", "skip_if(i_index == j_index); pot += mj * rsqrt(r2);"},
     {"same index by if", "linear in mj, both sides", "if (j_index != i_index) pot += mj * rsqrt(r2);"},
+    {"nonlinear where particles coincide", "linear in mj, both sides",
+     "pot += r2 == 0.0 ? sqrt(qj * (r2 + 1.0)) : mj / r2;"},
     {"coincident", "linear in mj, both sides", "skip_if(r2 == 0.0); pot += mj * rsqrt(r2);"},
     {"coincident, softened", "linear in mj, both sides", "skip_if(r2 + eps2 == 0.0); pot += mj * rsqrt(r2 + eps2);"},
     {"positive distance", "linear in mj, both sides", "if (r2 > 0.0) acc += mj * pow(r2, -1.5) * d;"},

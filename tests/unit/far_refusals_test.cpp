@@ -78,7 +78,7 @@ const FarRefusal kFarRefusals[] = {
      "vec3 e = xj + xi; pot += mj * exp(-dot(e, e));"},
     {"ratio of positions", "no difference of a value of j and a value of i, such as xj - xi",
      "pot += mj * log(xj.x / xi.x);"},
-    {"scaled position", "line 4: 'xj.x - xi.x' enters nonlinearly besides three other differences",
+    {"scaled position", "line 4: '2 * xj.x - xi.x' enters nonlinearly besides three other differences",
      "vec3 e = 2.0 * xj - xi; pot += mj * exp(-dot(e, e)) / r2;"},
     {"random numbers", "line 4: 'j_index' enters nonlinearly", "pot += mj / r2 * random(i_index, j_index, 7);"},
     {"choice by distance",
