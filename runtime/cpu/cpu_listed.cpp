@@ -1,5 +1,6 @@
 // Sums over lists of the caller: groups of i with ranges of j, and listed pairs. A thread takes a block of i, gathers
-// the j that act on them, piece by piece, and calls the kernel for each piece. Results are stored after all sums, since
+// the j that act on them, piece by piece, and calls the kernel for each piece. Where the j are packed in the order of
+// the slots of the lists, ranges are copied as they are. Results are stored after all sums, since
 // the j of a list may be outputs of any i. Tested by tests/numeric/lists_test.cpp.
 #include <algorithm>
 #include <numeric>
@@ -10,7 +11,7 @@
 namespace nbcc {
 namespace {
 
-constexpr std::int64_t kIPerPart = 128;     // maximum i of a GroupPart
+constexpr std::int64_t kIPerPart = 512;     // maximum i of a GroupPart
 constexpr std::int64_t kIPerRowBlock = 64;  // i of a block with rows of listed pairs
 constexpr std::int64_t kJPerPiece = 4096;   // gathered j per piece
 
@@ -32,13 +33,14 @@ struct CpuSummation::Piece {
     numbers.clear();
     entries.clear();
     spans.clear();
+    ranges.clear();
   }
   // Pads with copies of the last entry, so that full vectors hold ordinary numbers.
   void pad() {
     const auto padded = std::size_t(round_up(std::int64_t(numbers.size()), lanes));
     if (numbers.empty()) return;
     numbers.resize(padded, numbers.back());
-    entries.resize(padded, entries.back());
+    if (!entries.empty()) entries.resize(padded, entries.back());
   }
   // Among equal values argmin and argmax choose the lowest j; kernels choose the first, so sort by index.
   void sort_from(std::size_t begin) {
@@ -52,12 +54,17 @@ struct CpuSummation::Piece {
   struct Span {
     std::int64_t i, begin, end;  // position of the i; range of its j in the piece
   };
+  // `count` slots from `first` on are the j of the piece from `begin` on.
+  struct OfRange {
+    std::int64_t first, begin, count;
+  };
   PackedSide j, pairs;
   const std::int64_t lanes;
   const bool lowest_first;
   std::vector<int> numbers;           // [j of the piece]: index in the caller's array
-  std::vector<std::int64_t> entries;  // [j of the piece]: its range, or its listed pair
-  std::vector<Span> spans;
+  std::vector<std::int64_t> entries;  // [j of the piece]: its listed pair, or its range if that matters
+  std::vector<Span> spans;            // of listed pairs
+  std::vector<OfRange> ranges;        // of groups
   Accumulators partial;  // results of one piece, for reductions that keep an index
 };
 
@@ -106,6 +113,10 @@ void CpuSummation::sum_lists(const SumRequest& request) {
   code_now_ = &list_code_();
   interact_now_ = request.exclusions ? code_now_->interact_excluding : code_now_->interact_numbered;
   const Lists& lists = *request.lists;
+  const bool keeps_order = request.keep_j || request.reuse != JReuse::None ||
+                           std::ranges::any_of(source_.reductions, keeps_index) ||
+                           std::int64_t(lists.j_order.size()) > request.nj;
+  if (!keeps_order) j_numbers_.assign(lists.j_order.begin(), lists.j_order.end());
   pack_j(request);
   const std::vector<GroupPart> parts = divide_groups(lists);
   i_numbers_.assign(chosen_i_.begin(), chosen_i_.end());
@@ -128,11 +139,23 @@ void CpuSummation::sum_lists(const SumRequest& request) {
 void CpuSummation::sum_group_part(const SumRequest& request, const Lists& lists, const GroupPart& part, Piece& piece) {
   begin_block(request, part.block);
   piece.clear();
+  const bool has_entries = piece.lowest_first || !lists.shifts.empty();
   for (std::int64_t range = lists.range_first[std::size_t(part.group)];
        range < lists.range_first[std::size_t(part.group) + 1]; ++range) {
-    for (std::int64_t at = lists.j_begin[std::size_t(range)]; at < lists.j_end[std::size_t(range)]; ++at) {
-      piece.numbers.push_back(lists.j_order.empty() ? int(at) : int(lists.j_order[std::size_t(at)]));
-      piece.entries.push_back(range);
+    const std::int64_t end = lists.j_end[std::size_t(range)];
+    for (std::int64_t slot = lists.j_begin[std::size_t(range)], count = 0; slot < end; slot += count) {
+      const std::size_t begin = piece.numbers.size();
+      count = std::min(end - slot, kJPerPiece - std::int64_t(begin));
+      piece.ranges.push_back({slot, std::int64_t(begin), count});
+      piece.numbers.resize(begin + std::size_t(count));
+      const auto numbers = piece.numbers.begin() + std::ptrdiff_t(begin);
+      if (!j_numbers_.empty())
+        std::copy_n(j_numbers_.begin() + slot, count, numbers);
+      else if (!lists.j_order.empty())
+        std::copy_n(lists.j_order.begin() + slot, count, numbers);
+      else
+        std::iota(numbers, piece.numbers.end(), int(slot));
+      if (has_entries) piece.entries.resize(piece.numbers.size(), range);
       if (std::int64_t(piece.numbers.size()) == kJPerPiece) sum_piece(request, lists, part, piece);
     }
   }
@@ -145,7 +168,14 @@ void CpuSummation::sum_piece(const SumRequest& request, const Lists& lists, cons
   piece.sort_from(0);
   const std::int64_t count = std::int64_t(piece.numbers.size());
   piece.pad();
-  piece.j.gather(j_, piece.numbers);
+  if (piece.lowest_first || (j_numbers_.empty() && !lists.j_order.empty())) {
+    piece.j.gather(j_, piece.numbers);
+  } else {
+    for (const Piece::OfRange& range : piece.ranges) piece.j.copy(j_, range.first, range.count, range.begin);
+    const Piece::OfRange& last = piece.ranges.back();
+    for (std::int64_t at = count; at < std::int64_t(piece.numbers.size()); ++at)
+      piece.j.copy(j_, last.first + last.count - 1, 1, at);
+  }
   nbcc_kernel_arguments given = arguments(request, part.block, piece.lowest_first ? piece.partial : totals_);
   given.j = piece.j.columns();
   given.j_number = piece.numbers.data();
@@ -161,7 +191,9 @@ void CpuSummation::sum_piece(const SumRequest& request, const Lists& lists, cons
   if (!lists.shifts.empty() || !request.params_of_groups.empty()) code_now_->prepare_j(&given, 0, count);
   const Block& block = part.block;
   if (piece.lowest_first) piece.partial.reset(block.begin, block.padded);
-  interact_now_(&given, block.begin, block.end, 0, count);
+  // Tile by tile, so that a tile stays in the L1 cache.
+  for (std::int64_t j = 0; j < count; j += source_.tile)
+    interact_now_(&given, block.begin, block.end, j, std::min(j + source_.tile, count));
   if (piece.lowest_first) {
     to_particle_indices(piece.partial, block, piece.numbers.data(), request.j_offset);
     totals_.combine(piece.partial, block.begin, block.end);

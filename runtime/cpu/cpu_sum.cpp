@@ -159,12 +159,17 @@ void CpuSummation::pack_j(const SumRequest& request) {
   const bool packed = request.reuse == JReuse::Packed;
   const std::int64_t padded = round_up(request.nj, source_.lanes), chunk = round_up(kPackChunk, source_.lanes);
   if (!packed) j_.reserve(padded);
+  // Lists whose j are packed in the order of their slots may have fewer slots than there are j.
+  const bool by_slots = request.lists && !j_numbers_.empty();
+  const std::int64_t count = by_slots ? std::int64_t(request.lists->j_order.size()) : request.nj;
+  j_numbers_.resize(by_slots ? std::size_t(padded) : j_numbers_.size(), by_slots ? j_numbers_.back() : 0);
   const nbcc_kernel_arguments given = arguments(request, {}, totals_);
   const double work = double(request.nj) * double(source_.j_columns.size());
-  for_each(ceil_div(request.nj, chunk), work, [&](std::int64_t k) {
-    const std::int64_t begin = k * chunk, end = std::min(begin + chunk, request.nj);
+  for_each(ceil_div(count, chunk), work, [&](std::int64_t k) {
+    const std::int64_t begin = k * chunk, end = std::min(begin + chunk, count);
     if (!packed) {
-      j_.pack(request.views, {begin, nullptr, end - begin}, begin);
+      const std::int64_t* const list = by_slots ? request.lists->j_order.data() + begin : nullptr;
+      j_.pack(request.views, {begin, list, end - begin}, begin);
       j_.pad(begin, end - begin, std::min(begin + chunk, padded) - begin);
     }
     code_now_->prepare_j(&given, begin, end);

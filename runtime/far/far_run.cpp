@@ -55,7 +55,12 @@ void FarRun::ListStore::clear() {
   i_order.clear(), j_begin.clear(), j_end.clear(), j_order.clear();
 }
 
+// Adjacent ranges of a group become one.
 void FarRun::ListStore::add_range(std::int64_t begin, std::int64_t end) {
+  if (std::int64_t(j_end.size()) > range_first.back() && j_end.back() == begin) {
+    j_end.back() = end;
+    return;
+  }
   j_begin.push_back(begin);
   j_end.push_back(end);
 }

@@ -200,6 +200,14 @@ void PackedSide::gather(const PackedSide& from, std::span<const int> positions) 
   }
 }
 
+void PackedSide::copy(const PackedSide& from, std::int64_t first, std::int64_t count, std::int64_t position) const {
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    const std::int64_t size = size_of(columns_[c].element);
+    std::memcpy(static_cast<std::byte*>(pointers_[c]) + position * size,
+                static_cast<const std::byte*>(from.pointers_[c]) + first * size, std::size_t(count * size));
+  }
+}
+
 void PackedSide::shift(int component, double by, std::int64_t begin, std::int64_t end) const {
   const auto column_of = [&](Column::Part part) {
     const auto found =

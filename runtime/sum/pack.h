@@ -63,6 +63,9 @@ class PackedSide {
   // Copies the particles at `positions` of `from`, a side of the same kernel, to the front of the columns, derived
   // columns included.
   void gather(const PackedSide& from, std::span<const int> positions) const;
+  // Copies the particles [first, first + count) of `from`, a side of the same kernel, to `position`, derived columns
+  // included.
+  void copy(const PackedSide& from, std::int64_t first, std::int64_t count, std::int64_t position) const;
   // Adds `by` to a component of the particles at [begin, end). The caller must recompute the derived columns.
   void shift(int component, double by, std::int64_t begin, std::int64_t end) const;
   const void* const* columns() const { return pointers_.data(); }

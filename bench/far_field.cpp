@@ -1,0 +1,208 @@
+// Sums to a tolerance on the CPU, by one thread: seconds of CPU time of the first and of a steady run, stages, and the
+// errors of 256 i against all pairs in double precision. `--write FOLDER` leaves the bodies for far_field_peers.py.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <map>
+#include <random>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "jit/build_kernel.h"
+#include "jit/cpu_jit.h"
+#include "compiler/source/parse.h"
+#include "compiler/text/source.h"
+#include "runtime/cpu/cpu_device.h"
+#include "runtime/far/far_field.h"
+
+namespace nbcc::bench {
+namespace {
+
+struct Choice {
+  std::vector<double> sizes{1e5, 1e6}, tolerances{1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8};
+  std::vector<std::string> bodies{"plummer", "cube"};
+  std::string folder, pipeline = "gravity";
+  int rounds = 3, threads = 1;
+  bool all_pairs = false;
+  FarChoice far;
+};
+
+double cpu_seconds() { return double(std::clock()) / CLOCKS_PER_SEC; }
+
+// A Plummer sphere of unit scale length that ends where 0.999 of its mass are, or the unit cube.
+std::vector<double> places(const std::string& bodies, std::int64_t n) {
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  std::normal_distribution<double> normal;
+  std::vector<double> x;
+  for (std::int64_t k = 0; k < n; ++k) {
+    if (bodies == "cube") {
+      for (int axis = 0; axis < 3; ++axis) x.push_back(uniform(random));
+      continue;
+    }
+    const double r = 1 / std::sqrt(std::pow(0.999 * uniform(random), -2.0 / 3) - 1);
+    const std::array<double, 3> v{normal(random), normal(random), normal(random)};
+    for (const double c : v) x.push_back(r * c / std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]));
+  }
+  return x;
+}
+
+// Sums over all pairs for chosen i: acceleration and potential, and the sum of the lengths of the accelerations.
+struct Exact {
+  std::vector<std::size_t> i;
+  std::vector<std::array<double, 5>> sums;
+};
+
+Exact exact_sums(const std::vector<double>& x, double mass, double eps2) {
+  Exact exact;
+  const std::size_t n = x.size() / 3;
+  std::mt19937_64 random(77);
+  std::set<std::size_t> chosen;
+  while (chosen.size() < std::min<std::size_t>(n, 256)) chosen.insert(random() % n);
+  for (const std::size_t i : chosen) {
+    std::array<double, 5> sum{};
+    for (std::size_t j = 0; j < n; ++j) {
+      const double dx = x[3 * j] - x[3 * i], dy = x[3 * j + 1] - x[3 * i + 1], dz = x[3 * j + 2] - x[3 * i + 2];
+      const double r2 = dx * dx + dy * dy + dz * dz, r = std::sqrt(r2 + eps2), f = mass / (r * r * r);
+      sum[0] += f * dx, sum[1] += f * dy, sum[2] += f * dz;
+      sum[3] -= mass / r;
+      sum[4] += f * std::sqrt(r2);
+    }
+    exact.i.push_back(i);
+    exact.sums.push_back(sum);
+  }
+  return exact;
+}
+
+struct Errors {
+  double of_sum = 0, of_terms = 0, of_potential = 0;  // rms, relative
+};
+
+Errors errors_of(const Exact& exact, const std::vector<double>& acc, const std::vector<double>& pot) {
+  Errors errors;
+  for (std::size_t k = 0; k < exact.i.size(); ++k) {
+    const std::array<double, 5>& sum = exact.sums[k];
+    double error = 0, size = 0;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      error += std::pow(acc[3 * exact.i[k] + axis] - sum[axis], 2);
+      size += sum[axis] * sum[axis];
+    }
+    errors.of_sum += error / size;
+    errors.of_terms += error / (sum[4] * sum[4]);
+    errors.of_potential += std::pow(pot[exact.i[k]] / sum[3] - 1, 2);
+  }
+  for (double* square : {&errors.of_sum, &errors.of_terms, &errors.of_potential})
+    *square = std::sqrt(*square / double(exact.i.size()));
+  return errors;
+}
+
+void measure(const Choice& choice, const std::string& bodies, std::int64_t n) {
+  std::vector<double> x = places(bodies, n), mass(std::size_t(n), 1.0 / double(n)), acc(x.size()), pot(mass.size());
+  if (!choice.folder.empty()) {
+    std::ofstream file(fmt::format("{}/{}_{}.bin", choice.folder, bodies, n), std::ios::binary);
+    file.write(reinterpret_cast<const char*>(x.data()), std::streamsize(x.size() * sizeof(double)));
+  }
+  const Exact exact = exact_sums(x, mass[0], 1e-4);
+  CpuDevice device(choice.threads, detect_isa(), make_cpu_toolchain(), "", "");
+  const Source source = read_source(std::string(NBCC_BENCH_PIPELINES "/gravity.pipe"));
+  const auto kernel = device.load(build_cpu_kernel(source, {}, detect_isa(), ""));
+  const auto one = [&](double tolerance) {
+    SumState sum(kernel);
+    sum.bind("xi", {x.data(), Element::Double, n, 24, 8});
+    sum.bind("xj", {x.data(), Element::Double, n, 24, 8});
+    sum.bind("mj", {mass.data(), Element::Double, n, 8, 8});
+    sum.bind("acc", {acc.data(), Element::Double, n, 24, 8});
+    sum.bind("pot", {pot.data(), Element::Double, n, 8, 8});
+    set_tolerance(sum, tolerance, choice.far);
+    const double start = cpu_seconds();
+    sum.run();
+    const double first = cpu_seconds() - start;
+    double steady = 1e300;
+    FarStatistics best;
+    for (int round = 0; round < choice.rounds; ++round) {
+      x[0] += 1e-9;  // bodies that have moved: the tree is made anew
+      const double begin = cpu_seconds();
+      sum.run();
+      const double seconds = cpu_seconds() - begin;
+      if (seconds < steady) steady = seconds, best = sum.statistics().far;
+    }
+    x[0] -= 1e-9 * choice.rounds;
+    const Errors errors = errors_of(exact, acc, pot);
+    const FarStatistics::Seconds& s = best.seconds;
+    if (sum.statistics().method != "far field") {
+      fmt::print("{:8} {:8} {:.0e} | {}: first {:.3f} steady {:.3f} | {}\n", bodies, n, tolerance,
+                 sum.statistics().method, first, steady, sum.statistics().reason);
+      return;
+    }
+    fmt::print(
+        "{:8} {:8} {:.0e} | steady {:7.3f} first {:+7.3f} | sum {:.1e} terms {:.1e} pot {:.1e} | pairs/i {:6.0f} q {:2} "
+        "leaf {:3} {:6} | particles {:.3f} tree {:.3f} walk {:.3f} up {:.3f} near {:.3f} distant {:.3f} down {:.3f}\n",
+        bodies, n, tolerance, steady, first - steady, errors.of_sum, errors.of_terms, errors.of_potential,
+        best.pairs_per_i, best.order, best.leaf, best.precision, s.particles, s.tree, s.walk, s.up, s.near, s.distant,
+        s.down);
+    std::fflush(stdout);
+  };
+  if (choice.all_pairs) one(0);
+  for (const double tolerance : choice.tolerances) one(tolerance);
+}
+
+std::vector<std::string> parts(const std::string& list) {
+  std::vector<std::string> result;
+  std::istringstream in(list);
+  for (std::string part; std::getline(in, part, ',');) result.push_back(part);
+  return result;
+}
+
+std::vector<double> numbers(const std::string& list) {
+  std::vector<double> result;
+  for (const std::string& part : parts(list)) result.push_back(std::stod(part));
+  return result;
+}
+
+int run(int count, char** values) {
+  Choice choice;
+  for (int k = 1; k < count; ++k) {
+    const std::string option = values[k];
+    if (option == "--all-pairs") {
+      choice.all_pairs = true;
+      continue;
+    }
+    const std::string value = k + 1 < count ? values[++k] : "";
+    if (option == "--n")
+      choice.sizes = numbers(value);
+    else if (option == "--tolerance")
+      choice.tolerances = numbers(value);
+    else if (option == "--bodies")
+      choice.bodies = parts(value);
+    else if (option == "--rounds")
+      choice.rounds = std::stoi(value);
+    else if (option == "--threads")
+      choice.threads = std::stoi(value);
+    else if (option == "--write")
+      choice.folder = value;
+    else if (option == "--order")
+      choice.far.order = std::stoi(value);
+    else if (option == "--leaf")
+      choice.far.leaf = std::stoi(value);
+    else
+      return fmt::print(stderr,
+                        "far_field [--n 1e5,1e6] [--tolerance 1e-3,1e-5] [--bodies plummer,cube] [--rounds N]\n"
+                        "          [--threads N] [--all-pairs] [--order Q] [--leaf N] [--write FOLDER]\n"),
+             2;
+  }
+  for (const double n : choice.sizes)
+    for (const std::string& bodies : choice.bodies) measure(choice, bodies, std::int64_t(n));
+  return 0;
+}
+
+}  // namespace
+}  // namespace nbcc::bench
+
+int main(int count, char** values) { return nbcc::bench::run(count, values); }
