@@ -1,5 +1,7 @@
 // Sums to a tolerance on the CPU, by one thread: seconds of CPU time of the first and of a steady run, stages, and the
 // errors of 256 i against all pairs in double precision. `--write FOLDER` leaves the bodies for far_field_peers.py.
+#include "runtime/far/far_field.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -15,12 +17,11 @@
 #include <string>
 #include <vector>
 
-#include "jit/build_kernel.h"
-#include "jit/cpu_jit.h"
 #include "compiler/source/parse.h"
 #include "compiler/text/source.h"
+#include "jit/build_kernel.h"
+#include "jit/cpu_jit.h"
 #include "runtime/cpu/cpu_device.h"
-#include "runtime/far/far_field.h"
 
 namespace nbcc::bench {
 namespace {
@@ -142,7 +143,8 @@ void measure(const Choice& choice, const std::string& bodies, std::int64_t n) {
       return;
     }
     fmt::print(
-        "{:8} {:8} {:.0e} | steady {:7.3f} first {:+7.3f} | sum {:.1e} terms {:.1e} pot {:.1e} | pairs/i {:6.0f} q {:2} "
+        "{:8} {:8} {:.0e} | steady {:7.3f} first {:+7.3f} | sum {:.1e} terms {:.1e} pot {:.1e} | pairs/i {:6.0f} q "
+        "{:2} "
         "leaf {:3} {:6} | particles {:.3f} tree {:.3f} walk {:.3f} up {:.3f} near {:.3f} distant {:.3f} down {:.3f}\n",
         bodies, n, tolerance, steady, first - steady, errors.of_sum, errors.of_terms, errors.of_potential,
         best.pairs_per_i, best.order, best.leaf, best.precision, s.particles, s.tree, s.walk, s.up, s.near, s.distant,

@@ -65,7 +65,7 @@ struct CpuSummation::Piece {
   std::vector<std::int64_t> entries;  // [j of the piece]: its listed pair, or its range if that matters
   std::vector<Span> spans;            // of listed pairs
   std::vector<OfRange> ranges;        // of groups
-  Accumulators partial;  // results of one piece, for reductions that keep an index
+  Accumulators partial;               // results of one piece, for reductions that keep an index
 };
 
 template <typename Body>

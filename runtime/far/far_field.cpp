@@ -23,10 +23,14 @@ constexpr double kShareOfChecks = 1.0 / 30;  // of the time of runs
 constexpr int kMinOrder = 2, kMaxOrder = 13;
 constexpr int kMinLeaf = 32, kMaxLeaf = 512, kFirstLeaf = 128;
 constexpr int kTrials = 5;  // limits that are tried for one order
+// Beyond so many times the cost of all pairs no other order or leaf will be cheaper than all pairs; beyond so many
+// times that, no other limit either.
+constexpr double kHopeless = 1.3, kGuess = 3;
+constexpr double kMostRounding = 1e-4;  // errors above this are not those of rounding
 
 // Rounding errors of single precision are some 3e-7 of the terms, of mixed precision some 3e-8.
 Precision precision_for(double tolerance) {
-  return tolerance >= 2e-6 ? Precision::Single : tolerance >= 2e-7 ? Precision::Mixed : Precision::Double;
+  return tolerance >= 2e-6 ? Precision::Single : tolerance >= 1e-7 ? Precision::Mixed : Precision::Double;
 }
 
 double rounding_of(Precision precision) {
@@ -163,28 +167,31 @@ std::string FarField::choose(const SumRequest& request) {
 }
 
 // Climbs from an order that usually suits the tolerance to neighbouring orders, then to neighbouring sizes of leaves,
-// as long as the cost falls.
+// as long as the cost falls. What is found costs more than all pairs if that is sure: then it need not keep the
+// tolerance.
 std::optional<FarField::Choice> FarField::cheapest(const SumRequest& request) {
-  const double infinite = std::numeric_limits<double>::infinity();
   const double all_pairs = pairs_of(request);
-  int leaf = choice_.leaf > 0 ? choice_.leaf : kFirstLeaf;
+  const int leaf = choice_.leaf > 0 ? choice_.leaf : kFirstLeaf;
   const int usual = std::clamp(int(std::lround(1.3 - 0.9 * std::log10(tolerance_))), kMinOrder + 1, kMaxOrder - 1);
   const int first = choice_.order > 0 ? choice_.order : usual;
+  const double infinite = std::numeric_limits<double>::infinity();
   std::optional<Choice> best = fit(request, first, leaf, first_limit(first), infinite);
+  if (is_experiment() || (best && best->cost > kHopeless * all_pairs)) return best;
   for (const int step : {1, -1}) {
-    if (choice_.order > 0) break;
     bool has_improved = false;
     for (int order = first + step; order >= kMinOrder && order <= kMaxOrder; order += step) {
       const double most = best ? best->cost : infinite;
-      const std::optional<Choice> next = fit(request, order, leaf, first_limit(order), most);
+      // What suited one order suits its neighbour, as much more or less as it usually is.
+      const double scale = best ? best->setting.limit / first_limit(best->setting.order) : 1;
+      const std::optional<Choice> next = fit(request, order, leaf, scale * first_limit(order), most);
       if (!next || next->cost >= most) break;
       best = next;
       has_improved = true;
     }
     if (has_improved) break;
   }
-  if (!best || is_experiment()) return best;
-  if (best->cost >= all_pairs) return best;  // all pairs will run
+  if (!best || best->cost >= all_pairs) return best;  // all pairs will run
+  const Choice of_leaf = *best;
   for (const bool larger : {false, true}) {
     Choice next = *best;
     for (;;) {
@@ -194,15 +201,19 @@ std::optional<FarField::Choice> FarField::cheapest(const SumRequest& request) {
       if (next.cost > 0.97 * best->cost) break;
       best = next;
     }
+    if (best->cost < of_leaf.cost) break;
   }
   if (best->setting.leaf == leaf) return best;
-  return fit(request, best->setting.order, best->setting.leaf, best->setting.limit, infinite);
+  const std::optional<Choice> again =
+      fit(request, best->setting.order, best->setting.leaf, best->setting.limit, of_leaf.cost);
+  return again ? again : of_leaf;
 }
 
 // The largest limit, to some tens of percent, with which the sample keeps the tolerance. Nothing: none that costs less
 // than most_cost, or none at all.
 std::optional<FarField::Choice> FarField::fit(const SumRequest& request, int order, int leaf, double limit,
                                               double most_cost) {
+  const double all_pairs = pairs_of(request);
   std::optional<Choice> best;
   double too_large = std::numeric_limits<double>::infinity();
   for (int trial = 0; trial < kTrials; ++trial) {
@@ -210,6 +221,12 @@ std::optional<FarField::Choice> FarField::fit(const SumRequest& request, int ord
     const double cost = run_->cost(setting);
     // More exact only costs more.
     if (cost > most_cost || (best && cost >= 0.99 * best->cost)) break;
+    // The first limit is a guess, which may be far too strict. Later ones are too costly because the errors of grids
+    // are too large, or those of rounding.
+    if (!is_experiment() && !best && cost > (trial == 0 ? kGuess * kHopeless : kHopeless) * all_pairs) {
+      if (trial > 0 && precision_ != Precision::Double && run_->statistics.error < kMostRounding) break;
+      return Choice{setting, cost};
+    }
     run_->compute(request, setting, FarRun::Of::Sampled);
     const double error = run_->error_of_sample();
     if (choice_.separation > 0) return Choice{setting, cost};  // an experiment reports its error
@@ -224,7 +241,6 @@ std::optional<FarField::Choice> FarField::fit(const SumRequest& request, int ord
     if (is_kept && next >= 0.9 * too_large) break;
     limit = std::min(next, 2.0);
     if (!is_kept && best) break;
-    if (!is_kept && cost >= 2 * pairs_of(request)) break;
   }
   return best;
 }

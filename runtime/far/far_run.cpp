@@ -70,6 +70,15 @@ void FarRun::ListStore::end_group(std::int64_t i_end) {
   range_first.push_back(std::int64_t(j_begin.size()));
 }
 
+void FarRun::ListStore::end_with_others(std::int64_t count) {
+  if (std::int64_t(i_order.size()) == count) return;
+  std::vector<char> is_listed(std::size_t(count), 0);
+  for (const std::int64_t i : i_order) is_listed[std::size_t(i)] = 1;
+  for (std::int64_t i = 0; i < count; ++i)
+    if (is_listed[std::size_t(i)] == 0) i_order.push_back(i);
+  end_group(count);
+}
+
 ListArrays FarRun::ListStore::arrays() const {
   ListArrays arrays;
   arrays.groups = std::int64_t(i_first.size()) - 1;
@@ -201,17 +210,20 @@ std::string FarRun::draw_sample(const SumRequest& request) {
 double FarRun::cost(const FarSetting& setting) {
   set_leaf(setting.leaf);
   const FarWalk counted = walk_trees(setting, true);
-  const double per_distant_pair = kernels().distant.operations / std::max(1.0, kernels().near.operations);
   const double near = counted.pairs[0], distant = counted.all_pairs() - near;
-  // A product with the value of a grid's polynomial, and the other work for a point of a grid, in near pairs.
-  constexpr double kProduct = 1, kPoint = 20;
+  // In operations, fitted to times of gravity by one core with AVX-512: a product with the value of a grid's
+  // polynomial, and the other work for a point of a grid, most of it in the lists: to read its place and to add up and
+  // store its sums.
+  constexpr double kProduct = 40, kPoint = 20000;
   const FarGrids of_i(tree_of_i(), setting.order), of_j(tree_of_j_, setting.order);
   double products = double(tree_of_j_.count()) * kernels().weights, points = double(of_j.points());
   if (kernels().both_sides) {
     products += double(tree_of_i().count()) * kernels().sums;
-    points += double(of_i.points());
+    points = std::max(points, double(of_i.points()));
   }
-  return near + distant * per_distant_pair + kProduct * products * of_j.points_per_cell() + kPoint * points;
+  const double operations =
+      distant * kernels().distant.operations + kProduct * products * of_j.points_per_cell() + kPoint * points;
+  return near + operations / std::max(1.0, kernels().near.operations);
 }
 
 FarWalk FarRun::walk_trees(const FarSetting& setting, bool counts_only) {
@@ -238,8 +250,10 @@ FarWalk FarRun::walk_trees(const FarSetting& setting, bool counts_only) {
 // Cells of i are marked from the leaves up.
 void FarRun::find_sampled_cells() {
   const std::span<const FarCell> cells = tree_of_i().cells();
-  std::vector<char> is_sampled(i_.position.size() / std::size_t(kernels().axes), 0);
-  for (const std::int64_t i : sampled_) is_sampled[std::size_t(i)] = 1;
+  std::vector<char> by_particle(i_.position.size() / std::size_t(kernels().axes), 0);
+  for (const std::int64_t i : sampled_) by_particle[std::size_t(i)] = 1;
+  is_sampled_.clear();
+  for (const std::int64_t i : tree_of_i().order()) is_sampled_.push_back(by_particle[std::size_t(i)]);
   sampled_cells_.assign(cells.size(), 0);
   for (std::size_t k = cells.size(); k-- > 0;) {
     const FarCell& cell = cells[k];
@@ -249,12 +263,13 @@ void FarRun::find_sampled_cells() {
       continue;
     }
     for (std::int32_t p = cell.begin; p < cell.end; ++p)
-      sampled_cells_[k] = char(sampled_cells_[k] | is_sampled[std::size_t(tree_of_i().order()[std::size_t(p)])]);
+      sampled_cells_[k] = char(sampled_cells_[k] | is_sampled_[std::size_t(p)]);
   }
 }
 
-// Slots of the near lists are the particles in the order of the tree, then the i that take no part. Slots of the
-// distant lists are points of FarGrids.
+// The j of the near lists are the particles in the order of the tree, those of the distant lists the points of
+// FarGrids. Groups are the particles of a leaf, or a grid; for a sample the sampled particles of a leaf, and the grids
+// above them.
 void FarRun::make_lists(const SumRequest& request, const FarSetting& setting, Of of) {
   set_leaf(setting.leaf);
   if (lists_ && lists_->setting == setting && lists_->of == of) return;
@@ -270,8 +285,8 @@ void FarRun::make_lists(const SumRequest& request, const FarSetting& setting, Of
   std::vector<std::size_t> first(cells.size() + 1, 0);
   for (const FarEntry& entry : found.entries) ++first[std::size_t(entry.of_i) + 1];
   for (std::size_t k = 1; k < first.size(); ++k) first[k] += first[k - 1];
+  const auto takes = [&](std::size_t cell) { return of == Of::All || sampled_cells_[cell] != 0; };
   const auto add = [&](ListStore& lists, std::size_t cell, FarKind kind) {
-    if (of == Of::Sampled && sampled_cells_[cell] == 0) return;
     for (std::size_t k = first[cell]; k < first[cell + 1]; ++k) {
       const FarEntry& entry = found.entries[k];
       if (entry.kind != kind) continue;
@@ -291,25 +306,29 @@ void FarRun::make_lists(const SumRequest& request, const FarSetting& setting, Of
   near_lists_.clear();
   distant_lists_.clear();
   for (const std::size_t leaf : leaves) {
+    if (!takes(leaf)) continue;
+    for (std::int32_t p = cells[leaf].begin; p < cells[leaf].end; ++p) {
+      if (of == Of::Sampled && is_sampled_[std::size_t(p)] == 0) continue;
+      near_lists_.i_order.push_back(tree.order()[std::size_t(p)]);
+      distant_lists_.i_order.push_back(p);
+    }
     add(near_lists_, leaf, FarKind::ParticlesOnParticles);
-    near_lists_.end_group(cells[leaf].end);
+    near_lists_.end_group(std::int64_t(near_lists_.i_order.size()));
     add(distant_lists_, leaf, FarKind::GridOnParticles);
-    distant_lists_.end_group(cells[leaf].end);
+    distant_lists_.end_group(std::int64_t(distant_lists_.i_order.size()));
   }
   for (std::size_t k = 0; k < cells.size() && kernels().both_sides; ++k) {
+    if (!takes(k)) continue;
+    const std::int64_t point = grids_of_i.first_point(std::int64_t(k));
+    for (int p = 0; p < grids_of_i.points_per_cell(); ++p) distant_lists_.i_order.push_back(point + p);
     add(distant_lists_, k, FarKind::ParticlesOnGrid);
     add(distant_lists_, k, FarKind::GridOnGrid);
-    distant_lists_.end_group(grids_of_i.first_point(std::int64_t(k) + 1));
+    distant_lists_.end_group(std::int64_t(distant_lists_.i_order.size()));
   }
-  near_lists_.i_order.assign(tree.order().begin(), tree.order().end());
+  near_lists_.end_with_others(request.ni);
+  distant_lists_.end_with_others(kernels().both_sides ? grids_of_i.points() : tree.count());
+  if (of == Of::All) distant_lists_.i_order.clear();  // they are in order
   near_lists_.j_order.assign(tree_of_j_.order().begin(), tree_of_j_.order().end());
-  if (tree.count() < request.ni) {
-    std::vector<char> is_listed(std::size_t(request.ni), 0);
-    for (const std::int64_t i : tree.order()) is_listed[std::size_t(i)] = 1;
-    for (std::int64_t i = 0; i < request.ni; ++i)
-      if (is_listed[std::size_t(i)] == 0) near_lists_.i_order.push_back(i);
-    near_lists_.end_group(request.ni);
-  }
   lists_ = Made{setting, of};
   lists_are_new_ = true;
 }

@@ -55,6 +55,8 @@ class FarRun {
     void clear();
     void add_range(std::int64_t begin, std::int64_t end);
     void end_group(std::int64_t i_end);
+    // Makes a last group without ranges of those of the first `count` i that are in no group.
+    void end_with_others(std::int64_t count);
     ListArrays arrays() const;
   };
 
@@ -93,6 +95,7 @@ class FarRun {
   FarColumns points_of_i_, points_of_j_, distant_sums_, totals_;
 
   std::vector<std::int64_t> sampled_;
+  std::vector<char> is_sampled_;      // [position in the tree of i]
   std::vector<char> sampled_cells_;   // cells of i that contain a sampled i; empty: not found yet
   FarColumns exact_;                  // sums, then for each output field sums of |terms|
   std::vector<double> typical_size_;  // [output field]: sum of |terms|; a tenth of the sampled i have less

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace nbcc {
 namespace {
@@ -31,22 +32,41 @@ std::uint64_t spread_by_two(std::uint64_t x) {
   return (x | x << 1) & 0x5555555555555555;
 }
 
-// Sorts by `bits` bits of the keys, which stay with their numbers; equal keys keep their order.
+// Sorts by `bits` bits of the keys, which stay with their numbers; equal keys keep their order. Each chunk of particles
+// counts its digits, then knows where its particles with a digit go: behind those of lower digits and of earlier
+// chunks.
 void radix_sort(std::vector<std::uint64_t>& keys, std::vector<std::int64_t>& numbers,
-                std::vector<std::uint64_t>& spare_keys, std::vector<std::int64_t>& spare_numbers, int bits) {
-  constexpr int kDigit = 11;
+                std::vector<std::uint64_t>& spare_keys, std::vector<std::int64_t>& spare_numbers, int bits,
+                const ForEach& for_each) {
+  constexpr int kBits = 11;
+  constexpr std::size_t kDigits = 1 << kBits;
+  using Counts = std::array<std::uint32_t, kDigits>;
+  const auto count = std::int64_t(keys.size()), chunks = chunks_of(count);
   spare_keys.resize(keys.size());
   spare_numbers.resize(numbers.size());
-  for (int shift = 0; shift < bits; shift += kDigit) {
-    std::array<std::size_t, (1 << kDigit) + 1> first{};
-    for (const std::uint64_t key : keys) ++first[((key >> shift) & ((1 << kDigit) - 1)) + 1];
-    if (std::ranges::find(first, keys.size()) != first.end()) continue;  // all have one digit
-    for (std::size_t digit = 1; digit < first.size(); ++digit) first[digit] += first[digit - 1];
-    for (std::size_t k = 0; k < keys.size(); ++k) {
-      const std::size_t to = first[(keys[k] >> shift) & ((1 << kDigit) - 1)]++;
-      spare_keys[to] = keys[k];
-      spare_numbers[to] = numbers[k];
-    }
+  std::vector<Counts> places(static_cast<std::size_t>(chunks));
+  for (int shift = 0; shift < bits; shift += kBits) {
+    const auto digit = [&](std::int64_t k) { return (keys[std::size_t(k)] >> shift) & (kDigits - 1); };
+    const auto on_chunks = [&](const auto& body) {
+      for_each(chunks, [&](std::int64_t chunk) {
+        Counts& own = places[std::size_t(chunk)];
+        body(own, chunk * kChunk, std::min(count, (chunk + 1) * kChunk));
+      });
+    };
+    on_chunks([&](Counts& own, std::int64_t begin, std::int64_t end) {
+      own.fill(0);
+      for (std::int64_t k = begin; k < end; ++k) ++own[digit(k)];
+    });
+    std::uint32_t place = 0;
+    for (std::size_t d = 0; d < kDigits; ++d)
+      for (Counts& of_chunk : places) place += std::exchange(of_chunk[d], place);
+    on_chunks([&](Counts& own, std::int64_t begin, std::int64_t end) {
+      for (std::int64_t k = begin; k < end; ++k) {
+        const std::size_t to = own[digit(k)]++;
+        spare_keys[to] = keys[std::size_t(k)];
+        spare_numbers[to] = numbers[std::size_t(k)];
+      }
+    });
     keys.swap(spare_keys);
     numbers.swap(spare_numbers);
   }
@@ -113,7 +133,7 @@ void FarTree::sort(std::span<const double> positions, std::span<const std::int64
       order_[std::size_t(k)] = particle(k);
     }
   });
-  radix_sort(keys_, order_, spare_keys_, spare_order_, bits_);
+  radix_sort(keys_, order_, spare_keys_, spare_order_, bits_, for_each);
   for (int axis = 0; axis < axes_; ++axis) sorted_[std::size_t(axis)].resize(std::size_t(count));
   for_each(chunks_of(count), [&](std::int64_t chunk) {
     for (std::int64_t k = chunk * kChunk; k < std::min(count, (chunk + 1) * kChunk); ++k)
