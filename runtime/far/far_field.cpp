@@ -68,13 +68,18 @@ class FarField {
   }
   struct Choice {
     FarSetting setting;
-    double cost = 0;  // in near pairs
+    double cost = 0;   // in near pairs
+    double error = 0;  // of the sample; 0: not measured
   };
 
   bool is_experiment() const { return choice_.order > 0 || choice_.leaf > 0 || choice_.separation > 0; }
   std::string choose(const SumRequest& request);
   std::optional<Choice> cheapest(const SumRequest& request);
   std::optional<Choice> fit(const SumRequest& request, int order, int leaf, double limit, double most_cost);
+  // The limit that should have half of the tolerance as its error, after one that had `error`.
+  double next_limit(double limit, double error) const {
+    return limit * std::clamp(std::pow(0.5 * tolerance_ / std::max(error, 1e-300), 0.8), 0.02, 30.0);
+  }
   double first_limit(int order) const { return std::min(1.0, tolerance_ * std::pow(10, 0.3 + 0.37 * order)); }
 
   const Kernel& kernel_;
@@ -182,7 +187,7 @@ std::optional<FarField::Choice> FarField::cheapest(const SumRequest& request) {
     for (int order = first + step; order >= kMinOrder && order <= kMaxOrder; order += step) {
       const double most = best ? best->cost : infinite;
       // What suited one order suits its neighbour, as much more or less as it usually is.
-      const double scale = best ? best->setting.limit / first_limit(best->setting.order) : 1;
+      const double scale = best ? next_limit(best->setting.limit, best->error) / first_limit(best->setting.order) : 1;
       const std::optional<Choice> next = fit(request, order, leaf, scale * first_limit(order), most);
       if (!next || next->cost >= most) break;
       best = next;
@@ -231,13 +236,12 @@ std::optional<FarField::Choice> FarField::fit(const SumRequest& request, int ord
     const double error = run_->error_of_sample();
     if (choice_.separation > 0) return Choice{setting, cost};  // an experiment reports its error
     const bool is_kept = error <= tolerance_ * (run_->sampled_all() ? 1 : kSafety);
-    if (is_kept) best = Choice{setting, cost};
+    if (is_kept) best = Choice{setting, cost, error};
     if (is_kept && error > 0.35 * tolerance_) break;
     // Errors that are only roundings say nothing: the sample may lack the few i to which a grid served.
     if (is_kept && error <= rounding_of(precision_)) break;
     if (!is_kept) too_large = std::min(too_large, limit);
-    const double factor = std::pow(0.5 * tolerance_ / std::max(error, 1e-300), 0.8);
-    const double next = limit * std::clamp(factor, 0.02, 30.0);
+    const double next = next_limit(limit, error);
     if (is_kept && next >= 0.9 * too_large) break;
     limit = std::min(next, 2.0);
     if (!is_kept && best) break;
