@@ -9,12 +9,12 @@ constexpr int kMaxLevels = 128;  // of a tree; keys have 63 bits, so that no tre
 
 // As runtime/far/far_tree.h has it: cells of a level are consecutive, the children of a cell are adjacent.
 struct FarCell {
-  int begin, end;     // its particles, in the order of the tree
-  int child;          // the first of its two children; -1: a leaf
-  int level;          // 0: the root
-  double centre[3];   // of the box of its particles
-  double half[3];     // never 0 along an axis of the positions
-  double radius;      // half of the box's diagonal
+  int begin, end;    // its particles, in the order of the tree
+  int child;         // the first of its two children; -1: a leaf
+  int level;         // 0: the root
+  double centre[3];  // of the box of its particles
+  double half[3];    // never 0 along an axis of the positions
+  double radius;     // half of the box's diagonal
 };
 static_assert(sizeof(FarCell) == 72, "the same layout on the host and in the kernels");
 
@@ -22,6 +22,202 @@ static_assert(sizeof(FarCell) == 72, "the same layout on the host and in the ker
 struct FarColumns {
   double* data;
   long long stride;
+};
+
+// ---- the walk (cuda_far_walk.cu.in) ---------------------------------------------------------------------------------
+
+constexpr int kRatios = 40, kFirstRatio = 2;  // of FarErrors (runtime/far/far_table.h)
+constexpr int kMaxOutputs = 32;               // output fields for which errors are judged
+constexpr int kRangesPerPart = 48;            // a longer list of ranges is shared out to several items
+
+// The errors of interpolation in cells of one size, for one output field, at one ratio.
+struct FarError {
+  float relative;
+  float absolute;  // infinite unless the term vanishes at a distance
+};
+// What the walk reads of a cell.
+struct WalkCell {
+  float centre[3], half[3];
+  float radius;
+  float reach;  // its grid serves at a larger distance than this; infinite: never
+  int begin, count, child, unused;
+};
+struct FarCellsArgument {
+  const FarCell* cells;
+  int count, axes;
+  const FarError* errors;  // [size - first_size][output][ratio]
+  int first_size, sizes, outputs;
+  double separation;  // in place of errors, unless it is 0
+  double relative, absolute[kMaxOutputs];
+  WalkCell* walk_cells;
+  unsigned long long* largest_ratio;  // bits of a float, which is not negative
+};
+struct FarEntryPair {
+  int of_i, of_j;
+};
+struct FarWalkState {
+  unsigned long long pairs[4];  // by FarKind
+  unsigned long long entries;   // also those beyond the capacity
+  unsigned frontier[2];         // pairs that are still to be settled, of this round and of the next
+  unsigned overflow;            // nonzero: a frontier or a stack was too small
+  unsigned ticket;              // pairs of the last frontier that warps have taken
+};
+struct FarWalkArgument {
+  const WalkCell *of_i, *of_j;
+  int axes, both_sides, counts_only;
+  int grid;         // points of a grid
+  int cells_i;      // number of cells of i
+  int source_bits;  // of a key
+  FarEntryPair* frontier[2];
+  unsigned frontier_capacity;
+  unsigned long long* entries;  // keys: group << source_bits | source
+  unsigned long long entry_capacity;
+  FarWalkState* state;
+};
+struct FarRoundArgument {
+  FarWalkArgument walk;
+  int round;  // 0: the only pair is that of the roots
+};
+// Groups: cells of i whose particles see particles; cells of i whose particles see grids; grids of cells of i.
+// Sources: 2 * cell of j, plus 1 for its grid.
+
+struct FarItem {  // Item of templates/cuda_lists.cu.in
+  int first, count, range_begin, range_end, row;
+};
+struct FarRange {  // Range there
+  int begin, count;
+};
+struct FarListsArgument {
+  const WalkCell *of_i, *of_j;
+  int cells_i, grid, source_bits;
+  long long particles_i, particles_j;  // points of the first grid
+  const unsigned long long* entries;   // sorted
+  unsigned long long entry_count;
+  unsigned* first;   // [group + 1]: its first entry
+  FarRange* ranges;  // [entry]
+  // The lists of groups [group_begin, group_end), with at most item_i particles of i in an item.
+  int group_begin, group_end, item_i;
+  unsigned (*of_blocks)[2];  // [block of groups]: items and additional rows of the blocks before it; then all
+  FarItem* items;
+  int first_additional_row;
+};
+constexpr int kGroupsPerBlock = 256;  // of lists
+struct FarCombineArgument {
+  FarListsArgument lists;
+  FarColumns sums;
+  int columns;
+};
+
+struct FarCheckArgument {
+  const double *values, *others;  // others: null, or as many
+  long long count;
+  unsigned* flags;  // [2], 0 before
+};
+struct FarPickArgument {
+  FarColumns from;
+  int columns;
+  const long long* picked;
+  long long count;
+  double* rows;
+};
+
+// ---- the radix sort (cuda_radix_sort.cu.in) -------------------------------------------------------------------------
+
+constexpr int kRadixThreads = 256, kRadixDigits = 256;  // a thread handles a digit
+constexpr int kRadixPasses = 8;                         // 8-bit digits of a 64-bit key
+constexpr int kRadixItems = 12, kRadixTile = kRadixItems * kRadixThreads;
+// [pass][digit] histograms; [pass] number of sorted tiles; number of tiles that blocks have taken; arrivals of blocks.
+constexpr int kRadixCounters = kRadixPasses * kRadixDigits + kRadixPasses + 3;
+
+struct RadixSortArgument {
+  unsigned long long* keys[2];  // passes alternate between the two; the first has the keys to be sorted
+  unsigned* payloads[2];        // of the keys; null: none
+  long long count;
+  int first_bit, last_bit;  // keys are sorted by bits [first_bit, last_bit)
+  int passes, tiles;
+  unsigned* counters;  // [kRadixCounters], 0 before and after a sort
+  unsigned* words;     // [2][tile][digit] look-back words; passes alternate between the two
+};
+
+// ---- the tree (cuda_far_tree.cu.in) ---------------------------------------------------------------------------------
+
+constexpr int kTreeThreads = 256;
+constexpr int kTreeWords = 64, kTreeTile = 32 * kTreeWords;  // positions in the tree that one block tests for splits
+constexpr int kTreeExtentBlocks = 512;                       // maximum number of blocks of nbcc_far_extent
+constexpr int kTreeSplitLevels = 64;                         // levels that can have cells with children
+constexpr int kTreeExponentWords = 64;                       // a bit for each of 2048 binary exponents
+constexpr int kTreeExponentBias = 1023;                      // bit k: exponent k - kTreeExponentBias
+
+// A cell with children, known by its split position: its left child is [begin, middle), its right child [middle, end).
+struct FarSplit {
+  int begin, middle, end, level;
+};
+struct FarSplitLink {
+  int parent;  // split position of the parent; 0: the root has no parent
+  int index;   // of the FarSplit
+};
+// The host reads it after a build.
+struct FarTreeState {
+  double low[3], scale;  // of the keys
+  int finite;            // 1: all positions are finite
+  int splits;            // number of cells with children; beyond the capacity, no cell is written
+  int levels, unused;
+  int level_first[kMaxLevels + 1];         // [level] first cell; then the number of cells
+  unsigned exponents[kTreeExponentWords];  // bits of the binary exponents of radii that occur
+};
+struct FarTreeArgument {
+  const double* positions;  // [particle][axis]
+  const long long* chosen;  // [k] particle; null: all
+  int count, leaf;
+  int capacity;  // maximum number of FarSplit
+  int unused;
+  double* extents;           // [block of nbcc_far_extent][least, most, is finite]
+  unsigned long long* keys;  // [k], then [position in the tree]
+  unsigned* numbers;         // [position in the tree] k
+  long long* order;          // [position in the tree] particle
+  FarColumns sorted;         // [axis][position in the tree]
+  unsigned* split_mask;      // a bit for each position in the tree
+  int* tile_splits;          // [tile] number of splits of the tile, then of all tiles before it
+  FarSplit* splits;          // [split] by ascending split position
+  FarSplitLink* links;       // [position in the tree], of split positions only
+  int* level_splits;         // [level][block] number of splits, then of all earlier levels and blocks
+  int* ranks;                // [split] rank by (level, position)
+  int* parents;              // [rank] number of the cell
+  unsigned* arrived;         // [rank] children with boxes
+  FarCell* cells;
+  FarTreeState* state;
+  unsigned* arrivals;  // [3] of blocks, 0 before and after a kernel
+};
+static_assert(sizeof(RadixSortArgument) == 72 && sizeof(FarTreeArgument) == 168 && sizeof(FarTreeState) == 824,
+              "the same layout on the host and in the kernels");
+
+// The points and polynomials of runtime/far/chebyshev.h for q points.
+constexpr int kMaxOrder = 13;
+struct FarChebyshev {
+  double point[kMaxOrder];
+  double coefficient[kMaxOrder * kMaxOrder];  // [Chebyshev polynomial * q + point]
+};
+// The arguments of the kernels of grids (cuda_far_grids.cu.in).
+constexpr int kGridThreads = 128;  // of a block
+struct FarGridTree {
+  const FarCell* cells;
+  long long cell_count, particles;
+  FarColumns coordinates;  // [axis][particle in the order of the tree]
+  int* parents;            // [cell]; -1: the root
+  unsigned* arrived;       // [cell] children whose weights are complete; 0 between launches
+  unsigned* done;          // [cell] the last launch of nbcc_far_go_down that has completed the sums of its grid
+  unsigned* ticket;        // 0 between launches
+};
+// Some outputs, and their parts: total[output] += factor * sum for each part.
+constexpr int kMaxAddedOutputs = 32, kMaxAddedParts = 128;  // of a launch
+struct FarAddition {
+  FarColumns totals, factors;  // [output or factor][particle]
+  FarColumns near, sums;       // [output or sum][particle in the order of the tree]; near.data may be null
+  int first_output, outputs;
+  int continues;                   // nonzero: the totals contain `near` already
+  int part_end[kMaxAddedOutputs];  // parts of an output follow those of the output before
+  int factor[kMaxAddedParts];      // -1: the factor is 1
+  int sum[kMaxAddedParts];
 };
 
 }  // namespace nbcc::far_data

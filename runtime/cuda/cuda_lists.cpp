@@ -103,6 +103,7 @@ const KernelVariant& CudaLists::frame(const SumRequest& request) const {
 CudaVariant CudaLists::variant(const SumRequest& request) const {
   const std::vector<LaunchConfig>& launches = frame(request).launches;
   if (!request.lists) return {Frame::ListedPairs, launches.front()};
+  if (request.lists->on_device) return {Frame::Lists, launches.front()};
   const bool many_j = request.lists->pairs > kMinJForWholeBlock * std::max<std::int64_t>(request.lists->i_count(), 1);
   const bool in_place = reads_in_place(request);
   return {Frame::Lists, many_j && !in_place ? launches.back() : launches.front(), request.exclusions != nullptr,
@@ -162,6 +163,16 @@ bool CudaLists::reserve(const SumRequest& request) {
 
 bool CudaLists::send_lists(const Lists& lists) {
   sent_ = 0;
+  if (const std::optional<DeviceLists>& made = lists.on_device) {
+    argument_ = {};
+    argument_.groups = made->item_count;
+    argument_.items = made->items;
+    argument_.ranges = made->ranges;
+    argument_.j_order = made->j_order;
+    i_order_ = made->i_order;
+    sent_ = lists.number;
+    return true;
+  }
   std::vector<int> range_first{0};
   std::vector<Range> ranges;
   std::vector<double> shifts;
@@ -179,6 +190,7 @@ bool CudaLists::send_lists(const Lists& lists) {
     range_first.push_back(int(ranges.size()));
   }
   argument_.groups = lists.groups();
+  argument_.items = 0;
   Upload upload;
   upload.add(narrowed(lists.i_first), argument_.i_first);
   upload.add(range_first, argument_.range_first);
@@ -281,7 +293,7 @@ void CudaLists::send(const CudaRunContext& context) {
 }
 
 double CudaLists::units(const SumRequest& request) const {
-  return request.lists ? double(request.lists->pairs) : double(request.listed_pairs->j.size());
+  return request.lists ? request.lists->pair_count() : double(request.listed_pairs->j.size());
 }
 
 // Predicted seconds of a run's sums.
@@ -315,7 +327,7 @@ void CudaLists::run(const CudaRunContext& context, const CudaPiece& piece) {
   if (!in_place) launch(pack_, "nbcc_pack_j", ceil_div(request.nj, kPackThreads), 1, kPackThreads, false);
   const LaunchConfig config = program_->config();
   const std::int64_t of_block = config.j_slices > 1 ? 1 : config.threads / 32;
-  const std::int64_t blocks = lists ? ceil_div(lists->groups(), of_block) : ceil_div(piece.ni, config.threads);
+  const std::int64_t blocks = lists ? ceil_div(argument_.groups, of_block) : ceil_div(piece.ni, config.threads);
   const std::int64_t first = request.share.begin(blocks), count = request.share.end(blocks) - first;
   // A block adds first_group (first_i) to its own group (row), so that the grid can be cut into several launches.
   const double whole = seconds(request);
@@ -327,7 +339,7 @@ void CudaLists::run(const CudaRunContext& context, const CudaPiece& piece) {
     pace_.before_launch(whole * part, units(request) * part, context.stream);
     argument_.first_group = (first + begin) * of_block;
     row_argument_.first_i = (first + begin) * config.threads;
-    launch(program_->function(), "nbcc_interact", blocks_now, lists ? blocks_per_group(*lists) : 1, config.threads,
+    launch(program_->function(), "nbcc_interact", blocks_now, lists && !lists->on_device ? blocks_per_group(*lists) : 1, config.threads,
            overlaps && !(lists && in_place));
   }
 }

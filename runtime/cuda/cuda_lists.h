@@ -21,6 +21,7 @@ struct CudaListArgument {
   CudaDevicePointer i_first = 0, range_first = 0, ranges = 0, j_order = 0, shifts = 0, params = 0, packed = 0;
   CudaExclusionTable exclusions;
   std::int64_t groups = 0, first_group = 0;
+  CudaDevicePointer items = 0;
 };
 struct CudaRowArgument {
   CudaDevicePointer first = 0, slab_first = 0, numbers = 0, packed = 0;

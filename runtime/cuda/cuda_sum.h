@@ -40,6 +40,7 @@ class CudaSummation final : public Summation {
   }
   LaunchConfig launch_for(std::int64_t ni, std::int64_t nj) override;
   SumStatistics statistics() const override;
+  std::unique_ptr<FarSteps> far_steps(Precision at_least) const override;  // cuda_far_run.cpp
 
  private:
   PairMethod row(std::string_view name, CudaMethod* method);

@@ -42,16 +42,18 @@ class FarField {
   FarField(const Kernel& kernel, const Summation& summation, double tolerance, const FarChoice& choice)
       : kernel_(kernel), summation_(summation), tolerance_(tolerance), choice_(choice) {
     precision_ = precision_for(tolerance);
-    run_ = std::make_unique<FarRun>(kernel, summation, precision_);
+    run_ = make_steps();
   }
 
   std::optional<Estimate> estimate(const SumRequest& request) const;
   Estimate survey(const SumRequest& request);
   void run(const SumRequest& request);
+  void wait() { run_->wait(); }
   std::int64_t bytes(const SumRequest& request) const;
-  SumStatistics statistics() const {
+  SumStatistics statistics() {
     SumStatistics all;
-    all.far = run_->statistics;
+    all.far = run_->statistics();
+    all.far.seconds.first = seconds_of_choice_;
     all.far.tolerance = tolerance_;
     return all;
   }
@@ -72,6 +74,10 @@ class FarField {
     double error = 0;  // of the sample; 0: not measured
   };
 
+  std::unique_ptr<FarSteps> make_steps() const {
+    std::unique_ptr<FarSteps> steps = summation_.far_steps(precision_);
+    return steps ? std::move(steps) : std::make_unique<FarRun>(kernel_, summation_, precision_);
+  }
   bool is_experiment() const { return choice_.order > 0 || choice_.leaf > 0 || choice_.separation > 0; }
   std::string choose(const SumRequest& request);
   std::optional<Choice> cheapest(const SumRequest& request);
@@ -87,12 +93,13 @@ class FarField {
   const double tolerance_;
   const FarChoice choice_;
   Precision precision_;
-  std::unique_ptr<FarRun> run_;
+  std::unique_ptr<FarSteps> run_;
   std::optional<Case> case_;  // of the choice or the refusal; nothing: neither is made
   Choice chosen_;
   std::string refusal_;          // why this case has no far field; "": it has one
   double work_since_check_ = 0;  // in near pairs
-  bool has_totals_ = false;      // of the particles of this survey
+  double seconds_of_choice_ = 0;
+  bool has_totals_ = false;  // of the particles of this survey
 };
 
 std::optional<Estimate> FarField::estimate(const SumRequest& request) const {
@@ -118,14 +125,15 @@ std::optional<Estimate> FarField::estimate(const SumRequest& request) const {
 Estimate FarField::survey(const SumRequest& request) {
   Estimate found = *estimate(request);
   if (!found.obstacle.empty()) return found;
-  run_->statistics.seconds = {};
+  run_->reset_seconds();
+  seconds_of_choice_ = 0;
   has_totals_ = false;
   const bool is_known = case_ == case_of(request);
   found.obstacle = run_->prepare(request, is_known           ? chosen_.setting.leaf
                                           : choice_.leaf > 0 ? choice_.leaf
                                                              : kFirstLeaf);
   if (!found.obstacle.empty()) return found;
-  const double cost_of_check = double(FarRun::kSampled) * double(request.nj);
+  const double cost_of_check = double(FarSteps::kSampled) * double(request.nj);
   if (!is_known || work_since_check_ * kShareOfChecks > cost_of_check) {
     const auto start = std::chrono::steady_clock::now();
     case_.reset();
@@ -133,7 +141,7 @@ Estimate FarField::survey(const SumRequest& request) {
     refusal_ = run_->draw_sample(request);
     if (refusal_.empty()) {
       if (is_known) {
-        run_->compute(request, chosen_.setting, FarRun::Of::All);
+        run_->compute(request, chosen_.setting, FarSteps::Of::All);
         is_kept = has_totals_ = run_->error_of_sample() <= tolerance_;
       }
       if (!is_kept) refusal_ = choose(request);
@@ -141,11 +149,8 @@ Estimate FarField::survey(const SumRequest& request) {
     }
     work_since_check_ = 0;
     if (!is_kept) {
-      const FarStatistics kept = run_->statistics;
-      run_->statistics.seconds = {};
-      run_->statistics.seconds.particles = kept.seconds.particles;
-      run_->statistics.seconds.tree = kept.seconds.tree;
-      run_->statistics.seconds.first = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      run_->reset_seconds();
+      seconds_of_choice_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     }
   }
   found.obstacle = refusal_;
@@ -163,9 +168,9 @@ std::string FarField::choose(const SumRequest& request) {
     }
     if (precision_ == Precision::Double)
       return fmt::format("no order up to {} keeps the tolerance: the error of the sample is {:.2g}", kMaxOrder,
-                         run_->statistics.error);
+                         run_->statistics().error);
     precision_ = precision_ == Precision::Single ? Precision::Mixed : Precision::Double;
-    run_ = std::make_unique<FarRun>(kernel_, summation_, precision_);
+    run_ = make_steps();
     if (const std::string obstacle = run_->prepare(request, kFirstLeaf); !obstacle.empty()) return obstacle;
     if (const std::string obstacle = run_->draw_sample(request); !obstacle.empty()) return obstacle;
   }
@@ -229,10 +234,10 @@ std::optional<FarField::Choice> FarField::fit(const SumRequest& request, int ord
     // The first limit is a guess, which may be far too strict. Later ones are too costly because the errors of grids
     // are too large, or those of rounding.
     if (!is_experiment() && !best && cost > (trial == 0 ? kGuess * kHopeless : kHopeless) * all_pairs) {
-      if (trial > 0 && precision_ != Precision::Double && run_->statistics.error < kMostRounding) break;
+      if (trial > 0 && precision_ != Precision::Double && run_->statistics().error < kMostRounding) break;
       return Choice{setting, cost};
     }
-    run_->compute(request, setting, FarRun::Of::Sampled);
+    run_->compute(request, setting, FarSteps::Of::Sampled);
     const double error = run_->error_of_sample();
     if (choice_.separation > 0) return Choice{setting, cost};  // an experiment reports its error
     const bool is_kept = error <= tolerance_ * (run_->sampled_all() ? 1 : kSafety);
@@ -250,7 +255,7 @@ std::optional<FarField::Choice> FarField::fit(const SumRequest& request, int ord
 }
 
 void FarField::run(const SumRequest& request) {
-  if (!has_totals_) run_->compute(request, chosen_.setting, FarRun::Of::All);
+  if (!has_totals_) run_->compute(request, chosen_.setting, FarSteps::Of::All);
   has_totals_ = false;
   if (work_since_check_ == 0) run_->error_of_sample();
   work_since_check_ += chosen_.cost;
@@ -292,6 +297,7 @@ void set_tolerance(SumState& sum, double tolerance, const FarChoice& choice) {
   };
   method.enqueue = [field](const SumRequest& request) { field->run(request); };
   method.statistics = [field] { return field->statistics(); };
+  method.wait = [field](Progress*) { field->wait(); };
   sum.add_method(std::move(method));
 }
 

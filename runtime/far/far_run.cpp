@@ -30,10 +30,6 @@ bool all_finite(std::span<const double> values) {
   return zero == 0;
 }
 
-bool operator==(const FarSetting& a, const FarSetting& b) {
-  return a.order == b.order && a.leaf == b.leaf && a.limit == b.limit && a.separation == b.separation;
-}
-
 // True if these particles have the same positions in both arrays.
 bool same_positions(const std::vector<double>& a, const std::vector<double>& b, std::span<const std::int64_t> particles,
                     int axes) {
@@ -99,18 +95,27 @@ FarRun::FarRun(const Kernel& kernel, const Summation& summation, Precision at_le
         summation.on_host_threads(count, body);
       }),
       sums_(kernel, at_least),
-      table_(sums_.kernels(), sums_.measured(), kernel.source.fields) {}
+      table_(sums_.kernels(), sums_.measured(), kernel.source.fields),
+      sample_(kernel.source) {}
 
 std::string FarRun::prepare(const SumRequest& request, int leaf) {
   const int axes = kernels().axes;
   const int last_leaf = std::exchange(leaf_of_trees_, 0);  // these particles have no trees yet
   {
-    const Timed timed(statistics.seconds.particles);
+    const Timed timed(statistics_.seconds.particles);
     up_order_.reset();
     last_position_of_i_.swap(i_.position);
     last_position_of_j_.swap(j_.position);
-    sums_.find_sources(request, j_);
-    sums_.find_targets(request, i_);
+    const auto reserve = [&](Particles& particles, std::int64_t count, int values) {
+      particles.position.resize(std::size_t(count * axes));
+      particles.values.resize(values, count);
+    };
+    reserve(j_, request.nj, kernels().weights);
+    reserve(i_, request.ni, kernels().factors);
+    centres_.resize(std::size_t(kernels().centres));
+    sums_.find_centres(request, centres_);
+    sums_.find_sources(request, j_.position.data(), j_.values.array(), centres_.data());
+    sums_.find_targets(request, i_.position.data(), i_.values.array(), centres_.data());
     if (!all_finite(j_.position)) return "a j has a position that is not finite";
     for (int k = 0; k < kernels().weights; ++k)
       if (!all_finite(j_.values[k])) return "a weight is not finite";
@@ -128,7 +133,7 @@ std::string FarRun::prepare(const SumRequest& request, int leaf) {
   const bool one_set = same_positions(i_.position, j_.position, chosen_, axes);
   if (kernels().needs_one_set && !(one_set && request.i_offset == request.j_offset))
     return "the text compares i_index and j_index, but i and j are not the same particles";
-  const Timed timed(statistics.seconds.tree);
+  const Timed timed(statistics_.seconds.tree);
   const bool all_chosen = !request.i_list && std::int64_t(chosen_.size()) == request.ni;
   const bool one_tree = one_set && all_chosen;
   const bool unmoved = last_leaf > 0 && one_tree == one_tree_ && chosen_ == last_chosen_ &&
@@ -150,7 +155,7 @@ std::string FarRun::prepare(const SumRequest& request, int leaf) {
 
 void FarRun::set_leaf(int leaf) {
   if (leaf == leaf_of_trees_) return;
-  const Timed timed(statistics.seconds.tree);
+  const Timed timed(statistics_.seconds.tree);
   leaf_of_trees_ = leaf;
   lists_.reset();
   up_order_.reset();
@@ -160,30 +165,17 @@ void FarRun::set_leaf(int leaf) {
 }
 
 std::string FarRun::draw_sample(const SumRequest& request) {
-  std::mt19937_64 random(20101);
-  std::vector<std::int64_t> drawn = chosen_;
-  const std::int64_t count = std::min(kSampled, std::int64_t(drawn.size()));
-  for (std::int64_t k = 0; k < count; ++k)
-    std::swap(drawn[std::size_t(k)], drawn[std::size_t(k + random_below(std::int64_t(drawn.size()) - k, random))]);
-  drawn.resize(std::size_t(count));
-  std::ranges::sort(drawn);
-  if (drawn != sampled_) {
-    sampled_ = std::move(drawn);
+  const auto chosen = [&](std::int64_t k) { return chosen_[std::size_t(k)]; };
+  if (sample_.draw(std::int64_t(chosen_.size()), chosen)) {
     sampled_cells_.clear();
     if (lists_ && lists_->of == Of::Sampled) lists_.reset();
   }
-  int fields = 0;
-  for (const FieldLayout& field : source_.fields) fields += field.role == Role::Output ? 1 : 0;
-  exact_.resize(source_.outputs + fields, request.ni);
-  sums_.sum_sample(request, sampled_, exact_);
-  typical_size_.clear();
-  for (int f = 0; f < fields; ++f) {
-    std::vector<double> sizes;
-    for (const std::int64_t i : sampled_) sizes.push_back(exact_[source_.outputs + f][std::size_t(i)]);
-    if (!all_finite(sizes)) return "a sum of a sampled i is not finite";
-    std::ranges::nth_element(sizes, sizes.begin() + std::ptrdiff_t(sizes.size() / 10));
-    typical_size_.push_back(sizes[sizes.size() / 10]);
-  }
+  exact_.resize(sample_.columns(), request.ni);
+  sums_.sum_sample(request, sample_.particles(), exact_.array());
+  std::vector<double> rows;
+  for (const std::int64_t i : sample_.particles())
+    for (int c = 0; c < sample_.columns(); ++c) rows.push_back(exact_[c][std::size_t(i)]);
+  if (!sample_.set_exact(std::move(rows))) return "a sum of a sampled i is not finite";
   if (params_of_table_ && std::ranges::equal(*params_of_table_, request.params)) return "";
   // Terms without a weight have no errors.
   std::vector<std::int64_t> acting;
@@ -195,12 +187,13 @@ std::string FarRun::draw_sample(const SumRequest& request) {
       }
   if (acting.empty()) return "all weights are 0";
   params_of_table_.emplace(request.params.begin(), request.params.end());
+  std::mt19937_64 random(7);
   constexpr int kDrawn = 64;
   std::vector<double> weights, factors;
   for (int k = 0; k < kDrawn; ++k) {
     const auto j = std::size_t(acting[std::size_t(random_below(std::int64_t(acting.size()), random))]);
     for (int w = 0; w < kernels().weights; ++w) weights.push_back(j_.values[w][j]);
-    const auto i = std::size_t(sampled_[std::size_t(k) % sampled_.size()]);
+    const auto i = std::size_t(sample_.particles()[std::size_t(k) % sample_.particles().size()]);
     for (int f = 0; f < kernels().factors; ++f) factors.push_back(i_.values[f][i]);
   }
   table_.begin(sums_.params(request), std::move(weights), std::move(factors));
@@ -229,7 +222,7 @@ double FarRun::cost(const FarSetting& setting) {
 FarWalk FarRun::walk_trees(const FarSetting& setting, bool counts_only) {
   walked_ratio_ = 0;
   FarTable::Limit limit{setting.limit, {}};
-  for (const double size : typical_size_) limit.absolute.push_back(size * setting.limit / 100);
+  for (const double size : sample_.typical_sizes()) limit.absolute.push_back(size * setting.limit / 100);
   const auto ratios = [&](const FarTree& tree) {
     std::vector<double> result;
     result.reserve(tree.cells().size());
@@ -251,7 +244,7 @@ FarWalk FarRun::walk_trees(const FarSetting& setting, bool counts_only) {
 void FarRun::find_sampled_cells() {
   const std::span<const FarCell> cells = tree_of_i().cells();
   std::vector<char> by_particle(i_.position.size() / std::size_t(kernels().axes), 0);
-  for (const std::int64_t i : sampled_) by_particle[std::size_t(i)] = 1;
+  for (const std::int64_t i : sample_.particles()) by_particle[std::size_t(i)] = 1;
   is_sampled_.clear();
   for (const std::int64_t i : tree_of_i().order()) is_sampled_.push_back(by_particle[std::size_t(i)]);
   sampled_cells_.assign(cells.size(), 0);
@@ -273,11 +266,11 @@ void FarRun::find_sampled_cells() {
 void FarRun::make_lists(const SumRequest& request, const FarSetting& setting, Of of) {
   set_leaf(setting.leaf);
   if (lists_ && lists_->setting == setting && lists_->of == of) return;
-  const Timed timed(statistics.seconds.walk);
+  const Timed timed(statistics_.seconds.walk);
   const FarTree& tree = tree_of_i();
   const FarWalk found = walk_trees(setting, false);
-  statistics.pairs_per_i = found.all_pairs() / double(tree.count());
-  statistics.separation = walked_ratio_;
+  statistics_.pairs_per_i = found.all_pairs() / double(tree.count());
+  statistics_.separation = walked_ratio_;
   const FarGrids grids_of_i(tree, setting.order), grids_of_j(tree_of_j_, setting.order);
   const std::span<const FarCell> cells = tree.cells();
   if (of == Of::Sampled && sampled_cells_.empty()) find_sampled_cells();
@@ -335,7 +328,7 @@ void FarRun::make_lists(const SumRequest& request, const FarSetting& setting, Of
 
 void FarRun::go_up(const FarSetting& setting) {
   if (up_order_ == setting.order) return;
-  const Timed timed(statistics.seconds.up);
+  const Timed timed(statistics_.seconds.up);
   const FarTree& tree = tree_of_i();
   const FarGrids grids_of_i(tree, setting.order), grids_of_j(tree_of_j_, setting.order);
   const auto axes = std::size_t(kernels().axes);
@@ -364,26 +357,28 @@ void FarRun::compute(const SumRequest& request, const FarSetting& setting, Of of
   make_lists(request, setting, of);
   go_up(setting);
   {
-    const Timed timed(statistics.seconds.near);
+    const Timed timed(statistics_.seconds.near);
     totals_.resize(source_.outputs, request.ni);
     if (request.progress) request.progress->set_stage(0, 0.4);
-    sums_.sum_near(request, near_lists_.arrays(), lists_are_new_, totals_);
+    if (lists_are_new_) sums_.near().set_lists(near_lists_.arrays());
+    sums_.sum_near(request, totals_.array());
   }
   {
-    const Timed timed(statistics.seconds.distant);
+    const Timed timed(statistics_.seconds.distant);
     distant_sums_.resize(kernels().sums, points_of_i_.count());
     if (request.progress) request.progress->set_stage(0.4, 1);
-    sums_.sum_distant(request, points_of_i_, points_of_j_, distant_lists_.arrays(), lists_are_new_, distant_sums_);
+    if (lists_are_new_) sums_.distant().set_lists(distant_lists_.arrays());
+    sums_.sum_distant(request, points_of_i_.array(), points_of_j_.array(), distant_sums_.array());
   }
   lists_are_new_ = false;
-  const Timed timed(statistics.seconds.down);
+  const Timed timed(statistics_.seconds.down);
   const std::span<const char> cells =
       of == Of::Sampled ? std::span<const char>(sampled_cells_) : std::span<const char>();
   if (kernels().both_sides) FarGrids(tree_of_i(), setting.order).go_down(distant_sums_.all(), cells, for_each_);
   add_up();
-  statistics.order = setting.order;
-  statistics.leaf = setting.leaf;
-  statistics.precision = kernels().precision;
+  statistics_.order = setting.order;
+  statistics_.leaf = setting.leaf;
+  statistics_.precision = kernels().precision;
 }
 
 // totals += factor * sum
@@ -407,40 +402,13 @@ void FarRun::add_up() {
 }
 
 double FarRun::error_of_sample() {
-  statistics.error = statistics.largest = statistics.error_of_sum = 0;
-  statistics.sampled = std::int64_t(sampled_.size());
-  const auto rms = [&](double squares) {
-    const double value = std::sqrt(squares / double(sampled_.size()));
-    return std::isnan(value) ? std::numeric_limits<double>::infinity() : value;
-  };
-  int size_of_terms = source_.outputs;
-  for (const FieldLayout& field : source_.fields) {
-    if (field.role != Role::Output) continue;
-    double of_terms = 0, of_sum = 0;
-    for (const std::int64_t sampled : sampled_) {
-      const auto i = std::size_t(sampled);
-      double error = 0, sum = 0;
-      for (int c = field.first; c < field.first + field.components(); ++c) {
-        const double difference = totals_[c][i] - exact_[c][i];
-        error += difference * difference;
-        sum += exact_[c][i] * exact_[c][i];
-      }
-      if (error == 0) continue;
-      const double relative = std::sqrt(error) / exact_[size_of_terms][i];
-      of_terms += relative * relative;
-      of_sum += error / sum;
-      statistics.largest = std::max(statistics.largest, relative);
-    }
-    statistics.error = std::max(statistics.error, rms(of_terms));
-    statistics.error_of_sum = std::max(statistics.error_of_sum, rms(of_sum));
-    ++size_of_terms;
-  }
-  return statistics.error;
+  const auto total = [&](std::size_t k, int c) { return totals_[c][std::size_t(sample_.particles()[k])]; };
+  return sample_.error(total, statistics_);
 }
 
 void FarRun::finish(const SumRequest& request) {
-  const Timed timed(statistics.seconds.down);
-  sums_.finish(request, totals_);
+  const Timed timed(statistics_.seconds.down);
+  sums_.finish(request, totals_.array());
 }
 
 }  // namespace nbcc

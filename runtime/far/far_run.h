@@ -1,52 +1,34 @@
-// One sum with a far field, step by step: particles, trees, lists, weights up, sums, sums down. far_field.cpp decides
-// with which numbers. Tested by tests/numeric/far_field_test.cpp.
-//
-//   particles -> trees -> lists -> weights go up -> sums over lists: near, distant -> sums go down -> finish()
+// The steps of a sum with a far field on the host, whose sums may be those of any device.
+// Tested by tests/numeric/far_field_test.cpp.
 #pragma once
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "runtime/far/far_sample.h"
 #include "runtime/far/far_sums.h"
 #include "runtime/far/far_table.h"
+#include "runtime/far/far_walk.h"
+#include "runtime/sum/far_steps.h"
 
 namespace nbcc {
 
-// The numbers that are chosen for a run.
-struct FarSetting {
-  int order = 0;          // points along each axis of a grid
-  int leaf = 0;           // particles of a leaf, at most
-  double limit = 0;       // largest relative error of interpolating a term; cells beyond it are not separated
-  double separation = 0;  // in place of the limit: the largest ratio of a cell's radius to its distance; 0: none
-};
-
-class FarRun {
+class FarRun final : public FarSteps {
  public:
-  static constexpr std::int64_t kSampled = 256;  // i whose exact sums are computed, at most
-
-  // Both must outlive this object.
+  // Both must outlive this object. Throws UsageError if the pipeline has no far field.
   FarRun(const Kernel& kernel, const Summation& summation, Precision at_least);
 
-  // Reads the particles and builds trees whose leaves have at most `leaf` particles, unless the particles are where
-  // they were in the last run. Returns why there can be no far field, or "".
-  std::string prepare(const SumRequest& request, int leaf);
-  // Computes exact sums for i drawn at random, and what FarTable needs. Returns why no error can be measured, or "".
-  std::string draw_sample(const SumRequest& request);
-  // The cost of a run, in near pairs. Walks, but does not sum.
-  double cost(const FarSetting& setting);
-  // Computes the totals, before finish(): of all i, or only of the sampled i.
-  enum class Of : bool { All, Sampled };
-  void compute(const SumRequest& request, const FarSetting& setting, Of of);
-  // Compares the totals of the sampled i with the exact sums: the rms of |error| / sum of |terms|.
-  double error_of_sample();
-  // True if all chosen i are sampled.
-  bool sampled_all() const { return sampled_.size() == chosen_.size(); }
-  void finish(const SumRequest& request);
-
-  const FarKernels& kernels() const { return sums_.kernels(); }
-  // Seconds are added up until the caller resets them.
-  FarStatistics statistics;
+  std::string prepare(const SumRequest& request, int leaf) override;
+  std::string draw_sample(const SumRequest& request) override;
+  double cost(const FarSetting& setting) override;
+  void compute(const SumRequest& request, const FarSetting& setting, Of of) override;
+  double error_of_sample() override;
+  bool sampled_all() const override { return sample_.is_complete(); }
+  void finish(const SumRequest& request) override;
+  const FarKernels& kernels() const override { return sums_.kernels(); }
+  FarStatistics statistics() override { return statistics_; }
+  void reset_seconds() override { statistics_.seconds = {}; }
 
  private:
   // Lists of SumState, as arrays.
@@ -73,8 +55,13 @@ class FarRun {
   FarSums sums_;
   FarTable table_;
   std::optional<std::vector<double>> params_of_table_;  // nothing: the table has no weights yet
+  std::vector<double> centres_;
 
-  FarSums::Particles i_, j_;
+  struct Particles {
+    std::vector<double> position;  // [particle][axis]
+    FarColumns values;             // weights of j, factors of i
+  };
+  Particles i_, j_;
   std::vector<double> last_position_of_i_, last_position_of_j_;
   std::vector<std::int64_t> chosen_, last_chosen_;  // the chosen i with a finite position
   std::vector<std::int64_t> not_finite_;            // the other chosen i
@@ -94,11 +81,11 @@ class FarRun {
   ListStore near_lists_, distant_lists_;
   FarColumns points_of_i_, points_of_j_, distant_sums_, totals_;
 
-  std::vector<std::int64_t> sampled_;
-  std::vector<char> is_sampled_;      // [position in the tree of i]
-  std::vector<char> sampled_cells_;   // cells of i that contain a sampled i; empty: not found yet
-  FarColumns exact_;                  // sums, then for each output field sums of |terms|
-  std::vector<double> typical_size_;  // [output field]: sum of |terms|; a tenth of the sampled i have less
+  FarSample sample_;
+  std::vector<char> is_sampled_;     // [position in the tree of i]
+  std::vector<char> sampled_cells_;  // cells of i that contain a sampled i; empty: not found yet
+  FarColumns exact_;                 // as FarSample has it, by i
+  FarStatistics statistics_;
 };
 
 }  // namespace nbcc

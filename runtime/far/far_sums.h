@@ -9,12 +9,18 @@
 
 #include "compiler/far_kernels.h"
 #include "runtime/far/far_grids.h"
-#include "runtime/far/far_walk.h"
 #include "runtime/sum/sum.h"
 
 namespace nbcc {
 
-// Values of particles or points: values[component][element].
+// Values of particles or points in the memory of the device: component c of element k is at data[c * stride + k].
+struct FarArray {
+  double* data = nullptr;
+  std::int64_t stride = 0, count = 0;
+  ArrayView view(int first = 0) const { return {data + first * stride, Element::Double, count, 8, 8 * stride}; }
+};
+
+// Owns such values in the host's memory.
 class FarColumns {
  public:
   void resize(int components, std::int64_t count) {
@@ -29,7 +35,7 @@ class FarColumns {
     return columns;
   }
   void fill(double value) { std::fill(memory_.begin(), memory_.end(), value); }
-  ArrayView view(int first = 0) { return {memory_.data() + first * count_, Element::Double, count_, 8, 8 * count_}; }
+  FarArray array() { return {memory_.data(), count_, count_}; }
   int components() const { return components_; }
   std::int64_t count() const { return count_; }
 
@@ -42,37 +48,40 @@ class FarColumns {
 class FarSums {
  public:
   // Throws UsageError if the pipeline has no far field.
-  FarSums(const Kernel& kernel, Precision at_least);
+  FarSums(const Kernel& kernel, Precision at_least, bool waits = true);
   const FarKernels& kernels() const { return kernels_; }
   std::shared_ptr<const Kernel> measured() const { return measured_; }
   std::vector<std::pair<std::string, std::vector<double>>> params(const SumRequest& request) const;
 
-  // Each function returns when its results are there.
-  struct Particles {
-    std::vector<double> position;  // [particle][axis]
-    FarColumns values;             // weights of j, factors of i
-  };
-  void find_sources(const SumRequest& request, Particles& particles);
-  void find_targets(const SumRequest& request, Particles& particles);
-  // totals[output][i]; only the i of the lists are written.
-  void sum_near(const SumRequest& request, const ListArrays& lists, bool new_lists, FarColumns& totals);
+  // The caller gives these two their lists, on the host here, or on a GPU with the run.
+  SumState& near() { return *near_; }
+  SumState& distant() { return *distant_; }
+
+  // On the host each function returns when its results are there; on a GPU they are there in the order of the stream.
+  // Means over all j of the values that are centred. Waits.
+  void find_centres(const SumRequest& request, std::span<double> centres);
+  // position[particle][axis]; weights of j, factors of i; centres in the memory of the device.
+  void find_sources(const SumRequest& request, double* position, const FarArray& weights, const double* centres);
+  void find_targets(const SumRequest& request, double* position, const FarArray& factors, const double* centres);
+  // near[output][i], or [row] if the lists say so.
+  void sum_near(const SumRequest& request, const FarArray& near, const DeviceLists* new_lists = nullptr);
   // i and j: coordinates, then factors or weights, of all points.
-  void sum_distant(const SumRequest& request, FarColumns& i, FarColumns& j, const ListArrays& lists, bool new_lists,
-                   FarColumns& sums);
-  // exact[output][i], then sizes[output field][i]; only chosen i are written.
-  void sum_sample(const SumRequest& request, std::span<const std::int64_t> chosen, FarColumns& exact);
-  void finish(const SumRequest& request, FarColumns& totals);
+  void sum_distant(const SumRequest& request, const FarArray& i, const FarArray& j, const FarArray& sums,
+                   const DeviceLists* new_lists = nullptr);
+  // exact[output][i], then sizes[output field][i]; only chosen i are written. `chosen`: on the host or the device.
+  void sum_sample(const SumRequest& request, std::span<const std::int64_t> chosen, const FarArray& exact);
+  void finish(const SumRequest& request, const FarArray& totals);
 
  private:
   // Binds the caller's arrays and params to fields of the same name; inputs of `from` only.
   void bind(SumState& sum, const SumRequest& request, std::optional<Role> from) const;
   void run(SumState& sum, const SumRequest& request, RunChoice choice = {}) const;
-  void find(const SumRequest& request, SumState& sum, Role side, const char* values_name, int values,
-            Particles& particles);
+  void find(const SumRequest& request, SumState& sum, Role side, double* position, const FarArray& values,
+            const double* centres);
 
   const KernelSource& source_;
   const FarKernels kernels_;
-  std::vector<double> centres_;
+  const bool waits_;
   std::shared_ptr<const Kernel> measured_;
   std::optional<SumState> sources_, targets_, means_, distant_, near_, sample_, finish_;
 };

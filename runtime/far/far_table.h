@@ -41,8 +41,10 @@ class FarTable {
   // The largest ratio of a cell's radius to its distance at which the error is below the limit; 0: there is none.
   double largest_ratio(double radius, std::int64_t particles, int order, const Limit& limit);
 
- private:
+  // Of cells with radii from 2^size to 2^(size + 1).
   const FarErrors& errors(int size, int order);
+
+ private:
   FarErrors measure(int size, int order);
   double typical_factor(int factor) const;
 

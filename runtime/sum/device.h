@@ -15,6 +15,8 @@
 
 namespace nbcc {
 
+class FarSteps;  // far_steps.h
+
 // One sum on one device, with its working memory, which is kept from run to run. Used by one thread at a time.
 struct Summation {
   virtual ~Summation() = default;
@@ -36,6 +38,9 @@ struct Summation {
   virtual SumStatistics statistics() const { return {}; }
   // Sets the launch configuration of later runs; numbers that are 0 are chosen automatically. GPUs only.
   virtual void set_launch(const LaunchConfig&) {}
+  // The steps of sums with a far field in the device's memory; null: they are done on the host. Throws UsageError if the
+  // pipeline has no far field.
+  virtual std::unique_ptr<FarSteps> far_steps(Precision at_least) const;
   // A loop (for_each.h) on the threads of the device's host work.
   virtual void on_host_threads(std::int64_t count, const std::function<void(std::int64_t)>& body) const {
     for (std::int64_t item = 0; item < count; ++item) body(item);

@@ -100,6 +100,15 @@ void Lists::check_counts(std::int64_t ni, std::int64_t nj) const {
       fmt::format("{}: j_end[{}] is {}, but there are {} j-particles", what, beyond - j_end.begin(), *beyond, nj));
 }
 
+Lists lists_on_device(const DeviceLists& on_device, std::int64_t ni) {
+  Lists lists;
+  lists.what = "lists";
+  lists.number = next_number();
+  lists.on_device = on_device;
+  lists.i_first = {0, ni};
+  return lists;
+}
+
 Lists read_lists(const ListArrays& arrays, const Fetch<std::int64_t>& fetch, const Fetch<double>& fetch_shifts) {
   Lists lists;
   lists.what = "lists";

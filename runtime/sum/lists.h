@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,10 +31,20 @@ struct ListArrays {
 template <typename T>
 using Fetch = std::function<std::vector<T>(const T* from, std::int64_t count)>;
 
+// Lists that were made in the memory of a GPU (templates/cuda_lists.cu.in declares their structs). Addresses are of that
+// memory. An item is a part of the list of up to 64 i.
+struct DeviceLists {
+  std::uint64_t items = 0, ranges = 0;
+  std::int64_t item_count = 0;
+  std::uint64_t i_order = 0, j_order = 0;  // int64: particle of a slot; 0: slot k is particle k
+  double pairs = 0;
+};
+
 // Groups of i, each with the ranges of j that act on it. i_order and j_order map slots to particles; if one is empty,
 // slot k is particle k.
 struct Lists {
   std::string what;  // "lists", "batches": for messages
+  std::optional<DeviceLists> on_device;  // then all arrays below but i_first are empty
   bool are_batches = false;
   std::vector<std::int64_t> i_first, i_order, range_first, j_begin, j_end, j_order;
   std::vector<double> shifts;
@@ -53,12 +64,17 @@ struct Lists {
   std::int64_t pairs = 0;            // pairs of all groups
   std::int64_t max_j_end = 0;        // greatest element of j_end
 
+  double pair_count() const { return on_device ? on_device->pairs : double(pairs); }
+
   // Throws UsageError if the lists do not fit these numbers of particles.
   void check_counts(std::int64_t ni, std::int64_t nj) const;
 };
 
 // Throws UsageError that names the entry, its value and the valid values.
 Lists read_lists(const ListArrays& arrays, const Fetch<std::int64_t>& fetch, const Fetch<double>& fetch_shifts);
+
+// Lists in the memory of a GPU, of all ni particles.
+Lists lists_on_device(const DeviceLists& lists, std::int64_t ni);
 
 // Batches are consecutive particles with equal ids; the j of a batch act on the i with the same id. Takes O(particles)
 // time and memory for any ids. Throws UsageError for an id that is not from 0 to batches - 1, or less than the id

@@ -93,6 +93,8 @@ struct PairMethod {
   std::function<void(const SumRequest&)> enqueue;
   // Statistics of sums over neighbours since the sum was made. Null: Summation::statistics() returns them.
   std::function<SumStatistics()> statistics;
+  // Waits for the method's runs, if they are others than those of the device. Null: they are not.
+  std::function<void(Progress*)> wait;
 };
 
 struct RunPlan {

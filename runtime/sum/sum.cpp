@@ -15,6 +15,7 @@
 #include "runtime/error.h"
 #include "runtime/first_failure.h"
 #include "runtime/sum/batch_sums.h"
+#include "runtime/sum/far_steps.h"
 #include "runtime/sum/image_warning.h"
 #include "runtime/sum/int_range.h"
 #include "runtime/sum/plural.h"
@@ -287,6 +288,13 @@ void SumState::set_lists(const std::optional<ListArrays>& arrays) {
   lists_ = std::make_unique<const Lists>(std::move(lists));
 }
 
+void SumState::set_device_lists(const DeviceLists& lists) {
+  check_lists("lists");
+  Lists made = lists_on_device(lists, count_of_i());
+  clear_lists();
+  lists_ = std::make_unique<const Lists>(std::move(made));
+}
+
 void SumState::set_batches(std::int64_t batches, std::int64_t ni, const std::int64_t* i_batch, std::int64_t nj,
                            const std::int64_t* j_batch) {
   check_lists("batches");
@@ -456,6 +464,8 @@ FoundPairs SumState::find_pairs(Progress* progress) {
   return summation_->find_pairs(request);
 }
 
+std::unique_ptr<FarSteps> Summation::far_steps(Precision) const { return nullptr; }
+
 FoundPairs Summation::find_pairs(const SumRequest&) {
   throw UsageError("neighbours: this device does not return them; the CPU does");
 }
@@ -464,6 +474,8 @@ void SumState::wait(Progress* progress) {
   FirstFailure failure;
   failure.attempt([&] { summation_->wait(progress); });
   failure.attempt([&] { batch_sums_->wait(progress); });
+  for (const PairMethod& method : methods_)
+    if (method.wait) failure.attempt([&] { method.wait(progress); });
   failure.rethrow();
 }
 

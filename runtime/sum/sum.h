@@ -55,6 +55,8 @@ class SumState {
   void set_batches(std::int64_t batches, std::int64_t ni, const std::int64_t* i_batch, std::int64_t nj,
                    const std::int64_t* j_batch);
   void set_listed_pairs(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j);
+  // Lists that the caller has made in the memory of the sum's GPU; they are not copied.
+  void set_device_lists(const DeviceLists& lists);
   void clear_lists();
   // Sets the values of a param for each group of the lists or each batch: values[group][component].
   void set_param_of_groups(std::string_view name, std::span<const double> values);

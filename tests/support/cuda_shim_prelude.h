@@ -143,6 +143,7 @@ static inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned by)
   return (unsigned)(both << (by & 31) >> 32);
 }
 static inline int __clz(unsigned x) { return x == 0 ? 32 : __builtin_clz(x); }
+static inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll((unsigned long long)x); }
 static inline double __longlong_as_double(long long bits) { return __builtin_bit_cast(double, bits); }
 static inline long long __double_as_longlong(double x) { return __builtin_bit_cast(long long, x); }
 template <typename T>

@@ -73,7 +73,7 @@ const std::map<std::string, std::vector<std::string>> kModules = {
     {"runtime/search", {"runtime"}},  // reads the compiler's plain data alone
     {"runtime/far", {"runtime/sum"}},
     {"runtime/cpu", {"runtime/cache", "runtime/search"}},
-    {"runtime/cuda", {"runtime/cache", "templates"}},
+    {"runtime/cuda", {"runtime/cache", "runtime/far", "templates"}},
     {"runtime/api", {"runtime/cpu", "runtime/cuda", "runtime/far"}},
     {"runtime/image", {"runtime/api"}},
     {"particles", {"compiler/passes", "runtime"}},

@@ -1,0 +1,227 @@
+// Launches the kernels of templates/cuda_far_walk.cu.in. Entry points: the header.
+#include "runtime/cuda/cuda_far_walk.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "runtime/error.h"
+#include "runtime/round_up.h"
+
+namespace nbcc {
+namespace {
+
+using namespace far_data;
+
+constexpr int kBlock = 128;
+constexpr int kRounds = 16;  // of the frontier, before each warp descends alone
+constexpr unsigned kFrontier = 1u << 17;
+constexpr double kFirstEntriesPerCell = 64;
+
+int bits_of(std::uint64_t largest) {
+  int bits = 1;
+  while (bits < 32 && (largest >> bits) != 0) ++bits;
+  return bits;
+}
+
+template <typename T>
+T* at(const CudaBuffer& buffer) {
+  return reinterpret_cast<T*>(buffer.data());
+}
+
+}  // namespace
+
+CudaFarWalk::CudaFarWalk(const CudaKernel& kernel, CudaRadixSort& sort)
+    : program_(kernel, "cuda_far_walk.cu", ""),
+      sort_(sort),
+      walk_cells_i_(kernel.gpu()),
+      walk_cells_j_(kernel.gpu()),
+      errors_(kernel.gpu()),
+      state_(kernel.gpu()),
+      frontier_(kernel.gpu()),
+      entries_(kernel.gpu()),
+      first_(kernel.gpu()),
+      ranges_(kernel.gpu()),
+      items_{CudaBuffer(kernel.gpu()), CudaBuffer(kernel.gpu())},
+      blocks_{CudaBuffer(kernel.gpu()), CudaBuffer(kernel.gpu())},
+      pinned_(kernel.gpu()) {}
+
+void CudaFarWalk::set_cells(const CudaFarCells& of_i, const CudaFarCells& of_j, int axes, bool both_sides, int grid,
+                            const CudaFarLimits& limits, CudaStream* stream) {
+  const CudaGpu& gpu = program_.gpu();
+  of_i_ = of_i;
+  of_j_ = of_j;
+  reserve_elements(state_, 2, sizeof(FarWalkState), "counters");
+  reserve_elements(errors_, std::int64_t(limits.errors.size()) + 1, sizeof(FarError), "errors of interpolation");
+  reserve_elements(walk_cells_j_, of_j.count, sizeof(WalkCell), "cells");
+  const bool one_tree = of_i.cells == of_j.cells;
+  if (!one_tree) reserve_elements(walk_cells_i_, of_i.count, sizeof(WalkCell), "cells");
+  if (!limits.errors.empty()) {
+    const std::size_t bytes = limits.errors.size() * sizeof(FarError);
+    gpu.synchronize(stream);  // an earlier copy may still read the pinned memory
+    pinned_.reserve(std::max(bytes, sizeof(FarWalkState)));
+    std::memcpy(pinned_.data(), limits.errors.data(), bytes);
+    gpu.send(errors_.data(), pinned_.data(), bytes, stream);
+  }
+  gpu.require(gpu.driver().memset_d32_async(state_.data(), 0, 2 * sizeof(FarWalkState) / 4, stream),
+              "clearing counters");
+  FarCellsArgument argument{};
+  argument.axes = axes;
+  argument.errors = at<const FarError>(errors_);
+  argument.first_size = limits.first_size;
+  argument.outputs = limits.outputs;
+  argument.sizes = limits.outputs == 0 ? 0 : int(limits.errors.size()) / (limits.outputs * kRatios);
+  argument.separation = limits.separation;
+  argument.relative = limits.relative;
+  std::copy(limits.absolute.begin(), limits.absolute.end(), argument.absolute);
+  argument.largest_ratio = reinterpret_cast<unsigned long long*>(state_.data() + sizeof(FarWalkState));
+  const auto prepare = [&](const CudaFarCells& cells, const CudaBuffer& to) {
+    argument.cells = cells.cells;
+    argument.count = cells.count;
+    argument.walk_cells = at<WalkCell>(to);
+    program_.launch("nbcc_far_cells", ceil_div(cells.count, kBlock), kBlock, argument, stream);
+  };
+  prepare(of_j, walk_cells_j_);
+  if (!one_tree) prepare(of_i, walk_cells_i_);
+  walk_.of_j = at<const WalkCell>(walk_cells_j_);
+  walk_.of_i = one_tree ? walk_.of_j : at<const WalkCell>(walk_cells_i_);
+  walk_.axes = axes;
+  walk_.both_sides = both_sides ? 1 : 0;
+  walk_.grid = grid;
+  walk_.cells_i = of_i.count;
+  walk_.source_bits = bits_of(2 * std::uint64_t(of_j.count));
+  walk_.state = at<FarWalkState>(state_);
+}
+
+FarWalkState CudaFarWalk::walk(bool counts_only, CudaStream* stream) {
+  const CudaGpu& gpu = program_.gpu();
+  reserve_elements(frontier_, 2 * std::int64_t(kFrontier), sizeof(FarEntryPair), "pairs of cells");
+  walk_.frontier_capacity = kFrontier;
+  walk_.frontier[0] = at<FarEntryPair>(frontier_);
+  walk_.frontier[1] = walk_.frontier[0] + kFrontier;
+  walk_.counts_only = counts_only ? 1 : 0;
+  gpu.require(gpu.driver().memset_d32_async(state_.data(), 0, sizeof(FarWalkState) / 4, stream), "clearing counters");
+  FarRoundArgument argument{walk_, 0};
+  for (; argument.round < kRounds; ++argument.round) {
+    const std::int64_t most_pairs = std::int64_t(1) << argument.round;
+    program_.launch("nbcc_far_round", std::min(resident_blocks(), ceil_div(most_pairs, kBlock)), kBlock, argument,
+                    stream);
+    program_.launch("nbcc_far_next_round", 1, 1, argument, stream);
+  }
+  program_.launch("nbcc_far_descend", resident_blocks(), kBlock, argument, stream);
+  pinned_.reserve(2 * sizeof(FarWalkState));
+  gpu.fetch(pinned_.data(), state_.data(), 2 * sizeof(FarWalkState), stream);
+  gpu.synchronize(stream);
+  FarWalkState state;
+  std::memcpy(&state, pinned_.data(), sizeof state);
+  if (state.overflow != 0) throw std::logic_error("a walk of a far field ran out of room for pairs of cells");
+  return state;
+}
+
+CudaFarWalk::Counts CudaFarWalk::counts_of(const FarWalkState& state) {
+  Counts counts;
+  for (std::size_t kind = 0; kind < 4; ++kind) counts.pairs[kind] = double(state.pairs[kind]);
+  float ratio = 0;
+  std::memcpy(&ratio, pinned_.data() + sizeof(FarWalkState), sizeof ratio);
+  counts.largest_ratio = ratio;
+  return counts;
+}
+
+CudaFarWalk::Counts CudaFarWalk::count(CudaStream* stream) { return counts_of(walk(true, stream)); }
+
+CudaFarWalk::Counts CudaFarWalk::make_lists(int near_i, int distant_i, CudaStream* stream) {
+  std::int64_t capacity = std::int64_t(entries_.bytes() / sizeof(std::uint64_t));
+  if (capacity == 0) capacity = std::int64_t(kFirstEntriesPerCell * double(of_i_.count)) + 1024;
+  FarWalkState state;
+  for (;;) {
+    reserve_elements(entries_, capacity, sizeof(std::uint64_t), "lists");
+    walk_.entries = at<unsigned long long>(entries_);
+    walk_.entry_capacity = std::uint64_t(capacity);
+    state = walk(false, stream);
+    if (std::int64_t(state.entries) <= capacity) break;
+    capacity = std::int64_t(state.entries) + std::int64_t(state.entries) / 8;
+  }
+  const Counts counts = counts_of(state);
+  if (state.entries > std::uint64_t(std::numeric_limits<int>::max()))
+    throw DeviceError("the lists of a far field have more than 2^31 entries");
+  const auto count = std::int64_t(state.entries);
+  const int groups = 3 * of_i_.count;
+  const std::uint64_t sorted =
+      sort_.sort(entries_.data(), 0, count, 0, walk_.source_bits + bits_of(std::uint64_t(groups)), stream).keys;
+  reserve_elements(first_, groups + 1, sizeof(unsigned), "lists");
+  reserve_elements(ranges_, count + 1, sizeof(FarRange), "lists");
+  lists_ = {};
+  lists_.of_i = walk_.of_i;
+  lists_.of_j = walk_.of_j;
+  lists_.cells_i = of_i_.count;
+  lists_.grid = walk_.grid;
+  lists_.source_bits = walk_.source_bits;
+  lists_.particles_i = of_i_.particles;
+  lists_.particles_j = of_j_.particles;
+  lists_.entries = reinterpret_cast<const unsigned long long*>(sorted);
+  lists_.entry_count = std::uint64_t(count);
+  lists_.first = at<unsigned>(first_);
+  lists_.ranges = at<FarRange>(ranges_);
+  program_.launch("nbcc_far_ranges", ceil_div(count + 1, kBlock), kBlock, lists_, stream);
+  const std::int64_t slots = of_i_.particles + (walk_.both_sides ? std::int64_t(of_i_.count) * walk_.grid : 0);
+  parts_[0].rows = of_i_.particles;
+  parts_[1].rows = slots;
+  make_items(0, 0, of_i_.count, near_i, stream);
+  make_items(1, of_i_.count, groups, distant_i, stream);
+  parts_[0].lists.pairs = counts.pairs[0];
+  parts_[1].lists.pairs = counts.all_pairs() - counts.pairs[0];
+  return counts;
+}
+
+// Counts first, so that the items have room.
+void CudaFarWalk::make_items(std::size_t part, int group_begin, int group_end, int item_i, CudaStream* stream) {
+  const CudaGpu& gpu = program_.gpu();
+  FarListsArgument& argument = of_parts_[part];
+  argument = lists_;
+  argument.group_begin = group_begin;
+  argument.group_end = group_end;
+  argument.item_i = item_i;
+  argument.first_additional_row = int(parts_[part].rows);
+  const std::int64_t blocks = ceil_div(group_end - group_begin, kGroupsPerBlock);
+  reserve_elements(blocks_[part], blocks + 1, 2 * sizeof(unsigned), "lists");
+  argument.of_blocks = reinterpret_cast<unsigned(*)[2]>(blocks_[part].data());
+  program_.launch("nbcc_far_count", blocks, kGroupsPerBlock, argument, stream);
+  program_.launch("nbcc_far_sum_counts", 1, kGroupsPerBlock, argument, stream);
+  unsigned all[2];
+  pinned_.reserve(sizeof all);
+  gpu.fetch(pinned_.data(), blocks_[part].data() + std::uint64_t(blocks) * sizeof all, sizeof all, stream);
+  gpu.synchronize(stream);
+  std::memcpy(all, pinned_.data(), sizeof all);
+  if (parts_[part].rows + all[1] > std::numeric_limits<int>::max())
+    throw DeviceError("the grids of a far field have more than 2^31 points");
+  parts_[part].rows += all[1];
+  reserve_elements(items_[part], std::int64_t(all[0]) + 1, sizeof(FarItem), "lists");
+  argument.items = at<FarItem>(items_[part]);
+  program_.launch("nbcc_far_items", blocks, kGroupsPerBlock, argument, stream);
+  DeviceLists& lists = parts_[part].lists;
+  lists.items = items_[part].data();
+  lists.item_count = all[0];
+  lists.ranges = ranges_.data();
+}
+
+void CudaFarWalk::check(const double* values, const double* others, std::int64_t count, CudaDevicePointer flags,
+                        CudaStream* stream) {
+  const FarCheckArgument argument{values, others, count, reinterpret_cast<unsigned*>(flags)};
+  program_.launch("nbcc_far_check", std::min(resident_blocks(), ceil_div(count, kBlock)), kBlock, argument, stream);
+}
+
+void CudaFarWalk::pick(const FarColumns& from, int columns, CudaDevicePointer picked, std::int64_t count,
+                       CudaDevicePointer rows, CudaStream* stream) {
+  const FarPickArgument argument{from, columns, reinterpret_cast<const long long*>(picked), count,
+                                 reinterpret_cast<double*>(rows)};
+  program_.launch("nbcc_far_pick", ceil_div(count, kBlock), kBlock, argument, stream);
+}
+
+void CudaFarWalk::combine(std::size_t part, const FarColumns& sums, int columns, CudaStream* stream) {
+  const FarListsArgument& lists = of_parts_[part];
+  if (parts_[part].rows == lists.first_additional_row) return;
+  program_.launch("nbcc_far_combine", ceil_div(lists.group_end - lists.group_begin, kGroupsPerBlock), kGroupsPerBlock,
+                  FarCombineArgument{lists, sums, columns}, stream);
+}
+
+}  // namespace nbcc

@@ -1,0 +1,89 @@
+// Trees on a GPU -> the lists of a far field there. The same as walk() of runtime/far/far_walk.h, and the lists that
+// FarRun makes of it. Tested by tests/unit/cuda_far_walk_test.cpp.
+#pragma once
+#include <array>
+#include <vector>
+
+#include "runtime/cuda/cuda_far_program.h"
+#include "runtime/cuda/cuda_radix_sort.h"
+#include "runtime/sum/lists.h"
+#include "templates/cuda_far_data.h"
+
+namespace nbcc {
+
+// Cells of one tree on the GPU.
+struct CudaFarCells {
+  const far_data::FarCell* cells = nullptr;
+  int count = 0;
+  std::int64_t particles = 0;
+};
+
+// From which distance the grids of cells serve (FarTable::largest_ratio).
+struct CudaFarLimits {
+  double separation = 0;                   // in place of what follows, unless it is 0
+  int first_size = 0, outputs = 0;         // binary exponent of the smallest radius; output fields
+  std::vector<far_data::FarError> errors;  // [size][output][ratio]
+  double relative = 0;                     // limits
+  std::vector<double> absolute;            // [output]
+};
+
+class CudaFarWalk {
+ public:
+  // `sort` must outlive this object; calls of one stream may share it.
+  CudaFarWalk(const CudaKernel& kernel, CudaRadixSort& sort);
+
+  // Sets the trees and limits of later walks. of_i and of_j may be the same.
+  void set_cells(const CudaFarCells& of_i, const CudaFarCells& of_j, int axes, bool both_sides, int grid,
+                 const CudaFarLimits& limits, CudaStream* stream);
+  struct Counts {
+    std::array<double, 4> pairs{};  // by FarKind
+    double largest_ratio = 0;
+    double all_pairs() const { return pairs[0] + pairs[1] + pairs[2] + pairs[3]; }
+  };
+  // Waits for the result.
+  Counts count(CudaStream* stream);
+  // Flags: some value differs from others[k] (null: none does), some value is not finite. `flags` are two unsigned in
+  // GPU memory that were 0.
+  void check(const double* values, const double* others, std::int64_t count, CudaDevicePointer flags,
+             CudaStream* stream);
+  // rows[k * columns + c] = from[c][picked[k]], in GPU memory.
+  void pick(const far_data::FarColumns& from, int columns, CudaDevicePointer picked, std::int64_t count,
+            CudaDevicePointer rows, CudaStream* stream);
+
+  // Lists for the sums of near pairs, and of distant ones. Rows of results: first those of all slots (particles of i in
+  // the order of the tree, then points of grids), then additional ones, which combine() adds to the first.
+  struct Part {
+    DeviceLists lists;
+    std::int64_t rows = 0;
+  };
+  // near_i, distant_i: the most i of an item. Waits.
+  Counts make_lists(int near_i, int distant_i, CudaStream* stream);
+  const Part& near() const { return parts_[0]; }
+  const Part& distant() const { return parts_[1]; }
+  void combine_near(const far_data::FarColumns& sums, int columns, CudaStream* stream) {
+    combine(0, sums, columns, stream);
+  }
+  void combine_distant(const far_data::FarColumns& sums, int columns, CudaStream* stream) {
+    combine(1, sums, columns, stream);
+  }
+
+ private:
+  far_data::FarWalkState walk(bool counts_only, CudaStream* stream);
+  Counts counts_of(const far_data::FarWalkState& state);
+  void make_items(std::size_t part, int group_begin, int group_end, int item_i, CudaStream* stream);
+  void combine(std::size_t part, const far_data::FarColumns& sums, int columns, CudaStream* stream);
+  std::int64_t resident_blocks() const { return std::int64_t(program_.gpu().multiprocessors()) * 6; }
+
+  CudaFarProgram program_;
+  CudaRadixSort& sort_;
+  CudaFarCells of_i_, of_j_;
+  far_data::FarWalkArgument walk_{};
+  far_data::FarListsArgument lists_{};
+  CudaBuffer walk_cells_i_, walk_cells_j_, errors_, state_, frontier_, entries_, first_, ranges_;
+  std::array<CudaBuffer, 2> items_, blocks_;
+  std::array<far_data::FarListsArgument, 2> of_parts_{};
+  std::array<Part, 2> parts_;
+  CudaPinned pinned_;
+};
+
+}  // namespace nbcc

@@ -1,0 +1,82 @@
+// Draws particles and compares sums. Entry points: the header.
+#include "runtime/far/far_sample.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <set>
+
+namespace nbcc {
+
+FarSample::FarSample(const KernelSource& source) : source_(source) {
+  for (const FieldLayout& field : source.fields) fields_ += field.role == Role::Output ? 1 : 0;
+}
+
+bool FarSample::draw(std::int64_t count, const std::function<std::int64_t(std::int64_t)>& chosen) {
+  std::mt19937_64 random(20101);
+  const std::int64_t wanted = std::min(FarSteps::kSampled, count);
+  std::set<std::int64_t> numbers;
+  if (wanted == count) {
+    for (std::int64_t k = 0; k < count; ++k) numbers.insert(k);
+  } else {
+    std::uniform_int_distribution<std::int64_t> number(0, count - 1);
+    while (std::int64_t(numbers.size()) < wanted) numbers.insert(number(random));
+  }
+  std::vector<std::int64_t> drawn;
+  for (const std::int64_t k : numbers) drawn.push_back(chosen(k));
+  std::ranges::sort(drawn);
+  drawn_from_ = count;
+  if (drawn == particles_) return false;
+  particles_ = std::move(drawn);
+  return true;
+}
+
+bool FarSample::set_exact(std::vector<double> rows) {
+  exact_ = std::move(rows);
+  typical_sizes_.clear();
+  for (int field = 0; field < fields_; ++field) {
+    std::vector<double> sizes;
+    for (std::size_t k = 0; k < particles_.size(); ++k)
+      sizes.push_back(exact_[k * std::size_t(columns()) + std::size_t(source_.outputs + field)]);
+    if (!std::ranges::all_of(sizes, [](double size) { return std::isfinite(size); })) return false;
+    const auto tenth = sizes.begin() + std::ptrdiff_t(sizes.size() / 10);
+    std::ranges::nth_element(sizes, tenth);
+    typical_sizes_.push_back(*tenth);
+  }
+  return true;
+}
+
+double FarSample::error(const std::function<double(std::size_t k, int c)>& totals, FarStatistics& statistics) const {
+  statistics.error = statistics.largest = statistics.error_of_sum = 0;
+  statistics.sampled = std::int64_t(particles_.size());
+  const auto rms = [&](double squares) {
+    const double value = std::sqrt(squares / double(particles_.size()));
+    return std::isnan(value) ? std::numeric_limits<double>::infinity() : value;
+  };
+  int size_of_terms = source_.outputs;
+  for (const FieldLayout& field : source_.fields) {
+    if (field.role != Role::Output) continue;
+    double of_terms = 0, of_sum = 0;
+    for (std::size_t k = 0; k < particles_.size(); ++k) {
+      const double* const exact = exact_.data() + k * std::size_t(columns());
+      double error = 0, sum = 0;
+      for (int c = field.first; c < field.first + field.components(); ++c) {
+        const double difference = totals(k, c) - exact[c];
+        error += difference * difference;
+        sum += exact[c] * exact[c];
+      }
+      if (error == 0) continue;
+      const double relative = std::sqrt(error) / exact[size_of_terms];
+      of_terms += relative * relative;
+      of_sum += error / sum;
+      statistics.largest = std::max(statistics.largest, relative);
+    }
+    statistics.error = std::max(statistics.error, rms(of_terms));
+    statistics.error_of_sum = std::max(statistics.error_of_sum, rms(of_sum));
+    ++size_of_terms;
+  }
+  return statistics.error;
+}
+
+}  // namespace nbcc

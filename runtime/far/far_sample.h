@@ -1,0 +1,40 @@
+// Some i drawn at random, whose sums are compared with exact ones. Used by FarRun and CudaFarRun.
+#pragma once
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "runtime/sum/far_steps.h"
+
+namespace nbcc {
+
+class FarSample {
+ public:
+  // `source` must outlive this object.
+  explicit FarSample(const KernelSource& source);
+
+  // Draws from `count` chosen i, each once. True if others than before are drawn. chosen(k): the k-th chosen i.
+  bool draw(std::int64_t count, const std::function<std::int64_t(std::int64_t)>& chosen);
+  std::span<const std::int64_t> particles() const { return particles_; }  // rising
+  bool is_complete() const { return std::int64_t(particles_.size()) == drawn_from_; }
+
+  // rows[k * columns() + c]: of the k-th drawn i, the exact sum of output component c, then for each output field the
+  // sum of |terms|. False: a sum of |terms| is not finite.
+  [[nodiscard]] bool set_exact(std::vector<double> rows);
+  int columns() const { return source_.outputs + fields_; }
+  // [output field]: the sum of |terms| of a drawn i; a tenth of them have less.
+  std::span<const double> typical_sizes() const { return typical_sizes_; }
+
+  // totals(k, c): of the k-th drawn i. Returns the rms of |error| / sum of |terms|, the largest of all output fields,
+  // and sets the errors of the statistics.
+  double error(const std::function<double(std::size_t k, int c)>& totals, FarStatistics& statistics) const;
+
+ private:
+  const KernelSource& source_;
+  int fields_ = 0;  // outputs
+  std::int64_t drawn_from_ = 0;
+  std::vector<std::int64_t> particles_;
+  std::vector<double> exact_, typical_sizes_;
+};
+
+}  // namespace nbcc

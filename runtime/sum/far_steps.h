@@ -1,0 +1,55 @@
+// The steps of a sum with a far field, which each device does in its own memory: FarRun (runtime/far/far_run.h) on the
+// host, CudaFarRun (runtime/cuda/cuda_far_run.h) on a GPU. runtime/far/far_field.cpp decides with which numbers.
+//
+//   particles -> trees -> lists -> weights go up -> sums over lists: near, distant -> sums go down -> finish()
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "compiler/far_kernels.h"
+#include "runtime/sum/pair_method.h"
+
+namespace nbcc {
+
+// The numbers that are chosen for a run.
+struct FarSetting {
+  int order = 0;          // points along each axis of a grid
+  int leaf = 0;           // particles of a leaf, at most
+  double limit = 0;       // of the relative error of interpolating a term, by which cells are judged to be distant
+  double separation = 0;  // in place of the limit: the largest ratio of a cell's radius to its distance; 0: none
+  bool operator==(const FarSetting&) const = default;
+};
+
+class FarSteps {
+ public:
+  static constexpr std::int64_t kSampled = 256;  // i whose exact sums are computed, at most
+  enum class Of : bool { All, Sampled };
+
+  FarSteps() = default;
+  FarSteps(const FarSteps&) = delete;
+  FarSteps& operator=(const FarSteps&) = delete;
+  virtual ~FarSteps() = default;
+
+  // Reads the particles and builds trees whose leaves have at most `leaf` particles, unless the particles are where
+  // they were in the last run. Returns why there can be no far field, or "".
+  virtual std::string prepare(const SumRequest& request, int leaf) = 0;
+  // Computes exact sums for i drawn at random, and what errors of interpolation are measured with. Returns why no error
+  // can be measured, or "".
+  virtual std::string draw_sample(const SumRequest& request) = 0;
+  // The cost of a run, in near pairs. Walks, but does not sum.
+  virtual double cost(const FarSetting& setting) = 0;
+  // Computes the totals, before finish(): of all i, or at least of the sampled i.
+  virtual void compute(const SumRequest& request, const FarSetting& setting, Of of) = 0;
+  // Compares the totals of the sampled i with the exact sums: the rms of |error| / sum of |terms|.
+  virtual double error_of_sample() = 0;
+  // True if all chosen i are in the sample.
+  virtual bool sampled_all() const = 0;
+  virtual void finish(const SumRequest& request) = 0;
+  virtual const FarKernels& kernels() const = 0;
+  // Of the last run. May wait for it.
+  virtual FarStatistics statistics() = 0;
+  virtual void reset_seconds() = 0;
+  virtual void wait() {}  // for the work of the last run
+};
+
+}  // namespace nbcc
