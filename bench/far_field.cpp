@@ -1,27 +1,24 @@
-// Sums to a tolerance on the CPU, by one thread: seconds of CPU time of the first and of a steady run, stages, and the
-// errors of 256 i against all pairs in double precision. `--write FOLDER` leaves the bodies for far_field_peers.py.
-#include "runtime/far/far_field.h"
-
+// Sums to a tolerance, by one thread of the CPU or on a GPU: seconds of the first and of a steady run (CPU time, on a
+// GPU wall-clock time, with arrays of floats in its memory), stages, and the errors of 256 i against all pairs in
+// double precision. `--write FOLDER` leaves the bodies for far_field_peers.py.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
-#include <map>
+#include <memory>
 #include <random>
 #include <set>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "compiler/source/parse.h"
-#include "compiler/text/source.h"
-#include "jit/build_kernel.h"
-#include "jit/cpu_jit.h"
-#include "runtime/cpu/cpu_device.h"
+#include "runtime/api/nbcc.hpp"
 
 namespace nbcc::bench {
 namespace {
@@ -29,16 +26,52 @@ namespace {
 struct Choice {
   std::vector<double> sizes{1e5, 1e6}, tolerances{1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8};
   std::vector<std::string> bodies{"plummer", "cube"};
-  std::string folder, pipeline = "gravity";
+  std::string folder, device = "cpu";
   int rounds = 3, threads = 1;
   bool all_pairs = false;
-  FarChoice far;
+  nbcc_far_choice far{sizeof(nbcc_far_choice), 0, 0, 0};
 };
 
-double cpu_seconds() { return double(std::clock()) / CLOCKS_PER_SEC; }
+double seconds_of(const std::string& device) {
+  if (device == "cpu") return double(std::clock()) / CLOCKS_PER_SEC;
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// An array of doubles on the host, or of floats in the memory of a GPU.
+class Array {
+ public:
+  Array(const Device& device, bool on_gpu, std::vector<double> values) : host_(std::move(values)) {
+    if (!on_gpu) return;
+    const std::vector<float> narrow(host_.begin(), host_.end());
+    gpu_ = std::make_unique<DeviceMemory>(device, narrow.size() * sizeof(float));
+    gpu_->write(0, narrow.data(), narrow.size() * sizeof(float));
+  }
+  View view(int components) const {
+    const auto count = std::int64_t(host_.size()) / components;
+    const auto size = std::int64_t(gpu_ ? sizeof(float) : sizeof(double));
+    return {nbcc_view{gpu_ ? gpu_->data() : const_cast<double*>(host_.data()), gpu_ ? NBCC_FLOAT : NBCC_DOUBLE_ELEMENT,
+                      count, size * components, size}};
+  }
+  const std::vector<double>& fetch() {
+    if (!gpu_) return host_;
+    std::vector<float> narrow(host_.size());
+    gpu_->read(0, narrow.data(), narrow.size() * sizeof(float));
+    std::copy(narrow.begin(), narrow.end(), host_.begin());
+    return host_;
+  }
+  void move_first(double by) {
+    host_[0] += by;
+    const auto first = float(host_[0]);
+    if (gpu_) gpu_->write(0, &first, sizeof first);
+  }
+
+ private:
+  std::vector<double> host_;
+  std::unique_ptr<DeviceMemory> gpu_;
+};
 
 // A Plummer sphere of unit scale length that ends where 0.999 of its mass are, or the unit cube.
-std::vector<double> places(const std::string& bodies, std::int64_t n) {
+std::vector<double> positions_of(const std::string& bodies, std::int64_t n) {
   std::mt19937_64 random(3);
   std::uniform_real_distribution<double> uniform(0, 1);
   std::normal_distribution<double> normal;
@@ -105,50 +138,56 @@ Errors errors_of(const Exact& exact, const std::vector<double>& acc, const std::
 }
 
 void measure(const Choice& choice, const std::string& bodies, std::int64_t n) {
-  std::vector<double> x = places(bodies, n), mass(std::size_t(n), 1.0 / double(n)), acc(x.size()), pot(mass.size());
+  std::vector<double> x = positions_of(bodies, n), mass(std::size_t(n), 1.0 / double(n));
   if (!choice.folder.empty()) {
     std::ofstream file(fmt::format("{}/{}_{}.bin", choice.folder, bodies, n), std::ios::binary);
     file.write(reinterpret_cast<const char*>(x.data()), std::streamsize(x.size() * sizeof(double)));
   }
+  const bool on_gpu = choice.device != "cpu";
+  if (on_gpu)
+    for (double& value : x) value = double(float(value));
   const Exact exact = exact_sums(x, mass[0], 1e-4);
-  CpuDevice device(choice.threads, detect_isa(), make_cpu_toolchain(), "", "");
-  const Source source = read_source(std::string(NBCC_BENCH_PIPELINES "/gravity.pipe"));
-  const auto kernel = device.load(build_cpu_kernel(source, {}, detect_isa(), ""));
+  const Device device(choice.device, {.threads = choice.threads});
+  const Pipeline gravity = Pipeline::from_file(device, NBCC_BENCH_PIPELINES "/gravity.pipe");
+  Array places(device, on_gpu, std::move(x)), masses(device, on_gpu, std::move(mass)),
+      acc(device, on_gpu, std::vector<double>(std::size_t(3 * n))),
+      pot(device, on_gpu, std::vector<double>(std::size_t(n)));
   const auto one = [&](double tolerance) {
-    SumState sum(kernel);
-    sum.bind("xi", {x.data(), Element::Double, n, 24, 8});
-    sum.bind("xj", {x.data(), Element::Double, n, 24, 8});
-    sum.bind("mj", {mass.data(), Element::Double, n, 8, 8});
-    sum.bind("acc", {acc.data(), Element::Double, n, 24, 8});
-    sum.bind("pot", {pot.data(), Element::Double, n, 8, 8});
-    set_tolerance(sum, tolerance, choice.far);
-    const double start = cpu_seconds();
-    sum.run();
-    const double first = cpu_seconds() - start;
-    double steady = 1e300;
-    FarStatistics best;
-    for (int round = 0; round < choice.rounds; ++round) {
-      x[0] += 1e-9;  // bodies that have moved: the tree is made anew
-      const double begin = cpu_seconds();
+    Sum sum(gravity);
+    sum.bind("xi", places.view(3)).bind("xj", places.view(3)).bind("mj", masses.view(1));
+    sum.bind("acc", acc.view(3)).bind("pot", pot.view(1));
+    nbcc_error* failed = nullptr;
+    if (nbcc_sum_set_tolerance(sum.get(), tolerance, &choice.far, &failed) != NBCC_OK)
+      throw Error(NBCC_ERROR_USAGE, nbcc_error_message(failed));
+    const auto run_once = [&] {
+      const double start = seconds_of(choice.device);
       sum.run();
-      const double seconds = cpu_seconds() - begin;
-      if (seconds < steady) steady = seconds, best = sum.statistics().far;
+      sum.wait();
+      return seconds_of(choice.device) - start;
+    };
+    const double first = run_once();
+    double steady = 1e300;
+    nbcc_statistics best{};
+    for (int round = 0; round < choice.rounds; ++round) {
+      places.move_first(1e-6);  // bodies that have moved: the tree is made anew
+      const double seconds = run_once();
+      if (seconds < steady) steady = seconds, best = sum.statistics();
     }
-    x[0] -= 1e-9 * choice.rounds;
-    const Errors errors = errors_of(exact, acc, pot);
-    const FarStatistics::Seconds& s = best.seconds;
-    if (sum.statistics().method != "far field") {
-      fmt::print("{:8} {:8} {:.0e} | {}: first {:.3f} steady {:.3f} | {}\n", bodies, n, tolerance,
-                 sum.statistics().method, first, steady, sum.statistics().reason);
+    places.move_first(-1e-6 * choice.rounds);
+    const Errors errors = errors_of(exact, acc.fetch(), pot.fetch());
+    const nbcc_statistics now = sum.statistics();
+    if (std::string_view(now.method) != "far field") {
+      fmt::print("{:8} {:8} {:.0e} | {}: first {:.3f} steady {:.3f} | {}\n", bodies, n, tolerance, now.method, first,
+                 steady, now.reason);
       return;
     }
     fmt::print(
-        "{:8} {:8} {:.0e} | steady {:7.3f} first {:+7.3f} | sum {:.1e} terms {:.1e} pot {:.1e} | pairs/i {:6.0f} q "
+        "{:8} {:8} {:.0e} | steady {:7.4f} first {:+7.3f} | sum {:.1e} terms {:.1e} pot {:.1e} | pairs/i {:6.0f} q "
         "{:2} "
-        "leaf {:3} {:6} | particles {:.3f} tree {:.3f} walk {:.3f} up {:.3f} near {:.3f} distant {:.3f} down {:.3f}\n",
+        "leaf {:3} {:6} | particles {:.4f} tree {:.4f} walk {:.4f} up {:.4f} near {:.4f} distant {:.4f} down {:.4f}\n",
         bodies, n, tolerance, steady, first - steady, errors.of_sum, errors.of_terms, errors.of_potential,
-        best.pairs_per_i, best.order, best.leaf, best.precision, s.particles, s.tree, s.walk, s.up, s.near, s.distant,
-        s.down);
+        best.pairs_per_i, best.order, best.leaf, best.precision, best.seconds_particles, best.seconds_tree,
+        best.seconds_walk, best.seconds_up, best.seconds_near, best.seconds_distant, best.seconds_down);
     std::fflush(stdout);
   };
   if (choice.all_pairs) one(0);
@@ -187,6 +226,10 @@ int run(int count, char** values) {
       choice.rounds = std::stoi(value);
     else if (option == "--threads")
       choice.threads = std::stoi(value);
+    else if (option == "--device")
+      choice.device = value;
+    else if (option == "--separation")
+      choice.far.separation = std::stod(value);
     else if (option == "--write")
       choice.folder = value;
     else if (option == "--order")
@@ -194,9 +237,11 @@ int run(int count, char** values) {
     else if (option == "--leaf")
       choice.far.leaf = std::stoi(value);
     else
-      return fmt::print(stderr,
-                        "far_field [--n 1e5,1e6] [--tolerance 1e-3,1e-5] [--bodies plummer,cube] [--rounds N]\n"
-                        "          [--threads N] [--all-pairs] [--order Q] [--leaf N] [--write FOLDER]\n"),
+      return fmt::print(
+                 stderr,
+                 "far_field [--n 1e5,1e6] [--tolerance 1e-3,1e-5] [--bodies plummer,cube] [--rounds N]\n"
+                 "          [--threads N] [--device cuda] [--all-pairs] [--order Q] [--leaf N] [--separation R]\n"
+                 "          [--write FOLDER]\n"),
              2;
   }
   for (const double n : choice.sizes)

@@ -118,7 +118,9 @@ KernelSource build_kernel(const Backend& backend, const Pipeline& pipeline, cons
   kernel.far_kernels = [&backend, pipeline, options, isa](Precision at_least) {
     Options how = options;
     how.precision = std::max(how.precision, at_least);
-    return build_far_kernels(backend, pipeline, how, isa);
+    FarKernels made = build_far_kernels(backend, pipeline, how, isa);
+    made.raised = how.precision != options.precision;
+    return made;
   };
   const std::string file = fmt::format("{}.{}", pipeline.name, kernel.target);
   dump(dump_folder, fmt::format("{}.{}", file, backend.file_ending), kernel.first().source);

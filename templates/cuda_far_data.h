@@ -55,12 +55,13 @@ struct FarCellsArgument {
 struct FarEntryPair {
   int of_i, of_j;
 };
+constexpr int kMaxRounds = 2 * kMaxLevels;  // a round splits a cell of each pair
 struct FarWalkState {
   unsigned long long pairs[4];  // by FarKind
   unsigned long long entries;   // also those beyond the capacity
-  unsigned frontier[2];         // pairs that are still to be settled, of this round and of the next
-  unsigned overflow;            // nonzero: a frontier or a stack was too small
-  unsigned ticket;              // pairs of the last frontier that warps have taken
+  unsigned overflow;            // nonzero: the frontier was too small
+  unsigned unused;
+  unsigned frontier[kMaxRounds];  // [round] pairs that are still to be settled
 };
 struct FarWalkArgument {
   const WalkCell *of_i, *of_j;

@@ -266,7 +266,7 @@ std::vector<double> CudaFarRun::picked(const FarArray& columns, int count, std::
 std::string CudaFarRun::draw_sample(const SumRequest& request) {
   const CudaContextGuard guard(gpu_);
   const auto chosen = [&](std::int64_t k) { return chosen_on_host_.empty() ? k : chosen_on_host_[std::size_t(k)]; };
-  sample_.draw(i_count_, chosen);
+  sample_.draw(i_count_, nj_, chosen);
   exact_.resize(sample_.columns(), ni_, "sums of a sample");
   SumRequest here = request;
   here.views = views_;
@@ -320,7 +320,8 @@ void CudaFarRun::set_cells(const FarSetting& setting) {
     }
   }
   const auto cells_of = [](CudaFarTree& tree) {
-    return CudaFarCells{reinterpret_cast<const far_data::FarCell*>(tree.cells()), int(tree.cell_count()), tree.count()};
+    return CudaFarCells{reinterpret_cast<const far_data::FarCell*>(tree.cells()), int(tree.cell_count()), tree.levels(),
+                        tree.count()};
   };
   int grid = 1;
   for (int axis = 0; axis < kernels().axes; ++axis) grid *= setting.order;
@@ -448,6 +449,20 @@ void CudaFarRun::compute(const SumRequest& request, const FarSetting& setting, O
   statistics_.order = setting.order;
   statistics_.leaf = setting.leaf;
   statistics_.precision = kernels().precision;
+}
+
+void CudaFarRun::compute_all_pairs(const SumRequest& request) {
+  const CudaContextGuard guard(gpu_);
+  SumRequest here = request;
+  here.views = views_;
+  here.progress = nullptr;
+  lists_.reset();
+  timed(&Seconds::near, [&] {
+    sums_.near().clear_lists();
+    totals_.resize(source_.outputs, ni_, "sums");
+    sums_.sum_near(here, totals_.array());
+  });
+  statistics_.set_all_pairs(nj_, kernels().precision);
 }
 
 double CudaFarRun::error_of_sample() {

@@ -1,6 +1,6 @@
 // The steps of a sum with a far field on a GPU. Inputs on the host are sent to it first. Everything is launched in the
 // stream of the run; the host waits a few times for counts. Results are the same bits from run to run.
-// Tested by tests/numeric/far_field_test.cpp on a simulated GPU and on a real one.
+// Tested by tests/numeric/cuda_far_field_test.cpp on a simulated GPU and on a real one.
 #pragma once
 #include <array>
 #include <map>
@@ -29,6 +29,7 @@ class CudaFarRun final : public FarSteps {
   std::string draw_sample(const SumRequest& request) override;
   double cost(const FarSetting& setting) override;
   void compute(const SumRequest& request, const FarSetting& setting, Of of) override;
+  void compute_all_pairs(const SumRequest& request) override;
   double error_of_sample() override;
   bool sampled_all() const override { return sample_.is_complete(); }
   void finish(const SumRequest& request) override;

@@ -14,8 +14,7 @@ namespace {
 using namespace far_data;
 
 constexpr int kBlock = 128;
-constexpr int kRounds = 16;  // of the frontier, before each warp descends alone
-constexpr unsigned kFrontier = 1u << 17;
+constexpr std::int64_t kFrontier = 1 << 17;  // pairs of cells, at least
 constexpr double kFirstEntriesPerCell = 64;
 
 int bits_of(std::uint64_t largest) {
@@ -93,29 +92,34 @@ void CudaFarWalk::set_cells(const CudaFarCells& of_i, const CudaFarCells& of_j, 
   walk_.state = at<FarWalkState>(state_);
 }
 
+// A pair that is not settled after as many rounds as both trees have levels does not exist.
 FarWalkState CudaFarWalk::walk(bool counts_only, CudaStream* stream) {
   const CudaGpu& gpu = program_.gpu();
-  reserve_elements(frontier_, 2 * std::int64_t(kFrontier), sizeof(FarEntryPair), "pairs of cells");
-  walk_.frontier_capacity = kFrontier;
-  walk_.frontier[0] = at<FarEntryPair>(frontier_);
-  walk_.frontier[1] = walk_.frontier[0] + kFrontier;
   walk_.counts_only = counts_only ? 1 : 0;
-  gpu.require(gpu.driver().memset_d32_async(state_.data(), 0, sizeof(FarWalkState) / 4, stream), "clearing counters");
-  FarRoundArgument argument{walk_, 0};
-  for (; argument.round < kRounds; ++argument.round) {
-    const std::int64_t most_pairs = std::int64_t(1) << argument.round;
-    program_.launch("nbcc_far_round", std::min(resident_blocks(), ceil_div(most_pairs, kBlock)), kBlock, argument,
-                    stream);
-    program_.launch("nbcc_far_next_round", 1, 1, argument, stream);
+  for (;;) {
+    if (frontier_.bytes() == 0)
+      reserve_elements(frontier_, 2 * std::max<std::int64_t>(kFrontier, 16 * std::int64_t(of_i_.count)),
+                       sizeof(FarEntryPair), "pairs of cells");
+    const auto capacity = std::int64_t(frontier_.bytes() / sizeof(FarEntryPair) / 2);
+    walk_.frontier_capacity = unsigned(capacity);
+    walk_.frontier[0] = at<FarEntryPair>(frontier_);
+    walk_.frontier[1] = walk_.frontier[0] + capacity;
+    gpu.require(gpu.driver().memset_d32_async(state_.data(), 0, sizeof(FarWalkState) / 4, stream), "clearing counters");
+    FarRoundArgument argument{walk_, 0};
+    const int rounds = std::min(of_i_.levels + of_j_.levels - 1, kMaxRounds - 1);
+    for (; argument.round < rounds; ++argument.round) {
+      const std::int64_t most_pairs = std::int64_t(1) << std::min(argument.round, 30);
+      program_.launch("nbcc_far_round", std::min(resident_blocks(), ceil_div(most_pairs, kBlock)), kBlock, argument,
+                      stream);
+    }
+    pinned_.reserve(2 * sizeof(FarWalkState));
+    gpu.fetch(pinned_.data(), state_.data(), 2 * sizeof(FarWalkState), stream);
+    gpu.synchronize(stream);
+    FarWalkState state;
+    std::memcpy(&state, pinned_.data(), sizeof state);
+    if (state.overflow == 0) return state;
+    reserve_elements(frontier_, 4 * capacity, sizeof(FarEntryPair), "pairs of cells");
   }
-  program_.launch("nbcc_far_descend", resident_blocks(), kBlock, argument, stream);
-  pinned_.reserve(2 * sizeof(FarWalkState));
-  gpu.fetch(pinned_.data(), state_.data(), 2 * sizeof(FarWalkState), stream);
-  gpu.synchronize(stream);
-  FarWalkState state;
-  std::memcpy(&state, pinned_.data(), sizeof state);
-  if (state.overflow != 0) throw std::logic_error("a walk of a far field ran out of room for pairs of cells");
-  return state;
 }
 
 CudaFarWalk::Counts CudaFarWalk::counts_of(const FarWalkState& state) {

@@ -1,5 +1,5 @@
 // Trees on a GPU -> the lists of a far field there. The same as walk() of runtime/far/far_walk.h, and the lists that
-// FarRun makes of it. Tested by tests/unit/cuda_far_walk_test.cpp.
+// FarRun makes of it. Tested by tests/numeric/cuda_far_field_test.cpp.
 #pragma once
 #include <array>
 #include <vector>
@@ -14,7 +14,7 @@ namespace nbcc {
 // Cells of one tree on the GPU.
 struct CudaFarCells {
   const far_data::FarCell* cells = nullptr;
-  int count = 0;
+  int count = 0, levels = 0;
   std::int64_t particles = 0;
 };
 

@@ -2,10 +2,12 @@
 // set_tolerance().
 //
 // A choice holds as long as params, numbers of particles and tolerance stay the same. The error of a sample is measured
-// in the run that chooses, and again whenever that takes less than some 3% of the time of the runs since.
+// in the run that chooses, in the second, fourth, eighth ... run after it, and whenever
+// that takes less than some 3% of the time of the runs since.
 #include "runtime/far/far_field.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -18,7 +20,7 @@
 namespace nbcc {
 namespace {
 
-constexpr double kSafety = 0.7;              // of the tolerance: an error of a sample is found to within some 15%
+constexpr double kSafety = 0.8;              // of the tolerance: an error of a sample is found to within some 15%
 constexpr double kShareOfChecks = 1.0 / 30;  // of the time of runs
 constexpr int kMinOrder = 2, kMaxOrder = 13;
 constexpr int kMinLeaf = 32, kMaxLeaf = 512, kFirstLeaf = 128;
@@ -96,8 +98,10 @@ class FarField {
   std::unique_ptr<FarSteps> run_;
   std::optional<Case> case_;  // of the choice or the refusal; nothing: neither is made
   Choice chosen_;
-  std::string refusal_;          // why this case has no far field; "": it has one
-  double work_since_check_ = 0;  // in near pairs
+  std::string refusal_;           // why this case has no far field; "": it has one
+  bool takes_all_pairs_ = false;  // in a raised precision
+  unsigned runs_ = 0;             // since the choice
+  double work_since_check_ = 0;   // in near pairs
   double seconds_of_choice_ = 0;
   bool has_totals_ = false;  // of the particles of this survey
 };
@@ -134,7 +138,8 @@ Estimate FarField::survey(const SumRequest& request) {
                                                              : kFirstLeaf);
   if (!found.obstacle.empty()) return found;
   const double cost_of_check = double(FarSteps::kSampled) * double(request.nj);
-  if (!is_known || work_since_check_ * kShareOfChecks > cost_of_check) {
+  const bool is_due = std::has_single_bit(++runs_) || work_since_check_ * kShareOfChecks > cost_of_check;
+  if (!is_known || (!takes_all_pairs_ && is_due)) {
     const auto start = std::chrono::steady_clock::now();
     case_.reset();
     bool is_kept = false;
@@ -142,10 +147,21 @@ Estimate FarField::survey(const SumRequest& request) {
     if (refusal_.empty()) {
       if (is_known) {
         run_->compute(request, chosen_.setting, FarSteps::Of::All);
-        is_kept = has_totals_ = run_->error_of_sample() <= tolerance_;
+        is_kept = has_totals_ = run_->error_of_sample() <= tolerance_ || is_experiment();
       }
-      if (!is_kept) refusal_ = choose(request);
+      if (!is_kept) {
+        refusal_ = choose(request);
+        runs_ = 1;
+      }
       case_ = case_of(request);
+    }
+    takes_all_pairs_ = false;
+    const double all_pairs = pairs_of(request);
+    if (run_->kernels().raised && !is_experiment() && (!refusal_.empty() || chosen_.cost >= all_pairs)) {
+      // All pairs in the precision of the pipeline would not keep the tolerance either.
+      takes_all_pairs_ = true;
+      refusal_.clear();
+      chosen_.cost = all_pairs;
     }
     work_since_check_ = 0;
     if (!is_kept) {
@@ -255,7 +271,10 @@ std::optional<FarField::Choice> FarField::fit(const SumRequest& request, int ord
 }
 
 void FarField::run(const SumRequest& request) {
-  if (!has_totals_) run_->compute(request, chosen_.setting, FarSteps::Of::All);
+  if (takes_all_pairs_)
+    run_->compute_all_pairs(request);
+  else if (!has_totals_)
+    run_->compute(request, chosen_.setting, FarSteps::Of::All);
   has_totals_ = false;
   if (work_since_check_ == 0) run_->error_of_sample();
   work_since_check_ += chosen_.cost;

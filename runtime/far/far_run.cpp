@@ -166,7 +166,7 @@ void FarRun::set_leaf(int leaf) {
 
 std::string FarRun::draw_sample(const SumRequest& request) {
   const auto chosen = [&](std::int64_t k) { return chosen_[std::size_t(k)]; };
-  if (sample_.draw(std::int64_t(chosen_.size()), chosen)) {
+  if (sample_.draw(std::int64_t(chosen_.size()), request.nj, chosen)) {
     sampled_cells_.clear();
     if (lists_ && lists_->of == Of::Sampled) lists_.reset();
   }
@@ -379,6 +379,16 @@ void FarRun::compute(const SumRequest& request, const FarSetting& setting, Of of
   statistics_.order = setting.order;
   statistics_.leaf = setting.leaf;
   statistics_.precision = kernels().precision;
+}
+
+void FarRun::compute_all_pairs(const SumRequest& request) {
+  const Timed timed(statistics_.seconds.near);
+  lists_.reset();
+  lists_are_new_ = true;
+  sums_.near().clear_lists();
+  totals_.resize(source_.outputs, request.ni);
+  sums_.sum_near(request, totals_.array());
+  statistics_.set_all_pairs(request.nj, kernels().precision);
 }
 
 // totals += factor * sum

@@ -23,6 +23,7 @@ class FarRun final : public FarSteps {
   std::string draw_sample(const SumRequest& request) override;
   double cost(const FarSetting& setting) override;
   void compute(const SumRequest& request, const FarSetting& setting, Of of) override;
+  void compute_all_pairs(const SumRequest& request) override;
   double error_of_sample() override;
   bool sampled_all() const override { return sample_.is_complete(); }
   void finish(const SumRequest& request) override;

@@ -13,9 +13,10 @@ FarSample::FarSample(const KernelSource& source) : source_(source) {
   for (const FieldLayout& field : source.fields) fields_ += field.role == Role::Output ? 1 : 0;
 }
 
-bool FarSample::draw(std::int64_t count, const std::function<std::int64_t(std::int64_t)>& chosen) {
+bool FarSample::draw(std::int64_t count, std::int64_t nj, const std::function<std::int64_t(std::int64_t)>& chosen) {
   std::mt19937_64 random(20101);
-  const std::int64_t wanted = std::min(FarSteps::kSampled, count);
+  constexpr std::int64_t kPairs = 1 << 24;  // that take little time
+  const std::int64_t wanted = std::min(count, std::max(FarSteps::kSampled, kPairs / std::max<std::int64_t>(nj, 1)));
   std::set<std::int64_t> numbers;
   if (wanted == count) {
     for (std::int64_t k = 0; k < count; ++k) numbers.insert(k);
@@ -49,6 +50,7 @@ bool FarSample::set_exact(std::vector<double> rows) {
 
 double FarSample::error(const std::function<double(std::size_t k, int c)>& totals, FarStatistics& statistics) const {
   statistics.error = statistics.largest = statistics.error_of_sum = 0;
+  double bound = 0;
   statistics.sampled = std::int64_t(particles_.size());
   const auto rms = [&](double squares) {
     const double value = std::sqrt(squares / double(particles_.size()));
@@ -57,7 +59,7 @@ double FarSample::error(const std::function<double(std::size_t k, int c)>& total
   int size_of_terms = source_.outputs;
   for (const FieldLayout& field : source_.fields) {
     if (field.role != Role::Output) continue;
-    double of_terms = 0, of_sum = 0;
+    double of_terms = 0, of_sum = 0, fourth_powers = 0;
     for (std::size_t k = 0; k < particles_.size(); ++k) {
       const double* const exact = exact_.data() + k * std::size_t(columns());
       double error = 0, sum = 0;
@@ -69,14 +71,19 @@ double FarSample::error(const std::function<double(std::size_t k, int c)>& total
       if (error == 0) continue;
       const double relative = std::sqrt(error) / exact[size_of_terms];
       of_terms += relative * relative;
+      fourth_powers += std::pow(relative, 4);
       of_sum += error / sum;
       statistics.largest = std::max(statistics.largest, relative);
     }
     statistics.error = std::max(statistics.error, rms(of_terms));
     statistics.error_of_sum = std::max(statistics.error_of_sum, rms(of_sum));
+    // Twice the standard error of the mean square, which a few large errors dominate.
+    const double count = double(particles_.size());
+    const double variance = std::max(0.0, fourth_powers / count - std::pow(of_terms / count, 2));
+    bound = std::max(bound, rms(of_terms + 2 * std::sqrt(variance * count)));
     ++size_of_terms;
   }
-  return statistics.error;
+  return is_complete() ? statistics.error : bound;
 }
 
 }  // namespace nbcc

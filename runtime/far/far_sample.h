@@ -13,8 +13,9 @@ class FarSample {
   // `source` must outlive this object.
   explicit FarSample(const KernelSource& source);
 
-  // Draws from `count` chosen i, each once. True if others than before are drawn. chosen(k): the k-th chosen i.
-  bool draw(std::int64_t count, const std::function<std::int64_t(std::int64_t)>& chosen);
+  // Draws from `count` chosen i, each once: kSampled, or more if there are few j. True if others than before are drawn.
+  // chosen(k): the k-th chosen i.
+  bool draw(std::int64_t count, std::int64_t nj, const std::function<std::int64_t(std::int64_t)>& chosen);
   std::span<const std::int64_t> particles() const { return particles_; }  // rising
   bool is_complete() const { return std::int64_t(particles_.size()) == drawn_from_; }
 
@@ -25,8 +26,8 @@ class FarSample {
   // [output field]: the sum of |terms| of a drawn i; a tenth of them have less.
   std::span<const double> typical_sizes() const { return typical_sizes_; }
 
-  // totals(k, c): of the k-th drawn i. Returns the rms of |error| / sum of |terms|, the largest of all output fields,
-  // and sets the errors of the statistics.
+  // totals(k, c): of the k-th drawn i. Sets the errors of the statistics. Returns the rms of |error| / sum of |terms|,
+  // the largest of all output fields; if not all i are drawn, what the rms of all i is unlikely to exceed.
   double error(const std::function<double(std::size_t k, int c)>& totals, FarStatistics& statistics) const;
 
  private:

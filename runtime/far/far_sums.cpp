@@ -102,7 +102,7 @@ void FarSums::sum_near(const SumRequest& request, const FarArray& near, const De
     if (field.role == Role::Output) near_->bind(field.name, near.view(field.first));
   near_->set_offsets(request.i_offset, request.j_offset);
   if (new_lists) near_->set_device_lists(*new_lists);
-  run(*near_, request);
+  run(*near_, request, near_->has_lists() ? RunChoice{} : chosen_i(request));
 }
 
 void FarSums::sum_distant(const SumRequest& request, const FarArray& i, const FarArray& j, const FarArray& sums,

@@ -63,7 +63,7 @@ class FarSums {
   // position[particle][axis]; weights of j, factors of i; centres in the memory of the device.
   void find_sources(const SumRequest& request, double* position, const FarArray& weights, const double* centres);
   void find_targets(const SumRequest& request, double* position, const FarArray& factors, const double* centres);
-  // near[output][i], or [row] if the lists say so.
+  // near[output][i], or [row] if the lists say so. Without lists all pairs act on the chosen i.
   void sum_near(const SumRequest& request, const FarArray& near, const DeviceLists* new_lists = nullptr);
   // i and j: coordinates, then factors or weights, of all points.
   void sum_distant(const SumRequest& request, const FarArray& i, const FarArray& j, const FarArray& sums,

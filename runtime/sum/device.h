@@ -38,8 +38,8 @@ struct Summation {
   virtual SumStatistics statistics() const { return {}; }
   // Sets the launch configuration of later runs; numbers that are 0 are chosen automatically. GPUs only.
   virtual void set_launch(const LaunchConfig&) {}
-  // The steps of sums with a far field in the device's memory; null: they are done on the host. Throws UsageError if the
-  // pipeline has no far field.
+  // The steps of sums with a far field in the device's memory; null: they are done on the host. Throws UsageError if
+  // the pipeline has no far field.
   virtual std::unique_ptr<FarSteps> far_steps(Precision at_least) const;
   // A loop (for_each.h) on the threads of the device's host work.
   virtual void on_host_threads(std::int64_t count, const std::function<void(std::int64_t)>& body) const {

@@ -22,7 +22,7 @@ struct FarSetting {
 
 class FarSteps {
  public:
-  static constexpr std::int64_t kSampled = 256;  // i whose exact sums are computed, at most
+  static constexpr std::int64_t kSampled = 256;  // i whose exact sums are computed
   enum class Of : bool { All, Sampled };
 
   FarSteps() = default;
@@ -40,7 +40,10 @@ class FarSteps {
   virtual double cost(const FarSetting& setting) = 0;
   // Computes the totals, before finish(): of all i, or at least of the sampled i.
   virtual void compute(const SumRequest& request, const FarSetting& setting, Of of) = 0;
-  // Compares the totals of the sampled i with the exact sums: the rms of |error| / sum of |terms|.
+  // Computes the totals of all chosen i by all pairs, in the precision of kernels().
+  virtual void compute_all_pairs(const SumRequest& request) = 0;
+  // Compares the totals of the sampled i with the exact sums: what the rms of |error| / sum of |terms| of all chosen i
+  // is unlikely to exceed.
   virtual double error_of_sample() = 0;
   // True if all chosen i are in the sample.
   virtual bool sampled_all() const = 0;

@@ -31,8 +31,8 @@ struct ListArrays {
 template <typename T>
 using Fetch = std::function<std::vector<T>(const T* from, std::int64_t count)>;
 
-// Lists that were made in the memory of a GPU (templates/cuda_lists.cu.in declares their structs). Addresses are of that
-// memory. An item is a part of the list of up to 64 i.
+// Lists that were made in the memory of a GPU (templates/cuda_lists.cu.in declares their structs). Addresses are of
+// that memory. An item is a part of the list of up to 64 i.
 struct DeviceLists {
   std::uint64_t items = 0, ranges = 0;
   std::int64_t item_count = 0;
@@ -43,7 +43,7 @@ struct DeviceLists {
 // Groups of i, each with the ranges of j that act on it. i_order and j_order map slots to particles; if one is empty,
 // slot k is particle k.
 struct Lists {
-  std::string what;  // "lists", "batches": for messages
+  std::string what;                      // "lists", "batches": for messages
   std::optional<DeviceLists> on_device;  // then all arrays below but i_first are empty
   bool are_batches = false;
   std::vector<std::int64_t> i_first, i_order, range_first, j_begin, j_end, j_order;

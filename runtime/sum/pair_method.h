@@ -43,7 +43,14 @@ struct FarStatistics {
   std::int64_t sampled = 0;  // number of these i
   double pairs_per_i = 0;    // pairs that kernels evaluated for each chosen i, by particles or grids
   int order = 0, leaf = 0;
-  double separation = 0;       // the largest ratio of a cell's radius to its distance at which its grid served
+  double separation = 0;  // the largest ratio of a cell's radius to its distance at which its grid served
+  // A run over all pairs in a raised precision has these numbers 0.
+  void set_all_pairs(std::int64_t nj, std::string_view of_sums) {
+    pairs_per_i = double(nj);
+    order = leaf = 0;
+    separation = 0;
+    precision = of_sums;
+  }
   std::string_view precision;  // of the sums: raised above that of the pipeline if the tolerance requires it
   struct Seconds {
     double particles = 0;  // positions, weights and factors

@@ -51,10 +51,14 @@ inline std::vector<double> far_set(const std::string& shape, std::int64_t n, int
 class FarTrial {
  public:
   FarTrial(const Source& source, Precision precision, int threads = 1)
-      : device_(std::make_unique<CpuDevice>(threads, detect_isa(), cpu_toolchain(), "", "")),
-        kernel_(device_->load(build_cpu_kernel(source, {.precision = precision}, detect_isa(), ""))),
+      : FarTrial(source, precision, std::make_shared<CpuDevice>(threads, detect_isa(), cpu_toolchain(), "", "")) {}
+  // On any device; the exact sums are those of the CPU.
+  FarTrial(const Source& source, Precision precision, std::shared_ptr<KernelDevice> device)
+      : device_(std::move(device)),
+        kernel_(device_->load(
+            build_kernel(backend_named(device_->backend()), source, {.precision = precision}, device_->isa(), ""))),
         sum(kernel_),
-        exact_(device_->load(kernel_->source.far_kernels(Precision::Double).sample)) {
+        exact_(cpu_->load(build_cpu_kernel(source, {}, detect_isa(), "").far_kernels(Precision::Double).sample)) {
     for (const FieldLayout& field : sum.fields())
       if (field.role == Role::InputI && position_of(field)) axes_ = std::min(3, int(field.components()));
   }
@@ -167,7 +171,8 @@ class FarTrial {
  private:
   static bool position_of(const FieldLayout& field) { return field.name[0] == 'x' || field.name.starts_with("INPUT_"); }
 
-  std::unique_ptr<CpuDevice> device_;
+  std::unique_ptr<CpuDevice> cpu_ = std::make_unique<CpuDevice>(1, detect_isa(), cpu_toolchain(), "", "");
+  std::shared_ptr<KernelDevice> device_;
   std::shared_ptr<const Kernel> kernel_;
   std::int64_t ni_ = 0, nj_ = 0;
   int axes_ = 3;

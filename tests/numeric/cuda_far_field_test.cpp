@@ -1,0 +1,123 @@
+// Far fields in the memory of a GPU, simulated and real, against exact sums of the CPU, and the same bits from run to
+// run.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/cuda/cuda_device.h"
+#include "tests/support/cuda_shim.h"
+#include "tests/support/far_trial.h"
+#include "tests/support/on_gpu.h"
+
+namespace nbcc::test {
+namespace {
+
+// Grids on both sides, factors of i, grids of j alone, and two axes.
+const char* const kPipelines[] = {"gravity", "gravity_jerk", "cunbody_gravity", "laplace_log_2d"};
+
+// Numbers with which few particles have a far field, and lists that are longer than an item.
+constexpr FarChoice kNumbers{.order = 4, .leaf = 16, .separation = 0.4};
+
+std::shared_ptr<KernelDevice> device_of(const CudaShim& shim) {
+  return std::make_shared<CudaDevice>(shim.driver(), shim.compiler(), 0, "", "");
+}
+
+class FarFieldOnShim : public testing::TestWithParam<const char*> {};
+
+TEST_P(FarFieldOnShim, AgreesWithTheHost) {
+  const Source source = FarTrial::library(GetParam());
+  for (const bool one_set : {true, false}) {
+    SCOPED_TRACE(one_set ? "one set" : "two sets");
+    FarTrial host(source, Precision::Single);
+    host.fill("plummer", 1500, one_set ? 1500 : 900, one_set, 5);
+    set_tolerance(host.sum, 1e-3, kNumbers);
+    host.run();
+    const CudaShim shim;
+    FarTrial trial(source, Precision::Single, device_of(shim));
+    trial.fill("plummer", 1500, one_set ? 1500 : 900, one_set, 5);
+    set_tolerance(trial.sum, 1e-3, kNumbers);
+    trial.run();
+    ASSERT_TRUE(trial.was_far()) << trial.sum.statistics().reason;
+    // Cells at the limit may be judged differently in single precision.
+    EXPECT_NEAR(trial.sum.statistics().far.pairs_per_i, host.sum.statistics().far.pairs_per_i,
+                0.01 * host.sum.statistics().far.pairs_per_i);
+    EXPECT_GT(trial.error(), 0.5 * host.error());
+    EXPECT_LT(trial.error(), 1.5 * host.error());
+  }
+}
+
+TEST_P(FarFieldOnShim, HasTheSameBitsInEveryOrderOfBlocks) {
+  std::vector<std::map<std::string, std::vector<double>>> found;
+  for (const std::uint64_t seed : {1, 2}) {
+    CudaShim shim;
+    shim.set_block_order({ShimOrder::Kind::Shuffled, seed});
+    FarTrial trial(FarTrial::library(GetParam()), Precision::Single, device_of(shim));
+    trial.fill("plummer", 1500, 1500, true, 5);
+    set_tolerance(trial.sum, 1e-3, kNumbers);
+    trial.run();
+    ASSERT_TRUE(trial.was_far());
+    found.push_back(trial.arrays);
+  }
+  EXPECT_EQ(found[0], found[1]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Library, FarFieldOnShim, testing::ValuesIn(kPipelines));
+
+TEST(FarFieldOnShim, ComputesSubsetsAndMovedParticles) {
+  const CudaShim shim;
+  FarTrial trial(FarTrial::library("gravity"), Precision::Single, device_of(shim));
+  trial.fill("uniform", 1200, 1200, true, 9);
+  set_tolerance(trial.sum, 1e-3, kNumbers);
+  std::vector<std::int64_t> range;
+  for (std::int64_t i = 200; i < 1100; ++i) range.push_back(i);
+  trial.run({.i_begin = 200, .i_count = 900});
+  ASSERT_TRUE(trial.was_far()) << trial.sum.statistics().reason;
+  EXPECT_LT(trial.error(range), 1e-2);
+  trial.run();
+  EXPECT_LT(trial.error(), 1e-2);
+  for (const char* const name : {"xi", "xj"}) trial.arrays[name][0] += 0.5;
+  trial.run();
+  EXPECT_LT(trial.error(), 1e-2);
+  for (double& mass : trial.arrays["mj"]) mass *= 2;  // the places stay
+  trial.run();
+  EXPECT_LT(trial.error(), 1e-2);
+}
+
+TEST(FarFieldOnShim, WithoutFinitePositionsAllPairsRun) {
+  const CudaShim shim;
+  FarTrial trial(FarTrial::library("gravity"), Precision::Single, device_of(shim));
+  trial.fill("uniform", 500, 500, true, 9);
+  set_tolerance(trial.sum, 1e-3, kNumbers);
+  trial.arrays["xj"][7] = std::nan("");
+  trial.run();
+  EXPECT_EQ(trial.sum.statistics().method, "all pairs");
+  EXPECT_NE(trial.sum.statistics().reason.find("is not finite"), std::string::npos) << trial.sum.statistics().reason;
+}
+
+class FarFieldOnGpu : public OnGpu {};
+
+TEST_F(FarFieldOnGpu, KeepsTheTolerance) {
+  for (const char* const name :
+       {"gravity", "gravity_jerk", "gravity_snap", "cunbody_gravity", "laplace_log_2d", "matern"}) {
+    for (const double tolerance : {1e-3, 1e-8}) {
+      for (const std::string shape : {"plummer", "clumps"}) {
+        SCOPED_TRACE(std::string(name) + ", " + shape);
+        FarTrial trial(FarTrial::library(name), Precision::Single,
+                       std::shared_ptr<KernelDevice>(std::shared_ptr<void>(), &*device_));
+        trial.fill(shape, 6000, 6000, true, 5);
+        set_tolerance(trial.sum, tolerance, {.leaf = 64});
+        trial.run();
+        EXPECT_LE(trial.error(), tolerance) << trial.sum.statistics().method << ": " << trial.sum.statistics().reason;
+        const auto first = trial.arrays;
+        trial.sum.run();
+        trial.sum.wait();
+        EXPECT_EQ(first, trial.arrays);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace nbcc::test
