@@ -114,6 +114,13 @@ struct FarCheckArgument {
   long long count;
   unsigned* flags;  // [2], 0 before
 };
+struct FarMovedArgument {
+  const double *now, *then;  // [particle][axis]
+  long long particles;
+  int axes;
+  double far;
+  unsigned* moved;  // the number of particles that have moved farther; 0 before
+};
 struct FarPickArgument {
   FarColumns from;
   int columns;

@@ -25,10 +25,10 @@ typedef struct nbcc_far_choice {
  *
  * Let e be the error of an output of i before finish() (for vectors, the length of the error), and s the sum of the
  * magnitudes of its terms. The root mean square of e / s over the sampled i is at most the tolerance, for each output.
- * The sample has up to 256 of the chosen i, whose sums over all pairs are computed in double precision in the first run
- * with new params or numbers of particles, and again from time to time. Where terms cancel, the error relative to the
- * sum is larger (nbcc_statistics.error_of_sum). The precision is raised above that of the pipeline if the tolerance
- * requires it.
+ * The sample has 256 of the chosen i, more if there are few j. Their sums over all pairs are computed in double
+ * precision in the first run with new params or numbers of particles, in the 2nd, 4th, 8th ... run after it, when many
+ * particles have moved far, and again from time to time. Where terms cancel, the error relative to the sum is larger
+ * (nbcc_statistics.error_of_sum). The precision is raised above that of the pipeline if the tolerance requires it.
  *
  * All pairs are summed instead, with the reason in nbcc_statistics.reason, if that is faster, if the sample does not
  * keep the tolerance, with exclusions, and for sums in parts (nbcc_part). With lists, batches or listed pairs, and

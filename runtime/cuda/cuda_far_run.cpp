@@ -49,6 +49,8 @@ CudaFarRun::CudaFarRun(const CudaKernel& kernel, Precision at_least)
       pinned_(gpu_),
       positions_of_i_{CudaBuffer(gpu_), CudaBuffer(gpu_)},
       positions_of_j_{CudaBuffer(gpu_), CudaBuffer(gpu_)},
+      sampled_position_of_i_(gpu_),
+      sampled_position_of_j_(gpu_),
       chosen_(gpu_),
       picked_(gpu_),
       rows_(gpu_),
@@ -263,8 +265,34 @@ std::vector<double> CudaFarRun::picked(const FarArray& columns, int count, std::
   return values;
 }
 
+bool CudaFarRun::has_moved_far() {
+  if (ni_ != sampled_ni_ || nj_ != sampled_nj_) return true;
+  const CudaContextGuard guard(gpu_);
+  const double far = kFarMove * std::exp2(tree_of_j_.exponents().back());
+  gpu_.require(gpu_.driver().memset_d32_async(flags_.data(), 0, 2, stream_), "clearing flags");
+  const auto count = [&](const CudaBuffer& now, const CudaBuffer& then, std::int64_t particles, int flag) {
+    walk_.count_moved(reinterpret_cast<const double*>(now.data()), reinterpret_cast<const double*>(then.data()),
+                      particles, kernels().axes, far, flags_.data() + std::uint64_t(flag) * sizeof(unsigned), stream_);
+  };
+  count(positions_of_i_[turn_], sampled_position_of_i_, ni_, 0);
+  count(positions_of_j_[turn_], sampled_position_of_j_, nj_, 1);
+  unsigned moved[2];
+  gpu_.fetch(pinned_.data(), flags_.data(), sizeof moved, stream_);
+  gpu_.synchronize(stream_);
+  std::memcpy(moved, pinned_.data(), sizeof moved);
+  return double(moved[0]) > kManyMoved * double(ni_) || double(moved[1]) > kManyMoved * double(nj_);
+}
+
 std::string CudaFarRun::draw_sample(const SumRequest& request) {
   const CudaContextGuard guard(gpu_);
+  const auto keep = [&](const CudaBuffer& from, CudaBuffer& to, std::int64_t particles) {
+    const std::int64_t numbers = particles * kernels().axes;
+    reserve_elements(to, numbers, sizeof(double), "positions");
+    gpu_.require(gpu_.driver().memcpy_async(to.data(), from.data(), std::size_t(numbers) * sizeof(double), stream_),
+                 "copying positions");
+  };
+  keep(positions_of_i_[turn_], sampled_position_of_i_, sampled_ni_ = ni_);
+  keep(positions_of_j_[turn_], sampled_position_of_j_, sampled_nj_ = nj_);
   const auto chosen = [&](std::int64_t k) { return chosen_on_host_.empty() ? k : chosen_on_host_[std::size_t(k)]; };
   sample_.draw(i_count_, nj_, chosen);
   exact_.resize(sample_.columns(), ni_, "sums of a sample");
@@ -272,7 +300,7 @@ std::string CudaFarRun::draw_sample(const SumRequest& request) {
   here.views = views_;
   sums_.sum_sample(here, sample_.particles(), exact_.array());
   if (!sample_.set_exact(picked(exact_.array(), sample_.columns(), sample_.particles())))
-    return "a sum of a sampled i is not finite";
+    return "the terms of no sampled i are finite";
   if (params_of_table_ && std::ranges::equal(*params_of_table_, request.params)) return "";
   // Terms without a weight have no errors. Where weights are rare, few of many drawn j have one.
   constexpr std::int64_t kDrawn = 4096, kWanted = 64;

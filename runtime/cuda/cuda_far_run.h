@@ -26,6 +26,7 @@ class CudaFarRun final : public FarSteps {
   ~CudaFarRun() override;
 
   std::string prepare(const SumRequest& request, int leaf) override;
+  bool has_moved_far() override;
   std::string draw_sample(const SumRequest& request) override;
   double cost(const FarSetting& setting) override;
   void compute(const SumRequest& request, const FarSetting& setting, Of of) override;
@@ -90,6 +91,8 @@ class CudaFarRun final : public FarSteps {
   // Positions of i and of j, of this run and of the last one, which take turns.
   std::array<CudaBuffer, 2> positions_of_i_, positions_of_j_;
   std::size_t turn_ = 0;
+  CudaBuffer sampled_position_of_i_, sampled_position_of_j_;  // when the sample was drawn
+  std::int64_t sampled_ni_ = 0, sampled_nj_ = 0;
   CudaBuffer chosen_, picked_, rows_, flags_, centres_on_device_;
   std::vector<std::int64_t> chosen_on_host_;
   std::vector<double> centres_;

@@ -214,6 +214,12 @@ void CudaFarWalk::check(const double* values, const double* others, std::int64_t
   program_.launch("nbcc_far_check", std::min(resident_blocks(), ceil_div(count, kBlock)), kBlock, argument, stream);
 }
 
+void CudaFarWalk::count_moved(const double* now, const double* then, std::int64_t particles, int axes, double far,
+                              CudaDevicePointer moved, CudaStream* stream) {
+  const FarMovedArgument argument{now, then, particles, axes, far, reinterpret_cast<unsigned*>(moved)};
+  program_.launch("nbcc_far_moved", std::min(resident_blocks(), ceil_div(particles, kBlock)), kBlock, argument, stream);
+}
+
 void CudaFarWalk::pick(const FarColumns& from, int columns, CudaDevicePointer picked, std::int64_t count,
                        CudaDevicePointer rows, CudaStream* stream) {
   const FarPickArgument argument{from, columns, reinterpret_cast<const long long*>(picked), count,

@@ -46,6 +46,9 @@ class CudaFarWalk {
   // GPU memory that were 0.
   void check(const double* values, const double* others, std::int64_t count, CudaDevicePointer flags,
              CudaStream* stream);
+  // Adds the number of particles that have moved by more than `far` along an axis to *moved, an unsigned in GPU memory.
+  void count_moved(const double* now, const double* then, std::int64_t particles, int axes, double far,
+                   CudaDevicePointer moved, CudaStream* stream);
   // rows[k * columns + c] = from[c][picked[k]], in GPU memory.
   void pick(const far_data::FarColumns& from, int columns, CudaDevicePointer picked, std::int64_t count,
             CudaDevicePointer rows, CudaStream* stream);

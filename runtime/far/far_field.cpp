@@ -2,8 +2,8 @@
 // set_tolerance().
 //
 // A choice holds as long as params, numbers of particles and tolerance stay the same. The error of a sample is measured
-// in the run that chooses, in the second, fourth, eighth ... run after it, and whenever
-// that takes less than some 3% of the time of the runs since.
+// in the run that chooses, in the second, fourth, eighth ... run after it, when many
+// particles have moved far, and whenever that takes less than some 3% of the time of the runs since.
 #include "runtime/far/far_field.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace nbcc {
 namespace {
 
-constexpr double kSafety = 0.8;              // of the tolerance: an error of a sample is found to within some 15%
+constexpr double kSafety = 0.7;              // of the tolerance: an error of a sample is found to within some 15%
 constexpr double kShareOfChecks = 1.0 / 30;  // of the time of runs
 constexpr int kMinOrder = 2, kMaxOrder = 13;
 constexpr int kMinLeaf = 32, kMaxLeaf = 512, kFirstLeaf = 128;
@@ -55,6 +55,8 @@ class FarField {
   SumStatistics statistics() {
     SumStatistics all;
     all.far = run_->statistics();
+    all.far.seconds.particles += seconds_of_preparation_.particles;
+    all.far.seconds.tree += seconds_of_preparation_.tree;
     all.far.seconds.first = seconds_of_choice_;
     all.far.tolerance = tolerance_;
     return all;
@@ -98,10 +100,11 @@ class FarField {
   std::unique_ptr<FarSteps> run_;
   std::optional<Case> case_;  // of the choice or the refusal; nothing: neither is made
   Choice chosen_;
-  std::string refusal_;           // why this case has no far field; "": it has one
-  bool takes_all_pairs_ = false;  // in a raised precision
-  unsigned runs_ = 0;             // since the choice
-  double work_since_check_ = 0;   // in near pairs
+  std::string refusal_;                            // why this case has no far field; "": it has one
+  bool takes_all_pairs_ = false;                   // in a raised precision
+  unsigned runs_ = 0;                              // since the choice
+  double work_since_check_ = 0;                    // in near pairs
+  FarStatistics::Seconds seconds_of_preparation_;  // before a choice
   double seconds_of_choice_ = 0;
   bool has_totals_ = false;  // of the particles of this survey
 };
@@ -130,6 +133,7 @@ Estimate FarField::survey(const SumRequest& request) {
   Estimate found = *estimate(request);
   if (!found.obstacle.empty()) return found;
   run_->reset_seconds();
+  seconds_of_preparation_ = {};
   seconds_of_choice_ = 0;
   has_totals_ = false;
   const bool is_known = case_ == case_of(request);
@@ -138,8 +142,10 @@ Estimate FarField::survey(const SumRequest& request) {
                                                              : kFirstLeaf);
   if (!found.obstacle.empty()) return found;
   const double cost_of_check = double(FarSteps::kSampled) * double(request.nj);
-  const bool is_due = std::has_single_bit(++runs_) || work_since_check_ * kShareOfChecks > cost_of_check;
+  const bool is_due = std::has_single_bit(++runs_) || work_since_check_ * kShareOfChecks > cost_of_check ||
+                      (is_known && run_->has_moved_far());
   if (!is_known || (!takes_all_pairs_ && is_due)) {
+    const FarStatistics::Seconds prepared = run_->statistics().seconds;
     const auto start = std::chrono::steady_clock::now();
     case_.reset();
     bool is_kept = false;
@@ -147,7 +153,7 @@ Estimate FarField::survey(const SumRequest& request) {
     if (refusal_.empty()) {
       if (is_known) {
         run_->compute(request, chosen_.setting, FarSteps::Of::All);
-        is_kept = has_totals_ = run_->error_of_sample() <= tolerance_ || is_experiment();
+        is_kept = has_totals_ = run_->error_of_sample() <= tolerance_ || choice_.separation > 0;
       }
       if (!is_kept) {
         refusal_ = choose(request);
@@ -166,6 +172,7 @@ Estimate FarField::survey(const SumRequest& request) {
     work_since_check_ = 0;
     if (!is_kept) {
       run_->reset_seconds();
+      seconds_of_preparation_ = prepared;
       seconds_of_choice_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     }
   }

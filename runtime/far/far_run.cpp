@@ -164,7 +164,26 @@ void FarRun::set_leaf(int leaf) {
   if (!one_tree_) tree_of_i_.split_again(leaf, for_each_);
 }
 
+bool FarRun::has_moved_far() {
+  const double far = kFarMove * std::exp2(std::floor(std::log2(tree_of_j_.cells()[0].radius)));
+  const auto many_of = [&](std::span<const double> now, std::span<const double> then) {
+    if (now.size() != then.size()) return true;
+    const auto axes = std::size_t(kernels().axes);
+    std::size_t moved = 0;
+    for (std::size_t k = 0; k < now.size(); k += axes) {
+      bool is_far = false;
+      for (std::size_t axis = 0; axis < axes; ++axis)
+        is_far = is_far || std::fabs(now[k + axis] - then[k + axis]) > far;
+      moved += is_far ? 1 : 0;
+    }
+    return double(moved * axes) > kManyMoved * double(now.size());
+  };
+  return many_of(i_.position, sampled_position_of_i_) || many_of(j_.position, sampled_position_of_j_);
+}
+
 std::string FarRun::draw_sample(const SumRequest& request) {
+  sampled_position_of_i_ = i_.position;
+  sampled_position_of_j_ = j_.position;
   const auto chosen = [&](std::int64_t k) { return chosen_[std::size_t(k)]; };
   if (sample_.draw(std::int64_t(chosen_.size()), request.nj, chosen)) {
     sampled_cells_.clear();
@@ -175,7 +194,7 @@ std::string FarRun::draw_sample(const SumRequest& request) {
   std::vector<double> rows;
   for (const std::int64_t i : sample_.particles())
     for (int c = 0; c < sample_.columns(); ++c) rows.push_back(exact_[c][std::size_t(i)]);
-  if (!sample_.set_exact(std::move(rows))) return "a sum of a sampled i is not finite";
+  if (!sample_.set_exact(std::move(rows))) return "the terms of no sampled i are finite";
   if (params_of_table_ && std::ranges::equal(*params_of_table_, request.params)) return "";
   // Terms without a weight have no errors.
   std::vector<std::int64_t> acting;

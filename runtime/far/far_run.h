@@ -20,6 +20,7 @@ class FarRun final : public FarSteps {
   FarRun(const Kernel& kernel, const Summation& summation, Precision at_least);
 
   std::string prepare(const SumRequest& request, int leaf) override;
+  bool has_moved_far() override;
   std::string draw_sample(const SumRequest& request) override;
   double cost(const FarSetting& setting) override;
   void compute(const SumRequest& request, const FarSetting& setting, Of of) override;
@@ -64,8 +65,9 @@ class FarRun final : public FarSteps {
   };
   Particles i_, j_;
   std::vector<double> last_position_of_i_, last_position_of_j_;
-  std::vector<std::int64_t> chosen_, last_chosen_;  // the chosen i with a finite position
-  std::vector<std::int64_t> not_finite_;            // the other chosen i
+  std::vector<double> sampled_position_of_i_, sampled_position_of_j_;  // when the sample was drawn
+  std::vector<std::int64_t> chosen_, last_chosen_;                     // the chosen i with a finite position
+  std::vector<std::int64_t> not_finite_;                               // the other chosen i
   FarTree tree_of_i_, tree_of_j_;
   bool one_tree_ = false;  // of i and j
   int leaf_of_trees_ = 0;  // 0: there are no trees yet

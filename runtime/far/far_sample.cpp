@@ -15,7 +15,7 @@ FarSample::FarSample(const KernelSource& source) : source_(source) {
 
 bool FarSample::draw(std::int64_t count, std::int64_t nj, const std::function<std::int64_t(std::int64_t)>& chosen) {
   std::mt19937_64 random(20101);
-  constexpr std::int64_t kPairs = 1 << 24;  // that take little time
+  constexpr std::int64_t kPairs = 1 << 26;  // that take little time
   const std::int64_t wanted = std::min(count, std::max(FarSteps::kSampled, kPairs / std::max<std::int64_t>(nj, 1)));
   std::set<std::int64_t> numbers;
   if (wanted == count) {
@@ -39,8 +39,8 @@ bool FarSample::set_exact(std::vector<double> rows) {
   for (int field = 0; field < fields_; ++field) {
     std::vector<double> sizes;
     for (std::size_t k = 0; k < particles_.size(); ++k)
-      sizes.push_back(exact_[k * std::size_t(columns()) + std::size_t(source_.outputs + field)]);
-    if (!std::ranges::all_of(sizes, [](double size) { return std::isfinite(size); })) return false;
+      if (const double size = size_of_terms(k, field); std::isfinite(size)) sizes.push_back(size);
+    if (sizes.empty()) return false;
     const auto tenth = sizes.begin() + std::ptrdiff_t(sizes.size() / 10);
     std::ranges::nth_element(sizes, tenth);
     typical_sizes_.push_back(*tenth);
@@ -56,7 +56,7 @@ double FarSample::error(const std::function<double(std::size_t k, int c)>& total
     const double value = std::sqrt(squares / double(particles_.size()));
     return std::isnan(value) ? std::numeric_limits<double>::infinity() : value;
   };
-  int size_of_terms = source_.outputs;
+  int number = 0;
   for (const FieldLayout& field : source_.fields) {
     if (field.role != Role::Output) continue;
     double of_terms = 0, of_sum = 0, fourth_powers = 0;
@@ -68,8 +68,9 @@ double FarSample::error(const std::function<double(std::size_t k, int c)>& total
         error += difference * difference;
         sum += exact[c] * exact[c];
       }
-      if (error == 0) continue;
-      const double relative = std::sqrt(error) / exact[size_of_terms];
+      const double size = size_of_terms(k, number);
+      if (error == 0 || !std::isfinite(size)) continue;
+      const double relative = std::sqrt(error) / size;
       of_terms += relative * relative;
       fourth_powers += std::pow(relative, 4);
       of_sum += error / sum;
@@ -81,7 +82,7 @@ double FarSample::error(const std::function<double(std::size_t k, int c)>& total
     const double count = double(particles_.size());
     const double variance = std::max(0.0, fourth_powers / count - std::pow(of_terms / count, 2));
     bound = std::max(bound, rms(of_terms + 2 * std::sqrt(variance * count)));
-    ++size_of_terms;
+    ++number;
   }
   return is_complete() ? statistics.error : bound;
 }

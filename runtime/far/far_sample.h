@@ -20,7 +20,8 @@ class FarSample {
   bool is_complete() const { return std::int64_t(particles_.size()) == drawn_from_; }
 
   // rows[k * columns() + c]: of the k-th drawn i, the exact sum of output component c, then for each output field the
-  // sum of |terms|. False: a sum of |terms| is not finite.
+  // sum of |terms|. An i whose terms are not finite, like a NaN of its own inputs, has no error. False: no i has finite
+  // terms.
   [[nodiscard]] bool set_exact(std::vector<double> rows);
   int columns() const { return source_.outputs + fields_; }
   // [output field]: the sum of |terms| of a drawn i; a tenth of them have less.
@@ -31,6 +32,10 @@ class FarSample {
   double error(const std::function<double(std::size_t k, int c)>& totals, FarStatistics& statistics) const;
 
  private:
+  double size_of_terms(std::size_t k, int field) const {
+    return exact_[k * std::size_t(columns()) + std::size_t(source_.outputs + field)];
+  }
+
   const KernelSource& source_;
   int fields_ = 0;  // outputs
   std::int64_t drawn_from_ = 0;

@@ -22,7 +22,8 @@ struct FarSetting {
 
 class FarSteps {
  public:
-  static constexpr std::int64_t kSampled = 256;  // i whose exact sums are computed
+  static constexpr std::int64_t kSampled = 256;                // i whose exact sums are computed
+  static constexpr double kFarMove = 0.02, kManyMoved = 0.05;  // of the radius of all; of the number of particles
   enum class Of : bool { All, Sampled };
 
   FarSteps() = default;
@@ -33,6 +34,9 @@ class FarSteps {
   // Reads the particles and builds trees whose leaves have at most `leaf` particles, unless the particles are where
   // they were in the last run. Returns why there can be no far field, or "".
   virtual std::string prepare(const SumRequest& request, int leaf) = 0;
+  // True if many particles have moved by more than some percent of the extent of all since the last draw_sample(): the
+  // errors of that sample say little about them.
+  virtual bool has_moved_far() = 0;
   // Computes exact sums for i drawn at random, and what errors of interpolation are measured with. Returns why no error
   // can be measured, or "".
   virtual std::string draw_sample(const SumRequest& request) = 0;

@@ -80,7 +80,7 @@ TEST(FarField, KeepsTheToleranceAtTheLeastCost) {
   EXPECT_LE(trial.error(), 1e-3);
   const FarStatistics found = trial.sum.statistics().far;
   EXPECT_LE(found.error, 1e-3);
-  EXPECT_EQ(found.sampled, 256);
+  EXPECT_GE(found.sampled, 256);
   EXPECT_LT(found.pairs_per_i, 10'000);
   // The sample's error is that of all i, but for the spread of a sample.
   EXPECT_LT(found.error, 2 * trial.error());

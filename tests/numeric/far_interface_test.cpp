@@ -57,7 +57,7 @@ TEST(FarInterface, SumsToATolerance) {
     EXPECT_LE(found.error, tolerance);
     EXPECT_GE(found.largest_error, found.error);
     EXPECT_GT(found.error_of_sum, 0);
-    EXPECT_EQ(found.sampled, 256);
+    EXPECT_GE(found.sampled, 256);
     EXPECT_LT(found.pairs_per_i, kCount);
     EXPECT_GE(found.order, 2);
     EXPECT_GE(found.leaf, 1);

@@ -172,8 +172,8 @@ class Caller(Arguments):
             library.
         precision, math, root, pairs, skin: as for `compile`.
         tolerance: of a sum in O(N) or O(N log N) time, for pipelines with a far field: the root mean square over i of
-            the error divided by the sum of the terms' magnitudes, for each output before finish(); measured for up to
-            256 i. From 1e-14 to 1; None or 0: none. All pairs are summed if that is faster, or if the tolerance cannot
+            the error divided by the sum of the terms' magnitudes, for each output before finish(); measured for
+            256 i or more. From 1e-14 to 1; None or 0: none. All pairs are summed if that is faster, or if the tolerance cannot
             be kept, and with exclusions; `statistics()["reason"]` says so. No effect with lists, batches, listed_pairs,
             and pairs other than "auto". Derivatives are sums to the same tolerance.
         lists: nbcc.Lists, groups of i and the ranges of j that act on each.
