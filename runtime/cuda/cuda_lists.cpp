@@ -339,8 +339,8 @@ void CudaLists::run(const CudaRunContext& context, const CudaPiece& piece) {
     pace_.before_launch(whole * part, units(request) * part, context.stream);
     argument_.first_group = (first + begin) * of_block;
     row_argument_.first_i = (first + begin) * config.threads;
-    launch(program_->function(), "nbcc_interact", blocks_now, lists && !lists->on_device ? blocks_per_group(*lists) : 1, config.threads,
-           overlaps && !(lists && in_place));
+    launch(program_->function(), "nbcc_interact", blocks_now, lists && !lists->on_device ? blocks_per_group(*lists) : 1,
+           config.threads, overlaps && !(lists && in_place));
   }
 }
 
