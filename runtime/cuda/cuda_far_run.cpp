@@ -46,6 +46,7 @@ CudaFarRun::CudaFarRun(const CudaKernel& kernel, Precision at_least)
       tree_of_i_(kernel, sums_.kernels().axes, sort_),
       tree_of_j_(kernel, sums_.kernels().axes, sort_),
       walk_(kernel, sort_),
+      inputs_(gpu_, source_),
       pinned_(gpu_),
       positions_of_i_{CudaBuffer(gpu_), CudaBuffer(gpu_)},
       positions_of_j_{CudaBuffer(gpu_), CudaBuffer(gpu_)},
@@ -120,35 +121,6 @@ FarStatistics CudaFarRun::statistics() {
   return found;
 }
 
-// Inputs on the host are sent as doubles. Views of the same array stay views of one array.
-SumRequest CudaFarRun::with_inputs_on_device(const SumRequest& request) {
-  views_.assign(request.views.begin(), request.views.end());
-  bool waited = false;
-  for (std::size_t f = 0; f < source_.fields.size(); ++f) {
-    const FieldLayout& field = source_.fields[f];
-    ArrayView& view = views_[f];
-    if ((field.role != Role::InputI && field.role != Role::InputJ) || view.count == 0) continue;
-    if (residency_of(gpu_, view.data, field.name.c_str()) == Residency::Device) continue;
-    if (!waited) gpu_.synchronize(stream_);
-    waited = true;
-    const int components = field.components();
-    const std::size_t column = std::size_t(view.count) * sizeof(double);
-    pinned_.reserve(column);
-    CudaBuffer& to = sent_.try_emplace(f, gpu_).first->second;
-    reserve_elements(to, view.count * components, sizeof(double), "inputs");
-    const Element element = field.integral ? Element::Int64 : Element::Double;
-    for (int c = 0; c < components; ++c) {
-      pack(view, c, {0, nullptr, view.count}, {c, element, Column::Part::Whole}, pinned_.data());
-      gpu_.send(to.data() + std::uint64_t(c) * column, pinned_.data(), column, stream_);
-      gpu_.synchronize(stream_);
-    }
-    view = {reinterpret_cast<void*>(to.data()), element, view.count, 8, std::int64_t(column)};
-  }
-  SumRequest on_device = request;
-  on_device.views = views_;
-  return on_device;
-}
-
 void CudaFarRun::send_chosen(const SumRequest& request) {
   chosen_on_host_.clear();
   if (!request.i_list && request.i_count == request.ni) return;
@@ -170,7 +142,9 @@ std::string CudaFarRun::prepare(const SumRequest& request, int leaf) {
   const CudaContextGuard guard(gpu_);
   stream_ = static_cast<CudaStream*>(request.stream);
   const int axes = kernels().axes;
-  const SumRequest here = with_inputs_on_device(request);
+  inputs_.take(request, stream_);
+  SumRequest here = request;
+  here.views = inputs_.views();
   const std::int64_t last_ni = std::exchange(ni_, request.ni), last_nj = std::exchange(nj_, request.nj);
   const std::vector<std::int64_t> last_chosen = chosen_on_host_;
   const std::int64_t last_i_count = std::exchange(i_count_, request.i_count);
@@ -297,7 +271,7 @@ std::string CudaFarRun::draw_sample(const SumRequest& request) {
   sample_.draw(i_count_, nj_, chosen);
   exact_.resize(sample_.columns(), ni_, "sums of a sample");
   SumRequest here = request;
-  here.views = views_;
+  here.views = inputs_.views();
   sums_.sum_sample(here, sample_.particles(), exact_.array());
   if (!sample_.set_exact(picked(exact_.array(), sample_.columns(), sample_.particles())))
     return "the terms of no sampled i are finite";
@@ -430,7 +404,7 @@ void CudaFarRun::go_up(const FarSetting& setting) {
 void CudaFarRun::compute(const SumRequest& request, const FarSetting& setting, Of) {
   const CudaContextGuard guard(gpu_);
   SumRequest here = request;
-  here.views = views_;
+  here.views = inputs_.views();
   here.progress = nullptr;
   make_lists(setting);
   go_up(setting);
@@ -482,7 +456,7 @@ void CudaFarRun::compute(const SumRequest& request, const FarSetting& setting, O
 void CudaFarRun::compute_all_pairs(const SumRequest& request) {
   const CudaContextGuard guard(gpu_);
   SumRequest here = request;
-  here.views = views_;
+  here.views = inputs_.views();
   here.progress = nullptr;
   lists_.reset();
   timed(&Seconds::near, [&] {

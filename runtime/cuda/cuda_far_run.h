@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/cuda/cuda_far_grids.h"
+#include "runtime/cuda/cuda_far_inputs.h"
 #include "runtime/cuda/cuda_far_tree.h"
 #include "runtime/cuda/cuda_far_walk.h"
 #include "runtime/far/far_sample.h"
@@ -64,7 +65,6 @@ class CudaFarRun final : public FarSteps {
   void timed(double FarStatistics::Seconds::* seconds, const Body& body);
 
   CudaFarTree& tree_of_i() { return one_tree_ ? tree_of_j_ : tree_of_i_; }
-  SumRequest with_inputs_on_device(const SumRequest& request);
   void send_chosen(const SumRequest& request);
   void set_leaf(int leaf);
   void set_cells(const FarSetting& setting);
@@ -85,8 +85,7 @@ class CudaFarRun final : public FarSteps {
   std::map<int, std::unique_ptr<CudaFarGrids>> grids_of_i_, grids_of_j_;  // by order
 
   CudaStream* stream_ = nullptr;  // of the last run
-  std::vector<ArrayView> views_;
-  std::map<std::size_t, CudaBuffer> sent_;  // inputs that were on the host, by field
+  CudaFarInputs inputs_;
   CudaPinned pinned_;
   // Positions of i and of j, of this run and of the last one, which take turns.
   std::array<CudaBuffer, 2> positions_of_i_, positions_of_j_;

@@ -35,7 +35,7 @@ def test_a_sum_to_a_tolerance(gravity):
         numbers = gravity.statistics()
         assert numbers["method"] == "far field" and numbers["tolerance"] == tolerance
         assert 0 < numbers["error"] <= min(tolerance, numbers["largest_error"])
-        assert numbers["sampled"] == 256 and 0 < numbers["pairs_per_i"] < N
+        assert numbers["sampled"] >= 256 and 0 < numbers["pairs_per_i"] < N
         assert numbers["order"] >= 2 and numbers["leaf"] >= 1 and 0 < numbers["separation"] < 1
         assert numbers["precision"] == "double"
         assert min(numbers["seconds_first"], numbers["seconds_tree"], numbers["seconds_particles"]) > 0

@@ -164,13 +164,13 @@ TEST_F(CommandRun, SumsToATolerance) {
                 as_json = nbcc(words + "--statistics --json -o - --format text"), plan = nbcc(words + "--plan");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("method: far field ("));
-  EXPECT_THAT(outcome.err, HasSubstr("\nfar field: tolerance 0.001, error of 256 sampled i "));
+  EXPECT_THAT(outcome.err, HasSubstr("\nfar field: tolerance 0.001, error of 3355 sampled i "));
   const nlohmann::json found = nlohmann::json::parse(as_json.err);
   EXPECT_EQ(found["method"], "far field");
   EXPECT_EQ(found["far_field"]["tolerance"], 1e-3);
   EXPECT_GT(found["far_field"]["error"], 0);
   EXPECT_LE(found["far_field"]["error"], 1e-3);
-  EXPECT_EQ(found["far_field"]["sampled"], 256);
+  EXPECT_EQ(found["far_field"]["sampled"], 3355);
   EXPECT_LT(found["far_field"]["pairs_per_i"], 20000);
   EXPECT_EQ(found["far_field"]["precision"], "single");
   EXPECT_GT(found["far_field"]["seconds_first"], 0);

@@ -84,7 +84,7 @@ std::vector<ProgressCase> cases() {
   return {{"blocks", kAll, 3000, 9000, nothing, tile(3000, 9000), false},
           {"segments", kAll, 200, 60000, nothing, tile(200, 60000), true},
           {"search", kCutoff, 4000, 4000, search, share(1.0 / 250), true},
-          {"lists", kAll, 3000, 9000, set_lists, share(128.0 * 4096 / (3000.0 * 9000)), true},
+          {"lists", kAll, 3000, 9000, set_lists, share(300.0 * 4096 / (3000.0 * 9000)), true},
           {"pairs", kAll, 3000, 3000, list_pairs, share((4096 + 64 * 16) / (3000.0 * 400)), true},
           {"nearest", kNearest, 4000, 40000, search, share(0.26), true},
           {"batches", kCutoff, 8000, 8000,
