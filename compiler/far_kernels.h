@@ -21,7 +21,7 @@ struct FarKernels {
   std::string obstacle;        // why there is no far field, with its line; then all else is empty
   std::string text;            // for users: "linear in mj, both sides"
   std::string_view precision;  // of `distant` and `near`
-  bool raised = false;         // `precision` is above that of the pipeline
+  bool raised = false;         // `precision` is higher than the pipeline's
   int axes = 0;                // coordinates of a position
   int weights = 0;             // weights of a j
   int factors = 0;             // factors of an i

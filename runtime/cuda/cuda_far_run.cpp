@@ -18,8 +18,8 @@ namespace {
 using far_data::FarError;
 using Seconds = FarStatistics::Seconds;
 
-// Of a near pair, some 0.6 ps on an H100: the time of a product with the value of a grid's polynomial, of the other
-// work for a point of a grid, and of the launches and the waits of a run (bench/RESULTS.md).
+// Times as multiples of the time of a near pair, some 0.6 ps on an H100 (bench/RESULTS.md): a product with the value of
+// a grid's polynomial; the other work for a point of a grid; the launches and waits of a run.
 constexpr double kProduct = 0.1, kPoint = 150, kLaunches = 5e8;
 
 int i_of_item(const KernelSource& source) { return 32 * source.find(Frame::Lists)->launches.front().i_per_thread; }

@@ -18,7 +18,7 @@ struct CudaFarCells {
   std::int64_t particles = 0;
 };
 
-// From which distance the grids of cells serve (FarTable::largest_ratio).
+// The distances from which the grids of cells serve (FarTable::largest_ratio).
 struct CudaFarLimits {
   double separation = 0;                   // in place of what follows, unless it is 0
   int first_size = 0, outputs = 0;         // binary exponent of the smallest radius; output fields
@@ -53,8 +53,8 @@ class CudaFarWalk {
   void pick(const far_data::FarColumns& from, int columns, CudaDevicePointer picked, std::int64_t count,
             CudaDevicePointer rows, CudaStream* stream);
 
-  // Lists for the sums of near pairs, and of distant ones. Rows of results: first those of all slots (particles of i in
-  // the order of the tree, then points of grids), then additional ones, which combine() adds to the first.
+  // The lists of near pairs, or of distant pairs. Each slot (particles of i in the order of the tree, then points of
+  // grids) has a row of results. Additional rows follow, which combine() adds to the rows of the slots.
   struct Part {
     DeviceLists lists;
     std::int64_t rows = 0;

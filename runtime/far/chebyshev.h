@@ -26,7 +26,7 @@ class Chebyshev {
 
   int order() const { return order_; }
   double point(int k) const { return points_[std::size_t(k)]; }
-  // Of Chebyshev polynomial m in the polynomial that is 1 at point k.
+  // The coefficient of Chebyshev polynomial m in the polynomial that is 1 at point k.
   double coefficient(int m, int k) const { return coefficients_[std::size_t(m)][std::size_t(k)]; }
 
   // The values of all polynomials at x. Beyond [-1, 1] they grow like x^(q - 1).

@@ -28,7 +28,7 @@ constexpr int kTrials = 5;  // limits that are tried for one order
 // Beyond so many times the cost of all pairs no other order or leaf will be cheaper than all pairs; beyond so many
 // times that, no other limit either.
 constexpr double kHopeless = 1.3, kGuess = 3;
-constexpr double kMostRounding = 1e-4;  // errors above this are not those of rounding
+constexpr double kMostRounding = 1e-4;  // rounding errors are smaller
 
 // Rounding errors of single precision are some 3e-7 of the terms, of mixed precision some 3e-8.
 Precision precision_for(double tolerance) {
@@ -200,8 +200,8 @@ std::string FarField::choose(const SumRequest& request) {
 }
 
 // Climbs from an order that usually suits the tolerance to neighbouring orders, then to neighbouring sizes of leaves,
-// as long as the cost falls. What is found costs more than all pairs if that is sure: then it need not keep the
-// tolerance.
+// as long as the cost falls. A choice that is sure to cost more than all pairs need not keep the tolerance, since all
+// pairs will run.
 std::optional<FarField::Choice> FarField::cheapest(const SumRequest& request) {
   const double all_pairs = pairs_of(request);
   const int leaf = choice_.leaf > 0 ? choice_.leaf : kFirstLeaf;
@@ -254,8 +254,8 @@ std::optional<FarField::Choice> FarField::fit(const SumRequest& request, int ord
     const double cost = run_->cost(setting);
     // More exact only costs more.
     if (cost > most_cost || (best && cost >= 0.99 * best->cost)) break;
-    // The first limit is a guess, which may be far too strict. Later ones are too costly because the errors of grids
-    // are too large, or those of rounding.
+    // The first limit is a guess, which may be far too strict. Later limits are too costly because errors of
+    // interpolation or of rounding are too large.
     if (!is_experiment() && !best && cost > (trial == 0 ? kGuess * kHopeless : kHopeless) * all_pairs) {
       if (trial > 0 && precision_ != Precision::Double && run_->statistics().error < kMostRounding) break;
       return Choice{setting, cost};

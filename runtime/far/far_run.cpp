@@ -129,7 +129,7 @@ std::string FarRun::prepare(const SumRequest& request, int leaf) {
     }
     if (chosen_.empty()) return "no i has a finite position";
   }
-  // Positions are those of the chosen i alone.
+  // Only the chosen i have positions.
   const bool one_set = same_positions(i_.position, j_.position, chosen_, axes);
   if (kernels().needs_one_set && !(one_set && request.i_offset == request.j_offset))
     return "the text compares i_index and j_index, but i and j are not the same particles";
@@ -279,7 +279,7 @@ void FarRun::find_sampled_cells() {
   }
 }
 
-// The j of the near lists are the particles in the order of the tree, those of the distant lists the points of
+// The j of the near lists are the particles in the order of the tree; the j of the distant lists are the points of
 // FarGrids. Groups are the particles of a leaf, or a grid; for a sample the sampled particles of a leaf, and the grids
 // above them.
 void FarRun::make_lists(const SumRequest& request, const FarSetting& setting, Of of) {

@@ -1,4 +1,4 @@
-// The steps of a sum with a far field on the host, whose sums may be those of any device.
+// The steps of a sum with a far field on the host; the device's kernels sum over the lists.
 // Tested by tests/numeric/far_field_test.cpp.
 #pragma once
 #include <memory>
@@ -39,7 +39,7 @@ class FarRun final : public FarSteps {
     void clear();
     void add_range(std::int64_t begin, std::int64_t end);
     void end_group(std::int64_t i_end);
-    // Makes a last group without ranges of those of the first `count` i that are in no group.
+    // Makes a last group, without ranges, of all i below `count` that are in no other group.
     void end_with_others(std::int64_t count);
     ListArrays arrays() const;
   };

@@ -41,7 +41,7 @@ class FarTable {
   // The largest ratio of a cell's radius to its distance at which the error is below the limit; 0: there is none.
   double largest_ratio(double radius, std::int64_t particles, int order, const Limit& limit);
 
-  // Of cells with radii from 2^size to 2^(size + 1).
+  // The errors in cells with radii from 2^size to 2^(size + 1).
   const FarErrors& errors(int size, int order);
 
  private:

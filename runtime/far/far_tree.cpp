@@ -33,8 +33,8 @@ std::uint64_t spread_by_two(std::uint64_t x) {
 }
 
 // Sorts by `bits` bits of the keys, which stay with their numbers; equal keys keep their order. Each chunk of particles
-// counts its digits, then knows where its particles with a digit go: behind those of lower digits and of earlier
-// chunks.
+// counts its digits, then knows where its particles with a digit go: behind all particles with lower digits, and
+// behind the particles of earlier chunks with the same digit.
 void radix_sort(std::vector<std::uint64_t>& keys, std::vector<std::int64_t>& numbers,
                 std::vector<std::uint64_t>& spare_keys, std::vector<std::int64_t>& spare_numbers, int bits,
                 const ForEach& for_each) {
