@@ -142,6 +142,7 @@ std::string CudaFarRun::prepare(const SumRequest& request, int leaf) {
   const CudaContextGuard guard(gpu_);
   stream_ = static_cast<CudaStream*>(request.stream);
   const int axes = kernels().axes;
+  const int last_leaf = std::exchange(leaf_of_trees_, 0);  // these particles have no trees yet
   inputs_.take(request, stream_);
   SumRequest here = request;
   here.views = inputs_.views();
@@ -176,7 +177,7 @@ std::string CudaFarRun::prepare(const SumRequest& request, int leaf) {
     const FarArray weights = weights_.array();
     if (kernels().weights > 0)
       walk_.check(weights.data, nullptr, nj_ * kernels().weights, flags_.data() + 2 * sizeof(unsigned), stream_);
-    if (has_positions_ && ni_ == last_ni && nj_ == last_nj) {
+    if (last_leaf > 0 && ni_ == last_ni && nj_ == last_nj) {
       walk_.check(of_i, doubles(positions_of_i_[1 - turn_]), ni_ * axes, flags_.data() + 4 * sizeof(unsigned), stream_);
       walk_.check(of_j, doubles(positions_of_j_[1 - turn_]), nj_ * axes, flags_.data() + 4 * sizeof(unsigned), stream_);
     }
@@ -190,15 +191,14 @@ std::string CudaFarRun::prepare(const SumRequest& request, int leaf) {
   if (kernels().needs_one_set && !(one_set && request.i_offset == request.j_offset))
     return "the text compares i_index and j_index, but i and j are not the same particles";
   const bool one_tree = one_set && chosen_on_host_.empty();
-  const bool unmoved = leaf_of_trees_ > 0 && has_positions_ && ni_ == last_ni && nj_ == last_nj && flags[4] == 0 &&
-                       one_tree == one_tree_ && i_count_ == last_i_count && chosen_on_host_ == last_chosen;
-  has_positions_ = true;
+  const bool unmoved = last_leaf > 0 && ni_ == last_ni && nj_ == last_nj && flags[4] == 0 && one_tree == one_tree_ &&
+                       i_count_ == last_i_count && chosen_on_host_ == last_chosen;
   if (unmoved) {
+    leaf_of_trees_ = last_leaf;
     set_leaf(leaf);
     return "";
   }
   one_tree_ = one_tree;
-  leaf_of_trees_ = leaf;
   lists_.reset();
   timed(&Seconds::tree, [&] {
     tree_of_j_.build(positions_of_j_[turn_].data(), 0, nj_, leaf, stream_);
@@ -206,11 +206,9 @@ std::string CudaFarRun::prepare(const SumRequest& request, int leaf) {
       tree_of_i_.build(positions_of_i_[turn_].data(), chosen_on_host_.empty() ? 0 : chosen_.data(), i_count_, leaf,
                        stream_);
   });
-  for (CudaFarTree* tree : {&tree_of_j_, &tree_of_i()}) {
-    if (tree->is_finite()) continue;
-    leaf_of_trees_ = 0;
-    return fmt::format("a position of {} is not finite", tree == &tree_of_j_ ? "j" : "i");
-  }
+  for (CudaFarTree* tree : {&tree_of_j_, &tree_of_i()})
+    if (!tree->is_finite()) return fmt::format("a position of {} is not finite", tree == &tree_of_j_ ? "j" : "i");
+  leaf_of_trees_ = leaf;
   return "";
 }
 

@@ -98,8 +98,8 @@ class CudaFarRun final : public FarSteps {
   std::optional<std::vector<double>> params_of_table_;  // nothing: the table has no weights yet
   Columns weights_, factors_, points_of_i_, points_of_j_, near_, distant_, totals_, exact_;
   std::int64_t ni_ = 0, nj_ = 0, i_count_ = 0;
-  bool one_tree_ = false, has_positions_ = false;
-  int leaf_of_trees_ = 0;
+  bool one_tree_ = false;
+  int leaf_of_trees_ = 0;  // 0: there are no trees of these particles
 
   // What the lists and the weights of the grids were made for; nothing: there are none for these trees and particles.
   std::optional<FarSetting> lists_;

@@ -137,14 +137,16 @@ Estimate FarField::survey(const SumRequest& request) {
   seconds_of_choice_ = 0;
   has_totals_ = false;
   const bool is_known = case_ == case_of(request);
-  found.obstacle = run_->prepare(request, is_known           ? chosen_.setting.leaf
-                                          : choice_.leaf > 0 ? choice_.leaf
-                                                             : kFirstLeaf);
+  int leaf = choice_.leaf > 0 ? choice_.leaf : kFirstLeaf;
+  if (is_known && chosen_.setting.leaf > 0) leaf = chosen_.setting.leaf;
+  found.obstacle = run_->prepare(request, leaf);
   if (!found.obstacle.empty()) return found;
   const double cost_of_check = double(FarSteps::kSampled) * double(request.nj);
-  const bool is_due = std::has_single_bit(++runs_) || work_since_check_ * kShareOfChecks > cost_of_check ||
-                      (is_known && run_->has_moved_far());
-  if (!is_known || (!takes_all_pairs_ && is_due)) {
+  ++runs_;
+  const auto is_due = [&] {
+    return std::has_single_bit(runs_) || work_since_check_ * kShareOfChecks > cost_of_check || run_->has_moved_far();
+  };
+  if (!is_known || (!takes_all_pairs_ && is_due())) {
     const FarStatistics::Seconds prepared = run_->statistics().seconds;
     const auto start = std::chrono::steady_clock::now();
     case_.reset();

@@ -145,11 +145,11 @@ std::string FarRun::prepare(const SumRequest& request, int leaf) {
     return "";
   }
   one_tree_ = one_tree;
-  leaf_of_trees_ = leaf;
   lists_.reset();
   sampled_cells_.clear();
   tree_of_j_.build(j_.position, axes, {}, leaf, for_each_);
   if (!one_tree_) tree_of_i_.build(i_.position, axes, chosen_, leaf, for_each_);
+  leaf_of_trees_ = leaf;
   return "";
 }
 

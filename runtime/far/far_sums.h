@@ -34,7 +34,6 @@ class FarColumns {
     for (int c = 0; c < components_; ++c) columns.push_back((*this)[c]);
     return columns;
   }
-  void fill(double value) { std::fill(memory_.begin(), memory_.end(), value); }
   FarArray array() { return {memory_.data(), count_, count_}; }
   int components() const { return components_; }
   std::int64_t count() const { return count_; }

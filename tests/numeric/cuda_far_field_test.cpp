@@ -2,8 +2,11 @@
 // run.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/cuda/cuda_device.h"
@@ -94,6 +97,24 @@ TEST(FarFieldOnShim, WithoutFinitePositionsAllPairsRun) {
   trial.run();
   EXPECT_EQ(trial.sum.statistics().method, "all pairs");
   EXPECT_NE(trial.sum.statistics().reason.find("is not finite"), std::string::npos) << trial.sum.statistics().reason;
+}
+
+// The first run at new positions builds no trees if it is refused; the next run at these positions has to.
+TEST(FarFieldOnShim, ARefusedRunLeavesNoTreesBehind) {
+  const CudaShim shim;
+  FarTrial trial(FarTrial::library("gravity"), Precision::Single, device_of(shim));
+  trial.fill("uniform", 1200, 1200, true, 9);
+  set_tolerance(trial.sum, 1e-3, kNumbers);
+  trial.run();
+  ASSERT_TRUE(trial.was_far());
+  for (const char* const name : {"xi", "xj"}) std::ranges::reverse(trial.arrays[name]);
+  const double weight = std::exchange(trial.arrays["mj"][7], std::numeric_limits<double>::infinity());
+  trial.run();
+  EXPECT_FALSE(trial.was_far());
+  trial.arrays["mj"][7] = weight;
+  trial.run();
+  EXPECT_TRUE(trial.was_far());
+  EXPECT_LT(trial.error(), 1e-2);
 }
 
 class FarFieldOnGpu : public OnGpu {};
