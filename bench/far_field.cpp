@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -16,6 +17,7 @@
 #include <span>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "runtime/api/nbcc.hpp"
@@ -100,7 +102,9 @@ Exact exact_sums(const std::vector<double>& x, double mass, double eps2) {
   std::mt19937_64 random(77);
   std::set<std::size_t> chosen;
   while (chosen.size() < std::min<std::size_t>(n, 256)) chosen.insert(random() % n);
-  for (const std::size_t i : chosen) {
+  exact.i.assign(chosen.begin(), chosen.end());
+  exact.sums.resize(exact.i.size());
+  const auto sum_of = [&](std::size_t i) {
     std::array<double, 5> sum{};
     for (std::size_t j = 0; j < n; ++j) {
       const double dx = x[3 * j] - x[3 * i], dy = x[3 * j + 1] - x[3 * i + 1], dz = x[3 * j + 2] - x[3 * i + 2];
@@ -109,9 +113,15 @@ Exact exact_sums(const std::vector<double>& x, double mass, double eps2) {
       sum[3] -= mass / r;
       sum[4] += f * std::sqrt(r2);
     }
-    exact.i.push_back(i);
-    exact.sums.push_back(sum);
-  }
+    return sum;
+  };
+  std::atomic<std::size_t> next = 0;
+  std::vector<std::jthread> threads;
+  for (unsigned t = 0; t < std::max(1u, std::thread::hardware_concurrency()); ++t)
+    threads.emplace_back([&] {
+      for (std::size_t k = next++; k < exact.i.size(); k = next++) exact.sums[k] = sum_of(exact.i[k]);
+    });
+  threads.clear();
   return exact;
 }
 

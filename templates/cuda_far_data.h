@@ -24,6 +24,11 @@ struct FarColumns {
   long long stride;
 };
 
+// Positions in the order of a tree: [first, end).
+struct FarPositions {
+  long long first, end;
+};
+
 // ---- the walk (cuda_far_walk.cu.in) ---------------------------------------------------------------------------------
 
 constexpr int kRatios = 40, kFirstRatio = 2;  // of FarErrors (runtime/far/far_table.h)
@@ -65,6 +70,7 @@ struct FarWalkState {
 };
 struct FarWalkArgument {
   const WalkCell *of_i, *of_j;
+  FarPositions positions;  // of i; pairs whose cell of i has none of these particles are left out
   int axes, both_sides, counts_only;
   int grid;         // points of a grid
   int cells_i;      // number of cells of i
@@ -109,24 +115,41 @@ struct FarCombineArgument {
   int columns;
 };
 
+// ---- checks and samples of particles (cuda_far_particles.cu.in) -----------------------------------------------------
+
+constexpr int kParticleThreads = 256;  // of a block
 struct FarCheckArgument {
-  const double *values, *others;  // others: null, or as many
-  long long count;
+  const double *values, *others;  // [particle][component]; others: null, or as many
+  const long long* chosen;        // [k] particle; null: all
+  int components;
+  long long count;  // of values
   unsigned* flags;  // [2], 0 before
 };
-struct FarMovedArgument {
-  const double *now, *then;  // [particle][axis]
-  long long particles;
+struct FarCompareArgument {
+  const double* positions;  // [particle][axis]
+  const long long* chosen;  // [k] particle; null: all
+  // Of the tree (FarTreeArgument).
+  const unsigned* numbers;
+  const long long* order;
+  FarColumns sorted;
+  long long count;
+  int axes;
+  unsigned* flag;  // 0 before
+};
+struct FarThinArgument {
+  const double* positions;  // [particle][axis]
+  double* thinned;          // [k][axis], of particle k * stride
+  long long count, stride;
   int axes;
   double far;
-  unsigned* moved;  // the number of particles that have moved farther; 0 before
+  unsigned* moved;  // the number of particles that have moved farther along an axis; 0 before
 };
 struct FarPickArgument {
   FarColumns from;
   int columns;
   const long long* picked;
   long long count;
-  double* rows;
+  double* rows;  // [k][column]
 };
 
 // ---- the radix sort (cuda_radix_sort.cu.in) -------------------------------------------------------------------------

@@ -120,11 +120,11 @@ void CudaFarGrids::go_up(FarColumns values, int columns, CudaStream* stream) con
   launch("nbcc_far_go_up", tree_.cell_count, {&tree, &chebyshev_, &values, &columns}, stream);
 }
 
-void CudaFarGrids::go_down(FarColumns sums, int columns, const char* wanted, CudaStream* stream) {
+void CudaFarGrids::go_down(FarColumns sums, int columns, const FarPositions& positions, CudaStream* stream) {
   const CudaContextGuard guard(gpu_);
   const FarGridTree tree = argument();
   if (++epoch_ == 0) ++epoch_;  // marks of cells begin as 0
-  launch("nbcc_far_go_down", tree_.cell_count, {&tree, &chebyshev_, &sums, &columns, &wanted, &epoch_}, stream);
+  launch("nbcc_far_go_down", tree_.cell_count, {&tree, &chebyshev_, &sums, &columns, &positions, &epoch_}, stream);
 }
 
 // One launch if the outputs and parts fit into its argument, as they do for all but a few pipelines.
@@ -132,14 +132,15 @@ void CudaFarGrids::add_up(std::span<const FarPart> parts, const Addition& additi
   const CudaContextGuard guard(gpu_);
   std::vector<FarPart> sorted(parts.begin(), parts.end());
   std::ranges::stable_sort(sorted, {}, &FarPart::output);
-  const long long count = tree_.particles;
+  const FarPositions& positions = addition.positions;
+  const std::int64_t count = positions.end - positions.first;
   FarAddition next{};
   const auto begin = [&](int output, bool continues) {
     next = {addition.totals, addition.factors, addition.near, addition.sums, output, 0, continues ? 1 : 0, {}, {}, {}};
   };
   const auto finish = [&] {
     if (next.outputs > 0)
-      launch("nbcc_far_add_up", ceil_div(count, kGridThreads), {&next, &tree_.order, &count}, stream);
+      launch("nbcc_far_add_up", ceil_div(count, kGridThreads), {&next, &tree_.order, &positions}, stream);
   };
   begin(0, false);
   int in_launch = 0;

@@ -36,6 +36,7 @@ class CudaFarGrids {
 
   int order() const { return order_; }
   int points_per_cell() const { return points_per_cell_; }
+  far_data::FarPositions all_positions() const { return {0, tree_.particles}; }
   std::int64_t points() const { return tree_.particles + tree_.cell_count * points_per_cell_; }
   std::int64_t first_point(std::int64_t cell) const { return tree_.particles + cell * points_per_cell_; }
 
@@ -45,18 +46,19 @@ class CudaFarGrids {
   void collect(far_data::FarColumns from, int columns, far_data::FarColumns to, CudaStream* stream) const;
   // values[k][point]: from the values at particles, the weights that particles and children have at each grid.
   void go_up(far_data::FarColumns values, int columns, CudaStream* stream) const;
-  // sums[k][point]: adds to the sums at particles those at grids, interpolated. The sums at grids change. `wanted`: by
-  // cell, in GPU memory, 0 if its particles need no sums; null: all do.
-  void go_down(far_data::FarColumns sums, int columns, const char* wanted, CudaStream* stream);
+  // sums[k][point]: adds to the sums at particles those at grids, interpolated. The sums at grids change.
+  // Sums at other particles than those of `positions` may lack some grids.
+  void go_down(far_data::FarColumns sums, int columns, const far_data::FarPositions& positions, CudaStream* stream);
 
-  // totals[output][particle] += factor * sum for each part, or with `near` (data not null), for all outputs and all
-  // particles of the tree, totals = near + factor * sum + ...
+  // totals[output][particle] += factor * sum for each part, or with `near` (data not null), for all outputs,
+  // totals = near + factor * sum + ...; for the particles of `positions`.
   struct Addition {
     far_data::FarColumns totals{};   // [output][particle]
     far_data::FarColumns factors{};  // [factor][particle]; data null: all factors are 1
     far_data::FarColumns near{};     // [output][position in the tree]
     far_data::FarColumns sums{};     // [sum][position in the tree]
     int outputs = 0;
+    far_data::FarPositions positions{};
   };
   void add_up(std::span<const FarPart> parts, const Addition& addition, CudaStream* stream) const;
 

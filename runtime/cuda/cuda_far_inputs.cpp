@@ -6,14 +6,28 @@
 
 namespace nbcc {
 
+bool CudaFarInputs::is_sent(const SumRequest& request, std::size_t field) const {
+  const FieldLayout& layout = source_.fields[field];
+  const ArrayView& view = request.views[field];
+  if ((layout.role != Role::InputI && layout.role != Role::InputJ) || view.count == 0) return false;
+  return residency_of(gpu_, view.data, layout.name.c_str()) == Residency::Host;
+}
+
+std::int64_t CudaFarInputs::bytes_to_send(const SumRequest& request) const {
+  std::int64_t bytes = 0;
+  for (std::size_t f = 0; f < source_.fields.size(); ++f)
+    if (is_sent(request, f))
+      bytes += request.views[f].count * source_.fields[f].components() * std::int64_t(sizeof(double));
+  return bytes;
+}
+
 void CudaFarInputs::take(const SumRequest& request, CudaStream* stream) {
   views_.assign(request.views.begin(), request.views.end());
   bool waited = false;
   for (std::size_t f = 0; f < source_.fields.size(); ++f) {
     const FieldLayout& field = source_.fields[f];
     ArrayView& view = views_[f];
-    if ((field.role != Role::InputI && field.role != Role::InputJ) || view.count == 0) continue;
-    if (residency_of(gpu_, view.data, field.name.c_str()) == Residency::Device) continue;
+    if (!is_sent(request, f)) continue;
     if (!waited) gpu_.synchronize(stream);
     waited = true;
     const int components = field.components();

@@ -19,8 +19,16 @@ class CudaFarInputs {
   void take(const SumRequest& request, CudaStream* stream);
   // Views of the last take(), parallel to the fields; outputs as the caller gave them.
   std::span<const ArrayView> views() const { return views_; }
+  std::int64_t bytes_to_send(const SumRequest& request) const;
+  std::size_t bytes() const {
+    std::size_t bytes = 0;
+    for (const auto& [field, buffer] : sent_) bytes += buffer.bytes();
+    return bytes;
+  }
 
  private:
+  bool is_sent(const SumRequest& request, std::size_t field) const;
+
   const CudaGpu& gpu_;
   const KernelSource& source_;
   std::vector<ArrayView> views_;

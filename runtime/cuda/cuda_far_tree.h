@@ -40,6 +40,8 @@ class CudaFarTree {
   CudaDevicePointer cells() const { return cells_.data(); }     // far_data::FarCell [cell]
   CudaDevicePointer order() const { return order_; }            // int64 [position in the tree]: particle
   far_data::FarColumns coordinates() const { return sorted_; }  // [axis][position in the tree]
+  // uint32 [position in the tree]: index of the particle among the chosen ones.
+  CudaDevicePointer numbers() const { return reinterpret_cast<std::uintptr_t>(argument_.numbers); }
 
   void release();  // frees all memory
   std::size_t bytes() const;

@@ -84,6 +84,7 @@ void CudaFarWalk::set_cells(const CudaFarCells& of_i, const CudaFarCells& of_j, 
   if (!one_tree) prepare(of_i, walk_cells_i_);
   walk_.of_j = at<const WalkCell>(walk_cells_j_);
   walk_.of_i = one_tree ? walk_.of_j : at<const WalkCell>(walk_cells_i_);
+  walk_.positions = {0, of_i.particles};
   walk_.axes = axes;
   walk_.both_sides = both_sides ? 1 : 0;
   walk_.grid = grid;
@@ -208,23 +209,12 @@ void CudaFarWalk::make_items(std::size_t part, int group_begin, int group_end, i
   lists.ranges = ranges_.data();
 }
 
-void CudaFarWalk::check(const double* values, const double* others, std::int64_t count, CudaDevicePointer flags,
-                        CudaStream* stream) {
-  const FarCheckArgument argument{values, others, count, reinterpret_cast<unsigned*>(flags)};
-  program_.launch("nbcc_far_check", std::min(resident_blocks(), ceil_div(count, kBlock)), kBlock, argument, stream);
-}
-
-void CudaFarWalk::count_moved(const double* now, const double* then, std::int64_t particles, int axes, double far,
-                              CudaDevicePointer moved, CudaStream* stream) {
-  const FarMovedArgument argument{now, then, particles, axes, far, reinterpret_cast<unsigned*>(moved)};
-  program_.launch("nbcc_far_moved", std::min(resident_blocks(), ceil_div(particles, kBlock)), kBlock, argument, stream);
-}
-
-void CudaFarWalk::pick(const FarColumns& from, int columns, CudaDevicePointer picked, std::int64_t count,
-                       CudaDevicePointer rows, CudaStream* stream) {
-  const FarPickArgument argument{from, columns, reinterpret_cast<const long long*>(picked), count,
-                                 reinterpret_cast<double*>(rows)};
-  program_.launch("nbcc_far_pick", ceil_div(count, kBlock), kBlock, argument, stream);
+std::int64_t CudaFarWalk::bytes() const {
+  std::size_t bytes = 0;
+  for (const CudaBuffer* buffer : {&walk_cells_i_, &walk_cells_j_, &frontier_, &entries_, &first_, &ranges_, &items_[0],
+                                   &items_[1], &blocks_[0], &blocks_[1]})
+    bytes += buffer->bytes();
+  return std::int64_t(bytes);
 }
 
 void CudaFarWalk::combine(std::size_t part, const FarColumns& sums, int columns, CudaStream* stream) {

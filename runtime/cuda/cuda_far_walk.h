@@ -40,18 +40,10 @@ class CudaFarWalk {
     double largest_ratio = 0;
     double all_pairs() const { return pairs[0] + pairs[1] + pairs[2] + pairs[3]; }
   };
+  // Later walks leave out pairs whose cell of i has none of these particles.
+  void set_positions(const far_data::FarPositions& positions) { walk_.positions = positions; }
   // Waits for the result.
   Counts count(CudaStream* stream);
-  // Flags: some value differs from others[k] (null: none does), some value is not finite. `flags` are two unsigned in
-  // GPU memory that were 0.
-  void check(const double* values, const double* others, std::int64_t count, CudaDevicePointer flags,
-             CudaStream* stream);
-  // Adds the number of particles that have moved by more than `far` along an axis to *moved, an unsigned in GPU memory.
-  void count_moved(const double* now, const double* then, std::int64_t particles, int axes, double far,
-                   CudaDevicePointer moved, CudaStream* stream);
-  // rows[k * columns + c] = from[c][picked[k]], in GPU memory.
-  void pick(const far_data::FarColumns& from, int columns, CudaDevicePointer picked, std::int64_t count,
-            CudaDevicePointer rows, CudaStream* stream);
 
   // The lists of near pairs, or of distant pairs. Each slot (particles of i in the order of the tree, then points of
   // grids) has a row of results. Additional rows follow, which combine() adds to the rows of the slots.
@@ -61,6 +53,7 @@ class CudaFarWalk {
   };
   // near_i, distant_i: the most i of an item. Waits.
   Counts make_lists(int near_i, int distant_i, CudaStream* stream);
+  std::int64_t bytes() const;
   const Part& near() const { return parts_[0]; }
   const Part& distant() const { return parts_[1]; }
   void combine_near(const far_data::FarColumns& sums, int columns, CudaStream* stream) {

@@ -25,11 +25,13 @@ class CudaGroupSummation final : public Summation {
   void set_launch(const LaunchConfig& overrides) override;
   LaunchConfig launch_for(std::int64_t ni, std::int64_t nj) override { return first().launch_for(ni, nj); }
   SumStatistics statistics() const override;
+  std::unique_ptr<FarSteps> far_steps(Precision at_least) const override;  // cuda_group_far.cpp
 
  private:
   struct Member {
     explicit Member(const CudaKernel& k)
-        : gpu(k.gpu()), sum(k), copies(gpu), list(gpu), stream(gpu), copied(gpu), done(gpu) {}
+        : kernel(k), gpu(k.gpu()), sum(k), copies(gpu), list(gpu), stream(gpu), copied(gpu), done(gpu) {}
+    const CudaKernel& kernel;
     const CudaGpu& gpu;
     CudaSummation sum;
     CudaCopies copies;

@@ -28,7 +28,8 @@ constexpr int kTrials = 5;  // limits that are tried for one order
 // Beyond so many times the cost of all pairs no other order or leaf will be cheaper than all pairs; beyond so many
 // times that, no other limit either.
 constexpr double kHopeless = 1.3, kGuess = 3;
-constexpr double kMostRounding = 1e-4;  // rounding errors are smaller
+constexpr double kMostRounding = 1e-4;   // rounding errors are smaller
+constexpr double kShareOfMemory = 0.95;  // that a far field may use
 
 // Rounding errors of single precision are some 3e-7 of the terms, of mixed precision some 3e-8.
 Precision precision_for(double tolerance) {
@@ -51,7 +52,7 @@ class FarField {
   Estimate survey(const SumRequest& request);
   void run(const SumRequest& request);
   void wait() { run_->wait(); }
-  std::int64_t bytes(const SumRequest& request) const;
+  FarMemory memory(const SumRequest& request) const;
   SumStatistics statistics() {
     SumStatistics all;
     all.far = run_->statistics();
@@ -84,11 +85,25 @@ class FarField {
   }
   bool is_experiment() const { return choice_.order > 0 || choice_.leaf > 0 || choice_.separation > 0; }
   std::string choose(const SumRequest& request);
+  bool fits(const SumRequest& request, const FarSetting& setting) const {
+    const FarMemory memory = run_->memory(request, setting);
+    return double(memory.needed) <= kShareOfMemory * double(memory.available);
+  }
+  // In near pairs; infinite if the memory does not suffice.
+  double cost(const SumRequest& request, const FarSetting& setting) const {
+    return fits(request, setting) ? run_->cost(setting) : std::numeric_limits<double>::infinity();
+  }
+  void require_memory(const SumRequest& request) const;
   std::optional<Choice> cheapest(const SumRequest& request);
   std::optional<Choice> fit(const SumRequest& request, int order, int leaf, double limit, double most_cost);
   // The limit that should have half of the tolerance as its error, after one that had `error`.
   double next_limit(double limit, double error) const {
     return limit * std::clamp(std::pow(0.5 * tolerance_ / std::max(error, 1e-300), 0.8), 0.02, 30.0);
+  }
+  // One that usually suits the tolerance.
+  int first_order() const {
+    if (choice_.order > 0) return choice_.order;
+    return std::clamp(int(std::lround(1.3 - 0.9 * std::log10(tolerance_))), kMinOrder + 1, kMaxOrder - 1);
   }
   double first_limit(int order) const { return std::min(1.0, tolerance_ * std::pow(10, 0.3 + 0.37 * order)); }
 
@@ -137,6 +152,7 @@ Estimate FarField::survey(const SumRequest& request) {
   seconds_of_choice_ = 0;
   has_totals_ = false;
   const bool is_known = case_ == case_of(request);
+  if (!is_known) require_memory(request);
   int leaf = choice_.leaf > 0 ? choice_.leaf : kFirstLeaf;
   if (is_known && chosen_.setting.leaf > 0) leaf = chosen_.setting.leaf;
   found.obstacle = run_->prepare(request, leaf);
@@ -183,6 +199,16 @@ Estimate FarField::survey(const SumRequest& request) {
   return found;
 }
 
+void FarField::require_memory(const SumRequest& request) const {
+  const FarSetting least{first_order(), choice_.leaf > 0 ? choice_.leaf : kMaxLeaf};
+  if (fits(request, least)) return;
+  const FarMemory memory = run_->memory(request, least);
+  throw DeviceError(fmt::format(
+      "tolerance: a far field of {} i and {} j needs about {:.2g} GB of memory, but {} has {:.2g} GB for it",
+      request.ni, request.nj, 1e-9 * double(memory.needed), memory.device,
+      1e-9 * kShareOfMemory * double(memory.available)));
+}
+
 // Returns why the tolerance cannot be kept, or "".
 std::string FarField::choose(const SumRequest& request) {
   for (;;) {
@@ -206,9 +232,9 @@ std::string FarField::choose(const SumRequest& request) {
 // pairs will run.
 std::optional<FarField::Choice> FarField::cheapest(const SumRequest& request) {
   const double all_pairs = pairs_of(request);
-  const int leaf = choice_.leaf > 0 ? choice_.leaf : kFirstLeaf;
-  const int usual = std::clamp(int(std::lround(1.3 - 0.9 * std::log10(tolerance_))), kMinOrder + 1, kMaxOrder - 1);
-  const int first = choice_.order > 0 ? choice_.order : usual;
+  const int first = first_order();
+  int leaf = choice_.leaf > 0 ? choice_.leaf : kFirstLeaf;
+  while (choice_.leaf == 0 && leaf < kMaxLeaf && !fits(request, {first, leaf})) leaf *= 2;
   const double infinite = std::numeric_limits<double>::infinity();
   std::optional<Choice> best = fit(request, first, leaf, first_limit(first), infinite);
   if (is_experiment() || (best && best->cost > kHopeless * all_pairs)) return best;
@@ -232,7 +258,7 @@ std::optional<FarField::Choice> FarField::cheapest(const SumRequest& request) {
     for (;;) {
       next.setting.leaf = larger ? next.setting.leaf * 2 : next.setting.leaf / 2;
       if (next.setting.leaf < kMinLeaf || next.setting.leaf > kMaxLeaf) break;
-      next.cost = run_->cost(next.setting);
+      next.cost = cost(request, next.setting);
       if (next.cost > 0.97 * best->cost) break;
       best = next;
     }
@@ -253,7 +279,7 @@ std::optional<FarField::Choice> FarField::fit(const SumRequest& request, int ord
   double too_large = std::numeric_limits<double>::infinity();
   for (int trial = 0; trial < kTrials; ++trial) {
     const FarSetting setting{order, leaf, limit, choice_.separation};
-    const double cost = run_->cost(setting);
+    const double cost = this->cost(request, setting);
     // More exact only costs more.
     if (cost > most_cost || (best && cost >= 0.99 * best->cost)) break;
     // The first limit is a guess, which may be far too strict. Later limits are too costly because errors of
@@ -290,20 +316,11 @@ void FarField::run(const SumRequest& request) {
   run_->finish(request);
 }
 
-// Before the particles are known: an order for the tolerance, leaves that are half full.
-std::int64_t FarField::bytes(const SumRequest& request) const {
-  const FarKernels& kernels = run_->kernels();
-  const bool is_known = case_ && refusal_.empty();
-  const int order = is_known ? chosen_.setting.order : std::clamp(int(2 - 0.9 * std::log10(tolerance_)), 3, 12);
-  const int leaf = is_known ? chosen_.setting.leaf : kFirstLeaf;
-  const double grids = 3.0 / leaf * std::pow(order, kernels.axes);  // points for each particle
-  const double of_j = double(request.nj) * (1 + grids) * (kernels.axes + kernels.weights);
-  const double of_i =
-      double(request.ni) * (1 + (kernels.both_sides ? grids : 0)) * (kernels.axes + kernels.factors + kernels.sums);
-  const double particles = double(request.ni + request.nj) * (4 + 3 * kernels.axes) +
-                           double(request.nj) * kernels.weights +
-                           double(request.ni) * (kernels.factors + 2 * kernel_.source.outputs);
-  return std::int64_t(8 * (of_i + of_j + particles));
+// Before a choice: with an order for the tolerance, and the leaves that take the least memory.
+FarMemory FarField::memory(const SumRequest& request) const {
+  FarSetting setting = chosen_.setting;
+  if (!case_ || setting.order == 0) setting = {first_order(), choice_.leaf > 0 ? choice_.leaf : kMaxLeaf};
+  return run_->memory(request, setting);
 }
 
 }  // namespace
@@ -321,7 +338,8 @@ void set_tolerance(SumState& sum, double tolerance, const FarChoice& choice) {
   method.estimate = [field](const SumRequest& request) { return field->estimate(request); };
   method.survey = [field](const SumRequest& request) { return field->survey(request); };
   method.work = [field](const SumRequest& request) {
-    return std::vector<DeviceWork>{{"host", 0, field->bytes(request)}};
+    const FarMemory memory = field->memory(request);
+    return std::vector<DeviceWork>{{memory.device, 0, memory.needed}};
   };
   method.enqueue = [field](const SumRequest& request) { field->run(request); };
   method.statistics = [field] { return field->statistics(); };

@@ -1,6 +1,8 @@
 // The steps of a sum with a far field. Entry points: the public functions of FarRun.
 #include "runtime/far/far_run.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -428,6 +430,18 @@ void FarRun::add_up() {
   for (const std::int64_t i : not_finite_)
     for (int output = 0; output < source_.outputs; ++output)
       totals_[output][std::size_t(i)] = std::numeric_limits<double>::quiet_NaN();
+}
+
+// Leaves are two thirds full.
+FarMemory FarRun::memory(const SumRequest& request, const FarSetting& setting) {
+  const FarKernels& k = kernels();
+  const double grids = 3.0 / setting.leaf * std::pow(setting.order, k.axes);  // points for each particle
+  const auto ni = double(request.ni), nj = double(request.nj);
+  const double of_points =
+      nj * (1 + grids) * (k.axes + k.weights) + ni * (1 + (k.both_sides ? grids : 0)) * (k.axes + k.factors + k.sums);
+  const double of_particles = (ni + nj) * (4 + 3 * k.axes) + nj * k.weights + ni * (k.factors + 2 * source_.outputs);
+  return {"host", std::int64_t(sizeof(double) * (of_points + of_particles)),
+          std::int64_t(sysconf(_SC_PHYS_PAGES)) * std::int64_t(sysconf(_SC_PAGESIZE))};
 }
 
 double FarRun::error_of_sample() {

@@ -28,6 +28,7 @@ class FarRun final : public FarSteps {
   double error_of_sample() override;
   bool sampled_all() const override { return sample_.is_complete(); }
   void finish(const SumRequest& request) override;
+  FarMemory memory(const SumRequest& request, const FarSetting& setting) override;
   const FarKernels& kernels() const override { return sums_.kernels(); }
   FarStatistics statistics() override { return statistics_; }
   void reset_seconds() override { statistics_.seconds = {}; }

@@ -20,6 +20,12 @@ struct FarSetting {
   bool operator==(const FarSetting&) const = default;
 };
 
+// Bytes of working memory, without the caller's arrays.
+struct FarMemory {
+  std::string device;  // "host", "cuda:0"
+  std::int64_t needed = 0, available = 0;
+};
+
 class FarSteps {
  public:
   static constexpr std::int64_t kSampled = 256;                // i whose exact sums are computed
@@ -52,6 +58,8 @@ class FarSteps {
   // True if all chosen i are in the sample.
   virtual bool sampled_all() const = 0;
   virtual void finish(const SumRequest& request) = 0;
+  // An estimate from numbers of particles; after prepare() a better one.
+  virtual FarMemory memory(const SumRequest& request, const FarSetting& setting) = 0;
   virtual const FarKernels& kernels() const = 0;
   // Of the last run. May wait for it.
   virtual FarStatistics statistics() = 0;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/cuda_group.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/far_trial.h"
 #include "tests/support/on_gpu.h"
@@ -68,22 +69,45 @@ TEST_P(FarFieldOnShim, HasTheSameBitsInEveryOrderOfBlocks) {
 
 INSTANTIATE_TEST_SUITE_P(Library, FarFieldOnShim, testing::ValuesIn(kPipelines));
 
+// The second text compares i_index and j_index.
 TEST(FarFieldOnShim, ComputesSubsetsAndMovedParticles) {
+  for (const char* const name : {"gravity", "gravity_jerk"}) {
+    SCOPED_TRACE(name);
+    const CudaShim shim;
+    FarTrial trial(FarTrial::library(name), Precision::Single, device_of(shim));
+    trial.fill("uniform", 1200, 1200, true, 9);
+    set_tolerance(trial.sum, 1e-3, kNumbers);
+    std::vector<std::int64_t> range;
+    for (std::int64_t i = 200; i < 1100; ++i) range.push_back(i);
+    trial.run({.i_begin = 200, .i_count = 900});
+    ASSERT_TRUE(trial.was_far()) << trial.sum.statistics().reason;
+    EXPECT_LT(trial.error(range), 1e-2);
+    trial.run();
+    EXPECT_LT(trial.error(), 1e-2);
+    for (const char* const name : {"xi", "xj"}) trial.arrays[name][0] += 0.5;
+    trial.run();
+    EXPECT_LT(trial.error(), 1e-2);
+    for (double& mass : trial.arrays["mj"]) mass *= 2;  // the places stay
+    trial.run();
+    EXPECT_LT(trial.error(), 1e-2);
+  }
+}
+
+TEST(FarFieldOnShim, AnIWithoutAFinitePositionIsNaN) {
   const CudaShim shim;
   FarTrial trial(FarTrial::library("gravity"), Precision::Single, device_of(shim));
-  trial.fill("uniform", 1200, 1200, true, 9);
+  trial.fill("uniform", 900, 1100, false, 9);
   set_tolerance(trial.sum, 1e-3, kNumbers);
-  std::vector<std::int64_t> range;
-  for (std::int64_t i = 200; i < 1100; ++i) range.push_back(i);
-  trial.run({.i_begin = 200, .i_count = 900});
+  const double position = std::exchange(trial.arrays["xi"][3 * 7 + 1], std::nan(""));
+  std::vector<std::int64_t> others;
+  for (std::int64_t i = 0; i < 900; ++i)
+    if (i != 7) others.push_back(i);
+  trial.run();
   ASSERT_TRUE(trial.was_far()) << trial.sum.statistics().reason;
-  EXPECT_LT(trial.error(range), 1e-2);
-  trial.run();
-  EXPECT_LT(trial.error(), 1e-2);
-  for (const char* const name : {"xi", "xj"}) trial.arrays[name][0] += 0.5;
-  trial.run();
-  EXPECT_LT(trial.error(), 1e-2);
-  for (double& mass : trial.arrays["mj"]) mass *= 2;  // the places stay
+  EXPECT_LT(trial.error(others), 1e-2);
+  for (const std::size_t c : {21, 22, 23}) EXPECT_TRUE(std::isnan(trial.arrays["acc"][c]));
+  EXPECT_TRUE(std::isnan(trial.arrays["pot"][7]));
+  trial.arrays["xi"][3 * 7 + 1] = position;
   trial.run();
   EXPECT_LT(trial.error(), 1e-2);
 }
@@ -115,6 +139,38 @@ TEST(FarFieldOnShim, ARefusedRunLeavesNoTreesBehind) {
   trial.run();
   EXPECT_TRUE(trial.was_far());
   EXPECT_LT(trial.error(), 1e-2);
+}
+
+// The bits of one GPU on two and on three.
+TEST(FarFieldOnShim, HasTheSameBitsOnSeveralGpus) {
+  std::vector<std::map<std::string, std::vector<double>>> found;
+  for (const int count : {1, 2, 3}) {
+    CudaShim shim;
+    shim.set_device_count(3);
+    std::vector<std::shared_ptr<CudaDevice>> gpus;
+    for (int k = 0; k < count; ++k)
+      gpus.push_back(std::make_shared<CudaDevice>(shim.driver(), shim.compiler(), k, "", ""));
+    std::shared_ptr<KernelDevice> device = gpus.front();
+    if (count > 1) device = std::make_shared<CudaGroup>(gpus);
+    FarTrial trial(FarTrial::library("gravity_jerk"), Precision::Single, device);
+    trial.fill("plummer", 1500, 1500, true, 5);
+    set_tolerance(trial.sum, 1e-3, kNumbers);
+    trial.run();
+    ASSERT_TRUE(trial.was_far()) << trial.sum.statistics().reason;
+    found.push_back(trial.arrays);
+    trial.run({.i_begin = 200, .i_count = 900});
+    found.back().insert({"of some i", trial.arrays["acc"]});
+    found.back().insert({"pairs of each i", {trial.sum.statistics().far.pairs_per_i}});
+  }
+  for (const auto& several : {found[1], found[2]}) {
+    // Cells with i of two GPUs are counted twice.
+    EXPECT_GE(several.at("pairs of each i")[0], found[0].at("pairs of each i")[0]);
+    EXPECT_LT(several.at("pairs of each i")[0], 1.1 * found[0].at("pairs of each i")[0]);
+    for (const auto& [name, values] : several) {
+      if (name == "pairs of each i") continue;
+      EXPECT_EQ(values, found[0].at(name)) << name;
+    }
+  }
 }
 
 class FarFieldOnGpu : public OnGpu {};

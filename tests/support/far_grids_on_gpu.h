@@ -185,7 +185,7 @@ inline void expect_results_of_far_grids(const CudaKernel& any, const GridCase& o
     Columns sums = given;
     const GpuColumns gpu_sums(gpu, sums);
     expected.go_down(spans(sums), {}, kInOrder);
-    got.go_down(gpu_sums.get(), of.down, nullptr, nullptr);
+    got.go_down(gpu_sums.get(), of.down, got.all_positions(), nullptr);
     const double size = largest(sums);
     Columns result = gpu_sums.read();
     for (Columns* columns : {&result, &sums})

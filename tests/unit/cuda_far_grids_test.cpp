@@ -45,7 +45,7 @@ TEST_P(CudaFarGridsTest, BitsDoNotDependOnTheOrderOfBlocks) {
     const test::GpuColumns weights(gpu(), test::random_columns(of.up, grids_now.points(), -1, 2));
     grids_now.go_up(weights.get(), of.up, nullptr);
     const test::GpuColumns sums(gpu(), test::random_columns(of.down, grids_now.points(), -1, 3));
-    grids_now.go_down(sums.get(), of.down, nullptr, nullptr);
+    grids_now.go_down(sums.get(), of.down, grids_now.all_positions(), nullptr);
     return std::pair(weights.read(), sums.read());
   };
   const auto first = run(test::ShimOrder::Kind::Forward, 0);
@@ -66,8 +66,7 @@ class CudaFarGridsColumns : public CudaFarGridsTest {};
 
 const test::GridCase kFarGridsCase{"Order4", 3, 4, 16, 500, 1, 4};
 
-// Only cells that contain the particles of one leaf are wanted.
-TEST_F(CudaFarGridsColumns, CellsThatAreNotWantedAreLeft) {
+TEST_F(CudaFarGridsColumns, GoDownToSomeParticles) {
   const test::TwoTrees trees(gpu(), kFarGridsCase);
   const FarGrids expected(trees.host, kFarGridsCase.order);
   CudaFarGrids got = grids(kFarGridsCase);
@@ -76,12 +75,11 @@ TEST_F(CudaFarGridsColumns, CellsThatAreNotWantedAreLeft) {
   std::vector<char> wanted;
   for (const FarCell& cell : trees.host.cells())
     wanted.push_back(char(cell.begin <= particle && particle < cell.end ? 1 : 0));
-  const test::OnGpuArray<char> gpu_wanted(gpu(), wanted);
   const test::Columns given = test::random_columns(2, expected.points(), -1, 3);
   test::Columns sums = given;
   const test::GpuColumns gpu_sums(gpu(), sums);
   expected.go_down(test::spans(sums), wanted, test::kInOrder);
-  got.go_down(gpu_sums.get(), 2, gpu_wanted.data(), nullptr);
+  got.go_down(gpu_sums.get(), 2, {particle, particle + 1}, nullptr);
   const double size = test::largest(sums);
   test::Columns result = gpu_sums.read();
   for (test::Columns* columns : {&result, &sums})
@@ -124,7 +122,8 @@ TEST_F(CudaFarGridsColumns, PartsAreAddedInTheirOrder) {
   for (const bool has_near : {false, true})
     for (const bool has_factors : {false, true}) {
       const test::GpuColumns gpu_totals(gpu(), totals);
-      CudaFarGrids::Addition addition{gpu_totals.get(), gpu_factors.get(), gpu_near.get(), gpu_sums.get(), kOutputs};
+      CudaFarGrids::Addition addition{gpu_totals.get(), gpu_factors.get(), gpu_near.get(),
+                                      gpu_sums.get(),   kOutputs,          got.all_positions()};
       if (!has_near) addition.near = {};
       if (!has_factors) addition.factors = {};
       got.add_up(parts, addition, nullptr);
