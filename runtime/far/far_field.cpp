@@ -96,9 +96,10 @@ class FarField {
   void require_memory(const SumRequest& request) const;
   std::optional<Choice> cheapest(const SumRequest& request);
   std::optional<Choice> fit(const SumRequest& request, int order, int leaf, double limit, double most_cost);
-  // The limit that should have half of the tolerance as its error, after one that had `error`.
+  // The limit that should have half of the tolerance as its error, after one that had `error`; a little more from near.
   double next_limit(double limit, double error) const {
-    return limit * std::clamp(std::pow(0.5 * tolerance_ / std::max(error, 1e-300), 0.8), 0.02, 30.0);
+    const double wanted = (error < 1.5 * tolerance_ ? 0.6 : 0.5) * tolerance_;
+    return limit * std::clamp(std::pow(wanted / std::max(error, 1e-300), 0.8), 0.02, 30.0);
   }
   // One that usually suits the tolerance.
   int first_order() const {

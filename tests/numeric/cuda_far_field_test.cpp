@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/api/open_device.h"
 #include "runtime/cuda/cuda_device.h"
 #include "runtime/cuda/cuda_group.h"
 #include "tests/support/cuda_shim.h"
@@ -193,6 +194,24 @@ TEST_F(FarFieldOnGpu, KeepsTheTolerance) {
         EXPECT_EQ(first, trial.arrays);
       }
     }
+  }
+}
+
+TEST_F(FarFieldOnGpu, HasTheSameBitsOnAllGpus) {
+  int count = 0;
+  check(cuda_driver(), cuda_driver().device_get_count(&count), "counting the GPUs");
+  if (count < 2) GTEST_SKIP() << "there is one GPU";
+  for (const char* const name : {"gravity", "gravity_jerk", "matern"}) {
+    std::vector<std::map<std::string, std::vector<double>>> found;
+    for (const char* const device : {"cuda", "cuda:all"}) {
+      FarTrial trial(FarTrial::library(name), Precision::Single, open_device(device, {}));
+      trial.fill("plummer", 6000, 6000, true, 5);
+      set_tolerance(trial.sum, 1e-3, {.order = 4, .leaf = 64, .separation = 0.6});
+      trial.run();
+      ASSERT_TRUE(trial.was_far()) << trial.sum.statistics().reason;
+      found.push_back(trial.arrays);
+    }
+    EXPECT_EQ(found[0], found[1]) << name;
   }
 }
 
