@@ -61,8 +61,10 @@ struct FarEntryPair {
   int of_i, of_j;
 };
 constexpr int kMaxRounds = 2 * kMaxLevels;  // a round splits a cell of each pair
+enum FarCount { kPairs = 0, kNearLanes = 4, kDistantLanes, kSettled, kFarCounts };
 struct FarWalkState {
-  unsigned long long pairs[4];  // by FarKind
+  // Pairs by FarKind; pairs with the lanes of items that have no particle, near and distant; pairs of cells.
+  unsigned long long counts[kFarCounts];
   unsigned long long entries;   // also those beyond the capacity
   unsigned overflow;            // nonzero: the frontier was too small
   unsigned unused;
@@ -73,6 +75,7 @@ struct FarWalkArgument {
   FarPositions positions;  // of i; pairs whose cell of i has none of these particles are left out
   int axes, both_sides, counts_only;
   int grid;         // points of a grid
+  int near_i, distant_i;  // the most i of an item
   int cells_i;      // number of cells of i
   int source_bits;  // of a key
   FarEntryPair* frontier[2];

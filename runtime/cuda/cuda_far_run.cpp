@@ -18,9 +18,10 @@ using far_data::FarError;
 using far_data::FarPositions;
 using Seconds = FarStatistics::Seconds;
 
-// Times as multiples of the time of a near pair, some 0.6 ps on an H100 (bench/RESULTS.md): a product with the value of
-// a grid's polynomial; the other work for a point of a grid; the launches and waits of a run.
-constexpr double kProduct = 0.1, kPoint = 150, kLaunches = 5e8;
+// Times as multiples of the time of a near pair, some 0.65 ps on an H100 (bench/RESULTS.md): a product with the value
+// of a grid's polynomial; the other work for a point of a grid; to find a pair of cells and list it; the launches and
+// waits of a run.
+constexpr double kProduct = 0.1, kPoint = 150, kSettled = 400, kLaunches = 5e8;
 
 const KernelVariant& lists_of(const KernelSource& source) { return *source.find(Frame::Lists); }
 int i_of_item(const KernelSource& source) { return 32 * lists_of(source).launches.front().i_per_thread; }
@@ -48,6 +49,7 @@ CudaFarRun::CudaFarRun(const CudaKernel& kernel, Precision at_least)
       distant_(gpu_),
       totals_(gpu_),
       near_(gpu_) {
+  walk_.set_items(i_of_item(kernels().near), i_of_item(kernels().distant));
   int outputs = 0;
   for (const FieldLayout& field : source_.fields) outputs += field.role == Role::Output ? 1 : 0;
   if (outputs > far_data::kMaxOutputs)
@@ -237,14 +239,14 @@ double CudaFarRun::cost(const FarSetting& setting) {
   lists_.reset();
   const CudaFarWalk::Counts counts = walk_.count(stream_);
   const double per_distant_pair = kernels().distant.operations / std::max(1.0, kernels().near.operations);
-  const double near = counts.pairs[0], distant = counts.all_pairs() - near;
+  const double pairs = counts.near_lanes + counts.distant_lanes * per_distant_pair;
   const double grid = std::pow(setting.order, kernels().axes);
   double products = double(nj_) * kernels().weights, points = double(tree_of_j_.cell_count()) * grid;
   if (kernels().both_sides) {
     products += double(particles_.chosen_count()) * kernels().sums;
     points += double(tree_of_i().cell_count()) * grid;
   }
-  return near + distant * per_distant_pair + kProduct * products * grid + kPoint * points + kLaunches;
+  return pairs + kSettled * counts.settled + kProduct * products * grid + kPoint * points + kLaunches;
 }
 
 std::int64_t CudaFarRun::bytes_held() const {
@@ -301,8 +303,7 @@ void CudaFarRun::make_lists(const FarSetting& setting, const CudaFarLimits& limi
   timed(&Seconds::walk, [&] {
     set_cells(setting.order, limits);
     walk_.set_positions(positions_of(share));
-    const CudaFarWalk::Counts counts =
-        walk_.make_lists(i_of_item(kernels().near), i_of_item(kernels().distant), stream_);
+    const CudaFarWalk::Counts counts = walk_.make_lists(stream_);
     pairs_of_lists_ = counts.all_pairs();
     statistics_.separation = counts.largest_ratio;
   });

@@ -125,7 +125,10 @@ FarWalkState CudaFarWalk::walk(bool counts_only, CudaStream* stream) {
 
 CudaFarWalk::Counts CudaFarWalk::counts_of(const FarWalkState& state) {
   Counts counts;
-  for (std::size_t kind = 0; kind < 4; ++kind) counts.pairs[kind] = double(state.pairs[kind]);
+  for (std::size_t kind = 0; kind < 4; ++kind) counts.pairs[kind] = double(state.counts[kPairs + kind]);
+  counts.near_lanes = double(state.counts[kNearLanes]);
+  counts.distant_lanes = double(state.counts[kDistantLanes]);
+  counts.settled = double(state.counts[kSettled]);
   float ratio = 0;
   std::memcpy(&ratio, pinned_.data() + sizeof(FarWalkState), sizeof ratio);
   counts.largest_ratio = ratio;
@@ -134,7 +137,7 @@ CudaFarWalk::Counts CudaFarWalk::counts_of(const FarWalkState& state) {
 
 CudaFarWalk::Counts CudaFarWalk::count(CudaStream* stream) { return counts_of(walk(true, stream)); }
 
-CudaFarWalk::Counts CudaFarWalk::make_lists(int near_i, int distant_i, CudaStream* stream) {
+CudaFarWalk::Counts CudaFarWalk::make_lists(CudaStream* stream) {
   std::int64_t capacity = std::int64_t(entries_.bytes() / sizeof(std::uint64_t));
   if (capacity == 0) capacity = std::int64_t(kFirstEntriesPerCell * double(of_i_.count)) + 1024;
   FarWalkState state;
@@ -171,8 +174,8 @@ CudaFarWalk::Counts CudaFarWalk::make_lists(int near_i, int distant_i, CudaStrea
   const std::int64_t slots = of_i_.particles + (walk_.both_sides ? std::int64_t(of_i_.count) * walk_.grid : 0);
   parts_[0].rows = of_i_.particles;
   parts_[1].rows = slots;
-  make_items(0, 0, of_i_.count, near_i, stream);
-  make_items(1, of_i_.count, groups, distant_i, stream);
+  make_items(0, 0, of_i_.count, walk_.near_i, stream);
+  make_items(1, of_i_.count, groups, walk_.distant_i, stream);
   parts_[0].lists.pairs = counts.pairs[0];
   parts_[1].lists.pairs = counts.all_pairs() - counts.pairs[0];
   return counts;

@@ -36,12 +36,19 @@ class CudaFarWalk {
   void set_cells(const CudaFarCells& of_i, const CudaFarCells& of_j, int axes, bool both_sides, int grid,
                  const CudaFarLimits& limits, CudaStream* stream);
   struct Counts {
-    std::array<double, 4> pairs{};  // by FarKind
+    std::array<double, 4> pairs{};             // by FarKind
+    double near_lanes = 0, distant_lanes = 0;  // the same pairs with those of lanes that have no i
+    double settled = 0;                        // pairs of cells
     double largest_ratio = 0;
     double all_pairs() const { return pairs[0] + pairs[1] + pairs[2] + pairs[3]; }
   };
   // Later walks leave out pairs whose cell of i has none of these particles.
   void set_positions(const far_data::FarPositions& positions) { walk_.positions = positions; }
+  // The most i of an item of near and of distant pairs.
+  void set_items(int near_i, int distant_i) {
+    walk_.near_i = near_i;
+    walk_.distant_i = distant_i;
+  }
   // Waits for the result.
   Counts count(CudaStream* stream);
 
@@ -51,8 +58,8 @@ class CudaFarWalk {
     DeviceLists lists;
     std::int64_t rows = 0;
   };
-  // near_i, distant_i: the most i of an item. Waits.
-  Counts make_lists(int near_i, int distant_i, CudaStream* stream);
+  // Waits.
+  Counts make_lists(CudaStream* stream);
   std::int64_t bytes() const;
   const Part& near() const { return parts_[0]; }
   const Part& distant() const { return parts_[1]; }

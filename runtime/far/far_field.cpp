@@ -24,7 +24,8 @@ constexpr double kSafety = 0.7;              // of the tolerance: an error of a 
 constexpr double kShareOfChecks = 1.0 / 30;  // of the time of runs
 constexpr int kMinOrder = 2, kMaxOrder = 13;
 constexpr int kMinLeaf = 32, kMaxLeaf = 512, kFirstLeaf = 128;
-constexpr int kTrials = 5;  // limits that are tried for one order
+constexpr int kTrials = 5;            // limits that are tried for one order
+constexpr double kCloseLimits = 1.3;  // with a smaller ratio the costs are nearly the same
 // Beyond so many times the cost of all pairs no other order or leaf will be cheaper than all pairs; beyond so many
 // times that, no other limit either.
 constexpr double kHopeless = 1.3, kGuess = 3;
@@ -298,10 +299,11 @@ std::optional<FarField::Choice> FarField::fit(const SumRequest& request, int ord
     // Errors that are only roundings say nothing: the sample may lack the few i to which a grid served.
     if (is_kept && error <= rounding_of(precision_)) break;
     if (!is_kept) too_large = std::min(too_large, limit);
-    const double next = next_limit(limit, error);
-    if (is_kept && next >= 0.9 * too_large) break;
-    limit = std::min(next, 2.0);
-    if (!is_kept && best) break;
+    limit = std::min(next_limit(limit, error), 2.0);
+    if (best && too_large < std::max(limit, best->setting.limit) / 0.9) {
+      if (too_large < kCloseLimits * best->setting.limit) break;
+      limit = std::sqrt(best->setting.limit * too_large);
+    }
   }
   return best;
 }
