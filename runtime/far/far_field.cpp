@@ -22,6 +22,7 @@ namespace {
 
 constexpr double kSafety = 0.7;              // of the tolerance: an error of a sample is found to within some 15%
 constexpr double kShareOfChecks = 1.0 / 30;  // of the time of runs
+constexpr double kExactPair = 5;             // the time of a pair of an exact sum, in near pairs
 constexpr int kMinOrder = 2, kMaxOrder = 13;
 constexpr int kMinLeaf = 32, kMaxLeaf = 512, kFirstLeaf = 128;
 constexpr int kTrials = 5;            // limits that are tried for one order
@@ -159,7 +160,7 @@ Estimate FarField::survey(const SumRequest& request) {
   if (is_known && chosen_.setting.leaf > 0) leaf = chosen_.setting.leaf;
   found.obstacle = run_->prepare(request, leaf);
   if (!found.obstacle.empty()) return found;
-  const double cost_of_check = double(FarSteps::kSampled) * double(request.nj);
+  const double cost_of_check = kExactPair * double(FarSteps::kSampled) * double(request.nj);
   ++runs_;
   const auto is_due = [&] {
     return std::has_single_bit(runs_) || work_since_check_ * kShareOfChecks > cost_of_check || run_->has_moved_far();
