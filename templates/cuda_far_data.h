@@ -31,54 +31,46 @@ struct FarPositions {
 
 // ---- the walk (cuda_far_walk.cu.in) ---------------------------------------------------------------------------------
 
-constexpr int kRatios = 40, kFirstRatio = 2;  // of FarErrors (runtime/far/far_table.h)
-constexpr int kMaxOutputs = 32;               // output fields for which errors are judged
+constexpr int kRatios = 40, kFirstRatio = 2;  // of FarLimits (runtime/far/far_walk.h)
 constexpr int kRangesPerPart = 48;            // a longer list of ranges is shared out to several items
 
-// The errors of interpolation in cells of one size, for one output field, at one ratio.
-struct FarError {
-  float relative;
-  float absolute;  // infinite unless the term vanishes at a distance
-};
 // What the walk reads of a cell.
 struct WalkCell {
   float centre[3], half[3];
   float radius;
-  float reach;  // its grid serves at a larger distance than this; infinite: never
+  int row;  // of FarWalkArgument::most; -1: its grid never serves
   int begin, count, child, unused;
 };
 struct FarCellsArgument {
   const FarCell* cells;
   int count, axes;
-  const FarError* errors;  // [size - first_size][output][ratio]
-  int first_size, sizes, outputs;
-  double separation;  // in place of errors, unless it is 0
-  double relative, absolute[kMaxOutputs];
+  int first_size, sizes;  // of the rows
   WalkCell* walk_cells;
-  unsigned long long* largest_ratio;  // bits of a float, which is not negative
 };
-struct FarEntryPair {
+struct FarCellPair {
   int of_i, of_j;
+  int acting;  // the number of j of the cell of j with which the cell of i was first paired
 };
 constexpr int kMaxRounds = 2 * kMaxLevels;  // a round splits a cell of each pair
 enum FarCount { kPairs = 0, kNearLanes = 4, kDistantLanes, kSettled, kFarCounts };
 struct FarWalkState {
   // Pairs by FarKind; pairs with the lanes of items that have no particle, near and distant; pairs of cells.
   unsigned long long counts[kFarCounts];
-  unsigned long long entries;   // also those beyond the capacity
-  unsigned overflow;            // nonzero: the frontier was too small
+  unsigned long long entries;  // also those beyond the capacity
+  unsigned overflow;           // nonzero: the frontier was too small
   unsigned unused;
   unsigned frontier[kMaxRounds];  // [round] pairs that are still to be settled
 };
 struct FarWalkArgument {
   const WalkCell *of_i, *of_j;
+  const float* most;       // [row][ratio]: the most j that may act through a grid
   FarPositions positions;  // of i; pairs whose cell of i has none of these particles are left out
   int axes, both_sides, counts_only;
-  int grid;         // points of a grid
+  int grid;               // points of a grid
   int near_i, distant_i;  // the most i of an item
-  int cells_i;      // number of cells of i
-  int source_bits;  // of a key
-  FarEntryPair* frontier[2];
+  int cells_i;            // number of cells of i
+  int source_bits;        // of a key
+  FarCellPair* frontier[2];
   unsigned frontier_capacity;
   unsigned long long* entries;  // keys: group << source_bits | source
   unsigned long long entry_capacity;

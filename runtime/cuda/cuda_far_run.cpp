@@ -14,7 +14,6 @@
 namespace nbcc {
 namespace {
 
-using far_data::FarError;
 using far_data::FarPositions;
 using Seconds = FarStatistics::Seconds;
 
@@ -50,11 +49,6 @@ CudaFarRun::CudaFarRun(const CudaKernel& kernel, Precision at_least)
       totals_(gpu_),
       near_(gpu_) {
   walk_.set_items(i_of_item(kernels().near), i_of_item(kernels().distant));
-  int outputs = 0;
-  for (const FieldLayout& field : source_.fields) outputs += field.role == Role::Output ? 1 : 0;
-  if (outputs > far_data::kMaxOutputs)
-    throw UsageError(fmt::format("tolerance: on a GPU a pipeline has a far field with at most {} outputs, '{}' has {}",
-                                 far_data::kMaxOutputs, source_.pipeline, outputs));
 }
 
 CudaFarRun::~CudaFarRun() {
@@ -194,16 +188,9 @@ std::string CudaFarRun::draw_sample(const SumRequest& request) {
   return "";
 }
 
-// From errors of interpolation in cells of all sizes that occur.
-CudaFarLimits CudaFarRun::limits(const FarSetting& setting) {
+FarLimits CudaFarRun::limits(const FarSetting& setting) {
   const CudaContextGuard guard(gpu_);
   set_leaf(setting.leaf);
-  CudaFarLimits limits;
-  limits.separation = setting.separation;
-  limits.relative = setting.limit;
-  limits.outputs = int(sample_.typical_sizes().size());
-  for (const double size : sample_.typical_sizes()) limits.absolute.push_back(size * setting.limit / 100);
-  if (setting.separation > 0) return limits;
   int first = std::numeric_limits<int>::max(), last = std::numeric_limits<int>::min();
   for (CudaFarTree* tree : {&tree_of_j_, &tree_of_i()})
     for (const int exponent : tree->exponents()) {
@@ -211,18 +198,10 @@ CudaFarLimits CudaFarRun::limits(const FarSetting& setting) {
       first = std::min(first, exponent);
       last = std::max(last, exponent);
     }
-  limits.first_size = first;
-  for (int size = first; size <= last; ++size) {
-    const FarErrors& errors = table_.errors(size, setting.order);
-    for (const auto& of_output : errors.of_output)
-      for (const FarErrors::One& one : of_output)
-        limits.errors.push_back(
-            {float(one.relative), one.vanishes ? float(one.absolute) : std::numeric_limits<float>::infinity()});
-  }
-  return limits;
+  return table_.limits(first, last, setting, sample_.typical_sizes());
 }
 
-void CudaFarRun::set_cells(int order, const CudaFarLimits& limits) {
+void CudaFarRun::set_cells(int order, const FarLimits& limits) {
   const auto cells_of = [](CudaFarTree& tree) {
     return CudaFarCells{reinterpret_cast<const far_data::FarCell*>(tree.cells()), int(tree.cell_count()), tree.levels(),
                         tree.count()};
@@ -237,16 +216,17 @@ double CudaFarRun::cost(const FarSetting& setting) {
   const CudaContextGuard guard(gpu_);
   set_cells(setting.order, limits(setting));
   lists_.reset();
-  const CudaFarWalk::Counts counts = walk_.count(stream_);
+  const std::optional<CudaFarWalk::Counts> counts = walk_.count(stream_);
+  if (!counts) return std::numeric_limits<double>::infinity();
   const double per_distant_pair = kernels().distant.operations / std::max(1.0, kernels().near.operations);
-  const double pairs = counts.near_lanes + counts.distant_lanes * per_distant_pair;
+  const double pairs = counts->near_lanes + counts->distant_lanes * per_distant_pair;
   const double grid = std::pow(setting.order, kernels().axes);
   double products = double(nj_) * kernels().weights, points = double(tree_of_j_.cell_count()) * grid;
   if (kernels().both_sides) {
     products += double(particles_.chosen_count()) * kernels().sums;
     points += double(tree_of_i().cell_count()) * grid;
   }
-  return pairs + kSettled * counts.settled + kProduct * products * grid + kPoint * points + kLaunches;
+  return pairs + kSettled * counts->settled + kProduct * products * grid + kPoint * points + kLaunches;
 }
 
 std::int64_t CudaFarRun::bytes_held() const {
@@ -298,14 +278,14 @@ FarPositions CudaFarRun::positions_of(const Share& share) {
   return {count * share.index / share.count, count * (share.index + 1) / share.count};
 }
 
-void CudaFarRun::make_lists(const FarSetting& setting, const CudaFarLimits& limits, const Share& share) {
+void CudaFarRun::make_lists(const FarSetting& setting, const FarLimits& limits, const Share& share) {
   if (lists_ == Made{setting, share}) return;
   timed(&Seconds::walk, [&] {
     set_cells(setting.order, limits);
     walk_.set_positions(positions_of(share));
     const CudaFarWalk::Counts counts = walk_.make_lists(stream_);
     pairs_of_lists_ = counts.all_pairs();
-    statistics_.separation = counts.largest_ratio;
+    statistics_.separation = limits.largest_ratio();
   });
   lists_ = Made{setting, share};
   lists_are_new_ = true;
@@ -362,7 +342,7 @@ void CudaFarRun::compute(const SumRequest& request, const FarSetting& setting, O
   set_pairs(compute_share(request, setting, limits(setting), {}, make_totals()));
 }
 
-double CudaFarRun::compute_share(const SumRequest& request, const FarSetting& setting, const CudaFarLimits& limits,
+double CudaFarRun::compute_share(const SumRequest& request, const FarSetting& setting, const FarLimits& limits,
                                  const Share& share, const FarArray& totals) {
   const CudaContextGuard guard(gpu_);
   set_leaf(setting.leaf);

@@ -47,11 +47,11 @@ class CudaFarRun final : public FarSteps {
     bool operator==(const Share&) const = default;
   };
   // From which distances grids serve, for walks of all GPUs.
-  CudaFarLimits limits(const FarSetting& setting);
+  FarLimits limits(const FarSetting& setting);
   // The columns of totals [output][i] of all i, in which the totals of an i without a finite position are NaN.
   FarArray make_totals();
   // Computes the totals of one share. Returns the number of its pairs.
-  double compute_share(const SumRequest& request, const FarSetting& setting, const CudaFarLimits& limits,
+  double compute_share(const SumRequest& request, const FarSetting& setting, const FarLimits& limits,
                        const Share& share, const FarArray& totals);
   void set_pairs(double pairs) { statistics_.pairs_per_i = pairs / double(particles_.chosen_count()); }
   // The request must choose the i of the share.
@@ -70,9 +70,9 @@ class CudaFarRun final : public FarSteps {
   CudaFarTree& tree_of_i() { return one_tree_ ? tree_of_j_ : tree_of_i_; }
   far_data::FarPositions positions_of(const Share& share);
   void set_leaf(int leaf);
-  void set_cells(int order, const CudaFarLimits& limits);
+  void set_cells(int order, const FarLimits& limits);
   CudaFarGrids& grids(std::map<int, std::unique_ptr<CudaFarGrids>>& of_orders, CudaFarTree& tree, int order);
-  void make_lists(const FarSetting& setting, const CudaFarLimits& limits, const Share& share);
+  void make_lists(const FarSetting& setting, const FarLimits& limits, const Share& share);
   void go_up(const FarSetting& setting);
   void clear(const CudaFarColumns& columns, int components);
   SumRequest here(const SumRequest& request) const;

@@ -14,7 +14,8 @@ namespace {
 using namespace far_data;
 
 constexpr int kBlock = 128;
-constexpr std::int64_t kFrontier = 1 << 17;  // pairs of cells, at least
+constexpr std::int64_t kFrontier = 1 << 17;                            // pairs of cells, at least
+constexpr std::int64_t kMostPairs = 1 << 25, kMostPairsPerCell = 256;  // before the frontier grows for the last time
 constexpr double kFirstEntriesPerCell = 64;
 
 int bits_of(std::uint64_t largest) {
@@ -35,7 +36,7 @@ CudaFarWalk::CudaFarWalk(const CudaKernel& kernel, CudaRadixSort& sort)
       sort_(sort),
       walk_cells_i_(kernel.gpu()),
       walk_cells_j_(kernel.gpu()),
-      errors_(kernel.gpu()),
+      most_(kernel.gpu()),
       state_(kernel.gpu()),
       frontier_(kernel.gpu()),
       entries_(kernel.gpu()),
@@ -46,34 +47,26 @@ CudaFarWalk::CudaFarWalk(const CudaKernel& kernel, CudaRadixSort& sort)
       pinned_(kernel.gpu()) {}
 
 void CudaFarWalk::set_cells(const CudaFarCells& of_i, const CudaFarCells& of_j, int axes, bool both_sides, int grid,
-                            const CudaFarLimits& limits, CudaStream* stream) {
+                            const FarLimits& limits, CudaStream* stream) {
   const CudaGpu& gpu = program_.gpu();
   of_i_ = of_i;
   of_j_ = of_j;
-  reserve_elements(state_, 2, sizeof(FarWalkState), "counters");
-  reserve_elements(errors_, std::int64_t(limits.errors.size()) + 1, sizeof(FarError), "errors of interpolation");
+  reserve_elements(state_, 1, sizeof(FarWalkState), "counters");
+  reserve_elements(most_, std::int64_t(limits.rows.size()) + 1, sizeof(FarLimits::Row), "limits");
   reserve_elements(walk_cells_j_, of_j.count, sizeof(WalkCell), "cells");
   const bool one_tree = of_i.cells == of_j.cells;
   if (!one_tree) reserve_elements(walk_cells_i_, of_i.count, sizeof(WalkCell), "cells");
-  if (!limits.errors.empty()) {
-    const std::size_t bytes = limits.errors.size() * sizeof(FarError);
+  if (!limits.rows.empty()) {
+    const std::size_t bytes = limits.rows.size() * sizeof(FarLimits::Row);
     gpu.synchronize(stream);  // an earlier copy may still read the pinned memory
     pinned_.reserve(std::max(bytes, sizeof(FarWalkState)));
-    std::memcpy(pinned_.data(), limits.errors.data(), bytes);
-    gpu.send(errors_.data(), pinned_.data(), bytes, stream);
+    std::memcpy(pinned_.data(), limits.rows.data(), bytes);
+    gpu.send(most_.data(), pinned_.data(), bytes, stream);
   }
-  gpu.require(gpu.driver().memset_d32_async(state_.data(), 0, 2 * sizeof(FarWalkState) / 4, stream),
-              "clearing counters");
   FarCellsArgument argument{};
   argument.axes = axes;
-  argument.errors = at<const FarError>(errors_);
   argument.first_size = limits.first_size;
-  argument.outputs = limits.outputs;
-  argument.sizes = limits.outputs == 0 ? 0 : int(limits.errors.size()) / (limits.outputs * kRatios);
-  argument.separation = limits.separation;
-  argument.relative = limits.relative;
-  std::copy(limits.absolute.begin(), limits.absolute.end(), argument.absolute);
-  argument.largest_ratio = reinterpret_cast<unsigned long long*>(state_.data() + sizeof(FarWalkState));
+  argument.sizes = int(limits.rows.size());
   const auto prepare = [&](const CudaFarCells& cells, const CudaBuffer& to) {
     argument.cells = cells.cells;
     argument.count = cells.count;
@@ -85,6 +78,7 @@ void CudaFarWalk::set_cells(const CudaFarCells& of_i, const CudaFarCells& of_j, 
   walk_.of_j = at<const WalkCell>(walk_cells_j_);
   walk_.of_i = one_tree ? walk_.of_j : at<const WalkCell>(walk_cells_i_);
   walk_.positions = {0, of_i.particles};
+  walk_.most = at<const float>(most_);
   walk_.axes = axes;
   walk_.both_sides = both_sides ? 1 : 0;
   walk_.grid = grid;
@@ -93,17 +87,18 @@ void CudaFarWalk::set_cells(const CudaFarCells& of_i, const CudaFarCells& of_j, 
   walk_.state = at<FarWalkState>(state_);
 }
 
-// A pair that is not settled after as many rounds as both trees have levels does not exist.
-FarWalkState CudaFarWalk::walk(bool counts_only, CudaStream* stream) {
+// A pair that is not settled after as many rounds as both trees have levels does not exist. Nothing if there are more
+// pairs at once than a walk that is worth its lists has.
+std::optional<FarWalkState> CudaFarWalk::walk(bool counts_only, CudaStream* stream) {
   const CudaGpu& gpu = program_.gpu();
   walk_.counts_only = counts_only ? 1 : 0;
   for (;;) {
     if (frontier_.bytes() == 0)
       reserve_elements(frontier_, 2 * std::max<std::int64_t>(kFrontier, 16 * std::int64_t(of_i_.count)),
-                       sizeof(FarEntryPair), "pairs of cells");
-    const auto capacity = std::int64_t(frontier_.bytes() / sizeof(FarEntryPair) / 2);
+                       sizeof(FarCellPair), "pairs of cells");
+    const auto capacity = std::int64_t(frontier_.bytes() / sizeof(FarCellPair) / 2);
     walk_.frontier_capacity = unsigned(capacity);
-    walk_.frontier[0] = at<FarEntryPair>(frontier_);
+    walk_.frontier[0] = at<FarCellPair>(frontier_);
     walk_.frontier[1] = walk_.frontier[0] + capacity;
     gpu.require(gpu.driver().memset_d32_async(state_.data(), 0, sizeof(FarWalkState) / 4, stream), "clearing counters");
     FarRoundArgument argument{walk_, 0};
@@ -113,13 +108,14 @@ FarWalkState CudaFarWalk::walk(bool counts_only, CudaStream* stream) {
       program_.launch("nbcc_far_round", std::min(resident_blocks(), ceil_div(most_pairs, kBlock)), kBlock, argument,
                       stream);
     }
-    pinned_.reserve(2 * sizeof(FarWalkState));
-    gpu.fetch(pinned_.data(), state_.data(), 2 * sizeof(FarWalkState), stream);
+    pinned_.reserve(sizeof(FarWalkState));
+    gpu.fetch(pinned_.data(), state_.data(), sizeof(FarWalkState), stream);
     gpu.synchronize(stream);
     FarWalkState state;
     std::memcpy(&state, pinned_.data(), sizeof state);
     if (state.overflow == 0) return state;
-    reserve_elements(frontier_, 4 * capacity, sizeof(FarEntryPair), "pairs of cells");
+    if (capacity > std::max(kMostPairs, kMostPairsPerCell * std::int64_t(of_i_.count))) return {};
+    reserve_elements(frontier_, 4 * capacity, sizeof(FarCellPair), "pairs of cells");
   }
 }
 
@@ -129,13 +125,13 @@ CudaFarWalk::Counts CudaFarWalk::counts_of(const FarWalkState& state) {
   counts.near_lanes = double(state.counts[kNearLanes]);
   counts.distant_lanes = double(state.counts[kDistantLanes]);
   counts.settled = double(state.counts[kSettled]);
-  float ratio = 0;
-  std::memcpy(&ratio, pinned_.data() + sizeof(FarWalkState), sizeof ratio);
-  counts.largest_ratio = ratio;
   return counts;
 }
 
-CudaFarWalk::Counts CudaFarWalk::count(CudaStream* stream) { return counts_of(walk(true, stream)); }
+std::optional<CudaFarWalk::Counts> CudaFarWalk::count(CudaStream* stream) {
+  const std::optional<FarWalkState> state = walk(true, stream);
+  return state ? std::optional(counts_of(*state)) : std::nullopt;
+}
 
 CudaFarWalk::Counts CudaFarWalk::make_lists(CudaStream* stream) {
   std::int64_t capacity = std::int64_t(entries_.bytes() / sizeof(std::uint64_t));
@@ -145,7 +141,9 @@ CudaFarWalk::Counts CudaFarWalk::make_lists(CudaStream* stream) {
     reserve_elements(entries_, capacity, sizeof(std::uint64_t), "lists");
     walk_.entries = at<unsigned long long>(entries_);
     walk_.entry_capacity = std::uint64_t(capacity);
-    state = walk(false, stream);
+    const std::optional<FarWalkState> walked = walk(false, stream);
+    if (!walked) throw DeviceError("the walk of a far field has more pairs of cells than the GPU has room for");
+    state = *walked;
     if (std::int64_t(state.entries) <= capacity) break;
     capacity = std::int64_t(state.entries) + std::int64_t(state.entries) / 8;
   }

@@ -2,10 +2,12 @@
 // FarRun makes of it. Tested by tests/numeric/cuda_far_field_test.cpp.
 #pragma once
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "runtime/cuda/cuda_far_program.h"
 #include "runtime/cuda/cuda_radix_sort.h"
+#include "runtime/far/far_walk.h"
 #include "runtime/sum/lists.h"
 #include "templates/cuda_far_data.h"
 
@@ -18,15 +20,6 @@ struct CudaFarCells {
   std::int64_t particles = 0;
 };
 
-// The distances from which the grids of cells serve (FarTable::largest_ratio).
-struct CudaFarLimits {
-  double separation = 0;                   // in place of what follows, unless it is 0
-  int first_size = 0, outputs = 0;         // binary exponent of the smallest radius; output fields
-  std::vector<far_data::FarError> errors;  // [size][output][ratio]
-  double relative = 0;                     // limits
-  std::vector<double> absolute;            // [output]
-};
-
 class CudaFarWalk {
  public:
   // `sort` must outlive this object; calls of one stream may share it.
@@ -34,12 +27,11 @@ class CudaFarWalk {
 
   // Sets the trees and limits of later walks. of_i and of_j may be the same.
   void set_cells(const CudaFarCells& of_i, const CudaFarCells& of_j, int axes, bool both_sides, int grid,
-                 const CudaFarLimits& limits, CudaStream* stream);
+                 const FarLimits& limits, CudaStream* stream);
   struct Counts {
     std::array<double, 4> pairs{};             // by FarKind
     double near_lanes = 0, distant_lanes = 0;  // the same pairs with those of lanes that have no i
     double settled = 0;                        // pairs of cells
-    double largest_ratio = 0;
     double all_pairs() const { return pairs[0] + pairs[1] + pairs[2] + pairs[3]; }
   };
   // Later walks leave out pairs whose cell of i has none of these particles.
@@ -49,8 +41,8 @@ class CudaFarWalk {
     walk_.near_i = near_i;
     walk_.distant_i = distant_i;
   }
-  // Waits for the result.
-  Counts count(CudaStream* stream);
+  // Waits for the result. Nothing: the lists would be too long.
+  std::optional<Counts> count(CudaStream* stream);
 
   // The lists of near pairs, or of distant pairs. Each slot (particles of i in the order of the tree, then points of
   // grids) has a row of results. Additional rows follow, which combine() adds to the rows of the slots.
@@ -71,7 +63,7 @@ class CudaFarWalk {
   }
 
  private:
-  far_data::FarWalkState walk(bool counts_only, CudaStream* stream);
+  std::optional<far_data::FarWalkState> walk(bool counts_only, CudaStream* stream);
   Counts counts_of(const far_data::FarWalkState& state);
   void make_items(std::size_t part, int group_begin, int group_end, int item_i, CudaStream* stream);
   void combine(std::size_t part, const far_data::FarColumns& sums, int columns, CudaStream* stream);
@@ -82,7 +74,7 @@ class CudaFarWalk {
   CudaFarCells of_i_, of_j_;
   far_data::FarWalkArgument walk_{};
   far_data::FarListsArgument lists_{};
-  CudaBuffer walk_cells_i_, walk_cells_j_, errors_, state_, frontier_, entries_, first_, ranges_;
+  CudaBuffer walk_cells_i_, walk_cells_j_, most_, state_, frontier_, entries_, first_, ranges_;
   std::array<CudaBuffer, 2> items_, blocks_;
   std::array<far_data::FarListsArgument, 2> of_parts_{};
   std::array<Part, 2> parts_;

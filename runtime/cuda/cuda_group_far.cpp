@@ -67,7 +67,7 @@ std::string CudaGroupFar::prepare(const SumRequest& request, int leaf) {
 }
 
 void CudaGroupFar::compute(const SumRequest& request, const FarSetting& setting, Of) {
-  const CudaFarLimits limits = first().limits(setting);
+  const FarLimits limits = first().limits(setting);
   const FarArray totals = first().make_totals();
   first().wait();
   std::vector<double> pairs(members_.size());

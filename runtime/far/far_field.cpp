@@ -101,14 +101,14 @@ class FarField {
   // The limit that should have half of the tolerance as its error, after one that had `error`; a little more from near.
   double next_limit(double limit, double error) const {
     const double wanted = (error < 1.5 * tolerance_ ? 0.6 : 0.5) * tolerance_;
-    return limit * std::clamp(std::pow(wanted / std::max(error, 1e-300), 0.8), 0.02, 30.0);
+    return limit * std::clamp(std::pow(wanted / std::max(error, 1e-300), 1.3), 0.02, 30.0);
   }
   // One that usually suits the tolerance.
   int first_order() const {
     if (choice_.order > 0) return choice_.order;
     return std::clamp(int(std::lround(1.3 - 0.9 * std::log10(tolerance_))), kMinOrder + 1, kMaxOrder - 1);
   }
-  double first_limit(int order) const { return std::min(1.0, tolerance_ * std::pow(10, 0.3 + 0.37 * order)); }
+  double first_limit(int order) const { return std::min(1.0, tolerance_ * std::pow(10, 1 + 0.45 * order)); }
 
   const Kernel& kernel_;
   const Summation& summation_;

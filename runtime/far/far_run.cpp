@@ -241,24 +241,18 @@ double FarRun::cost(const FarSetting& setting) {
 }
 
 FarWalk FarRun::walk_trees(const FarSetting& setting, bool counts_only) {
-  walked_ratio_ = 0;
-  FarTable::Limit limit{setting.limit, {}};
-  for (const double size : sample_.typical_sizes()) limit.absolute.push_back(size * setting.limit / 100);
-  const auto ratios = [&](const FarTree& tree) {
-    std::vector<double> result;
-    result.reserve(tree.cells().size());
-    for (const FarCell& cell : tree.cells()) {
-      result.push_back(setting.separation > 0 ? setting.separation
-                                              : table_.largest_ratio(cell.radius, cell.count(), setting.order, limit));
-      walked_ratio_ = std::max(walked_ratio_, result.back());
+  int first = std::numeric_limits<int>::max(), last = std::numeric_limits<int>::min();
+  for (const std::span<const FarCell> cells : {tree_of_j_.cells(), tree_of_i().cells()})
+    for (const FarCell& cell : cells) {
+      if (!(cell.radius > 0)) continue;
+      first = std::min(first, cell.size());
+      last = std::max(last, cell.size());
     }
-    return result;
-  };
-  const std::vector<double> of_j = ratios(tree_of_j_);
-  const std::vector<double> of_i = one_tree_ || !kernels().both_sides ? std::vector<double>() : ratios(tree_of_i_);
+  const FarLimits limits = table_.limits(first, last, setting, sample_.typical_sizes());
+  statistics_.separation = limits.largest_ratio();
   const FarGrids grids(tree_of_j_, setting.order);
-  const FarSeparation separation{grids.points_per_cell(), kernels().both_sides, one_tree_ ? of_j : of_i, of_j};
-  return walk(tree_of_i().cells(), tree_of_j_.cells(), kernels().axes, separation, counts_only, for_each_);
+  return walk(tree_of_i().cells(), tree_of_j_.cells(), kernels().axes, {grids.points_per_cell(), kernels().both_sides},
+              limits, counts_only, for_each_);
 }
 
 // Cells of i are marked from the leaves up.
@@ -291,7 +285,6 @@ void FarRun::make_lists(const SumRequest& request, const FarSetting& setting, Of
   const FarTree& tree = tree_of_i();
   const FarWalk found = walk_trees(setting, false);
   statistics_.pairs_per_i = found.all_pairs() / double(tree.count());
-  statistics_.separation = walked_ratio_;
   const FarGrids grids_of_i(tree, setting.order), grids_of_j(tree_of_j_, setting.order);
   const std::span<const FarCell> cells = tree.cells();
   if (of == Of::Sampled && sampled_cells_.empty()) find_sampled_cells();

@@ -81,7 +81,6 @@ class FarRun final : public FarSteps {
   std::optional<Made> lists_;
   std::optional<int> up_order_;
   bool lists_are_new_ = true;  // the sums have other lists
-  double walked_ratio_ = 0;    // the largest of all cells
   ListStore near_lists_, distant_lists_;
   FarColumns points_of_i_, points_of_j_, distant_sums_, totals_;
 

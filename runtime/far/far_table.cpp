@@ -15,10 +15,13 @@ namespace {
 constexpr int kSources = 12;     // in the cube, most of them near its corners
 constexpr int kDirections = 24;  // targets at each distance
 constexpr int kDraws = 4;        // sets of weights of the sources
+// Errors of terms are limited in cells with so many j, and in proportion in others. Where terms vanish, the errors of a
+// cell's terms together are limited to a share of all terms of an i.
+constexpr double kTypicalCell = 64, kShareOfCell = 1.0 / 700;
+// A term vanishes where it has fallen off faster than this power of the distance.
+constexpr double kSteepPower = 4;
 
 double infinity() { return std::numeric_limits<double>::infinity(); }
-
-int size_of_radius(double radius) { return int(std::floor(std::log2(radius))); }
 
 ArrayView column(std::vector<double>& values, std::int64_t count) {
   return {values.data(), Element::Double, count, 8, 8 * count};
@@ -81,20 +84,36 @@ void FarTable::begin(std::span<const std::pair<std::string, std::vector<double>>
   factors_ = std::move(factors);
 }
 
-double FarTable::largest_ratio(double radius, std::int64_t particles, int order, const Limit& limit) {
-  if (!(radius > 0) || !std::isfinite(radius)) return 0;
-  const FarErrors& errors = this->errors(size_of_radius(radius), order);
-  int k = FarErrors::kFirst;
-  for (; k < FarErrors::kRatios - 1; ++k) {
-    bool fits = true;
-    for (std::size_t output = 0; output < errors.of_output.size(); ++output) {
-      const FarErrors::One& one = errors.of_output[output][std::size_t(k)];
-      const bool is_small = one.vanishes && one.absolute * double(particles) <= limit.absolute[output];
-      fits = fits && (one.relative <= limit.relative || is_small);
+FarLimits FarTable::limits(int first_size, int last_size, const FarSetting& setting,
+                           std::span<const double> sizes_of_terms) {
+  FarLimits limits;
+  limits.first_size = first_size;
+  for (int size = first_size; size <= last_size; ++size) {
+    FarLimits::Row& row = limits.rows.emplace_back();
+    double most = infinity();
+    for (int k = FarErrors::kFirst; k < FarErrors::kRatios; ++k) {
+      if (setting.separation == 0)
+        most = std::min(most, most_acting(errors(size, setting.order), k, setting.limit, sizes_of_terms));
+      else if (k > setting.separation * FarErrors::kRatios)
+        most = 0;
+      row[std::size_t(k)] = float(most);
     }
-    if (!fits) break;
   }
-  return k == FarErrors::kFirst ? 0 : double(k - 1) / FarErrors::kRatios;
+  return limits;
+}
+
+// The number of j whose errors are below the limit for every output: that of a term times their number, or, where terms
+// vanish, that of all of them together.
+double FarTable::most_acting(const FarErrors& errors, int ratio, double limit,
+                             std::span<const double> sizes_of_terms) const {
+  double least = infinity();
+  for (std::size_t output = 0; output < errors.of_output.size(); ++output) {
+    const FarErrors::One& one = errors.of_output[output][std::size_t(ratio)];
+    const double of_term = one.relative <= limit ? kTypicalCell * limit / one.relative : 0;
+    const double together = one.vanishes ? kShareOfCell * limit * sizes_of_terms[output] / one.absolute : 0;
+    least = std::min(least, std::max(of_term, together));
+  }
+  return least;
 }
 
 const FarErrors& FarTable::errors(int size, int order) {
@@ -200,6 +219,7 @@ FarErrors FarTable::measure(int size, int order) {
 
   FarErrors errors;
   errors.of_output.resize(std::size_t(outputs_));
+  std::vector<std::array<double, FarErrors::kRatios>> terms(std::size_t(outputs_), {0.0});  // rms
   for (int k = FarErrors::kFirst; k < FarErrors::kRatios; ++k)
     for (const Group& group : groups_) {
       double error = 0, term = 0;
@@ -211,18 +231,21 @@ FarErrors FarTable::measure(int size, int order) {
             error += (interpolated - exact) * (interpolated - exact);
             term += exact * exact;
           }
+      double& largest_term = terms[std::size_t(group.output)][std::size_t(k)];
+      largest_term = std::max(largest_term, std::sqrt(term));
       FarErrors::One& one = errors.of_output[std::size_t(group.output)][std::size_t(k)];
       const double relative = error == 0 ? 0 : std::sqrt(error / term);
       one.relative = std::isnan(relative) ? infinity() : std::max(one.relative, relative);
       const double absolute = std::sqrt(error / (kDraws * kDirections * kSources)) * typical_factor(group.factor);
       one.absolute = std::isnan(absolute) ? infinity() : std::max(one.absolute, absolute);
     }
-  // From far to near: a term that is interpolated worse than one nearer by falls off within the cell.
-  for (auto& of_output : errors.of_output) {
+  constexpr int kLast = FarErrors::kRatios - 1;
+  for (std::size_t output = 0; output < errors.of_output.size(); ++output) {
     double least = infinity();
-    for (int k = FarErrors::kRatios - 1; k >= FarErrors::kFirst; --k) {
-      FarErrors::One& one = of_output[std::size_t(k)];
-      one.vanishes = one.relative > 2 * least;
+    for (int k = kLast; k >= FarErrors::kFirst; --k) {
+      FarErrors::One& one = errors.of_output[output][std::size_t(k)];
+      const double of_power = terms[output][kLast] * std::pow(double(k) / kLast, kSteepPower);
+      one.vanishes = one.relative > 2 * least || terms[output][std::size_t(k)] < of_power;
       least = std::min(least, one.relative);
     }
   }

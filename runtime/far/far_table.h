@@ -8,18 +8,20 @@
 #include <vector>
 
 #include "compiler/far_kernels.h"
+#include "runtime/far/far_walk.h"
+#include "runtime/sum/far_steps.h"
 #include "runtime/sum/sum.h"
 
 namespace nbcc {
 
 // For cells of one size and one order, by the ratio of their radius to the distance.
 struct FarErrors {
-  static constexpr int kRatios = 40;  // ratio k / kRatios; ratios 0 and 1 are never measured
-  static constexpr int kFirst = 2;
+  static constexpr int kRatios = FarLimits::kRatios;  // ratio k / kRatios; ratios 0 and 1 are never measured
+  static constexpr int kFirst = FarLimits::kFirst;
   struct One {
     double relative = 0;    // rms error / rms term
     double absolute = 0;    // rms error of the term of one source
-    bool vanishes = false;  // the relative error is larger than nearer by: the term falls off, like exp(-r)
+    bool vanishes = false;  // the term has fallen off, like exp(-r), or its relative error is larger than nearer by
   };
   std::vector<std::array<One, kRatios>> of_output;  // [output field]
 };
@@ -34,18 +36,15 @@ class FarTable {
   void begin(std::span<const std::pair<std::string, std::vector<double>>> params, std::vector<double> weights,
              std::vector<double> factors);
 
-  struct Limit {
-    double relative = 0;           // of a term
-    std::vector<double> absolute;  // [output field]: of all terms of a cell together
-  };
-  // The largest ratio of a cell's radius to its distance at which the error is below the limit; 0: there is none.
-  double largest_ratio(double radius, std::int64_t particles, int order, const Limit& limit);
+  // For cells of these sizes. sizes_of_terms[output field]: a typical sum of |terms| of an i.
+  FarLimits limits(int first_size, int last_size, const FarSetting& setting, std::span<const double> sizes_of_terms);
 
   // The errors in cells with radii from 2^size to 2^(size + 1).
   const FarErrors& errors(int size, int order);
 
  private:
   FarErrors measure(int size, int order);
+  double most_acting(const FarErrors& errors, int ratio, double limit, std::span<const double> sizes_of_terms) const;
   double typical_factor(int factor) const;
 
   const FarKernels& kernels_;

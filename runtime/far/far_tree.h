@@ -2,6 +2,7 @@
 // Tested by tests/unit/far_tree_test.cpp.
 #pragma once
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -18,6 +19,7 @@ struct FarCell {
   double radius = 0;                       // half of the box's diagonal
   bool is_leaf() const { return child < 0; }
   std::int32_t count() const { return end - begin; }
+  int size() const { return std::ilogb(radius); }  // floor(log2(radius)), if the radius is not 0
 };
 
 class FarTree {

@@ -11,11 +11,16 @@ namespace {
 
 class Descent {
  public:
-  Descent(std::span<const FarCell> of_i, std::span<const FarCell> of_j, int axes, const FarSeparation& separation,
-          bool counts_only)
-      : of_i_(of_i), of_j_(of_j), axes_(axes), separation_(separation), counts_only_(counts_only) {}
+  Descent(std::span<const FarCell> of_i, std::span<const FarCell> of_j, int axes, const FarGridUse& use,
+          const FarLimits& limits, bool counts_only)
+      : of_i_(of_i), of_j_(of_j), axes_(axes), use_(use), limits_(limits), counts_only_(counts_only) {}
 
-  using Pair = std::pair<std::int32_t, std::int32_t>;
+  // `acting`: the number of j of the cell of j with which the cell of i was first paired. When that cell is split, its
+  // parts still act through one grid of i, whose errors add up in part.
+  struct Pair {
+    std::int32_t of_i = 0, of_j = 0, acting = 0;
+  };
+  Pair roots() const { return {0, 0, of_j_[0].count()}; }
 
   void run(Pair start, FarWalk& found) {
     stack_.assign(1, start);
@@ -33,7 +38,7 @@ class Descent {
   // Takes the pair's children until there are some dozens of pairs, for threads to share. The number of pairs does not
   // depend on the number of threads, so the lists do not either.
   std::vector<Pair> shares(FarWalk& found) {
-    std::vector<Pair> pairs{{0, 0}};
+    std::vector<Pair> pairs{roots()};
     for (int round = 0; round < 12; ++round) {
       std::vector<Pair> next;
       for (const Pair& pair : pairs) {
@@ -51,10 +56,9 @@ class Descent {
  private:
   // Adds the entry of the pair, unless the pair must be split.
   bool settle(const Pair& pair, FarWalk& found) const {
-    const FarCell &i = of_i_[std::size_t(pair.first)], &j = of_j_[std::size_t(pair.second)];
-    const bool j_is_far = is_far(j, separation_.of_j[std::size_t(pair.second)], i);
-    const bool i_is_far = separation_.both_sides && is_far(i, separation_.of_i[std::size_t(pair.first)], j);
-    const double ni = i.count(), nj = j.count(), grid = separation_.grid;
+    const FarCell &i = of_i_[std::size_t(pair.of_i)], &j = of_j_[std::size_t(pair.of_j)];
+    const double ni = i.count(), nj = j.count(), grid = use_.points;
+    const bool j_is_far = is_far(j, nj, i), i_is_far = use_.both_sides && is_far(i, std::sqrt(pair.acting * nj), j);
     double least = std::numeric_limits<double>::infinity();
     FarKind kind{};
     const auto offer = [&](FarKind one, double pairs, bool possible) {
@@ -63,39 +67,44 @@ class Descent {
       kind = one;
     };
     // Particles receive in leaves alone, so that each has one list.
-    const bool apart = j_is_far && (i_is_far || !separation_.both_sides);
+    const bool apart = j_is_far && (i_is_far || !use_.both_sides);
     offer(FarKind::ParticlesOnParticles, ni * nj, i.is_leaf() && (j.is_leaf() || apart));
     offer(FarKind::GridOnParticles, ni * grid, i.is_leaf() && j_is_far && (j.is_leaf() || apart));
     offer(FarKind::ParticlesOnGrid, grid * nj, i_is_far && (i.is_leaf() || j_is_far) && (j.is_leaf() || j_is_far));
     offer(FarKind::GridOnGrid, grid * grid, i_is_far && j_is_far);
     if (!(least < std::numeric_limits<double>::infinity())) return false;
     found.pairs[std::size_t(kind)] += least;
-    if (!counts_only_) found.entries.push_back({pair.first, pair.second, kind});
+    if (!counts_only_) found.entries.push_back({pair.of_i, pair.of_j, kind});
     return true;
   }
 
   std::array<Pair, 2> children(const Pair& pair) const {
-    const FarCell &i = of_i_[std::size_t(pair.first)], &j = of_j_[std::size_t(pair.second)];
-    const bool j_is_far = !separation_.both_sides && is_far(j, separation_.of_j[std::size_t(pair.second)], i);
+    const FarCell &i = of_i_[std::size_t(pair.of_i)], &j = of_j_[std::size_t(pair.of_j)];
+    const bool j_is_far = !use_.both_sides && is_far(j, j.count(), i);
     if (j.is_leaf() || (!i.is_leaf() && (j_is_far || i.radius >= j.radius)))
-      return {Pair{i.child, pair.second}, Pair{i.child + 1, pair.second}};
-    return {Pair{pair.first, j.child}, Pair{pair.first, j.child + 1}};
+      return {Pair{i.child, pair.of_j, j.count()}, Pair{i.child + 1, pair.of_j, j.count()}};
+    return {Pair{pair.of_i, j.child, pair.acting}, Pair{pair.of_i, j.child + 1, pair.acting}};
   }
 
-  // True if the cell is small beside its distance from the other cell's box.
-  bool is_far(const FarCell& cell, double ratio, const FarCell& other) const {
-    if (!(ratio > 0)) return false;
+  // True if the cell's grid may serve for `acting` j at all points of the other cell's box.
+  bool is_far(const FarCell& cell, double acting, const FarCell& other) const {
+    if (!(cell.radius > 0)) return false;
+    const std::int64_t row = std::int64_t(cell.size()) - limits_.first_size;
+    if (row < 0 || row >= std::int64_t(limits_.rows.size())) return false;
     double squared = 0;
     for (std::size_t axis = 0; axis < std::size_t(axes_); ++axis) {
       const double gap = std::fabs(cell.centre[axis] - other.centre[axis]) - other.half[axis];
       if (gap > 0) squared += gap * gap;
     }
-    return cell.radius * cell.radius < ratio * ratio * squared;
+    const double ratio = std::ceil(FarLimits::kRatios * cell.radius / std::sqrt(squared));
+    if (!(ratio < FarLimits::kRatios)) return false;
+    return acting <= limits_.rows[std::size_t(row)][std::size_t(std::max<double>(ratio, FarLimits::kFirst))];
   }
 
   std::span<const FarCell> of_i_, of_j_;
   int axes_;
-  const FarSeparation& separation_;
+  const FarGridUse& use_;
+  const FarLimits& limits_;
   bool counts_only_;
   std::vector<Pair> stack_;
 };
@@ -107,15 +116,23 @@ void append(FarWalk& to, FarWalk&& from) {
 
 }  // namespace
 
-FarWalk walk(std::span<const FarCell> of_i, std::span<const FarCell> of_j, int axes, const FarSeparation& separation,
-             bool counts_only, const ForEach& for_each) {
+double FarLimits::largest_ratio() const {
+  int largest = 0;
+  for (const Row& row : rows)
+    for (int k = kFirst; k < kRatios; ++k)
+      if (row[std::size_t(k)] >= 1) largest = std::max(largest, k);
+  return double(largest) / kRatios;
+}
+
+FarWalk walk(std::span<const FarCell> of_i, std::span<const FarCell> of_j, int axes, const FarGridUse& use,
+             const FarLimits& limits, bool counts_only, const ForEach& for_each) {
   FarWalk found;
   if (of_i.empty() || of_j.empty()) return found;
-  Descent first(of_i, of_j, axes, separation, counts_only);
+  Descent first(of_i, of_j, axes, use, limits, counts_only);
   const std::vector<Descent::Pair> starts = first.shares(found);
   std::vector<FarWalk> shares(starts.size());
   for_each(std::int64_t(starts.size()), [&](std::int64_t k) {
-    Descent(of_i, of_j, axes, separation, counts_only).run(starts[std::size_t(k)], shares[std::size_t(k)]);
+    Descent(of_i, of_j, axes, use, limits, counts_only).run(starts[std::size_t(k)], shares[std::size_t(k)]);
   });
   for (FarWalk& share : shares) append(found, std::move(share));
   // Several shares may have entries of one cell of i: sort by cell, each cell's in the order of the walk.

@@ -26,16 +26,26 @@ struct FarWalk {
   double all_pairs() const { return pairs[0] + pairs[1] + pairs[2] + pairs[3]; }
 };
 
-// How far cells must be apart for their grids to serve.
-struct FarSeparation {
-  int grid = 0;                        // points of a grid
-  bool both_sides = true;              // i have grids as well
-  std::span<const double> of_i, of_j;  // by cell: the largest ratio of its radius to the distance; 0: no grid
+// When a grid may serve for a cell. Of the terms of an i, a cell with many j has the larger share, so that a grid must
+// be the more exact the more j act through it, be it the grid of the i or of the j.
+struct FarLimits {
+  static constexpr int kRatios = 40, kFirst = 2;
+  // [k]: the most j that may act through a grid whose cell's radius is up to k / kRatios of the distance. Ratios below
+  // kFirst count as kFirst; larger than the last: none.
+  using Row = std::array<float, kRatios>;
+  int first_size = 0;            // FarCell::size
+  std::vector<Row> rows;         // by size
+  double largest_ratio() const;  // at which a grid may serve
+};
+
+struct FarGridUse {
+  int points = 0;          // of a grid
+  bool both_sides = true;  // i have grids as well
 };
 
 // Distances are from a cell's centre to the other cell's box, because a grid is evaluated at every point of the box.
 // counts_only: leaves the entries empty.
-FarWalk walk(std::span<const FarCell> of_i, std::span<const FarCell> of_j, int axes, const FarSeparation& separation,
-             bool counts_only, const ForEach& for_each);
+FarWalk walk(std::span<const FarCell> of_i, std::span<const FarCell> of_j, int axes, const FarGridUse& use,
+             const FarLimits& limits, bool counts_only, const ForEach& for_each);
 
 }  // namespace nbcc

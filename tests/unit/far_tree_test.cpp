@@ -324,26 +324,30 @@ FarCounted count_far_pairs(const FarTree& i, const FarTree& j, const FarWalk& wa
   return counted;
 }
 
-bool is_far_enough(const FarCell& cell, double ratio, const FarCell& other, int axes) {
+bool is_far_enough(const FarCell& cell, int acting, const FarCell& other, int axes, const FarLimits& limits) {
   double squared = 0;
   for (std::size_t axis = 0; axis < std::size_t(axes); ++axis) {
     const double gap = std::max(0.0, std::fabs(cell.centre[axis] - other.centre[axis]) - other.half[axis]);
     squared += gap * gap;
   }
-  return ratio > 0 && cell.radius < ratio * std::sqrt(squared) * (1 + 1e-12);
+  for (int k = FarLimits::kFirst; k < FarLimits::kRatios; ++k)
+    if (FarLimits::kRatios * cell.radius <= k * std::sqrt(squared) * (1 + 1e-12))
+      return float(acting) <= limits.rows[std::size_t(cell.size() - limits.first_size)][std::size_t(k)];
+  return false;
 }
 
 void expect_each_pair_once(const FarTree& i, const FarTree& j, bool both_sides, int grid, std::mt19937_64& random) {
-  std::uniform_real_distribution<double> uniform(0, 1.2);
-  const auto ratios = [&](const FarTree& tree) {
-    std::vector<double> result;
-    for (std::size_t k = 0; k < tree.cells().size(); ++k) result.push_back(std::max(0.0, uniform(random) - 0.2));
-    return result;
-  };
-  const std::vector<double> of_j = ratios(j), of_i = &i == &j ? of_j : ratios(i);
-  const FarSeparation separation{grid, both_sides,
-                                 both_sides ? std::span<const double>(of_i) : std::span<const double>(), of_j};
-  const FarWalk found = walk(i.cells(), j.cells(), i.axes(), separation, false, kBackwards);
+  // Sizes from 2^-40 on; each ratio lets fewer j act than the one before.
+  FarLimits limits;
+  limits.first_size = -40;
+  std::uniform_real_distribution<float> uniform(0.7F, 1);
+  for (int size = 0; size < 80; ++size) {
+    FarLimits::Row& row = limits.rows.emplace_back();
+    float most = 300;
+    for (float& value : row) value = most *= uniform(random);
+  }
+  const FarGridUse use{grid, both_sides};
+  const FarWalk found = walk(i.cells(), j.cells(), i.axes(), use, limits, false, kBackwards);
   const FarCounted counted = count_far_pairs(i, j, found, grid);
   for (const int times : counted.served) ASSERT_EQ(times, 1);
   std::set<std::int32_t> finished;
@@ -351,21 +355,21 @@ void expect_each_pair_once(const FarTree& i, const FarTree& j, bool both_sides, 
   for (const FarEntry& entry : found.entries) {
     const FarCell &of = i.cells()[std::size_t(entry.of_i)], &from = j.cells()[std::size_t(entry.of_j)];
     if (entry.kind == FarKind::GridOnParticles || entry.kind == FarKind::GridOnGrid)
-      EXPECT_TRUE(is_far_enough(from, of_j[std::size_t(entry.of_j)], of, i.axes()));
+      EXPECT_TRUE(is_far_enough(from, from.count(), of, i.axes(), limits));
     if (entry.kind == FarKind::ParticlesOnGrid || entry.kind == FarKind::GridOnGrid) {
       ASSERT_TRUE(both_sides);
-      EXPECT_TRUE(is_far_enough(of, of_i[std::size_t(entry.of_i)], from, i.axes()));
+      EXPECT_TRUE(is_far_enough(of, from.count(), from, i.axes(), limits));
     }
     if (entry.of_i != last) EXPECT_TRUE(finished.insert(entry.of_i).second) << "entries of a cell are consecutive";
     last = entry.of_i;
   }
-  const FarWalk only_counted = walk(i.cells(), j.cells(), i.axes(), separation, true, kInOrder);
+  const FarWalk only_counted = walk(i.cells(), j.cells(), i.axes(), use, limits, true, kInOrder);
   EXPECT_TRUE(only_counted.entries.empty());
   for (std::size_t kind = 0; kind < kFarKinds; ++kind) {
     EXPECT_EQ(found.pairs[kind], counted.pairs[kind]);
     EXPECT_EQ(only_counted.pairs[kind], counted.pairs[kind]);
   }
-  const FarWalk again = walk(i.cells(), j.cells(), i.axes(), separation, false, kInOrder);
+  const FarWalk again = walk(i.cells(), j.cells(), i.axes(), use, limits, false, kInOrder);
   EXPECT_TRUE(std::ranges::equal(again.entries, found.entries, [](const FarEntry& a, const FarEntry& b) {
     return a.of_i == b.of_i && a.of_j == b.of_j && a.kind == b.kind;
   }));
