@@ -5,11 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "runtime/api/nbcc.h"
+#include "examples/nbody/simulation.h"
 
 namespace examples {
 
-// Prints the tables. counts: numbers of bodies; none: those that suit the device. Throws nbcc::Error.
-void print_benchmark(const std::string& device, nbcc_precision precision, const std::vector<std::int64_t>& counts);
+// Prints the tables, or with a tolerance one table of steps. counts: numbers of bodies; none: those that suit the
+// device. Throws nbcc::Error.
+void print_benchmark(const std::string& device, const Settings& settings, const std::vector<std::int64_t>& counts);
 
 }  // namespace examples

@@ -14,15 +14,17 @@ namespace examples {
 namespace {
 
 // A program with another Head has another number here.
-constexpr char kMagic[8] = {'n', 'b', 'o', 'd', 'y', ' ', '2', '\n'};
+constexpr char kMagic[8] = {'n', 'b', 'o', 'd', 'y', ' ', '3', '\n'};
+
+constexpr double kNone = -1;  // no energy_tolerance
 
 struct Head {
   char magic[8] = {};
   std::int64_t count = 0, step = 0, precision = 0;
-  double dt = 0, eps = 0, damping = 0;
+  double dt = 0, eps = 0, damping = 0, tolerance = 0, energy_tolerance = kNone;
   Totals first;
 };
-static_assert(std::is_trivially_copyable_v<Head> && sizeof(Head) == 8 * (1 + 3 + 3 + 8));
+static_assert(std::is_trivially_copyable_v<Head> && sizeof(Head) == 8 * (1 + 3 + 5 + 8));
 
 template <typename T>
 void put(std::ostream& out, const T* values, std::size_t count) {
@@ -33,10 +35,13 @@ void get(std::istream& in, T* values, std::size_t count) {
   in.read(reinterpret_cast<char*>(values), std::streamsize(sizeof(T) * count));
 }
 
+bool is_tolerance(double x) { return x == 0 || (x >= 1e-14 && x <= 1); }
+
 bool is_sane(const Head& head) {
   return head.count >= 1 && head.step >= 0 && head.precision >= NBCC_SINGLE && head.precision <= NBCC_DOUBLE &&
          std::isfinite(head.dt) && head.dt > 0 && std::isfinite(head.eps) && head.eps >= 0 && head.damping >= 0 &&
-         head.damping <= 1;
+         head.damping <= 1 && is_tolerance(head.tolerance) &&
+         (head.energy_tolerance == kNone || (head.tolerance > 0 && is_tolerance(head.energy_tolerance)));
 }
 
 }  // namespace
@@ -44,8 +49,15 @@ bool is_sane(const Head& head) {
 void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
   const State& state = checkpoint.state;
   const Settings& settings = checkpoint.settings;
-  Head head{{},           state.bodies.count(), state.step,      settings.precision, checkpoint.dt,
-            settings.eps, settings.damping,     checkpoint.first};
+  Head head{.count = state.bodies.count(),
+            .step = state.step,
+            .precision = settings.precision,
+            .dt = checkpoint.dt,
+            .eps = settings.eps,
+            .damping = settings.damping,
+            .tolerance = settings.tolerance,
+            .energy_tolerance = settings.energy_tolerance.value_or(kNone),
+            .first = checkpoint.first};
   std::memcpy(head.magic, kMagic, sizeof kMagic);
   replace_file(path, [&](const std::string& draft) {
     std::ofstream out(draft, std::ios::binary);
@@ -71,9 +83,13 @@ Checkpoint read_checkpoint(const std::string& path) {
       (bytes - sizeof head) % each != 0 || (bytes - sizeof head) / each != std::uintmax_t(head.count))
     throw std::runtime_error("'" + path + "' is no checkpoint of this program, or not a whole one");
   Checkpoint checkpoint{{.step = head.step},
-                        {.eps = head.eps, .precision = nbcc_precision(head.precision), .damping = head.damping},
+                        {.eps = head.eps,
+                         .precision = nbcc_precision(head.precision),
+                         .damping = head.damping,
+                         .tolerance = head.tolerance},
                         head.dt,
                         head.first};
+  if (head.energy_tolerance != kNone) checkpoint.settings.energy_tolerance = head.energy_tolerance;
   State& state = checkpoint.state;
   state.bodies.mass.resize(std::size_t(head.count));
   for (std::vector<double>* all : {&state.bodies.x, &state.bodies.v, &state.acceleration})

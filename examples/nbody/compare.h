@@ -9,7 +9,7 @@
 namespace examples {
 
 // Prints the largest distance of a body's position and velocity from those of the first simulator, that of `device`,
-// after so many steps. Throws nbcc::Error.
+// after so many steps. With a tolerance a row tells how far all pairs of `device` are. Throws nbcc::Error.
 void print_comparison(const std::string& device, const State& start, const Settings& settings, double dt,
                       std::int64_t steps);
 

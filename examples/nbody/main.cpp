@@ -15,6 +15,7 @@
 #include "examples/nbody/compare.h"
 #include "examples/nbody/options.h"
 #include "examples/nbody/snapshot.h"
+#include "examples/nbody/tolerance_report.h"
 #include "examples/support/energy.h"
 #include "examples/support/failure.h"
 #include "examples/support/program.h"
@@ -108,13 +109,32 @@ void simulate_together(const Checkpoint& run, const Options& options) {
                  seconds / double(std::max<std::int64_t>(last, 1)));
 }
 
+// Where the energy comes from, if it may come from different sums.
+void print_tolerances(const examples::Settings& settings) {
+  if (settings.tolerance == 0) return;
+  std::printf("# forces to tolerance %g; potential energy: ", settings.tolerance);
+  if (!settings.energy_tolerance)
+    std::printf("from the sums of the forces, to the same tolerance\n");
+  else if (*settings.energy_tolerance > 0)
+    std::printf("a sum in double precision, to tolerance %g\n", *settings.energy_tolerance);
+  else
+    std::printf("all pairs in double precision\n");
+}
+
+void print_tolerance_reports(examples::Simulation& simulation, nbcc_precision precision) {
+  const std::int64_t count = simulation.count();
+  std::printf("%s", examples::tolerance_report("forces", simulation.statistics(), count, precision).c_str());
+  if (const std::optional<nbcc_statistics> energy = simulation.energy_statistics())
+    std::printf("%s", examples::tolerance_report("energy", *energy, count, NBCC_DOUBLE).c_str());
+}
+
 void simulate(Checkpoint run, const Options& options) {
   using Clock = std::chrono::steady_clock;
   if (options.mpi) return simulate_together(run, options);
   const nbcc::Device device(options.device);
   const State start = std::exchange(run.state, {});
   examples::Simulation simulation(device, start, run.settings);
-  const double dt = run.dt, pairs = double(start.bodies.count()) * double(start.bodies.count());
+  const double dt = run.dt;
   const std::int64_t last = steps_in(options.end, dt), stride = stride_of(options.every, options.end, dt);
   const std::int64_t frame_stride = options.wants_frames() ? stride_of(options.frame_every, options.end, dt) : last;
   std::optional<examples::Frames> frames;
@@ -122,6 +142,7 @@ void simulate(Checkpoint run, const Options& options) {
 
   std::printf("# %lld bodies on %s, %s precision, dt = %g, eps = %g\n", static_cast<long long>(start.bodies.count()),
               device.name().c_str(), examples::name_of(run.settings.precision), dt, run.settings.eps);
+  print_tolerances(run.settings);
   std::printf("#%9s %16s %11s %11s %11s\n", "time", "energy", "dE/|E|", "d momentum", "d ang. mom.");
   if (!options.restart) run.first = simulation.totals();
   const auto tell_and_save = [&](std::int64_t number) {
@@ -138,13 +159,15 @@ void simulate(Checkpoint run, const Options& options) {
     simulation.wait();
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     if (!options.quiet)
-      progress(double(next - start.step) / double(last - start.step), pairs * double(next - from) / seconds);
+      progress(double(next - start.step) / double(last - start.step),
+               simulation.pairs_per_step() * double(next - from) / seconds);
     if (frames && (next % frame_stride == 0 || next == last)) frames->add(simulation);
     if (next % stride != 0 && next != last) continue;
     if (!options.quiet) clear_progress();
     tell_and_save((next + stride - 1) / stride);
   }
   if (frames) frames->finish();
+  if (run.settings.tolerance > 0) print_tolerance_reports(simulation, run.settings.precision);
 }
 
 }  // namespace
@@ -155,7 +178,7 @@ int main(int count, char** words) {
   examples::add_options(app, options);
   return examples::run_program(app, count, words, [&] {
     examples::complete(options);
-    if (options.benchmark) return examples::print_benchmark(options.device, options.settings.precision, options.counts);
+    if (options.benchmark) return examples::print_benchmark(options.device, options.settings, options.counts);
     Checkpoint start = beginning(options);
     if (options.compare) {
       const std::int64_t steps = steps_in(options.end, start.dt) - start.state.step;

@@ -19,6 +19,15 @@ void declare_run(CLI::App& app, Options& options) {
           ->check(finite() & CLI::Range(0.0, 1.0))
           ->capture_default_str(),
       add_precision(app, options.settings.precision, "Of the force"),
+      app.add_option("--tolerance", options.settings.tolerance,
+                     "Sum the forces to a tolerance, by a far field, in O(N) time: the root mean square over sampled "
+                     "bodies of the error relative to the sum of the terms' magnitudes, 1e-14 to 1; 0: all pairs")
+          ->check(tolerance())
+          ->capture_default_str(),
+      app.add_option("--energy-tolerance", options.settings.energy_tolerance,
+                     "With --tolerance: of the potential energy of reports, which is then a sum of its own, in double "
+                     "precision; 0: over all pairs. Default: the sums of the forces have the potential, too")
+          ->check(tolerance()),
       app.add_flag("--rest", options.at_rest, "Let the centre of mass rest in the origin")};
   add_device(app, options.device);
   app.add_option("--every", options.every, "Time between reports, snapshots and checkpoints")
@@ -82,6 +91,12 @@ const char* conflict(const Options& options) {
   if (options.mpi && (options.benchmark || options.viewer || options.compare || options.wants_frames() ||
                       !options.checkpoint.empty() || !options.snapshots.empty()))
     return "--mpi reports and writes nothing: give no files to write, and no --viewer, --compare or --benchmark";
+  if (options.mpi && options.settings.tolerance > 0)
+    return "--mpi sums over all pairs: give no --tolerance, which is for one process, on one or several GPUs too";
+  if (options.settings.energy_tolerance && options.settings.tolerance == 0)
+    return "--energy-tolerance needs a --tolerance above 0: without one the energy is summed over all pairs";
+  if (options.settings.energy_tolerance && (options.benchmark || options.compare || options.viewer))
+    return "--energy-tolerance is for reports of the energy: give no --benchmark, --compare or --viewer";
   if (options.benchmark) {
     const bool runs = !options.bodies.empty() || options.restart || options.viewer || options.wants_frames();
     return runs ? "--benchmark runs no simulation: give no bodies, and nothing to write" : "";

@@ -17,23 +17,29 @@ Simulation::Simulation(const nbcc::Device& device, const State& start, const Set
       a_(device, count_, 3),
       potential_(device, count_),
       force_(open_sum(device, "examples/nbody/force.pipe", settings.precision)),
-      exact_(open_sum(device, "examples/nbody/force.pipe", NBCC_DOUBLE)),
       advance_(open_sum(device, "examples/support/advance.pipe", NBCC_DOUBLE)) {
   m_.write(mass_);
   x_.write(start.bodies.x);
   v_.write(start.bodies.v);
-  for (nbcc::Sum* sum : {&force_, &exact_}) {
-    sum->bind("xi", x_.view()).bind("xj", x_.view()).bind("mj", m_.view());
-    sum->set("eps2", settings.eps * settings.eps);
+  const auto bind_inputs = [&](nbcc::Sum& sum) {
+    sum.bind("xi", x_.view()).bind("xj", x_.view()).bind("mj", m_.view());
+    sum.set("eps2", settings.eps * settings.eps);
+  };
+  bind_inputs(force_);
+  force_.bind("acc", a_.view()).tolerance(settings.tolerance);
+  if (settings.has_energy_sum()) {
+    force_.ignore("pot");
+    energy_.emplace(open_sum(device, "examples/nbody/force.pipe", NBCC_DOUBLE));
+    bind_inputs(*energy_);
+    energy_->bind("pot", potential_.view()).ignore("acc").tolerance(settings.energy_tolerance.value_or(0));
+  } else {
+    force_.bind("pot", potential_.view());
   }
-  force_.bind("acc", a_.view()).ignore("pot");
-  exact_.bind("pot", potential_.view()).ignore("acc");
   advance_.bind("xi", x_.view()).bind("vi", v_.view()).bind("ai", a_.view());
   advance_.bind("x", x_.view()).bind("v", v_.view()).counts(count_, 0);
-  if (start.acceleration.empty())
-    sum(force_);
-  else
-    a_.write(start.acceleration);
+  // The potential of a state with accelerations is not known yet.
+  if (start.acceleration.empty() || !energy_) sum(force_);
+  if (!start.acceleration.empty()) a_.write(start.acceleration);
 }
 
 // What a step needs is put into the device's stream; nobody waits for it.
@@ -51,8 +57,23 @@ void Simulation::advance(double kick, double drift, double damping) {
 
 State Simulation::state() const { return {steps_, {mass_, x_.all(), v_.all()}, a_.all()}; }
 
+nbcc_statistics Simulation::statistics() {
+  force_.wait();
+  return force_.statistics();
+}
+
+std::optional<nbcc_statistics> Simulation::energy_statistics() {
+  if (settings_.energy_tolerance.value_or(0) == 0) return {};
+  return energy_->statistics();
+}
+
+double Simulation::pairs_per_step() {
+  const double far = settings_.tolerance > 0 ? statistics().pairs_per_i : 0;
+  return double(count_) * (far > 0 ? far : double(count_));
+}
+
 Totals Simulation::totals() {
-  sum(exact_);
+  if (energy_) sum(*energy_);
   const std::vector<double> x = x_.all(), v = v_.all(), potential = potential_.all();
   Totals all;
   for (std::size_t k = 0; k < mass_.size(); ++k) {

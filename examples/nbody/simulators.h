@@ -14,6 +14,7 @@ struct Simulator {
 };
 
 // Those of `device` first, so that a simulation begins with what was asked for.
-std::vector<Simulator> simulators_here(const std::string& device);
+// blocks: with several sizes of blocks on GPUs; sums with a tolerance have none to choose.
+std::vector<Simulator> simulators_here(const std::string& device, bool blocks);
 
 }  // namespace examples

@@ -77,5 +77,9 @@ CLI::Validator not_negative() {
 CLI::Validator finite() {
   return number_that("NUMBER", "a number", [](double) { return true; });
 }
+CLI::Validator tolerance() {
+  return number_that("TOLERANCE", "0 (all pairs), or a number from 1e-14 to 1",
+                     [](double x) { return x == 0 || (x >= 1e-14 && x <= 1); });
+}
 
 }  // namespace examples

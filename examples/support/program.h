@@ -21,5 +21,7 @@ const char* name_of(nbcc_precision precision);
 CLI::Validator positive();
 CLI::Validator not_negative();
 CLI::Validator finite();
+// 0, or what nbcc_sum_set_tolerance accepts.
+CLI::Validator tolerance();
 
 }  // namespace examples

@@ -42,7 +42,7 @@ class Viewer {
  public:
   Viewer(const ViewerStart& start, const FrameChoice& look)
       : start_(start),
-        simulators_(simulators_here(start.device)),
+        simulators_(simulators_here(start.device, start.settings.tolerance == 0)),
         window_("n-body", look.size[0], look.size[1]),
         sprites_(window_.gl(), start.state.bodies.count()),
         first_camera_(camera_for(start.state.bodies)) {
@@ -109,7 +109,7 @@ class Viewer {
     Simulation& simulation = running_->simulation();
     for (int k = 0; k < steps; ++k) simulation.step(controls_.dt);
     telling_.time += steps * controls_.dt;
-    meter_.count(double(steps) * double(telling_.bodies) * double(telling_.bodies), telling_);
+    meter_.count(steps > 0 ? steps * simulation.pairs_per_step() : 0, telling_);
   }
 
   void draw() {
