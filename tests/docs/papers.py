@@ -55,10 +55,27 @@ def portegies_zwart(papers):
                 yield f"Portegies Zwart, N = {n}: {ratio} is not {times[n][slow]} / {times[n][fast]}"
 
 
+def far_field(papers, nbody):
+    here = rows_after(papers, "The chapter has no numbers for the rest of such a code.")
+    page = rows_after(nbody, "With `--tolerance` the benchmark measures complete steps")
+    names = {"all pairs: 6.87e10": "262144, all pairs", "tolerance 1e-3: a step, integrator included": "262144, 1e-3",
+             "tolerance 1e-5": "262144, 1e-5"}
+    if list(names) != list(here) or list(names.values()) != list(page):
+        yield f"far field of 2^18 bodies: rows {list(here)} in docs/papers.md, {list(page)} in docs/programs/nbody.md"
+        return
+    all_pairs = here["all pairs: 6.87e10"][0]
+    for name, of_page in names.items():
+        seconds, ratio, error = here[name][:3]
+        if [seconds, error] != [page[of_page][0], page[of_page][2]]:
+            yield f"far field, {name}: not the numbers of docs/programs/nbody.md in docs/papers.md"
+        if ratio and not follows(ratio, float(all_pairs) / float(seconds)):
+            yield f"far field, {name}: {ratio} is not {all_pairs} / {seconds}"
+
+
 def main(source):
-    papers, results, program = ((source / name).read_text(encoding="utf-8")
-                                for name in ("docs/papers.md", "bench/RESULTS.md", "bench/hamada_iitaka.cpp"))
-    faults = [*hamada_iitaka(papers, results, program), *portegies_zwart(papers)]
+    names = ("docs/papers.md", "bench/RESULTS.md", "bench/hamada_iitaka.cpp", "docs/programs/nbody.md")
+    papers, results, program, nbody = ((source / name).read_text(encoding="utf-8") for name in names)
+    faults = [*hamada_iitaka(papers, results, program), *portegies_zwart(papers), *far_field(papers, nbody)]
     for fault in faults:
         print(fault)
     return 1 if faults else 0
