@@ -18,6 +18,7 @@ run=("$nbody" plummer.txt --rest --end 0.5 --every 0.0625 --quiet)
 # On a busy machine it may have ended before it is killed; not every time.
 for attempt in 1 2 3 4 5 6 7 8; do
   rm -f killed.chk
+  : >killed.out  # the reports of the last attempt
   "${run[@]}" --checkpoint killed.chk >killed.out &
   while [ "$(grep -c '^ ' killed.out)" -lt 3 ]; do sleep 0.01; done
   kill -9 $! 2>/dev/null || true
