@@ -1,87 +1,30 @@
 // What charge does a cube hold? Its capacitance by boundary elements: panels of constant charge density, such that the
 // potential is 1 at the centre of each. The matrix is never stored: every product with it is a sum over all panels for
-// each, which is what nbcc is for.
+// each, which is what nbcc is for. The program's input are its options, its output is a table with a row for each
+// number of panels along an edge.
 //
-// The charge crowds at the edges, as d^(-1/3) of the distance from one, so that panels are smaller there. Nobody knows
-// the capacitance in closed form; 0.660678 4 pi eps0 side is a value on which several methods agree (C.-O. Hwang & M.
-// Mascagni, J. Appl. Phys. 95 (2004) 3798, and others).
+// Nobody knows the capacitance in closed form; 0.66067815 4 pi eps0 side is a value on which several methods agree
+// (C.-O. Hwang & M. Mascagni, J. Appl. Phys. 95 (2004) 3798; J. Helsing & K.-M. Perfekt, Appl. Comput. Harmon. Anal. 34
+// (2013) 445; and others).
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <numbers>
 #include <numeric>
+#include <random>
 #include <sstream>
 
-#include "examples/support/open_sum.h"
+#include "examples/capacitance/gmres.h"
+#include "examples/capacitance/potential.h"
+#include "examples/support/failure.h"
 #include "examples/support/picture.h"
 #include "examples/support/program.h"
-#include "runtime/api/nbcc.hpp"
 
 namespace {
 
-using Numbers = std::vector<double>;
-constexpr double kPublished = 0.660678;
-
-struct Panels {
-  Numbers centre, along, across, half, area;
-  std::size_t size() const { return area.size(); }
-};
-
-// n x n panels on each face of the unit cube, their edges spaced like a cosine.
-Panels cube(int n) {
-  Panels panels;
-  const auto node = [&](int k) { return 0.5 - 0.5 * std::cos(std::numbers::pi * k / n); };
-  for (int face = 0; face < 6; ++face) {
-    const int normal = face / 2, first = (normal + 1) % 3, second = (normal + 2) % 3;
-    for (int a = 0; a < n; ++a) {
-      for (int b = 0; b < n; ++b) {
-        double centre[3]{}, along[3]{}, across[3]{};
-        centre[normal] = face % 2;
-        centre[first] = (node(a) + node(a + 1)) / 2;
-        centre[second] = (node(b) + node(b + 1)) / 2;
-        along[first] = across[second] = 1;
-        const double width = node(a + 1) - node(a), height = node(b + 1) - node(b);
-        panels.centre.insert(panels.centre.end(), centre, centre + 3);
-        panels.along.insert(panels.along.end(), along, along + 3);
-        panels.across.insert(panels.across.end(), across, across + 3);
-        panels.half.insert(panels.half.end(), {width / 2, height / 2});
-        panels.area.push_back(width * height);
-      }
-    }
-  }
-  return panels;
-}
-
-double dot(const Numbers& a, const Numbers& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
-void add(Numbers& a, double factor, const Numbers& b) {
-  for (std::size_t k = 0; k < a.size(); ++k) a[k] += factor * b[k];
-}
-
-// Stabilised biconjugate gradients (H. van der Vorst 1992) for A x = 1; returns the number of products with A.
-template <typename Product>
-int solve(const Product& times_a, Numbers& x, double tolerance) {
-  Numbers r(x.size(), 1.0), t(x.size()), v(x.size()), p;
-  times_a(x, t);
-  add(r, -1, t);
-  const Numbers shadow = p = r;
-  const double wanted = tolerance * std::sqrt(double(x.size()));
-  int products = 1;
-  for (double rho = dot(shadow, r); std::sqrt(dot(r, r)) > wanted; products += 2) {
-    if (products > 1000) throw std::runtime_error("the iteration does not converge");
-    times_a(p, v);
-    const double alpha = rho / dot(shadow, v);
-    add(r, -alpha, v);
-    times_a(r, t);
-    const double omega = dot(t, r) / dot(t, t);
-    add(x, alpha, p);
-    add(x, omega, r);
-    add(r, -omega, t);
-    const double next = dot(shadow, r), beta = next / rho * alpha / omega;
-    add(p, -omega, v);
-    for (std::size_t k = 0; k < p.size(); ++k) p[k] = r[k] + beta * p[k];
-    rho = next;
-  }
-  return products;
-}
+using namespace examples;
+constexpr double kPublished = 0.66067815;
+constexpr double kExactResidual = 1e-9;  // of the equations over all pairs
 
 void draw(const std::string& path, const Panels& panels, const Numbers& sigma) {
   std::ostringstream script;
@@ -95,33 +38,84 @@ void draw(const std::string& path, const Panels& panels, const Numbers& sigma) {
   std::printf("wrote %s\n", examples::draw(path, script.str()).c_str());
 }
 
+std::size_t checked_centres(const PanelPotential& potential) {
+  return std::min<std::size_t>(256, potential.panels().size());
+}
+
+// How far the potential is from 1 at centres drawn at random, over all pairs in double precision: root mean square. It
+// has the errors of the far field, of the quadrature and of the solver, and does not depend on what these say of
+// themselves. Throws std::runtime_error if it is more than the three together may be.
+double checked_residual(PanelPotential& potential, const Numbers& sigma, double tolerance) {
+  std::vector<std::int64_t> centres(sigma.size());
+  std::iota(centres.begin(), centres.end(), 0);
+  std::shuffle(centres.begin(), centres.end(), std::mt19937_64(1));
+  centres.resize(checked_centres(potential));
+  double sum = 0;
+  for (const double value : potential.sum_exactly(sigma, centres)) sum += (value - 1) * (value - 1);
+  const double residual = std::sqrt(sum / double(centres.size()));
+  if (!(residual <= 3 * tolerance)) {
+    char text[160];
+    std::snprintf(text, sizeof text,
+                  "over all pairs the potential differs from 1 by %.1e at %zu centres, expected at most %.1e", residual,
+                  centres.size(), 3 * tolerance);
+    throw std::runtime_error(text);
+  }
+  return residual;
+}
+
+// What a solution to a tolerance is worth, and what it has cost.
+void report(PanelPotential& potential, double residual, double seconds) {
+  const nbcc_statistics far = potential.far_statistics(), near = potential.near_statistics();
+  std::printf("%8s over all pairs, the potential at %zu centres differs from 1 by %.1e\n", "",
+              checked_centres(potential), residual);
+  if (far.order > 0)
+    std::printf(
+        "%8s far field: error %.1e, largest %.1e, order %d, leaf %d, %s precision, %.0f pairs for each centre\n", "",
+        far.error, far.largest_error, far.order, far.leaf, far.precision, far.pairs_per_i);
+  else
+    std::printf("%8s method: %s (%s)\n", "", far.method, far.reason);
+  if (near.pairs_within > 0)
+    std::printf("%8s near panels: %.0f for each centre, found in %lld of %lld sums\n", "",
+                double(near.pairs_within) / double(potential.panels().size()), (long long)near.searches,
+                (long long)near.runs);
+  std::printf("%8s %.2g s for each product on average\n", "", seconds);
+}
+
 }  // namespace
 
 int main(int count, char** words) {
   CLI::App app("Capacitance of a cube by boundary elements", "capacitance");
   std::vector<int> sizes{4, 8, 16};
   std::string device = "cpu", picture;
+  double tolerance = 0;
   app.add_option("--panels", sizes, "Panels along an edge, one or several numbers")
       ->check(CLI::Range(1, 200))
       ->capture_default_str();
+  app.add_option("--tolerance", tolerance,
+                 "Sum and solve to this error, from 1e-8 to 1e-3, for many panels; without it over all pairs")
+      ->check(examples::positive());
   examples::add_device(app, device);
   app.add_option("--picture", picture, "A PNG file of the charge density, with the last of these numbers");
   return examples::run_program(app, count, words, [&] {
+    if (tolerance > 0 && !(tolerance >= 1e-8 && tolerance <= 1e-3))
+      throw UsageError("--tolerance: expected a number from 1e-8 to 1e-3, got " +
+                       app.get_option("--tolerance")->as<std::string>());
     const nbcc::Device where(device);
-    const nbcc::Pipeline potential = examples::open_pipeline(where, "examples/capacitance/panel.pipe", NBCC_DOUBLE);
     std::printf("%8s %8s %10s %22s %10s\n", "n", "panels", "products", "C / (4 pi eps0 side)", "error");
     for (const int n : sizes) {
-      const Panels panels = cube(n);
-      nbcc::Sum sum(potential);
-      sum.bind("xi", panels.centre).bind("xj", panels.centre).bind("alongj", panels.along);
-      sum.bind("acrossj", panels.across).bind("halfj", panels.half);
-      const auto times_a = [&](const Numbers& sigma, Numbers& pot) {
-        sum.bind("sigmaj", sigma).bind("pot", pot).run().wait();
-      };
+      PanelPotential potential(where, cube(n), tolerance);
+      const Panels& panels = potential.panels();
+      // Positive densities, since the first sum chooses the numbers of the far field.
       Numbers sigma(panels.size(), 0.1);
-      const int products = solve(times_a, sigma, 1e-9);
-      const double charge = dot(sigma, panels.area);
-      std::printf("%8d %8zu %10d %22.6f %10.1e\n", n, panels.size(), products, charge, charge - kPublished);
+      const auto start = std::chrono::steady_clock::now();
+      const Solved solved =
+          solve([&](const Numbers& s, Numbers& product) { potential.sum(s, product); }, own_potential(panels),
+                Numbers(panels.size(), 1.0), sigma, tolerance > 0 ? tolerance : kExactResidual);
+      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+      const double residual = tolerance > 0 ? checked_residual(potential, sigma, tolerance) : solved.residual;
+      const double charge = std::inner_product(sigma.begin(), sigma.end(), panels.area.begin(), 0.0);
+      std::printf("%8d %8zu %10d %22.8f %10.1e\n", n, panels.size(), solved.products, charge, charge - kPublished);
+      if (tolerance > 0) report(potential, residual, seconds.count() / solved.products);
       if (!picture.empty() && n == sizes.back()) draw(picture, panels, sigma);
     }
   });

@@ -87,6 +87,7 @@ const std::map<std::string, std::vector<std::string>> kModules = {
     {"bindings/lammps", {"runtime/api"}},
     {"cli", {"particles/error_bounds", "particles/files", "particles/initial_conditions", "bindings"}},
     {"examples", {"mpi", "particles/files", "particles/initial_conditions"}},
+    {"examples/capacitance/tests", {"examples", "tests"}},
     {"examples/hermite/tests", {"examples", "tests"}},
     {"examples/water/tests", {"examples", "tests"}},
     {"bench", {"runtime/api"}},
