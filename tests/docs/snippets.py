@@ -9,7 +9,7 @@ every reader has it there), and pkg-config finds its packages. Nothing names the
 program that needs one of them is an error of its page. Each page gets an empty folder of its own, in which its blocks run
 one after the other; what they name of LINKED is there. The kind of a block is behind its fence:
 
-    sh                a script that must succeed. needs:MODULE as of python
+    sh                a script that must succeed. needs:MODULE as of python; python3 is one that has the module
     sh fails          a script whose last command must fail
     pipe [NAME]       a pipeline without errors and warnings; NAME is the file it becomes
     pipe fails [NAME] a pipeline with errors, or with warnings only
@@ -184,9 +184,10 @@ class Page:
     def run(self, block, later):
         """What the block prints."""
         if block.kind == "sh":
+            body = block.body
             if block.needs:
-                self.interpreter(block.needs)
-            return self.must(["bash", "-euo", "pipefail", "-c", block.body], block.fails)
+                body = f'python3() {{ command {self.interpreter(block.needs)} "$@"; }}\n{body}'
+            return self.must(["bash", "-euo", "pipefail", "-c", body], block.fails)
         if block.name:
             (self.folder / block.name).write_text(block.body, encoding="utf-8")
         if block.kind == "pipe":
