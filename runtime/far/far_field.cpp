@@ -32,6 +32,8 @@ constexpr double kCloseLimits = 1.3;  // with a smaller ratio the costs are near
 constexpr double kHopeless = 1.3, kGuess = 3;
 constexpr double kMostRounding = 1e-4;   // rounding errors are smaller
 constexpr double kShareOfMemory = 0.95;  // that a far field may use
+// All pairs in a raised precision are preferred to all pairs in the precision of the pipeline by this factor.
+constexpr double kPreferred = 0.99;
 
 // Rounding errors of single precision are some 3e-7 of the terms, of mixed precision some 3e-8.
 Precision precision_for(double tolerance) {
@@ -62,6 +64,7 @@ class FarField {
     all.far.seconds.tree += seconds_of_preparation_.tree;
     all.far.seconds.first = seconds_of_choice_;
     all.far.tolerance = tolerance_;
+    if (!has_sample_) all.far.error = all.far.largest = all.far.error_of_sum = 0, all.far.sampled = 0;
     return all;
   }
 
@@ -125,6 +128,7 @@ class FarField {
   FarStatistics::Seconds seconds_of_preparation_;  // before a choice
   double seconds_of_choice_ = 0;
   bool has_totals_ = false;  // of the particles of this survey
+  bool has_sample_ = false;
 };
 
 std::optional<Estimate> FarField::estimate(const SumRequest& request) const {
@@ -136,6 +140,11 @@ std::optional<Estimate> FarField::estimate(const SumRequest& request) const {
   if (std::max(request.ni, request.nj) > std::numeric_limits<std::int32_t>::max() / 2)
     found.obstacle = "there are more particles than lists can index";
   if (is_experiment()) return found;  // at any cost
+  if (!found.obstacle.empty() && request.nj > 0 && run_->kernels().raised)
+    throw UsageError(fmt::format(
+        "tolerance: {} needs {} precision, but {}, so that all pairs run in that of pipeline '{}': compile it in {} "
+        "precision",
+        tolerance_, run_->kernels().precision, found.obstacle, kernel_.source.pipeline, run_->kernels().precision));
   if (case_ == case_of(request)) {
     if (!refusal_.empty()) found.obstacle = refusal_;
     found.cost = chosen_.cost;
@@ -144,6 +153,8 @@ std::optional<Estimate> FarField::estimate(const SumRequest& request) const {
   // The least number of pairs of each i that any pipeline and distribution of particles needed.
   const double pairs = 1000 * std::pow(std::max(1.0, -std::log10(tolerance_)), 1.6);
   found.cost = double(request.i_count) * pairs + 50 * double(request.nj);
+  // All pairs in the precision of the pipeline would not keep the tolerance.
+  if (run_->kernels().raised) found.cost = std::min(found.cost, kPreferred * pairs_of(request));
   return found;
 }
 
@@ -159,7 +170,13 @@ Estimate FarField::survey(const SumRequest& request) {
   int leaf = choice_.leaf > 0 ? choice_.leaf : kFirstLeaf;
   if (is_known && chosen_.setting.leaf > 0) leaf = chosen_.setting.leaf;
   found.obstacle = run_->prepare(request, leaf);
-  if (!found.obstacle.empty()) return found;
+  if (!found.obstacle.empty()) {
+    if (!run_->kernels().raised) return found;
+    case_.reset();
+    takes_all_pairs_ = true;
+    has_sample_ = false;
+    return {"", kPreferred * pairs_of(request)};
+  }
   const double cost_of_check = kExactPair * double(FarSteps::kSampled) * double(request.nj);
   ++runs_;
   const auto is_due = [&] {
@@ -171,7 +188,8 @@ Estimate FarField::survey(const SumRequest& request) {
     case_.reset();
     bool is_kept = false;
     refusal_ = run_->draw_sample(request);
-    if (refusal_.empty()) {
+    has_sample_ = refusal_.empty();
+    if (has_sample_) {
       if (is_known) {
         run_->compute(request, chosen_.setting, FarSteps::Of::All);
         is_kept = has_totals_ = run_->error_of_sample() <= tolerance_ || choice_.separation > 0;
@@ -188,7 +206,7 @@ Estimate FarField::survey(const SumRequest& request) {
       // All pairs in the precision of the pipeline would not keep the tolerance either.
       takes_all_pairs_ = true;
       refusal_.clear();
-      chosen_.cost = all_pairs;
+      chosen_.cost = kPreferred * all_pairs;
     }
     work_since_check_ = 0;
     if (!is_kept) {
@@ -315,7 +333,7 @@ void FarField::run(const SumRequest& request) {
   else if (!has_totals_)
     run_->compute(request, chosen_.setting, FarSteps::Of::All);
   has_totals_ = false;
-  if (work_since_check_ == 0) run_->error_of_sample();
+  if (work_since_check_ == 0 && has_sample_) run_->error_of_sample();
   work_since_check_ += chosen_.cost;
   run_->finish(request);
 }

@@ -208,6 +208,43 @@ TEST(FarRuns, AJThatIsNotFiniteMakesAllPairsRun) {
   expect_far(trial, 1e-3);
 }
 
+// All pairs cost less, but in the precision of the pipeline they do not keep the tolerance.
+TEST(FarRuns, FewParticlesKeepSmallTolerances) {
+  for (const double tolerance : {1e-7, 1e-9, 1e-12})
+    for (const std::int64_t n : {1, 2, 60, 500}) {
+      SCOPED_TRACE(std::to_string(n) + " to " + std::to_string(tolerance));
+      FarTrial trial(FarTrial::library("gravity"), Precision::Single);
+      trial.fill("plummer", n, n, true, 3);
+      set_tolerance(trial.sum, tolerance, {});
+      trial.run();
+      EXPECT_LE(trial.error(), tolerance) << trial.sum.statistics().method << ": " << trial.sum.statistics().reason;
+      EXPECT_EQ(trial.sum.statistics().far.precision, tolerance < 1e-7 ? "double" : "mixed");
+      trial.arrays["mj"][0] = kNaN;  // no far field, but the precision stays
+      trial.run();
+      EXPECT_TRUE(trial.was_far());
+    }
+}
+
+TEST(FarRuns, ToleranceThatAllPairsCannotKeepIsAnError) {
+  FarTrial trial(FarTrial::library("gravity"), Precision::Single);
+  trial.fill("plummer", 300, 300, true, 3);
+  set_tolerance(trial.sum, 1e-9, {});
+  std::vector<std::int64_t> first(301, 1), j{1};  // the pair of i 0 with j 1
+  first[0] = 0;
+  trial.sum.set_exclusions(300, first.data(), 1, j.data());
+  try {
+    trial.sum.run();
+    FAIL() << "it ran";
+  } catch (const UsageError& e) {
+    EXPECT_STREQ(e.what(),
+                 "tolerance: 1e-09 needs double precision, but pairs are excluded, so that all pairs run in that of "
+                 "pipeline 'gravity': compile it in double precision");
+  }
+  set_tolerance(trial.sum, 1e-3, {});
+  trial.sum.run();
+  EXPECT_FALSE(trial.was_far());
+}
+
 // A value of i that makes its own sum NaN is not a reason for later runs.
 TEST(FarRuns, ASumThatIsNotFiniteIsForgotten) {
   FarTrial trial = far_trial("cunbody_gravity", 1e-3, "plummer", false);

@@ -401,12 +401,17 @@ TEST(FarWalk, UsesAllKindsAndOfNothingMakesNothing) {
   FarTree tree, empty;
   tree.build(far_positions("uniform", 2000, 3, 29), 3, {}, 20, kInOrder);
   empty.build({}, 3, {}, 20, kInOrder);
-  const std::vector<double> ratios(tree.cells().size(), 0.6);
-  const FarWalk found = walk(tree.cells(), tree.cells(), 3, {8, true, ratios, ratios}, true, kInOrder);
+  FarLimits limits;  // ratios up to 0.6
+  limits.first_size = -40;
+  limits.rows.resize(80);
+  for (FarLimits::Row& row : limits.rows) std::fill_n(row.begin(), 25, 1e9F);
+  EXPECT_EQ(limits.largest_ratio(), 0.6);
+  const FarGridUse use{8, true};
+  const FarWalk found = walk(tree.cells(), tree.cells(), 3, use, limits, true, kInOrder);
   EXPECT_LT(found.all_pairs(), 2000.0 * 2000.0);
   for (const double pairs : found.pairs) EXPECT_GT(pairs, 0);
-  EXPECT_EQ(walk(empty.cells(), tree.cells(), 3, {8, true, {}, ratios}, false, kInOrder).all_pairs(), 0);
-  EXPECT_EQ(walk(tree.cells(), empty.cells(), 3, {8, true, ratios, {}}, false, kInOrder).all_pairs(), 0);
+  EXPECT_EQ(walk(empty.cells(), tree.cells(), 3, use, limits, false, kInOrder).all_pairs(), 0);
+  EXPECT_EQ(walk(tree.cells(), empty.cells(), 3, use, limits, false, kInOrder).all_pairs(), 0);
 }
 
 }  // namespace
