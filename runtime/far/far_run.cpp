@@ -226,17 +226,17 @@ double FarRun::cost(const FarSetting& setting) {
   const FarWalk counted = walk_trees(setting, true);
   const double near = counted.pairs[0], distant = counted.all_pairs() - near;
   // In operations, fitted to times of gravity by one core with AVX-512: a product with the value of a grid's
-  // polynomial, and the other work for a point of a grid, most of it in the lists: to read its place and to add up and
-  // store its sums.
-  constexpr double kProduct = 40, kPoint = 20000;
+  // polynomial; the other work for a point of a grid, most of it in the lists: to read its place and to add up and
+  // store its sums; to find a pair of cells and list it.
+  constexpr double kProduct = 40, kPoint = 20000, kSettled = 5000;
   const FarGrids of_i(tree_of_i(), setting.order), of_j(tree_of_j_, setting.order);
   double products = double(tree_of_j_.count()) * kernels().weights, points = double(of_j.points());
   if (kernels().both_sides) {
     products += double(tree_of_i().count()) * kernels().sums;
     points = std::max(points, double(of_i.points()));
   }
-  const double operations =
-      distant * kernels().distant.operations + kProduct * products * of_j.points_per_cell() + kPoint * points;
+  const double operations = distant * kernels().distant.operations + kProduct * products * of_j.points_per_cell() +
+                            kPoint * points + kSettled * double(counted.settled);
   return near + operations / std::max(1.0, kernels().near.operations);
 }
 

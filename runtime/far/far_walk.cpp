@@ -74,6 +74,7 @@ class Descent {
     offer(FarKind::GridOnGrid, grid * grid, i_is_far && j_is_far);
     if (!(least < std::numeric_limits<double>::infinity())) return false;
     found.pairs[std::size_t(kind)] += least;
+    ++found.settled;
     if (!counts_only_) found.entries.push_back({pair.of_i, pair.of_j, kind});
     return true;
   }
@@ -111,6 +112,7 @@ class Descent {
 
 void append(FarWalk& to, FarWalk&& from) {
   for (std::size_t kind = 0; kind < kFarKinds; ++kind) to.pairs[kind] += from.pairs[kind];
+  to.settled += from.settled;
   to.entries.insert(to.entries.end(), from.entries.begin(), from.entries.end());
 }
 

@@ -23,6 +23,7 @@ struct FarEntry {
 struct FarWalk {
   std::vector<FarEntry> entries;          // sorted by cell of i
   std::array<double, kFarKinds> pairs{};  // by kind
+  std::int64_t settled = 0;               // pairs of cells
   double all_pairs() const { return pairs[0] + pairs[1] + pairs[2] + pairs[3]; }
 };
 
