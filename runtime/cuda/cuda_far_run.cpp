@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <set>
 #include <utility>
 
 #include "fmt/format.h"
@@ -166,39 +167,41 @@ std::string CudaFarRun::draw_sample(const SumRequest& request) {
   if (!sample_.set_exact(particles_.picked(near_.array(), sample_.columns(), sample_.particles())))
     return "the terms of no sampled i are finite";
   if (params_of_table_ && std::ranges::equal(*params_of_table_, request.params)) return "";
+  params_of_table_.reset();
   // Terms without a weight have no errors. Where weights are rare, few of many drawn j have one.
-  constexpr std::int64_t kDrawn = 4096, kWanted = 64;
+  constexpr std::int64_t kDrawn = 4096, kWanted = 64, kMostDraws = 256;
   std::mt19937_64 random(7);
   std::uniform_int_distribution<std::int64_t> any_j(0, nj_ - 1);
-  std::vector<std::int64_t> of_j, of_i;
-  for (std::int64_t k = 0; k < kDrawn; ++k) of_j.push_back(nj_ <= kDrawn ? k % nj_ : any_j(random));
-  const std::vector<double> drawn = particles_.picked(particles_.weights().array(), kernels().weights, of_j);
   const auto of_one = std::ptrdiff_t(kernels().weights);
   std::vector<double> weights;
-  for (auto row = drawn.begin(); row != drawn.end(); row += of_one)
-    if (std::int64_t(weights.size()) < kWanted * of_one &&
-        std::any_of(row, row + of_one, [](double w) { return w != 0; }))
-      weights.insert(weights.end(), row, row + of_one);
-  if (weights.empty()) return "all weights of the drawn j are 0";
+  for (std::int64_t draw = 0; draw < kMostDraws && std::int64_t(weights.size()) < kWanted * of_one; ++draw) {
+    std::vector<std::int64_t> of_j;
+    for (std::int64_t k = 0; k < kDrawn; ++k) of_j.push_back(any_j(random));
+    const std::vector<double> drawn = particles_.picked(particles_.weights().array(), kernels().weights, of_j);
+    for (auto row = drawn.begin(); row != drawn.end(); row += of_one)
+      if (std::int64_t(weights.size()) < kWanted * of_one &&
+          std::any_of(row, row + of_one, [](double w) { return w != 0; }))
+        weights.insert(weights.end(), row, row + of_one);
+  }
+  if (weights.empty()) return fmt::format("all weights of {} drawn j are 0", kDrawn * kMostDraws);
+  std::vector<std::int64_t> of_i;
   for (std::int64_t k = 0; k < kWanted; ++k)
     of_i.push_back(sample_.particles()[std::size_t(k) % sample_.particles().size()]);
-  params_of_table_.emplace(request.params.begin(), request.params.end());
   table_.begin(sums_.params(request), std::move(weights),
                particles_.picked(particles_.factors().array(), kernels().factors, of_i));
+  params_of_table_.emplace(request.params.begin(), request.params.end());
   return "";
 }
 
 FarLimits CudaFarRun::limits(const FarSetting& setting) {
   const CudaContextGuard guard(gpu_);
   set_leaf(setting.leaf);
-  int first = std::numeric_limits<int>::max(), last = std::numeric_limits<int>::min();
+  std::set<int> found;
   for (CudaFarTree* tree : {&tree_of_j_, &tree_of_i()})
-    for (const int exponent : tree->exponents()) {
-      if (exponent <= -1023) continue;  // cells without extent
-      first = std::min(first, exponent);
-      last = std::max(last, exponent);
-    }
-  return table_.limits(first, last, setting, sample_.typical_sizes());
+    for (const int exponent : tree->exponents())
+      if (exponent > -1023 && exponent < 1024) found.insert(exponent);  // radii that are neither 0 nor infinite
+  const std::vector<int> sizes(found.begin(), found.end());
+  return table_.limits(sizes, setting, sample_.typical_sizes());
 }
 
 void CudaFarRun::set_cells(int order, const FarLimits& limits) {
@@ -214,8 +217,8 @@ void CudaFarRun::set_cells(int order, const FarLimits& limits) {
 
 double CudaFarRun::cost(const FarSetting& setting) {
   const CudaContextGuard guard(gpu_);
-  set_cells(setting.order, limits(setting));
   lists_.reset();
+  set_cells(setting.order, limits(setting));
   const std::optional<CudaFarWalk::Counts> counts = walk_.count(stream_);
   if (!counts) return std::numeric_limits<double>::infinity();
   const double per_distant_pair = kernels().distant.operations / std::max(1.0, kernels().near.operations);
@@ -280,6 +283,7 @@ FarPositions CudaFarRun::positions_of(const Share& share) {
 
 void CudaFarRun::make_lists(const FarSetting& setting, const FarLimits& limits, const Share& share) {
   if (lists_ == Made{setting, share}) return;
+  lists_.reset();
   timed(&Seconds::walk, [&] {
     set_cells(setting.order, limits);
     walk_.set_positions(positions_of(share));

@@ -15,7 +15,7 @@ using namespace far_data;
 
 constexpr int kBlock = 128;
 constexpr std::int64_t kFrontier = 1 << 17;                            // pairs of cells, at least
-constexpr std::int64_t kMostPairs = 1 << 25, kMostPairsPerCell = 256;  // before the frontier grows for the last time
+constexpr std::int64_t kMostPairs = 1 << 26, kMostPairsPerCell = 64;
 constexpr double kFirstEntriesPerCell = 64;
 
 int bits_of(std::uint64_t largest) {
@@ -91,6 +91,8 @@ void CudaFarWalk::set_cells(const CudaFarCells& of_i, const CudaFarCells& of_j, 
 // pairs at once than a walk that is worth its lists has.
 std::optional<FarWalkState> CudaFarWalk::walk(bool counts_only, CudaStream* stream) {
   const CudaGpu& gpu = program_.gpu();
+  const auto points = [&](const CudaFarCells& of) { return of.particles + std::int64_t(of.count) * walk_.grid; };
+  if (std::max(points(of_i_), points(of_j_)) > std::numeric_limits<int>::max()) return {};  // ranges have int indices
   walk_.counts_only = counts_only ? 1 : 0;
   for (;;) {
     if (frontier_.bytes() == 0)
@@ -114,8 +116,10 @@ std::optional<FarWalkState> CudaFarWalk::walk(bool counts_only, CudaStream* stre
     FarWalkState state;
     std::memcpy(&state, pinned_.data(), sizeof state);
     if (state.overflow == 0) return state;
-    if (capacity > std::max(kMostPairs, kMostPairsPerCell * std::int64_t(of_i_.count))) return {};
-    reserve_elements(frontier_, 4 * capacity, sizeof(FarCellPair), "pairs of cells");
+    const bool is_worth = 4 * capacity <= std::max(kMostPairs, kMostPairsPerCell * std::int64_t(of_i_.count));
+    if (is_worth && frontier_.reserve(std::size_t(8 * capacity) * sizeof(FarCellPair))) continue;
+    frontier_.release();
+    return {};
   }
 }
 
@@ -142,7 +146,7 @@ CudaFarWalk::Counts CudaFarWalk::make_lists(CudaStream* stream) {
     walk_.entries = at<unsigned long long>(entries_);
     walk_.entry_capacity = std::uint64_t(capacity);
     const std::optional<FarWalkState> walked = walk(false, stream);
-    if (!walked) throw DeviceError("the walk of a far field has more pairs of cells than the GPU has room for");
+    if (!walked) throw DeviceError("the lists of a far field are too long for the GPU");
     state = *walked;
     if (std::int64_t(state.entries) <= capacity) break;
     capacity = std::int64_t(state.entries) + std::int64_t(state.entries) / 8;

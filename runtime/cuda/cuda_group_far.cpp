@@ -25,6 +25,7 @@ CudaGroupFar::CudaGroupFar(const std::vector<const CudaKernel*>& kernels, Precis
 SumRequest CudaGroupFar::of_members(const SumRequest& request) {
   SumRequest own = request;
   own.stream = nullptr;
+  own.progress = nullptr;
   return own;
 }
 
@@ -99,6 +100,14 @@ void CudaGroupFar::compute_all_pairs(const SumRequest& request) {
 void CudaGroupFar::finish(const SumRequest& request) {
   first().finish(of_members(request));
   first().wait();
+}
+
+void CudaGroupFar::forget_lists() {
+  for (const auto& member : members_) member->forget_lists();
+}
+
+void CudaGroupFar::reset_seconds() {
+  for (const auto& member : members_) member->reset_seconds();
 }
 
 // That of the GPU with the least.

@@ -22,6 +22,7 @@ class CudaGroupFar final : public FarSteps {
   std::string prepare(const SumRequest& request, int leaf) override;
   bool has_moved_far() override { return first().has_moved_far(); }
   std::string draw_sample(const SumRequest& request) override { return first().draw_sample(of_members(request)); }
+  void forget_lists() override;
   double cost(const FarSetting& setting) override { return first().cost(setting); }
   void compute(const SumRequest& request, const FarSetting& setting, Of of) override;
   void compute_all_pairs(const SumRequest& request) override;
@@ -31,11 +32,11 @@ class CudaGroupFar final : public FarSteps {
   FarMemory memory(const SumRequest& request, const FarSetting& setting) override;
   const FarKernels& kernels() const override { return members_.front()->kernels(); }
   FarStatistics statistics() override { return first().statistics(); }  // seconds of the first GPU
-  void reset_seconds() override { first().reset_seconds(); }
+  void reset_seconds() override;
 
  private:
   CudaFarRun& first() { return *members_.front(); }
-  // The caller's stream belongs to one GPU; members use their default streams.
+  // The caller's stream belongs to one GPU; members use their default streams, in threads of their own.
   static SumRequest of_members(const SumRequest& request);
   void on_each(const std::function<void(std::size_t member)>& body);
 

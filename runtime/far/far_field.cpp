@@ -48,8 +48,8 @@ class FarField {
  public:
   FarField(const Kernel& kernel, const Summation& summation, double tolerance, const FarChoice& choice)
       : kernel_(kernel), summation_(summation), tolerance_(tolerance), choice_(choice) {
-    precision_ = precision_for(tolerance);
-    run_ = make_steps();
+    set_precision(precision_for(tolerance));
+    is_raised_ = run_->kernels().raised;
   }
 
   std::optional<Estimate> estimate(const SumRequest& request) const;
@@ -84,21 +84,28 @@ class FarField {
     double error = 0;  // of the sample; 0: not measured
   };
 
-  std::unique_ptr<FarSteps> make_steps() const {
-    std::unique_ptr<FarSteps> steps = summation_.far_steps(precision_);
-    return steps ? std::move(steps) : std::make_unique<FarRun>(kernel_, summation_, precision_);
+  std::unique_ptr<FarSteps> make_steps(Precision precision) const {
+    std::unique_ptr<FarSteps> steps = summation_.far_steps(precision);
+    return steps ? std::move(steps) : std::make_unique<FarRun>(kernel_, summation_, precision);
+  }
+  void set_precision(Precision precision) {
+    run_ = make_steps(precision);
+    precision_ = precision;
   }
   bool is_experiment() const { return choice_.order > 0 || choice_.leaf > 0 || choice_.separation > 0; }
   std::string choose(const SumRequest& request);
-  bool fits(const SumRequest& request, const FarSetting& setting) const {
+  bool fits(const SumRequest& request, const FarSetting& setting) {
     const FarMemory memory = run_->memory(request, setting);
-    return double(memory.needed) <= kShareOfMemory * double(memory.available);
+    const bool fits = double(memory.needed) <= kShareOfMemory * double(memory.available);
+    if (!fits) too_large_ = memory;
+    return fits;
   }
   // In near pairs; infinite if the memory does not suffice.
-  double cost(const SumRequest& request, const FarSetting& setting) const {
+  double cost(const SumRequest& request, const FarSetting& setting) {
     return fits(request, setting) ? run_->cost(setting) : std::numeric_limits<double>::infinity();
   }
-  void require_memory(const SumRequest& request) const;
+  void require_memory(const SumRequest& request);
+  [[noreturn]] void refuse_memory(const SumRequest& request) const;
   std::optional<Choice> cheapest(const SumRequest& request);
   std::optional<Choice> fit(const SumRequest& request, int order, int leaf, double limit, double most_cost);
   // The limit that should have half of the tolerance as its error, after one that had `error`; a little more from near.
@@ -117,7 +124,9 @@ class FarField {
   const Summation& summation_;
   const double tolerance_;
   const FarChoice choice_;
-  Precision precision_;
+  Precision precision_ = Precision::Single;
+  bool is_raised_ = false;              // the tolerance requires a higher precision than that of the pipeline
+  std::optional<FarMemory> too_large_;  // for which the memory does not suffice
   std::unique_ptr<FarSteps> run_;
   std::optional<Case> case_;  // of the choice or the refusal; nothing: neither is made
   Choice chosen_;
@@ -140,7 +149,7 @@ std::optional<Estimate> FarField::estimate(const SumRequest& request) const {
   if (std::max(request.ni, request.nj) > std::numeric_limits<std::int32_t>::max() / 2)
     found.obstacle = "there are more particles than lists can index";
   if (is_experiment()) return found;  // at any cost
-  if (!found.obstacle.empty() && request.nj > 0 && run_->kernels().raised)
+  if (!found.obstacle.empty() && request.nj > 0 && is_raised_)
     throw UsageError(fmt::format(
         "tolerance: {} needs {} precision, but {}, so that all pairs run in that of pipeline '{}': compile it in {} "
         "precision",
@@ -154,7 +163,7 @@ std::optional<Estimate> FarField::estimate(const SumRequest& request) const {
   const double pairs = 1000 * std::pow(std::max(1.0, -std::log10(tolerance_)), 1.6);
   found.cost = double(request.i_count) * pairs + 50 * double(request.nj);
   // All pairs in the precision of the pipeline would not keep the tolerance.
-  if (run_->kernels().raised) found.cost = std::min(found.cost, kPreferred * pairs_of(request));
+  if (is_raised_) found.cost = std::min(found.cost, kPreferred * pairs_of(request));
   return found;
 }
 
@@ -166,12 +175,15 @@ Estimate FarField::survey(const SumRequest& request) {
   seconds_of_choice_ = 0;
   has_totals_ = false;
   const bool is_known = case_ == case_of(request);
-  if (!is_known) require_memory(request);
+  if (!is_known) {
+    if (precision_ != precision_for(tolerance_)) set_precision(precision_for(tolerance_));
+    require_memory(request);
+  }
   int leaf = choice_.leaf > 0 ? choice_.leaf : kFirstLeaf;
   if (is_known && chosen_.setting.leaf > 0) leaf = chosen_.setting.leaf;
   found.obstacle = run_->prepare(request, leaf);
   if (!found.obstacle.empty()) {
-    if (!run_->kernels().raised) return found;
+    if (!is_raised_) return found;
     case_.reset();
     takes_all_pairs_ = true;
     has_sample_ = false;
@@ -202,7 +214,7 @@ Estimate FarField::survey(const SumRequest& request) {
     }
     takes_all_pairs_ = false;
     const double all_pairs = pairs_of(request);
-    if (run_->kernels().raised && !is_experiment() && (!refusal_.empty() || chosen_.cost >= all_pairs)) {
+    if (is_raised_ && !is_experiment() && (!refusal_.empty() || chosen_.cost >= all_pairs)) {
       // All pairs in the precision of the pipeline would not keep the tolerance either.
       takes_all_pairs_ = true;
       refusal_.clear();
@@ -220,10 +232,12 @@ Estimate FarField::survey(const SumRequest& request) {
   return found;
 }
 
-void FarField::require_memory(const SumRequest& request) const {
-  const FarSetting least{first_order(), choice_.leaf > 0 ? choice_.leaf : kMaxLeaf};
-  if (fits(request, least)) return;
-  const FarMemory memory = run_->memory(request, least);
+void FarField::require_memory(const SumRequest& request) {
+  if (!fits(request, {first_order(), choice_.leaf > 0 ? choice_.leaf : kMaxLeaf})) refuse_memory(request);
+}
+
+void FarField::refuse_memory(const SumRequest& request) const {
+  const FarMemory& memory = *too_large_;
   throw DeviceError(fmt::format(
       "tolerance: a far field of {} i and {} j needs about {:.2g} GB of memory, but {} has {:.2g} GB for it",
       request.ni, request.nj, 1e-9 * double(memory.needed), memory.device,
@@ -233,7 +247,10 @@ void FarField::require_memory(const SumRequest& request) const {
 // Returns why the tolerance cannot be kept, or "".
 std::string FarField::choose(const SumRequest& request) {
   for (;;) {
+    run_->forget_lists();
+    too_large_.reset();
     const std::optional<Choice> found = cheapest(request);
+    if (too_large_ && !(found && std::isfinite(found->cost))) refuse_memory(request);
     if (found) {
       chosen_ = *found;
       return "";
@@ -241,8 +258,7 @@ std::string FarField::choose(const SumRequest& request) {
     if (precision_ == Precision::Double)
       return fmt::format("no order up to {} keeps the tolerance: the error of the sample is {:.2g}", kMaxOrder,
                          run_->statistics().error);
-    precision_ = precision_ == Precision::Single ? Precision::Mixed : Precision::Double;
-    run_ = make_steps();
+    set_precision(precision_ == Precision::Single ? Precision::Mixed : Precision::Double);
     if (const std::string obstacle = run_->prepare(request, kFirstLeaf); !obstacle.empty()) return obstacle;
     if (const std::string obstacle = run_->draw_sample(request); !obstacle.empty()) return obstacle;
   }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <set>
 #include <utility>
 
 namespace nbcc {
@@ -116,6 +117,8 @@ std::string FarRun::prepare(const SumRequest& request, int leaf) {
     reserve(i_, request.ni, kernels().factors);
     centres_.resize(std::size_t(kernels().centres));
     sums_.find_centres(request, centres_);
+    // i that are not chosen have no positions.
+    std::ranges::fill(i_.position, std::numeric_limits<double>::quiet_NaN());
     sums_.find_sources(request, j_.position.data(), j_.values.array(), centres_.data());
     sums_.find_targets(request, i_.position.data(), i_.values.array(), centres_.data());
     if (!all_finite(j_.position)) return "a j has a position that is not finite";
@@ -174,8 +177,10 @@ bool FarRun::has_moved_far() {
     std::size_t moved = 0;
     for (std::size_t k = 0; k < now.size(); k += axes) {
       bool is_far = false;
-      for (std::size_t axis = 0; axis < axes; ++axis)
-        is_far = is_far || std::fabs(now[k + axis] - then[k + axis]) > far;
+      for (std::size_t axis = 0; axis < axes; ++axis) {
+        const double x = now[k + axis], y = then[k + axis];
+        is_far = is_far || std::fabs(x - y) > far || std::isnan(x) != std::isnan(y);
+      }
       moved += is_far ? 1 : 0;
     }
     return double(moved * axes) > kManyMoved * double(now.size());
@@ -207,7 +212,7 @@ std::string FarRun::draw_sample(const SumRequest& request) {
         break;
       }
   if (acting.empty()) return "all weights are 0";
-  params_of_table_.emplace(request.params.begin(), request.params.end());
+  params_of_table_.reset();
   std::mt19937_64 random(7);
   constexpr int kDrawn = 64;
   std::vector<double> weights, factors;
@@ -218,6 +223,7 @@ std::string FarRun::draw_sample(const SumRequest& request) {
     for (int f = 0; f < kernels().factors; ++f) factors.push_back(i_.values[f][i]);
   }
   table_.begin(sums_.params(request), std::move(weights), std::move(factors));
+  params_of_table_.emplace(request.params.begin(), request.params.end());
   return "";
 }
 
@@ -241,14 +247,12 @@ double FarRun::cost(const FarSetting& setting) {
 }
 
 FarWalk FarRun::walk_trees(const FarSetting& setting, bool counts_only) {
-  int first = std::numeric_limits<int>::max(), last = std::numeric_limits<int>::min();
+  std::set<int> found;
   for (const std::span<const FarCell> cells : {tree_of_j_.cells(), tree_of_i().cells()})
-    for (const FarCell& cell : cells) {
-      if (!(cell.radius > 0)) continue;
-      first = std::min(first, cell.size());
-      last = std::max(last, cell.size());
-    }
-  const FarLimits limits = table_.limits(first, last, setting, sample_.typical_sizes());
+    for (const FarCell& cell : cells)
+      if (cell.radius > 0 && std::isfinite(cell.radius)) found.insert(cell.size());
+  const std::vector<int> sizes(found.begin(), found.end());
+  const FarLimits limits = table_.limits(sizes, setting, sample_.typical_sizes());
   statistics_.separation = limits.largest_ratio();
   const FarGrids grids(tree_of_j_, setting.order);
   return walk(tree_of_i().cells(), tree_of_j_.cells(), kernels().axes, {grids.points_per_cell(), kernels().both_sides},
@@ -281,6 +285,7 @@ void FarRun::find_sampled_cells() {
 void FarRun::make_lists(const SumRequest& request, const FarSetting& setting, Of of) {
   set_leaf(setting.leaf);
   if (lists_ && lists_->setting == setting && lists_->of == of) return;
+  lists_.reset();
   const Timed timed(statistics_.seconds.walk);
   const FarTree& tree = tree_of_i();
   const FarWalk found = walk_trees(setting, false);

@@ -22,6 +22,7 @@ class FarRun final : public FarSteps {
   std::string prepare(const SumRequest& request, int leaf) override;
   bool has_moved_far() override;
   std::string draw_sample(const SumRequest& request) override;
+  void forget_lists() override { lists_.reset(); }
   double cost(const FarSetting& setting) override;
   void compute(const SumRequest& request, const FarSetting& setting, Of of) override;
   void compute_all_pairs(const SumRequest& request) override;

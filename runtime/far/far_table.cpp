@@ -84,12 +84,14 @@ void FarTable::begin(std::span<const std::pair<std::string, std::vector<double>>
   factors_ = std::move(factors);
 }
 
-FarLimits FarTable::limits(int first_size, int last_size, const FarSetting& setting,
+FarLimits FarTable::limits(std::span<const int> sizes, const FarSetting& setting,
                            std::span<const double> sizes_of_terms) {
   FarLimits limits;
-  limits.first_size = first_size;
-  for (int size = first_size; size <= last_size; ++size) {
-    FarLimits::Row& row = limits.rows.emplace_back();
+  if (sizes.empty()) return limits;
+  limits.first_size = sizes.front();
+  limits.rows.resize(std::size_t(sizes.back() - sizes.front() + 1), FarLimits::Row{});
+  for (const int size : sizes) {
+    FarLimits::Row& row = limits.rows[std::size_t(size - limits.first_size)];
     double most = infinity();
     for (int k = FarErrors::kFirst; k < FarErrors::kRatios; ++k) {
       if (setting.separation == 0)

@@ -36,8 +36,9 @@ class FarTable {
   void begin(std::span<const std::pair<std::string, std::vector<double>>> params, std::vector<double> weights,
              std::vector<double> factors);
 
-  // For cells of these sizes. sizes_of_terms[output field]: a typical sum of |terms| of an i.
-  FarLimits limits(int first_size, int last_size, const FarSetting& setting, std::span<const double> sizes_of_terms);
+  // For cells of these sizes, in rising order; between them no grid serves. sizes_of_terms[output field]: a typical sum
+  // of |terms| of an i.
+  FarLimits limits(std::span<const int> sizes, const FarSetting& setting, std::span<const double> sizes_of_terms);
 
   // The errors in cells with radii from 2^size to 2^(size + 1).
   const FarErrors& errors(int size, int order);

@@ -20,7 +20,7 @@ struct FarSetting {
   bool operator==(const FarSetting&) const = default;
 };
 
-// Bytes of working memory, without the caller's arrays.
+// Bytes of working memory: without the caller's arrays, with copies of those that are sent to a GPU.
 struct FarMemory {
   std::string device;  // "host", "cuda:0"
   std::int64_t needed = 0, available = 0;
@@ -46,6 +46,8 @@ class FarSteps {
   // Computes exact sums for i drawn at random, and what errors of interpolation are measured with. Returns why no error
   // can be measured, or "".
   virtual std::string draw_sample(const SumRequest& request) = 0;
+  // Makes the next compute() walk anew: params or the sample have changed, by which cells are judged to be distant.
+  virtual void forget_lists() = 0;
   // The cost of a run, in near pairs. Walks, but does not sum.
   virtual double cost(const FarSetting& setting) = 0;
   // Computes the totals, before finish(): of all i, or at least of the sampled i.

@@ -1,5 +1,6 @@
 // Far fields in the memory of a GPU, simulated and real, against exact sums of the CPU, and the same bits from run to
 // run.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include "runtime/api/open_device.h"
 #include "runtime/cuda/cuda_device.h"
 #include "runtime/cuda/cuda_group.h"
+#include "runtime/error.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/far_trial.h"
 #include "tests/support/on_gpu.h"
@@ -124,6 +126,24 @@ TEST(FarFieldOnShim, WithoutFinitePositionsAllPairsRun) {
   EXPECT_NE(trial.sum.statistics().reason.find("is not finite"), std::string::npos) << trial.sum.statistics().reason;
 }
 
+TEST(FarFieldOnShim, WhatDoesNotFitIsRefusedWithTheNumber) {
+  CudaShim shim;
+  CudaShim::Device small;
+  small.memory = 40 << 20;
+  shim.set_device(small);
+  FarTrial trial(FarTrial::library("gravity"), Precision::Single, device_of(shim));
+  trial.fill("uniform", 200000, 200000, true, 9);
+  set_tolerance(trial.sum, 1e-3, {});
+  try {
+    trial.sum.run();
+    FAIL() << "it ran";
+  } catch (const DeviceError& e) {
+    EXPECT_THAT(e.what(),
+                testing::MatchesRegex("tolerance: a far field of 200000 i and 200000 j needs about 0.[0-9]+ GB "
+                                      "of memory, but cuda:0 has 0.0[0-9]+ GB for it"));
+  }
+}
+
 // The first run at new positions builds no trees if it is refused; the next run at these positions has to.
 TEST(FarFieldOnShim, ARefusedRunLeavesNoTreesBehind) {
   const CudaShim shim;
@@ -162,6 +182,15 @@ TEST(FarFieldOnShim, HasTheSameBitsOnSeveralGpus) {
     trial.run({.i_begin = 200, .i_count = 900});
     found.back().insert({"of some i", trial.arrays["acc"]});
     found.back().insert({"pairs of each i", {trial.sum.statistics().far.pairs_per_i}});
+    // Lists of the same numbers, but of other params.
+    set_tolerance(trial.sum, 1e-3, {.order = 4, .leaf = 16});
+    for (const double eps2 : {1e-4, 1.0}) {
+      trial.set_param("eps2", {eps2});
+      trial.run();
+      ASSERT_TRUE(trial.was_far());
+      EXPECT_LE(trial.error(), 1e-3);
+    }
+    found.back().insert({"other params", trial.arrays["acc"]});
   }
   for (const auto& several : {found[1], found[2]}) {
     // Cells with i of two GPUs are counted twice.

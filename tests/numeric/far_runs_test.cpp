@@ -350,6 +350,15 @@ TEST(FarRuns, LongThinCells) {
   }
 }
 
+// Squares of distances overflow, and so do radii of cells; all terms but one are 0.
+TEST(FarRuns, HugeCoordinatesAreSummed) {
+  FarTrial trial = far_trial("gaussian_rbf", 1e-4, "plummer", true, Precision::Double);
+  for (const char* const name : {"xi", "xj"})
+    for (double& x : trial.arrays[name]) x *= 1e170;
+  trial.run();
+  EXPECT_EQ(trial.arrays["s"], trial.exact["s"]);
+}
+
 // Few of many j have a weight: weights that are drawn at random may all be 0.
 TEST(FarRuns, FewWeightsThatAreNotZero) {
   FarTrial trial = far_trial("gravity", 1e-4, "uniform", true, Precision::Double);
