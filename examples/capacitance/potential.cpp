@@ -21,12 +21,6 @@ void bind_panels(nbcc::Sum& sum, const Panels& panels) {
   sum.bind("acrossj", panels.across).bind("halfj", panels.half);
 }
 
-// Of the sum over Gauss points. nbcc raises the precision of a far field as the tolerance requires, but not that of the
-// sum over all pairs that it prefers to a far field of few panels.
-nbcc_precision precision_for(double tolerance) {
-  return tolerance < 2e-7 ? NBCC_DOUBLE : tolerance < 2e-6 ? NBCC_MIXED : NBCC_SINGLE;
-}
-
 }  // namespace
 
 // The root mean square of the error over the centres of 6 x 16^2 panels with 3 x 3 points, for a potential of 1, is
@@ -38,8 +32,9 @@ PanelPotential::PanelPotential(const nbcc::Device& device, Panels panels, double
     : panels_(std::move(panels)), exact_(open_sum(device, "examples/capacitance/panel.pipe", NBCC_DOUBLE)) {
   bind_panels(exact_, panels_);
   if (tolerance == 0) return;
+  // nbcc raises the precision of the sum over Gauss points if the tolerance requires it.
   split_.emplace(Split{gauss_points(panels_), Numbers(kPointsPerPanel * panels_.size()), Numbers(panels_.size()),
-                       open_sum(device, "pipelines/bem_single_layer.pipe", precision_for(tolerance)),
+                       open_sum(device, "pipelines/bem_single_layer.pipe", NBCC_SINGLE),
                        open_sum(device, "examples/capacitance/near.pipe", NBCC_DOUBLE)});
   split_->far.tolerance(tolerance).bind("xi", panels_.centre).bind("xj", split_->points.position);
   split_->far.bind("wj", split_->points.weight);

@@ -31,8 +31,8 @@ std::string tolerance_report(const char* name, const nbcc_statistics& now, std::
   if (method != "far field")
     return line_of("# %s: %s, in %s precision; ", name, now.method, name_of(compiled_for)) + now.reason + "\n";
   if (now.order == 0)
-    return line_of("# %s: all pairs, in %s precision, since no far field keeps tolerance %g at less cost\n", name,
-                   now.precision, now.tolerance);
+    return line_of("# %s: all pairs to tolerance %g, in %s precision\n", name, now.tolerance, now.precision) +
+           (now.sampled > 0 ? error_of(now) : "");
   return line_of("# %s: far field to tolerance %g, in %s precision; %.0f pairs of each body, all pairs: %lld\n", name,
                  now.tolerance, now.precision, now.pairs_per_i, static_cast<long long>(bodies)) +
          error_of(now) + line_of("#   order %d, leaves of %d, separation %.2f\n", now.order, now.leaf, now.separation);

@@ -8,8 +8,8 @@
 namespace examples {
 
 // Comment lines, which begin with '#' and then `name`: method, measured error beside the tolerance, pairs of each body,
-// precision. If all pairs were summed, with the reason. "" if nothing was summed. compiled_for: the precision of the
-// pipeline, which a far field raises where the tolerance needs it.
+// precision. All pairs in the precision of the pipeline, compiled_for: the reason for them; in a precision that the
+// tolerance has raised: the measured error, if one was measured. "" if nothing was summed.
 std::string tolerance_report(const char* name, const nbcc_statistics& statistics, std::int64_t bodies,
                              nbcc_precision compiled_for);
 

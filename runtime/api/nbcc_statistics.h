@@ -30,9 +30,18 @@ typedef struct nbcc_far_choice {
  * particles have moved far, and again from time to time. Where terms cancel, the error relative to the sum is larger
  * (nbcc_statistics.error_of_sum). The precision is raised above that of the pipeline if the tolerance requires it.
  *
- * All pairs are summed instead, with the reason in nbcc_statistics.reason, if that is faster, if the sample does not
- * keep the tolerance, with exclusions, and for sums in parts (nbcc_part). With lists, batches or listed pairs, and
- * after nbcc_sum_set_pairs with another value than NBCC_PAIRS_AUTO, the tolerance has no effect.
+ * All pairs are summed instead if that is faster, if the sample does not keep the tolerance, or if a position or a
+ * weight of a j is not finite. If the tolerance requires a higher precision than that of the pipeline, they are summed
+ * in this precision: nbcc_statistics.method is "far field", and order is 0. Otherwise method is "all pairs", and
+ * nbcc_statistics.reason has the reason.
+ *
+ * There is no far field with exclusions, for sums in parts (nbcc_part) and for 2^30 particles or more. All pairs are
+ * then summed in the precision of the pipeline, with the reason in nbcc_statistics.reason. If the tolerance requires a
+ * higher precision, the run fails with NBCC_ERROR_USAGE, and the message has the precision for which to compile the
+ * pipeline. Lists, batches, listed pairs, and other values of nbcc_sum_set_pairs than NBCC_PAIRS_AUTO are the caller's
+ * choice of pairs: they are summed in the precision of the pipeline, and the tolerance has no effect.
+ *
+ * A run whose far field does not fit the memory of the device fails with NBCC_ERROR_DEVICE; the message has both sizes.
  *
  * tolerance: from 1e-14 to 1; 0 (the default): none. experiment: null, except for experiments.
  * NBCC_ERROR_USAGE: the tolerance or a number of the experiment is not in its range; the pipeline has no far field (the
@@ -67,9 +76,9 @@ typedef struct nbcc_statistics {
   double error_of_sum;  /* root mean square of the error relative to the sum; not bounded by the tolerance */
   int64_t sampled;      /* number of sampled i */
   double pairs_per_i;   /* pairs that kernels evaluated for each chosen i: pairs of particles, and of points of grids */
-  int order;            /* points along each axis of a grid */
+  int order;            /* points along each axis of a grid; 0: all pairs, in a precision above that of the pipeline */
   int leaf;             /* particles of a leaf of the tree, at most */
-  double separation;    /* the largest ratio of a cell's radius to its distance at which its grid was used */
+  double separation;    /* the largest ratio of a cell's radius to its distance at which a grid could be used */
   const char* precision; /* of the sums: "single", "mixed", "double". Valid until the next call for this sum */
   /* Seconds of the last run: */
   double seconds_particles; /* positions, weights of j and factors of i */

@@ -14,7 +14,7 @@ namespace {
 using namespace far_data;
 
 constexpr int kBlock = 128;
-constexpr std::int64_t kFrontier = 1 << 17;                            // pairs of cells, at least
+constexpr std::int64_t kFrontier = 1 << 17;  // pairs of cells, at least
 constexpr std::int64_t kMostPairs = 1 << 26, kMostPairsPerCell = 64;
 constexpr double kFirstEntriesPerCell = 64;
 

@@ -174,7 +174,8 @@ class Caller(Arguments):
         tolerance: of a sum in O(N) or O(N log N) time, for pipelines with a far field: the root mean square over i of
             the error divided by the sum of the terms' magnitudes, for each output before finish(); measured for
             256 i or more. From 1e-14 to 1; None or 0: none. All pairs are summed if that is faster, or if the tolerance cannot
-            be kept, and with exclusions; `statistics()["reason"]` says so. No effect with lists, batches, listed_pairs,
+            be kept, in the precision that the tolerance needs; `statistics()["reason"]` says so. With exclusions all
+            pairs are summed in the precision of the call, and a tolerance that needs a higher one is an error. No effect with lists, batches, listed_pairs,
             and pairs other than "auto". Derivatives are sums to the same tolerance.
         lists: nbcc.Lists, groups of i and the ranges of j that act on each.
         batches: (i_batch, j_batch), integers of shape (ni,) and (nj,) in rising order: the j of a batch act on the i of
