@@ -64,7 +64,7 @@ struct FarWalkState {
 struct FarWalkArgument {
   const WalkCell *of_i, *of_j;
   const float* most;       // [row][ratio]: the most j that may act through a grid
-  FarPositions positions;  // of i; pairs whose cell of i has none of these particles are left out
+  FarPositions positions;  // of i; pairs whose cell of i has none of these particles are skipped
   int axes, both_sides, counts_only;
   int grid;               // points of a grid
   int near_i, distant_i;  // the most i of an item
@@ -123,7 +123,7 @@ struct FarCheckArgument {
 struct FarCompareArgument {
   const double* positions;  // [particle][axis]
   const long long* chosen;  // [k] particle; null: all
-  // Of the tree (FarTreeArgument).
+  // The tree's arrays (FarTreeArgument).
   const unsigned* numbers;
   const long long* order;
   FarColumns sorted;

@@ -47,7 +47,7 @@ class CudaFarGrids {
   // values[k][point]: from the values at particles, the weights that particles and children have at each grid.
   void go_up(far_data::FarColumns values, int columns, CudaStream* stream) const;
   // sums[k][point]: adds to the sums at particles those at grids, interpolated. The sums at grids change.
-  // Sums at other particles than those of `positions` may lack some grids.
+  // Sums at particles outside of `positions` may lack some grids.
   void go_down(far_data::FarColumns sums, int columns, const far_data::FarPositions& positions, CudaStream* stream);
 
   // totals[output][particle] += factor * sum for each part, or with `near` (data not null), for all outputs,

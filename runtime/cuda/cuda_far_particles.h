@@ -72,7 +72,7 @@ class CudaFarParticles {
 
   std::int64_t all_i() const { return ni_; }
   std::int64_t bytes() const;
-  // Of inputs on the host, which find() will send to the GPU.
+  // The size of the inputs on the host, which find() will send to the GPU.
   std::int64_t bytes_to_send(const SumRequest& request) const { return inputs_.bytes_to_send(request); }
 
  private:

@@ -242,7 +242,7 @@ std::int64_t CudaFarRun::bytes_held() const {
   return bytes + std::int64_t(sort_.bytes()) + (lists_ ? packed : 0);
 }
 
-// The numbers of cells and entries are those of the distributions of particles in bench/RESULTS.md.
+// The distributions of particles in bench/RESULTS.md have so many cells and entries.
 FarMemory CudaFarRun::memory(const SumRequest& request, const FarSetting& setting) {
   const CudaContextGuard guard(gpu_);
   constexpr double kCellsPerLeaf = 3, kCell = 200, kListsOfCell = 2500, kAdditionalRows = 1.1, kSorted = 12;

@@ -1,6 +1,6 @@
 // The steps of a sum with a far field on a GPU. Everything is launched in the stream of the run; the host waits a few
 // times for counts. Results are the same bits from run to run. Several GPUs share the work by positions in the tree of
-// i, each with trees of its own, which are all equal (cuda_group_far.h).
+// i; each GPU has trees of its own, and all these trees are equal (cuda_group_far.h).
 // Tested by tests/numeric/cuda_far_field_test.cpp on a simulated GPU and on a real one.
 #pragma once
 #include <map>
@@ -47,7 +47,7 @@ class CudaFarRun final : public FarSteps {
     std::int64_t index = 0, count = 1;
     bool operator==(const Share&) const = default;
   };
-  // From which distances grids serve, for walks of all GPUs.
+  // The limits of the walks of all GPUs.
   FarLimits limits(const FarSetting& setting);
   // The columns of totals [output][i] of all i, in which the totals of an i without a finite position are NaN.
   FarArray make_totals();

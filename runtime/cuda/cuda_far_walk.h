@@ -30,11 +30,11 @@ class CudaFarWalk {
                  const FarLimits& limits, CudaStream* stream);
   struct Counts {
     std::array<double, 4> pairs{};             // by FarKind
-    double near_lanes = 0, distant_lanes = 0;  // the same pairs with those of lanes that have no i
+    double near_lanes = 0, distant_lanes = 0;  // pairs, including pairs of lanes that have no i
     double settled = 0;                        // pairs of cells
     double all_pairs() const { return pairs[0] + pairs[1] + pairs[2] + pairs[3]; }
   };
-  // Later walks leave out pairs whose cell of i has none of these particles.
+  // Later walks skip pairs whose cell of i has none of these particles.
   void set_positions(const far_data::FarPositions& positions) { walk_.positions = positions; }
   // The most i of an item of near and of distant pairs.
   void set_items(int near_i, int distant_i) {

@@ -110,7 +110,7 @@ void CudaGroupFar::reset_seconds() {
   for (const auto& member : members_) member->reset_seconds();
 }
 
-// That of the GPU with the least.
+// The largest need and the least room of all GPUs.
 FarMemory CudaGroupFar::memory(const SumRequest& request, const FarSetting& setting) {
   FarMemory least = first().memory(request, setting);
   for (const auto& member : members_) {

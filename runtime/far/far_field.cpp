@@ -125,7 +125,7 @@ class FarField {
   const double tolerance_;
   const FarChoice choice_;
   Precision precision_ = Precision::Single;
-  bool is_raised_ = false;              // the tolerance requires a higher precision than that of the pipeline
+  bool is_raised_ = false;              // the tolerance requires a higher precision than the pipeline has
   std::optional<FarMemory> too_large_;  // for which the memory does not suffice
   std::unique_ptr<FarSteps> run_;
   std::optional<Case> case_;  // of the choice or the refusal; nothing: neither is made

@@ -104,8 +104,8 @@ FarLimits FarTable::limits(std::span<const int> sizes, const FarSetting& setting
   return limits;
 }
 
-// The number of j whose errors are below the limit for every output: that of a term times their number, or, where terms
-// vanish, that of all of them together.
+// The largest number of j for which every output keeps the limit: by the relative error of a term times the number of j
+// or, where terms vanish, by the absolute error of the terms of all these j.
 double FarTable::most_acting(const FarErrors& errors, int ratio, double limit,
                              std::span<const double> sizes_of_terms) const {
   double least = infinity();
