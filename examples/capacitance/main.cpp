@@ -4,8 +4,8 @@
 // number of panels along an edge.
 //
 // Nobody knows the capacitance in closed form; 0.66067815 4 pi eps0 side is a value on which several methods agree
-// (C.-O. Hwang & M. Mascagni, J. Appl. Phys. 95 (2004) 3798; J. Helsing & K.-M. Perfekt, Appl. Comput. Harmon. Anal. 34
-// (2013) 445; and others).
+// (C.-O. Hwang & M. Mascagni, J. Appl. Phys. 95 (2004) 3798; J. Helsing & K.-M. Perfekt, On the polarizability and
+// capacitance of the cube, arXiv:1203.5997; and others).
 #include <algorithm>
 #include <chrono>
 #include <cmath>

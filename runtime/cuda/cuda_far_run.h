@@ -1,6 +1,6 @@
 // The steps of a sum with a far field on a GPU. Everything is launched in the stream of the run; the host waits a few
 // times for counts. Results are the same bits from run to run. Several GPUs share the work by positions in the tree of
-// i; each GPU has trees of its own, and all these trees are equal (cuda_group_far.h).
+// i; each GPU builds the same trees in its own memory (cuda_group_far.h).
 // Tested by tests/numeric/cuda_far_field_test.cpp on a simulated GPU and on a real one.
 #pragma once
 #include <map>

@@ -46,7 +46,7 @@ class FarSteps {
   // Computes exact sums for i drawn at random, and what errors of interpolation are measured with. Returns why no error
   // can be measured, or "".
   virtual std::string draw_sample(const SumRequest& request) = 0;
-  // Makes the next compute() walk anew: params or the sample have changed, by which cells are judged to be distant.
+  // Makes the next compute() walk, also with the same setting: the limits depend on the params and the sample, too.
   virtual void forget_lists() = 0;
   // The cost of a run, in near pairs. Walks, but does not sum.
   virtual double cost(const FarSetting& setting) = 0;

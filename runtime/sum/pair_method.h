@@ -43,7 +43,7 @@ struct FarStatistics {
   std::int64_t sampled = 0;  // number of these i
   double pairs_per_i = 0;    // pairs that kernels evaluated for each chosen i, by particles or grids
   int order = 0, leaf = 0;
-  double separation = 0;  // the largest ratio of a cell's radius to its distance at which its grid served
+  double separation = 0;  // the largest ratio of a cell's radius to its distance at which its grid may serve
   // A run over all pairs in a raised precision has these numbers 0.
   void set_all_pairs(std::int64_t nj, std::string_view of_sums) {
     pairs_per_i = double(nj);

@@ -56,7 +56,7 @@ def portegies_zwart(papers):
 
 
 def far_field(papers, nbody):
-    here = rows_after(papers, "The chapter has no numbers for the rest of such a code.")
+    here = rows_after(papers, "The chapter has no numbers for the other parts of a tree code.")
     page = rows_after(nbody, "With `--tolerance` the benchmark measures complete steps")
     names = {"all pairs: 6.87e10": "262144, all pairs, Xeon",
              "tolerance 1e-3: a step, integrator included": "262144, 1e-3, Xeon",

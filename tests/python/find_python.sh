@@ -10,3 +10,10 @@ find_python() {
   echo "no python3 here has $*: skipped (./dev setup installs them)"
   exit 77
 }
+# The same for a library of a build, LIBRARY MODULE...: the build's own interpreter, which has vesin too, comes first.
+find_python_of_build() {
+  local made
+  made=$(dirname "$1")/../test-python/bin/python
+  [ -n "${PYTHON:-}" ] || [ ! -x "$made" ] || PYTHON=$made
+  find_python "${@:2}"
+}

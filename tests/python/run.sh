@@ -4,9 +4,6 @@
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 source "$here/find_python.sh"
-# That of the build folder has vesin too.
-made=$(dirname "$2")/../test-python/bin/python
-[ -n "${PYTHON:-}" ] || [ ! -x "$made" ] || PYTHON=$made
-find_python numpy pytest
+find_python_of_build "$2" numpy pytest
 export PYTHONPATH=$1/bindings/python NBCC_LIBRARY=$2 PYTHONDONTWRITEBYTECODE=1
 exec "$python" -m pytest -q -p no:cacheprovider "$here" "${@:3}"
