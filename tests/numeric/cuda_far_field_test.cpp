@@ -182,13 +182,13 @@ TEST(FarFieldOnShim, HasTheSameBitsOnSeveralGpus) {
     trial.run({.i_begin = 200, .i_count = 900});
     found.back().insert({"of some i", trial.arrays["acc"]});
     found.back().insert({"pairs of each i", {trial.sum.statistics().far.pairs_per_i}});
-    // Lists of the same numbers, but of other params.
-    set_tolerance(trial.sum, 1e-3, {.order = 4, .leaf = 16});
+    // The first limit suits both params, so that the setting is the same, but the lists are others.
+    set_tolerance(trial.sum, 1e-2, {.order = 4, .leaf = 16});
     for (const double eps2 : {1e-4, 1.0}) {
       trial.set_param("eps2", {eps2});
       trial.run();
       ASSERT_TRUE(trial.was_far());
-      EXPECT_LE(trial.error(), 1e-3);
+      EXPECT_LE(trial.error(), 1e-2);
     }
     found.back().insert({"other params", trial.arrays["acc"]});
   }
