@@ -33,12 +33,7 @@ Finding cpu_sums(const MachineFacts& facts) {
       "page"};
 }
 
-Finding c_library(const MachineFacts& facts) {
-  if (!facts.vectors.empty())
-    return {"glibc", Health::Works, fmt::format("{}, vector functions in {}", facts.glibc, facts.vectors), ""};
-  return {"glibc", Health::Broken, fmt::format("{}, without vector functions (libmvec.so.1)", facts.glibc),
-          "pipelines that call exp, log, sin, cos or pow need them: on x86 install glibc 2.22 or later, on ARM 2.38"};
-}
+Finding c_library(const MachineFacts& facts) { return {"glibc", Health::Works, facts.glibc, ""}; }
 
 Finding cache(const MachineFacts& facts) {
   const OwnFolder::Trouble& trouble = facts.cache_trouble;

@@ -163,7 +163,6 @@ MachineFacts find_facts() {
   facts.threads = available_cores();
   facts.cpu_sum = try_sum("cpu");
   facts.glibc = gnu_get_libc_version();
-  facts.vectors = Library("libmvec.so.1").path();
   const DiskCache cache(DiskCache::default_folder());
   facts.cache = cache.folder();
   facts.cache_trouble = cache.trouble();

@@ -24,7 +24,6 @@ struct MachineFacts {
   int threads = 0;
   std::string cpu_sum;  // why a small sum on the CPU failed; "" if it succeeded
   std::string glibc;    // its version
-  std::string vectors;  // the file of glibc's vector functions (libmvec); "" if there is none
   std::string cache;    // the folder of the disk cache
   OwnFolder::Trouble cache_trouble;
   std::int64_t kernels = 0, kernel_bytes = 0;  // in the disk cache

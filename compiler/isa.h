@@ -39,10 +39,10 @@ struct IsaFacts {
   int register_bytes;              // bytes of a vector register
   int registers;                   // number of vector registers
   Target target;                   // error of the rsqrt estimate, fused multiply-add
-  char vector_abi;  // letter of the set in libmvec's symbols: 'd' in _ZGVdN8v_expf; 0: scalar calls for each lane
   // Templates with fused(), rounding and rsqrt_estimate(); unused entries at the end are empty.
   std::array<std::string_view, 2> templates;
   std::string_view table_template;  // template with of_row(), a permute of two registers; empty: no such instruction
+  std::string_view math_template = {};  // template with functions that this set does better than cpu_elementary.h
 };
 
 inline constexpr std::array kIsas = std::to_array<IsaFacts>({
@@ -54,7 +54,6 @@ inline constexpr std::array kIsas = std::to_array<IsaFacts>({
      .register_bytes = 16,
      .registers = 16,
      .target = {.rsqrt_error_float = 1.5 * 0x1p-12, .fused = false},
-     .vector_abi = 'b',
      .templates = {"cpu_sse2.h"},
      .table_template = ""},
     {.isa = Isa::Avx2,
@@ -65,7 +64,6 @@ inline constexpr std::array kIsas = std::to_array<IsaFacts>({
      .register_bytes = 32,
      .registers = 16,
      .target = {.rsqrt_error_float = 1.5 * 0x1p-12},
-     .vector_abi = 'd',
      .templates = {"cpu_rounding.h", "cpu_avx2.h"},
      .table_template = "cpu_tables_avx2.h"},
     {.isa = Isa::Avx512,
@@ -81,9 +79,9 @@ inline constexpr std::array kIsas = std::to_array<IsaFacts>({
      .register_bytes = 64,
      .registers = 32,
      .target = {.rsqrt_error_float = 0x1p-14, .rsqrt_error_double = 0x1p-14},
-     .vector_abi = 'e',
      .templates = {"cpu_rounding.h", "cpu_avx512.h"},
-     .table_template = "cpu_tables_avx512.h"},
+     .table_template = "cpu_tables_avx512.h",
+     .math_template = "cpu_elementary_avx512.h"},
     {.isa = Isa::Neon,
      .name = "neon",
      .triple = kArm,
@@ -92,7 +90,6 @@ inline constexpr std::array kIsas = std::to_array<IsaFacts>({
      .register_bytes = 16,
      .registers = 32,
      .target = {},  // kernels use no rsqrt estimate
-     .vector_abi = 0,
      .templates = {"cpu_rounding.h"},
      .table_template = ""},
 });

@@ -45,10 +45,9 @@ ClangJob job_of(const KernelSource& kernel, const KernelVariant& variant) {
           arguments_for(kernel.target)};
 }
 
-// The functions that a kernel may call: vector math by its ABI names, the scalar functions that the emitter uses, and
-// the functions that code generation inserts. No other symbol of this process is visible to a kernel.
+// The functions that a kernel may call: those of libm that the emitter uses, and the functions that code generation
+// inserts. No other symbol of this process is visible to a kernel.
 bool is_allowed(llvm::StringRef symbol) {
-  if (symbol.starts_with("_ZGV")) return true;
   static constexpr std::array kInserted{"memcpy", "memset", "memmove"};
   if (std::ranges::any_of(kInserted, [&](const char* n) { return symbol == n; })) return true;
   const auto is = [&](std::string_view function) {  // the function for double, or with the suffix f for float
@@ -105,14 +104,7 @@ class ClangToolchain : public CpuToolchain {
     const char prefix = code->jit->getDataLayout().getGlobalPrefix();
     const auto allow = [](const llvm::orc::SymbolStringPtr& symbol) { return is_allowed(*symbol); };
     library.addGenerator(expect(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(prefix, allow)));
-    for (const char* name : {"libmvec.so.1", "libm.so.6"}) {
-      auto generator = llvm::orc::DynamicLibrarySearchGenerator::Load(name, prefix, allow);
-      if (generator)
-        library.addGenerator(std::move(*generator));
-      else
-        llvm::consumeError(
-            generator.takeError());  // the library is not installed: lookup() below reports missing symbols
-    }
+    library.addGenerator(expect(llvm::orc::DynamicLibrarySearchGenerator::Load("libm.so.6", prefix, allow)));
     expect(code->jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, "kernel.o")));
     const auto find = [&](const char* name) {
       auto address = code->jit->lookup(name);

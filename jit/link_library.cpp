@@ -72,7 +72,7 @@ void make_stub(const std::string& path, const TemporaryFolder& scratch, const Li
   run_linker({"-shared", "--soname=" + request.runtime_soname, "-o", path, object});
 }
 
-// The path of one of the C library's shared objects in this process; "" if there is none, as libmvec on old systems.
+// The path of one of the C library's shared objects in this process; "" if there is none.
 // The new library requires the symbol versions of this file, as with any linker.
 std::string path_of(const char* soname) {
   void* const handle = ::dlopen(soname, RTLD_LAZY | RTLD_LOCAL);
@@ -111,7 +111,7 @@ std::string link_shared_library(const LinkRequest& request) {
     options.push_back(stub);
   }
   options.emplace_back("--as-needed");
-  for (const char* soname : {"libmvec.so.1", "libm.so.6", "libc.so.6"}) {
+  for (const char* soname : {"libm.so.6", "libc.so.6"}) {
     if (const std::string path = path_of(soname); !path.empty()) options.push_back(path);
   }
   run_linker(options);

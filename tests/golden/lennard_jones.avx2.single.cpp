@@ -161,6 +161,7 @@ NBCC_INLINE double scaled(double sum, double factor) { return sum == 0 ? sum : s
 NBCC_INLINE index to_index(double x) {
   return x != x ? 0 : x >= 0x1p63 ? 9223372036854775807LL : x < -0x1p63 ? -9223372036854775807LL - 1 : (index)x;
 }
+constexpr bool kHasFusedMultiplyAdd = true;
 template <typename T>
 NBCC_INLINE T fused(T a, T b, T c) { return __builtin_elementwise_fma(a, b, c); }
 template <typename T>

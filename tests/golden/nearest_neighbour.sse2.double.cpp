@@ -163,6 +163,7 @@ NBCC_INLINE index to_index(double x) {
 }
 // SSE2 has no fused multiply-add and no rounding instructions. fused() rounds twice; rounding to an integer adds and
 // subtracts 2^23 or 2^52, beyond which every float or double is an integer.
+constexpr bool kHasFusedMultiplyAdd = false;
 template <typename T>
 NBCC_INLINE T fused(T a, T b, T c) { return a * b + c; }
 NBCC_INLINE float integer_from(vfloat) { return 0x1p23f; }

@@ -48,17 +48,25 @@ std::string functions_after(Op op, Isa isa, Precision precision) {
   return expressions.functions();
 }
 
-// The vector library's names by its ABI: the letter of the instruction set, then the lanes.
-TEST(cpu_expression, declares_the_vector_function_of_the_instruction_set) {
-  EXPECT_NE(functions_after(Op::Exp, Isa::Sse2, Precision::Single).find("_ZGVbN4v_expf("), std::string::npos);
-  EXPECT_NE(functions_after(Op::Exp, Isa::Avx2, Precision::Single).find("_ZGVdN8v_expf("), std::string::npos);
-  EXPECT_NE(functions_after(Op::Exp, Isa::Avx512, Precision::Single).find("_ZGVeN16v_expf("), std::string::npos);
-  EXPECT_NE(functions_after(Op::Exp, Isa::Avx2, Precision::Double).find("_ZGVdN4v_exp("), std::string::npos);
+TEST(cpu_expression, a_function_brings_the_file_that_has_it_and_those_that_this_calls) {
+  const std::string exponential = functions_after(Op::Exp, Isa::Avx2, Precision::Single);
+  EXPECT_NE(exponential.find(" exp(T x)"), std::string::npos);
+  EXPECT_EQ(exponential.find(" sin(T x)"), std::string::npos);
+  EXPECT_EQ(exponential.find("extern"), std::string::npos) << "a kernel calls nothing for it";
+  const std::string error = functions_after(Op::Erfc, Isa::Avx2, Precision::Double);
+  EXPECT_LT(error.find(" exp(T x)"), error.find(" erfc(T x)"));
+  EXPECT_EQ(functions_after(Op::Sqrt, Isa::Avx2, Precision::Single), "");
 }
 
-TEST(cpu_expression, declares_what_is_used_and_nothing_else) {
-  EXPECT_EQ(functions_after(Op::Sqrt, Isa::Avx2, Precision::Single), "");
-  EXPECT_EQ(functions_after(Op::Exp, Isa::Avx2, Precision::Single).find("log"), std::string::npos);
+TEST(cpu_expression, an_instruction_set_has_better_functions_of_its_own) {
+  EXPECT_NE(functions_after(Op::Exp, Isa::Avx512, Precision::Single).find("scalef"), std::string::npos);
+  EXPECT_EQ(functions_after(Op::Exp, Isa::Avx2, Precision::Single).find("scalef"), std::string::npos);
+}
+
+TEST(cpu_expression, three_functions_are_those_of_the_c_library) {
+  for (const auto& [op, name] : {std::pair(Op::Lgamma, "lgamma"), {Op::Tgamma, "tgamma"}})
+    EXPECT_NE(functions_after(op, Isa::Avx512, Precision::Single).find(std::string("float ") + name + "f(float);"),
+              std::string::npos);
 }
 
 TEST(cpu_expression, only_a_cast_of_a_real_to_a_whole_number_brings_its_functions) {

@@ -1,6 +1,6 @@
 // Nodes -> C++ expressions over scalars or ext_vector_type vectors. Entry points: CpuExpressions, cpu_type(),
-// cpu_literal(). Mathematical functions beyond the instruction set are glibc's vector library (libmvec), by their ABI
-// names.
+// cpu_literal(). Mathematical functions beyond the instruction set are templates that the kernel holds inline; three
+// are libm's, for each number.
 #include "compiler/emit/cpu/cpu_expression.h"
 
 #include <fmt/core.h>
@@ -63,76 +63,47 @@ std::string CpuExpressions::operation(const Graph& graph, const Node& node, cons
   const OpFacts& op = facts(node.op == Op::RsqrtEstimate && !vector ? Op::Rsqrt : node.op);
   const CpuSpelling& spelling = cpu_spelling(op.op);
   if (spelling.is_special) throw InternalError(fmt::format("emit_cpu: no text for '{}'", op.name));
-  if (!spelling.libm.empty()) (vector ? used_ : used_scalars_).insert({std::string(spelling.libm), op.arity});
-  if (op.is_bessel) use_bessel();
-  if (!spelling.has_vectors) of_scalars_.insert(std::string(spelling.libm));
+  if (!spelling.libm.empty()) libm_.insert({spelling.libm, op.arity});
+  if (!spelling.functions.empty()) templates_.insert(spelling.functions);
   const bool whole = node.type < Type::Float && !spelling.whole.empty();
   const std::string_view text = whole                               ? spelling.whole
                                 : vector || spelling.scalar.empty() ? spelling.text
                                                                     : spelling.scalar;
-  if (!text.empty())
-    return fmt::format(fmt::runtime(text), fmt::arg("a", a), fmt::arg("b", b), fmt::arg("c", c), fmt::arg("t", type));
-  return fmt::format("{}_{}({}{}{})", vector ? 'v' : 's', spelling.libm, a, op.arity > 1 ? ", " : "", b);
-}
-
-void CpuExpressions::use_bessel() {
-  has_bessel_ = true;
-  for (const char* called : {"exp", "log", "sin", "cos"}) {
-    used_.insert({called, 1});
-    used_scalars_.insert({called, 1});
+  if (!text.empty()) {
+    const auto argument = [&](const std::string& x) {
+      return !spelling.functions.empty() && !vector ? fmt::format("(double)({})", x) : x;
+    };
+    return fmt::format(fmt::runtime(text), fmt::arg("a", argument(a)), fmt::arg("b", argument(b)), fmt::arg("c", c),
+                       fmt::arg("t", type));
   }
-}
-
-// libmvec's names: _ZGV, the instruction set's letter, N (no mask), the lanes, a v per argument, the function.
-std::string CpuExpressions::function_text(const std::string& name, const std::string& element, int arguments) const {
-  const IsaFacts& isa = facts(vectors_.isa);
-  const bool wide = element == "double", two = arguments == 2,
-             one_by_one = !isa.vector_abi || of_scalars_.contains(name);
-  const int native = isa.register_bytes / (wide ? 8 : 4);
-  const std::string head =
-      fmt::format("NBCC_INLINE v{0} v_{1}(v{0} x{2}) ", element, name, two ? ", v" + element + " y" : "");
-  // A vector of floats that fills half a register, in a kernel of doubles, is converted to double and back.
-  if (vectors_.lanes() < native)
-    return head +
-           fmt::format("{{ return __builtin_convertvector(v_{}(__builtin_convertvector(x, vdouble){}), v{}); }}\n",
-                       name, two ? ", __builtin_convertvector(y, vdouble)" : "", element);
-  const std::string scalar = name + (wide ? "" : "f"),
-                    piece = one_by_one ? element : fmt::format("p{}_{}", element, native);
-  const std::string symbol =
-      one_by_one ? scalar : fmt::format("_ZGV{}N{}{}_{}", isa.vector_abi, native, two ? "vv" : "v", scalar);
-  std::string text;
-  if (!one_by_one) text = fmt::format("typedef {} {} __attribute__((ext_vector_type({})));\n", element, piece, native);
-  text += fmt::format("extern \"C\" {3}{0} {1}({0}{2});\n", piece, symbol, two ? ", " + piece : "",
-                      one_by_one ? kConstant : "");
-  return text + head +
-         fmt::format("{{ return in_pieces<{0}>(x, {1}, []({0} a, {0}{2}) {{ return {3}(a{4}); }}); }}\n", piece,
-                     two ? "y" : "x", two ? " b" : "", symbol, two ? ", b" : "");
+  return fmt::format("{}_{}({}{}{})", vector ? 'v' : 's', spelling.libm, a, op.arity > 1 ? ", " : "", b);
 }
 
 std::string CpuExpressions::functions() const {
   std::string text = has_casts_ ? fill_template("cpu_casts.h", {}) : "";
-  for (const auto& [name, arguments] : used_)
-    text += function_text(name, "double", arguments) + function_text(name, "float", arguments);
-  for (const auto& [name, arguments] : used_scalars_) {
-    text += fmt::format("extern \"C\" {2}double {0}(double{1});\n", name, arguments == 1 ? "" : ", double", kConstant);
-    text += fmt::format("NBCC_INLINE double s_{0}(double x{1}) {{ return {0}(x{2}); }}\n", name,
-                        arguments == 1 ? "" : ", double y", arguments == 1 ? "" : ", y");
-  }
-  // x = k + f exactly, with f in [-1/2, 1/2]; an odd k changes the sign. cos(pi f) = sin(pi (1/2 - |f|)), so that the
-  // cosine is exactly 0 at its zeros, too.
-  const auto pi_functions = [&](const char* element, const char* head, const char* sine) {
-    for (const auto& [name, argument] :
-         {std::pair("sin_pi", "f"), std::pair("cos_pi", "({0})(0.5) - __builtin_elementwise_abs(f)")}) {
-      const std::string reduced = fmt::format(fmt::runtime(argument), element);
+  for (const auto& [name, arguments] : libm_) {
+    const bool two = arguments == 2;
+    text += fmt::format("extern \"C\" {0}double {1}(double{2});\nextern \"C\" {0}float {1}f(float{3});\n", kConstant,
+                        name, two ? ", double" : "", two ? ", float" : "");
+    for (const auto& [element, function] :
+         {std::pair("double", std::string(name)), {"float", fmt::format("{}f", name)}})
       text += fmt::format(
-          "{0}NBCC_INLINE {1} {2}({1} x) {{ const {1} k = round_half_away(x), odd = k - round_down(k * ({1})(0.5)) * "
-          "({1})(2), f = x - k; return (({1})(1) - odd * ({1})(2)) * {3}(({4}) * ({1})(3.14159265358979323846)); }}\n",
-          head, element, name, sine, reduced);
-    }
-  };
-  if (used_.count({"sin", 1})) pi_functions("T", "template <typename T>\n", "v_sin");
-  if (used_scalars_.count({"sin", 1})) pi_functions("double", "", "s_sin");
-  if (has_bessel_) text += fill_template("cpu_bessel.h", {}) + fill_template("bessel.h", {{"inline", "NBCC_INLINE"}});
+          "NBCC_INLINE v{0} v_{1}(v{0} x{2}) {{ return in_pieces<{0}>(x, {3}, []({0} a, {0}{4}) {{ return {5}(a{6}); "
+          "}}); }}\n",
+          element, name, two ? fmt::format(", v{} y", element) : "", two ? "y" : "x", two ? " b" : "", function,
+          two ? ", b" : "");
+    text += fmt::format("NBCC_INLINE double s_{0}(double x{1}) {{ return {0}(x{2}); }}\n", name,
+                        two ? ", double y" : "", two ? ", y" : "");
+  }
+  // A file of functions after those that it calls.
+  const bool bessel = templates_.contains("cpu_bessel.h"), error = templates_.contains("cpu_error_functions.h");
+  if (!templates_.empty()) text += fill_template("cpu_elementary.h", {{"lanes", std::to_string(vectors_.lanes())}});
+  const std::string_view better = facts(vectors_.isa).math_template;
+  if (!templates_.empty() && !better.empty()) text += fill_template(better, {});
+  if (bessel || error || templates_.contains("cpu_exponentials.h")) text += fill_template("cpu_exponentials.h", {});
+  if (bessel || templates_.contains("cpu_angles.h")) text += fill_template("cpu_angles.h", {});
+  if (error) text += fill_template("cpu_error_functions.h", {});
+  if (bessel) text += fill_template("cpu_bessel.h", {}) + fill_template("bessel.h", {{"inline", "NBCC_INLINE"}});
   return text;
 }
 

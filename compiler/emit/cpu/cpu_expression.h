@@ -3,6 +3,7 @@
 #include <array>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "compiler/ir/ir.h"
@@ -31,13 +32,10 @@ class CpuExpressions {
   std::string functions() const;
 
  private:
-  std::string function_text(const std::string& name, const std::string& element, int arguments) const;
-  void use_bessel();
   CpuVectors vectors_;
-  std::set<std::pair<std::string, int>> used_;  // vector functions: name, number of arguments
-  std::set<std::pair<std::string, int>> used_scalars_;
-  std::set<std::string> of_scalars_;             // vector functions that libmvec does not have
-  bool has_bessel_ = false, has_casts_ = false;  // has_casts_: casts of reals to integers
+  std::set<std::string_view> templates_;             // with functions that are used
+  std::set<std::pair<std::string_view, int>> libm_;  // functions of libm that are used: name, number of arguments
+  bool has_casts_ = false;                           // of reals to integers
 };
 
 }  // namespace nbcc

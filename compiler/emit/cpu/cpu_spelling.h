@@ -14,9 +14,10 @@ struct CpuSpelling {
   std::string_view text = {};    // for vectors; default of `scalar` and `whole`; empty: calls v_libm or s_libm
   std::string_view scalar = {};  // for scalars
   std::string_view whole = {};   // for integers
-  std::string_view libm = {};    // the function of C's libm, without the suffix f of float
-  bool has_vectors = true;       // libmvec has a vector version of it
-  bool is_special = false;       // a leaf, or an operation that is spelled by code
+  std::string_view functions =
+      {};                      // the template with the function that the text calls; scalars are converted to double
+  std::string_view libm = {};  // the function of C's libm for each number, without the suffix f of float
+  bool is_special = false;     // a leaf, or an operation that is spelled by code
 };
 
 std::span<const CpuSpelling> cpu_spellings();  // by Op
