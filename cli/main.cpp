@@ -1,36 +1,5 @@
-// The nbcc command: parses the command line, runs one subcommand, and turns exceptions into a message and an exit code.
-// Subcommands are implemented in command_<name>.cpp.
-#include <fmt/core.h>
+// The program nbcc: passes its command line to the function nbcc_command(), and returns the exit code. It contains no other
+// code, because in the Python wheel the command is part of a shared library.
+#include "cli/command.h"
 
-#include <csignal>
-#include <cstdio>
-#include <sstream>
-
-#include "cli/commands.h"
-#include "cli/failure.h"
-#include "cli/standard_output.h"
-
-int main(int argc, char** argv) {
-  // If a result exceeds the limit of file sizes (ulimit -f), the write must fail with an error instead of a signal.
-  std::signal(SIGXFSZ, SIG_IGN);
-  try {
-    CLI::App app("", "nbcc");
-    nbcc::Invocation invocation;
-    invocation.command_line = nbcc::spell_command_line(argc, argv);
-    nbcc::add_commands(app, invocation);
-    try {
-      app.parse(argc, argv);  // also runs the subcommand
-    } catch (const CLI::ParseError& problem) {
-      std::ostringstream product, message;
-      const int code = app.exit(problem, product, message);
-      if (code == 0) nbcc::write_standard_output(product.str());  // --help, --version
-      fmt::print(stderr, "{}", message.str());
-      return code == 0 ? nbcc::kDone : nbcc::kUsage;
-    }
-    if (!app.get_subcommands().empty()) return invocation.exit_code;
-    fmt::print(stderr, "{}", app.help());
-    return nbcc::kUsage;
-  } catch (...) {
-    return nbcc::report_failure();
-  }
-}
+int main(int argc, char** argv) { return nbcc_command(argc, argv); }
