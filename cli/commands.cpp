@@ -3,7 +3,11 @@
 
 #include <fmt/core.h>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/programs.h"
+#include "cli/standard_output.h"
+#include "cli/versions.h"
 #include "runtime/api/nbcc.h"
 
 namespace nbcc {
@@ -18,7 +22,11 @@ void add_commands(CLI::App& app, Invocation& invocation) {
       "  nbcc make-ic plummer --n 16384 -o plummer.npz\n"
       "  nbcc run pipelines/gravity.pipe --i plummer.npz -o forces.npz\n"
       "  nbcc run --help");
-  app.set_version_flag("--version", std::string("nbcc ") + nbcc_version());
+  CLI::Option* json =
+      app.add_flag("--json")->description("With --version: an object that lists nbcc and the libraries in it");
+  json->needs(app.set_version_flag("--version", [json] {
+    return json->count() > 0 ? json_text(versions()) : std::string("nbcc ") + nbcc_version();
+  }));
   app.require_subcommand(0, 1);
   for (const auto add : {add_check, add_emit, add_compile, add_inspect, add_run, add_verify, add_bench, add_tune,
                          add_make_ic, add_info, add_doctor, add_cache, add_completion}) {

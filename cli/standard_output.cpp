@@ -1,12 +1,14 @@
-// Writes JSON to standard output. Entry point: write_json().
+// Writes JSON to standard output. Entry points: write_json(), json_text().
 #include "cli/standard_output.h"
 
 #include <nlohmann/json.hpp>
 
 namespace nbcc {
 
-void write_json(const nlohmann::ordered_json& value) {
-  write_standard_output(value.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+std::string json_text(const nlohmann::ordered_json& value) {
+  return value.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
+
+void write_json(const nlohmann::ordered_json& value) { write_standard_output(json_text(value) + "\n"); }
 
 }  // namespace nbcc

@@ -17,7 +17,7 @@ unset NBCC_LIBRARY
 cmake --install "$2" --component wheel --prefix "$scratch/site-packages" >/dev/null
 cp "$1"/bindings/python/nbcc/*.py "$scratch/site-packages/nbcc"
 export PYTHONPATH=$scratch/site-packages PYTHONDONTWRITEBYTECODE=1
-cc -shared -fPIC "$1/bindings/python/wheel/newer_glibc.c" -o "$scratch/newer_glibc.so"
+cc -DWHEEL_GLIBC='"2.28"' -shared -fPIC "$1/bindings/python/wheel/newer_glibc.c" -o "$scratch/newer_glibc.so"
 "$python" "$here/newer_glibc.py" "$scratch/newer_glibc.so" "$(mktemp -d -p "$scratch")"
 bash "$here/wheel_contents.sh" "$scratch/site-packages/nbcc"
 "$python" "$here/wheel_use.py" "$scratch"

@@ -8,11 +8,14 @@ PyTorch where they are installed.
 
 import ctypes
 import importlib.util
+import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import time
 
 SUM = """
 import nbcc, pathlib
@@ -90,7 +93,16 @@ for name, text in others.items():
 print("other LLVMs in the process:", ", ".join(others) or "none is here")
 
 NBCC.chmod(0o755)
-assert command("--version").startswith("nbcc ")
+assert re.fullmatch(r"nbcc [0-9.]+\n", command("--version"))
+inside = json.loads(command("--version", "--json"))
+assert inside["glibc"]["linked"] == "2.28" and inside["llvm"].startswith("19."), inside
+assert all(inside["libraries"].values()), inside
+seconds = []
+for _ in range(10):
+    start = time.perf_counter()
+    command("--version")
+    seconds.append(time.perf_counter() - start)
+assert min(seconds) < 0.05, f"nbcc --version takes {min(seconds):.3f} s"
 assert "ok" in command("verify", GRAVITY, "--random", "64,1")
 for form in ("npz", "h5"):
     (SCRATCH / "bodies.txt").write_text("# x y z m\n0 0 0 1\n2 0 0 8\n")

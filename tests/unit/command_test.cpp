@@ -2,17 +2,24 @@
 // Those that do are in command_run_test.cpp and command_verify_test.cpp.
 #include "tests/support/command.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <gnu/libc-version.h>
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "cli/commands.h"
+#include "cli/find_gpus.h"
+#include "compiler/isa.h"
+#include "runtime/api/nbcc.h"
 #include "runtime/cuda/cuda_tunings.h"
 #include "tests/support/folders.h"
 
@@ -23,6 +30,7 @@ using nlohmann::json;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::MatchesRegex;
 using testing::Not;
 using testing::StartsWith;
 
@@ -46,7 +54,35 @@ TEST(Command, HelpAndVersionGoToStandardOutput) {
   EXPECT_THAT(help.out, HasSubstr("make-ic"));
   EXPECT_THAT(help.err, IsEmpty());
   EXPECT_EQ(version.code, 0);
-  EXPECT_THAT(version.out, StartsWith("nbcc 0."));
+  EXPECT_EQ(version.out, std::string("nbcc ") + nbcc_version() + "\n");
+}
+
+TEST(Command, VersionAsJsonListsWhatIsInside) {
+  const Outcome outcome = Shell().nbcc("--version --json");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.err, IsEmpty());
+  const auto inside = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(inside["version"], nbcc_version());
+  EXPECT_THAT(inside["llvm"].get<std::string>(), StartsWith("19."));
+  EXPECT_EQ(inside["instruction_sets"].size(), kIsas.size());
+  EXPECT_EQ(inside["instruction_sets"].back(), kIsas.back().name);
+  EXPECT_EQ(inside["nvrtc"].is_null(), find_nvrtc().version == 0);
+  EXPECT_EQ(inside["glibc"]["running"], gnu_get_libc_version());
+  EXPECT_EQ(inside["glibc"]["linked"], fmt::format("{}.{}", __GLIBC__, __GLIBC_MINOR__));
+  const std::set<std::string> libraries = {"fmt", "hdf5", "zlib", "zstd", "xxhash", "cli11", "nlohmann_json"};
+  std::set<std::string> listed;
+  for (const auto& [name, version] : inside["libraries"].items()) {
+    listed.insert(name);
+    EXPECT_THAT(version.get<std::string>(), MatchesRegex("[0-9]+\\.[0-9]+(\\.[0-9]+)*")) << name;
+  }
+  EXPECT_EQ(listed, libraries);
+  EXPECT_EQ(inside["libraries"]["zlib"], ZLIB_VERSION);
+}
+
+TEST(Command, JsonAloneIsWrongUse) {
+  const Outcome outcome = Shell().nbcc("--json");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("--version"));
 }
 
 TEST(Command, EachSubcommandsHelpEndsWithExamplesOfIt) {

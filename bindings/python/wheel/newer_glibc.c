@@ -11,6 +11,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+// The version of the stubs, for `nbcc --version --json`.
+const char wheel_glibc[] = WHEEL_GLIBC;
+
 // glibc 2.33: before, these were inline functions of its headers. The system calls fill the same struct on processors
 // of 64 bits.
 _Static_assert(sizeof(struct stat) == sizeof(struct stat64), "struct stat is not the kernel's");
