@@ -7,7 +7,7 @@ wrong() { echo "$*"; exit 1; }
 
 own=libnbcc_jit.so  # the command is a function of the library, which the program loads
 for file in libnbcc_jit.so lib/libnbcc_runtime.so.0 bin/nbcc; do
-  wanted=$(objdump -p "$package/$file" | awk '$1 == "NEEDED" { print $2 }' | grep -Ev '^(libc|libm|libdl|libpthread|librt|libgcc_s|ld-linux-x86-64)\.so\.[0-9]$' | grep -v "^$own$" || true)
+  wanted=$(objdump -p "$package/$file" | awk '$1 == "NEEDED" { print $2 }' | grep -Ev '^(libc|libm|libdl|libpthread|librt|libgcc_s|ld-linux-[a-z0-9_-]+)\.so\.[0-9]$' | grep -v "^$own$" || true)
   [ -z "$wanted" ] || wrong "$file wants more than the C library:" $wanted
   newest=$(objdump -T "$package/$file" | grep -o 'GLIBC_2[.0-9]*' | sort -Vu | tail -1)
   [ "$(printf 'GLIBC_2.28\n%s\n' "$newest" | sort -V | tail -1)" = GLIBC_2.28 ] || wrong "$file wants $newest"

@@ -72,8 +72,9 @@ def run(what, text, **environment):
     print(what + ": right")
 
 
-def command(*words):
-    done = subprocess.run([str(NBCC), *map(str, words)], capture_output=True, text=True, timeout=120)
+def command(*words, **environment):
+    environment = {**os.environ, **environment}
+    done = subprocess.run([str(NBCC), *map(str, words)], env=environment, capture_output=True, text=True, timeout=120)
     if done.returncode != 0:
         sys.exit(f"nbcc {words}: ended with {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
@@ -115,6 +116,10 @@ for _ in range(10):
     command("--version")
     seconds.append(time.perf_counter() - start)
 assert min(seconds) < 0.05, f"nbcc --version takes {min(seconds):.3f} s"
+# Another file of the library's name does not come between the command and its library.
+(SCRATCH / "other").mkdir()
+(SCRATCH / "other" / "libnbcc_jit.so").write_text("no library")
+assert command("--version", LD_LIBRARY_PATH=str(SCRATCH / "other")).startswith("nbcc ")
 assert "ok" in command("verify", GRAVITY, "--random", "64,1")
 for form in ("npz", "h5"):
     (SCRATCH / "bodies.txt").write_text("# x y z m\n0 0 0 1\n2 0 0 8\n")

@@ -9,9 +9,9 @@
 # librt to libc keep their old versions there. An older loader finds these versions in libpthread.so.0, libdl.so.2 and
 # librt.so.1, because it compares symbols by name and version and not by file. So the linked files must name these three
 # libraries too. A symbol that is not in the stubs is an error of the linker: newer_glibc.c replaces what nbcc needs.
-# Usage: glibc_stubs.sh OLDEST_GLIBC FOLDER C_COMPILER OBJDUMP
+# Usage: glibc_stubs.sh OLDEST_GLIBC FOLDER OBJDUMP C_COMPILER [OPTION...]
 set -euo pipefail
-oldest=$1 folder=$2 compiler=$3 objdump=$4
+oldest=$1 folder=$2 objdump=$3 compiler=("${@:4}")
 rm -rf "$folder"
 mkdir -p "$folder"
 
@@ -35,10 +35,10 @@ stub() {
        END { print ".byte 0\n.section .note.GNU-stack, \"\", %progbits" }' "$base.symbols" >"$base.s"
   awk '{ nodes[$2] = nodes[$2] " " $1 ";" } END { for (version in nodes) print "GLIBC_" version " {" nodes[version] " };" }' \
     "$base.symbols" >"$base.map"
-  "$compiler" -shared -nostdlib -Wl,-soname,"$name" ${2:+-Wl,--version-script="$base.map"} -o "$base" "$base.s"
+  "${compiler[@]}" -shared -nostdlib -Wl,-soname,"$name" ${2:+-Wl,--version-script="$base.map"} -o "$base" "$base.s"
 }
 
-find_library() { "$compiler" -print-file-name="$1"; }
+find_library() { "${compiler[@]}" -print-file-name="$1"; }
 loader=$(basename "$("$objdump" -p "$(find_library libm.so.6)" "$(find_library libc.so.6)" | awk '$1 == "NEEDED" && /ld-linux/ { print $2; exit }')")
 stub libc.so.6 "$(find_library libc.so.6)"
 stub libm.so.6 "$(find_library libm.so.6)"
