@@ -197,9 +197,10 @@ def check_standard_output(home):
     problems = []
     folder = home.fresh(True)
     environment = dict(os.environ, XDG_CACHE_HOME=str(folder / "cache"))
-    for command in ("--help", "--version", "info", "info --json", RUN + " --i in.npz -o -", RUN + " --i in.npz --total",
-                    RUN + " --i in.npz --total --json", f"emit --stage ir {GRAVITY}", f"check --json {GRAVITY}", f"check {GRAVITY}",
-                    f"verify {GRAVITY} --random 50", f"bench {GRAVITY} --n 64 --repeat 5", "cache list", "completion bash",
+    for command in ("--help", "--version", "--version --json", "info", "info --json", RUN + " --i in.npz -o -",
+                    RUN + " --i in.npz --total", RUN + " --i in.npz --total --json", f"emit --stage ir {GRAVITY}",
+                    f"check --json {GRAVITY}", f"check {GRAVITY}", f"verify {GRAVITY} --random 50",
+                    f"bench {GRAVITY} --n 64 --repeat 5", "cache list", "completion bash",
                     "inspect libold.so", "make-ic plummer --n 4 -o -", "make-ic plummer --n 4 -o - --format npz"):
         for closed in (False, True):
             line = f"{NBCC} {command} {'>&-' if closed else '>/dev/full'}"
@@ -216,7 +217,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="nbcc-files-") as root:
         home = Folder(pathlib.Path(root))
         for name in names:
-            problems, tried = (check_standard_output(home), 34) if name == "standard_output" else check_case(name, home)
+            problems, tried = (check_standard_output(home), 36) if name == "standard_output" else check_case(name, home)
             print(f"{name}: {tried} calls, {len(problems)} problems")
             for problem in problems:
                 print("  " + problem)
