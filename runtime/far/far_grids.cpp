@@ -93,7 +93,7 @@ void FarGrids::apply(const Transfer& transfer, const double* from, double* to) c
 template <int order>
 void FarGrids::up_from_particles(const FarCell& cell, std::span<const std::span<double>> values,
                                  std::int64_t first) const {
-  Basis basis;
+  Basis basis{};  // GCC 14 does not see that basis_at() sets the elements that are read
   for (std::int32_t p = cell.begin; p < cell.end; ++p) {
     basis_at<order>(cell, p, basis);
     for (const std::span<double>& value : values) {
@@ -112,7 +112,7 @@ void FarGrids::up_from_particles(const FarCell& cell, std::span<const std::span<
 template <int order>
 void FarGrids::down_to_particles(const FarCell& cell, std::span<const std::span<double>> sums,
                                  std::int64_t first) const {
-  Basis basis;
+  Basis basis{};
   for (std::int32_t p = cell.begin; p < cell.end; ++p) {
     basis_at<order>(cell, p, basis);
     for (const std::span<double>& sum : sums) {

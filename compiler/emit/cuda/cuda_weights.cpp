@@ -25,7 +25,7 @@ class InfiniteLogits {
   explicit InfiniteLogits(const Graph& graph) : graph_(graph) {}
   bool may_be(NodeId id) {
     const auto [known, is_new] = known_.emplace(id, false);
-    return is_new ? known_[id] = find(graph_[id]) : known->second;
+    return is_new ? (known_[id] = find(graph_[id])) : known->second;
   }
 
  private:
