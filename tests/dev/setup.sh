@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# setup.sh SOURCE_FOLDER: `./dev setup` installs the packages that are missing by the system's own apt, and where there is
-# no apt it names them and fails; `./dev build` then goes on. No host of packages is named by any file of the repository.
-# What `dev` calls (apt-get, dpkg-query, cmake) is replaced by what writes down how it was called.
+# setup.sh SOURCE_FOLDER: `./dev setup` installs the packages that are missing by the system's own apt. Packages that it
+# cannot install it names with their purposes, and fails; `./dev build` then goes on. No host of packages is named by any
+# file of the repository. What `dev` calls (apt-get, apt-cache, dpkg-query, cmake, sudo, id) is replaced by what writes down
+# how it was called.
 set -euo pipefail
 source=$1
 cd "$(mktemp -d)"
@@ -11,7 +12,7 @@ fail() { echo "FAILED: $*"; cat said; exit 1; }
 
 mkdir bin tools
 cp "$source/dev" .
-for tool in bash dirname nproc id grep sed cat mktemp rm tee awk env; do ln -s "$(command -v $tool)" tools; done
+for tool in bash seq dirname nproc id grep sed cat mktemp rm tee awk env; do ln -s "$(command -v $tool)" tools; done
 echo 'echo "cmake $*" >>called' >bin/cmake
 sed -i '1i #!/usr/bin/env bash' bin/cmake
 chmod +x bin/cmake
@@ -21,7 +22,9 @@ dev() { PATH=$PWD/bin:$PWD/tools ./dev "$@" >shown 2>said </dev/null; }
 
 if dev setup; then fail "without apt it says that all is well"; else status=$?; fi
 [ $status = 3 ] || fail "status $status"
-grep -q 'no apt here' said && grep -q 'llvm-19-dev .*libcli11-dev .*clang-format-19' said || fail "the packages are not named"
+grep -q 'no apt here' said || fail "it does not say that there is no apt"
+grep -q '^  particle files: libhdf5-dev$' said && grep -q '^  .* LLVM .*: llvm-19-dev libclang-19-dev clang-19$' said &&
+  grep -q '^  ./dev format .*: clang-format-19 clang-tidy-19$' said || fail "the packages are not named by purpose"
 [ ! -e called ] || fail "it goes on: $(cat called)"
 dev build || fail "a build needs apt: status $?"
 grep -q 'no apt here' said && grep -q -- '--build' called || fail "no build without apt"
@@ -29,20 +32,53 @@ grep -q 'no apt here' said && grep -q -- '--build' called || fail "no build with
 # Debian, where one package is missing.
 cat >bin/dpkg-query <<'END'
 #!/usr/bin/env bash
-[ "${*: -1}" = libfmt-dev ] || echo install ok installed
+[[ " $MISSING " = *" ${*: -1} "* ]] || echo install ok installed
 END
 cat >bin/apt-get <<'END'
 #!/usr/bin/env bash
 echo "apt-get $*" >>called
 END
+cat >bin/apt-cache <<'END'
+#!/usr/bin/env bash
+echo "$2:"
+if [[ " ${ABSENT:-} " = *" $2 "* ]]; then echo "  Candidate: (none)"; else echo "  Candidate: 9.1.0+ds1-2"; fi
+seq 10000  # the versions that there are
+END
 cat >bin/sudo <<'END'
 #!/usr/bin/env bash
+echo "sudo" >>called
 exec "$@"
+END
+cat >bin/id <<'END'
+#!/usr/bin/env bash
+echo 1000
 END
 chmod +x bin/*
 rm called
+export MISSING=libfmt-dev
 dev build || fail "status $?"
 grep -q '^apt-get update' called && grep -q '^apt-get install .* libfmt-dev$' called || fail "apt is called so: $(cat called)"
+grep -q '^sudo' called || fail "a user who is not root installs without sudo"
+grep -q '^  texts.*: libfmt-dev$' said || fail "what is installed is not named"
+
+# Another system with apt, whose archives lack a package: the others are installed.
+rm called
+export MISSING="libfmt-dev llvm-19-dev clang-19" ABSENT="llvm-19-dev"
+dev build || fail "status $?"
+grep -q '^apt-get install .* clang-19 libfmt-dev$' called || fail "apt is called so: $(cat called)"
+grep -q 'do not have these packages' said && grep -q '^  .* LLVM .*: llvm-19-dev$' said ||
+  fail "the package that is absent is not named"
+grep -q -- '--build' called || fail "the build does not go on"
+if dev setup; then fail "without a package it says that all is well"; else status=$?; fi
+[ $status = 3 ] || fail "status $status"
+unset ABSENT
+
+# A user who may not install.
+rm bin/sudo called
+if dev setup; then fail "without root it says that all is well"; else status=$?; fi
+[ $status = 3 ] || fail "status $status"
+grep -q 'need root' said && grep -q '^  texts.*: libfmt-dev$' said || fail "what is missing is not named"
+[ ! -e called ] || fail "it goes on: $(cat called)"
 
 # The files of the repository, or of a copy without one, name no host that packages come from.
 hosts='https?://[a-z0-9.-]*(debian|ubuntu|pypi|pythonhosted|anaconda|conda|llvm)\.(org|com|io)'
