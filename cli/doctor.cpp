@@ -29,8 +29,8 @@ Finding cpu_sums(const MachineFacts& facts) {
     return {"sums on the CPU", Health::Works, fmt::format("right, by {}", facts.toolchain), ""};
   return {
       "sums on the CPU", Health::Broken, fmt::format("{} ({})", facts.cpu_sum, facts.toolchain),
-      "install nbcc again, with LLVM 19 (Debian: libllvm19 libclang-cpp19); if that does not help, report it with this "
-      "page"};
+      "install nbcc again, with the libraries of the LLVM that it was built with (Debian: libllvm19 libclang-cpp19 of "
+      "version 19); if that does not help, report it with this page"};
 }
 
 Finding c_library(const MachineFacts& facts) { return {"glibc", Health::Works, facts.glibc, ""}; }

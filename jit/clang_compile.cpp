@@ -10,6 +10,7 @@
 #include "clang/CodeGen/CodeGenAction.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/TextDiagnosticPrinter.h"
+#include "compiler/source/llvm_versions.h"
 #include "compiler/text/diagnostic.h"
 #include "compiler/text/own_stack.h"
 #include "llvm/ADT/StringExtras.h"
@@ -32,11 +33,11 @@ std::string run_clang(const ClangJob& job, const char* form) {
   const auto refused = [&] {
     return InternalError(fmt::format("the compiler refused {}:\n{}", job.what, log_stream.str()));
   };
-  auto options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
+  const DiagnosticOptions options = make_diagnostic_options();
   options->IgnoreWarnings = true;
-  clang::TextDiagnosticPrinter printer(log_stream, options.get());
+  clang::TextDiagnosticPrinter printer(log_stream, argument_of(options));
   auto engine = llvm::makeIntrusiveRefCnt<clang::DiagnosticsEngine>(llvm::makeIntrusiveRefCnt<clang::DiagnosticIDs>(),
-                                                                    options, &printer, false);
+                                                                    argument_of(options), &printer, false);
   llvm::SmallVector<llvm::StringRef> words;
   llvm::SplitString(job.arguments, words);
   const std::vector<std::string> copies(words.begin(), words.end());
@@ -49,13 +50,10 @@ std::string run_clang(const ClangJob& job, const char* form) {
   invocation->getDiagnosticOpts().ShowCarets = false;  // else Clang prints the number of diagnostics to stderr
   llvm::SmallVector<char, 0> bytes;
   {
-    clang::CompilerInstance compiler;
-    compiler.setInvocation(std::move(invocation));
-    compiler.setDiagnostics(engine.get());
-    compiler.setFileManager(new clang::FileManager(clang::FileSystemOptions(), files));
-    compiler.setOutputStream(std::make_unique<llvm::raw_svector_ostream>(bytes));
+    const auto compiler = make_compiler(std::move(invocation), engine, files);
+    compiler->setOutputStream(std::make_unique<llvm::raw_svector_ostream>(bytes));
     CodeGenAction action;
-    if (!compiler.ExecuteAction(action)) throw refused();
+    if (!compiler->ExecuteAction(action)) throw refused();
   }
   return {bytes.begin(), bytes.end()};
 }

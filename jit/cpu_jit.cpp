@@ -90,7 +90,7 @@ class ClangToolchain : public CpuToolchain {
     register_llvm_targets();
     auto code = std::make_unique<LoadedCode>();
     llvm::orc::LLJITBuilder builder;
-    builder.setJITTargetMachineBuilder(llvm::orc::JITTargetMachineBuilder(llvm::Triple(kHostTriple)));
+    builder.setJITTargetMachineBuilder(llvm::orc::JITTargetMachineBuilder(llvm::Triple(std::string(kHostTriple))));
     // No platform support: kernels have no constructors, no thread-local data and no exceptions.
     builder.setPlatformSetUp(llvm::orc::setUpInactivePlatform);
     builder.setLinkProcessSymbolsByDefault(false);

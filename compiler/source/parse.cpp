@@ -19,6 +19,7 @@
 #include "compiler/ir/verify.h"
 #include "compiler/passes/neighbourhood.h"
 #include "compiler/passes/non_finite.h"
+#include "compiler/source/llvm_versions.h"
 #include "compiler/source/lower.h"
 #include "compiler/source/prescan.h"
 #include "compiler/source/reword.h"
@@ -192,9 +193,9 @@ void run_clang(const Source& source, const Prescanned& prescanned, std::vector<D
   files->addFile(kUserFile, 0, llvm::MemoryBuffer::getMemBufferCopy(source.text, kUserFile));
 
   Collector collector(source, prescanned, diagnostics, array_assignments);
-  auto options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
+  const DiagnosticOptions options = make_diagnostic_options();
   auto engine = llvm::makeIntrusiveRefCnt<clang::DiagnosticsEngine>(llvm::makeIntrusiveRefCnt<clang::DiagnosticIDs>(),
-                                                                    options, &collector, false);
+                                                                    argument_of(options), &collector, false);
   const std::vector<const char*> arguments{
       "-fsyntax-only", "-x", "c++", "-std=c++20", "-nostdsysteminc", "-nobuiltininc", "-fno-builtin",
       "-fincremental-extensions", "-ferror-limit", "20",
@@ -207,12 +208,9 @@ void run_clang(const Source& source, const Prescanned& prescanned, std::vector<D
   // `0.1` is a real, not a double that drags the sum into double precision.
   invocation->getLangOpts().SinglePrecisionConstants = true;
 
-  clang::CompilerInstance compiler;
-  compiler.setInvocation(std::move(invocation));
-  compiler.setDiagnostics(engine.get());
-  compiler.setFileManager(new clang::FileManager(clang::FileSystemOptions(), files));
+  const auto compiler = make_compiler(std::move(invocation), engine, files);
   Action action(std::move(use));
-  compiler.ExecuteAction(action);
+  compiler->ExecuteAction(action);
 }
 
 // True if the right side of the assignment whose sign is at `sign` is a call of argmin, argmax or at.

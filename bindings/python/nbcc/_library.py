@@ -225,7 +225,7 @@ def _load() -> ctypes.CDLL:
     raise ImportError(
         "nbcc's library could not be loaded:\n  "
         + "\n  ".join(problems)
-        + "\nNBCC_LIBRARY may name it; it needs LLVM 19 (Debian: libllvm19 libclang-cpp19)"
+        + "\nNBCC_LIBRARY may name it; it needs the LLVM that it was built with (Debian: libllvm19 libclang-cpp19 of version 19)"
     )
 
 
