@@ -52,7 +52,7 @@ function(gtest_program name prefix)
   set(suites ${CMAKE_CURRENT_BINARY_DIR}/${name}_suites.cmake)
   add_custom_command(
     TARGET ${name} POST_BUILD
-    COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${name}> -DPREFIX=${prefix} -DOUTPUT=${suites}
+    COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${name}> "-DEMULATOR=${CMAKE_CROSSCOMPILING_EMULATOR}" -DPREFIX=${prefix} -DOUTPUT=${suites}
             -DKERNELS=${PROJECT_BINARY_DIR}/test-cache -P ${PROJECT_SOURCE_DIR}/cmake/list_gtest_suites.cmake
     BYPRODUCTS ${suites}
     VERBATIM)

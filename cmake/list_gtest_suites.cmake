@@ -1,6 +1,7 @@
-# Writes OUTPUT, which CTest includes: the suites of PROGRAM as gtest_program() describes them.
+# Writes OUTPUT, which CTest includes: the suites of PROGRAM as gtest_program() describes them. EMULATOR is the command
+# that runs programs for another processor, or empty.
 cmake_minimum_required(VERSION 3.22)
-execute_process(COMMAND ${PROGRAM} --gtest_list_tests OUTPUT_VARIABLE listed RESULT_VARIABLE status)
+execute_process(COMMAND ${EMULATOR} ${PROGRAM} --gtest_list_tests OUTPUT_VARIABLE listed RESULT_VARIABLE status)
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "${PROGRAM} --gtest_list_tests: ${status}")
 endif()
@@ -13,9 +14,13 @@ foreach(line IN LISTS lines)
   list(APPEND names ${name})
 endforeach()
 list(REMOVE_DUPLICATES names)
+set(command "")
+foreach(word IN LISTS EMULATOR PROGRAM)
+  string(APPEND command " \"${word}\"")
+endforeach()
 set(text "")
 foreach(name IN LISTS names)
-  string(APPEND text "add_test([=[${PREFIX}${name}]=] \"${PROGRAM}\" \"--gtest_filter=${name}.*:*/${name}.*\")\n")
+  string(APPEND text "add_test([=[${PREFIX}${name}]=]${command} \"--gtest_filter=${name}.*:*/${name}.*\")\n")
   # Kernels are cached in a folder of the tests' own. Cases may be skipped beside others that pass or fail.
   string(APPEND text "set_tests_properties([=[${PREFIX}${name}]=] PROPERTIES ENVIRONMENT [=[NBCC_CACHE_DIR=${KERNELS}]=]"
     " SKIP_REGULAR_EXPRESSION [=[\\[  PASSED  \\] 0 tests\\.\n(\\[  SKIPPED \\][^\n]*\n)+$]=]")
