@@ -156,7 +156,10 @@ class PowerRewrite {
     return wide ? 0x1p-53 : 0x1p-24;
   }
 
+  // Nodes are numbered in the order in which they are made. A call has at most one argument that makes a node, because
+  // compilers evaluate arguments in different orders.
   NodeId multiply(NodeId a, NodeId b) { return target_.binary(Op::Mul, a, b, where_); }
+  NodeId negated(NodeId a) { return target_.unary(Op::Neg, a, where_); }
   NodeId constant(double value, Type type) { return target_.constant(value, type, where_); }
   NodeId fma(NodeId a, NodeId b, NodeId c) { return target_.make(Op::Fma, target_[a].type, {a, b, c}, where_); }
 
@@ -247,11 +250,13 @@ class PowerRewrite {
     if (c.size() == 2) {
       // 1 + c1 (1 - x u) = c1 ((1 + 1/c1) - x u): one operation, and a constant factor that can be hoisted out of the
       // sum.
-      factors.push_back(fma(target_.unary(Op::Neg, x, where_), u, constant(1 + 1 / c[1], type)));
+      const NodeId shifted = constant(1 + 1 / c[1], type);
+      factors.push_back(fma(negated(x), u, shifted));
       factors.push_back(constant(c[1], type));
       return;
     }
-    const NodeId e = fma(target_.unary(Op::Neg, x, where_), u, constant(1, type));
+    const NodeId one = constant(1, type);
+    const NodeId e = fma(negated(x), u, one);
     factors.push_back(polynomial(c, e, type));
   }
 
@@ -264,8 +269,8 @@ class PowerRewrite {
     // 1 - x y^2. The squares of an estimate of few bits all round in the same direction, which biases a sum over such
     // roots. x y rounds in either direction, but that helps only if its product with y is not rounded (fma).
     const NodeId one = constant(1, type);
-    const NodeId e = machine_.fused ? fma(target_.unary(Op::Neg, y, where_), multiply(x, y), one)
-                                    : fma(target_.unary(Op::Neg, x, where_), multiply(y, y), one);
+    const NodeId product = machine_.fused ? multiply(x, y) : multiply(y, y);
+    const NodeId e = fma(negated(machine_.fused ? y : x), product, one);
     // y + y e (c1 + c2 e + ...): the correction is small, so that its own rounding does not matter.
     const NodeId small = polynomial({c.begin() + 1, c.end()}, e, type);
     return fma(multiply(y, e), small, y);
