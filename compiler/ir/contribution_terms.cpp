@@ -33,12 +33,12 @@ bool is_constant_bits(const Graph& graph, NodeId id, double value) {
 }
 
 // The guard and the value of `guard ? value : identity`; none for other nodes.
-std::optional<Term> guarded(const Graph& graph, const Field& output, NodeId id) {
+std::optional<OutputTerm> guarded(const Graph& graph, const Field& output, NodeId id) {
   const Node& n = graph[id];
   if (n.op != Op::Select) return std::nullopt;
   const double nothing = identity<double>(output.reduction);
-  if (is_constant_bits(graph, n.args[2], nothing)) return Term{{n.args[0], false}, n.args[1]};
-  if (is_constant_bits(graph, n.args[1], nothing)) return Term{{n.args[0], true}, n.args[2]};
+  if (is_constant_bits(graph, n.args[2], nothing)) return OutputTerm{{n.args[0], false}, n.args[1]};
+  if (is_constant_bits(graph, n.args[1], nothing)) return OutputTerm{{n.args[0], true}, n.args[2]};
   return std::nullopt;
 }
 
@@ -70,8 +70,8 @@ std::optional<Type> contributed_type(const Field& output, Type from) {
 
 }  // namespace
 
-std::vector<Term> terms_of(const Graph& graph, const Field& output, NodeId value, NodeId guard) {
-  const std::vector<Term> whole{{{guard, false}, value}};
+std::vector<OutputTerm> terms_of(const Graph& graph, const Field& output, NodeId value, NodeId guard) {
+  const std::vector<OutputTerm> whole{{{guard, false}, value}};
   const auto op = joining(output.reduction);
   const bool of_doubles = holds_whole_terms(output) && adds_or_multiplies(output);
   const bool apart = of_doubles && graph[value].type == Type::Double;
@@ -81,7 +81,7 @@ std::vector<Term> terms_of(const Graph& graph, const Field& output, NodeId value
   Chain chain = chain_of(graph, *op, value, *op == Op::Add && !of_doubles);
   const auto term_of = [&](NodeId id, bool with_guards) {
     const auto under_guard = guard == kNone && with_guards ? guarded(graph, output, id) : std::nullopt;
-    return under_guard.value_or(Term{{guard, false}, id});
+    return under_guard.value_or(OutputTerm{{guard, false}, id});
   };
   const auto has_guard = [&](NodeId id) { return !(term_of(id, true).guard == Guard{}); };
   // The links before the first guarded term are one term.
@@ -92,17 +92,17 @@ std::vector<Term> terms_of(const Graph& graph, const Field& output, NodeId value
     chain.links.pop_back();
   }
   const auto terms = [&](bool with_guards) {
-    std::vector<Term> result{term_of(chain.first, with_guards)};
+    std::vector<OutputTerm> result{term_of(chain.first, with_guards)};
     for (auto link = chain.links.rbegin(); link != chain.links.rend(); ++link) {
       const Node& n = graph[*link];
-      result.push_back(n.op == Op::Sub ? Term{{}, n.args[1], true} : term_of(n.args[1], with_guards));
+      result.push_back(n.op == Op::Sub ? OutputTerm{{}, n.args[1], true} : term_of(n.args[1], with_guards));
     }
     return result;
   };
   // Lowering would join terms with one common guard under this guard, so do not write them as several statements.
-  const std::vector<Term> result = terms(true);
+  const std::vector<OutputTerm> result = terms(true);
   if (guard != kNone || result[0].guard == Guard{} ||
-      std::ranges::any_of(result, [&](const Term& t) { return !(t.guard == result[0].guard); }))
+      std::ranges::any_of(result, [&](const OutputTerm& t) { return !(t.guard == result[0].guard); }))
     return result;
   return apart ? terms(false) : whole;
 }

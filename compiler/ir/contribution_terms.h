@@ -15,7 +15,7 @@ struct Guard {
 };
 
 // One term of an output: `out += value`, or the statement of another reduction, under a guard.
-struct Term {
+struct OutputTerm {
   Guard guard;
   NodeId value = kNone;
   bool negative = false;  // true: `out -= value`
@@ -25,7 +25,7 @@ struct Term {
 // that all outputs share. Lowering merges several statements into one value: `out += a; if (g) out += b;` becomes a +
 // (g ? b : 0). Integer sums and products are split wherever possible: they are of type double, and the language has no
 // integer expressions of that type.
-std::vector<Term> terms_of(const Graph& graph, const Field& output, NodeId value, NodeId guard);
+std::vector<OutputTerm> terms_of(const Graph& graph, const Field& output, NodeId value, NodeId guard);
 
 // The conditions c of the statements `out += c` that make a count, in order; a condition may occur several times.
 // Throws std::runtime_error if no such statements make the value.

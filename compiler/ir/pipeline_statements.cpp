@@ -34,7 +34,7 @@ class Planner {
     }
   }
 
-  std::vector<Block> blocks;
+  std::vector<StatementBlock> blocks;
 
   // The conditions of skip_if, in their order.
   std::vector<Guard> skipped() const {
@@ -85,8 +85,8 @@ class Planner {
     for (int component = 0; component < int(pipeline_.contributions.size()); ++component) {
       const Contribution& c = contribution(component);
       const Field& field = pipeline_.field_of(Role::Output, component);
-      const std::vector<Term> terms = terms_of(graph_, field, c.value, kNone);
-      const bool joined = std::ranges::any_of(terms, [](const Term& t) { return !(t.guard == Guard{}); });
+      const std::vector<OutputTerm> terms = terms_of(graph_, field, c.value, kNone);
+      const bool joined = std::ranges::any_of(terms, [](const OutputTerm& t) { return !(t.guard == Guard{}); });
       if ((joined || unwritten(field, component)) && is_common(c.guard)) return {c.guard, kNone};
       all_same = all_same && c.guard == first;
     }
@@ -113,8 +113,8 @@ class Planner {
   std::size_t add(const Guard& guard, Statement statement, std::size_t from = 0) {
     const Guard whole = in_block(guard);
     auto block = std::find_if(blocks.begin() + std::ptrdiff_t(from), blocks.end(),
-                              [&](const Block& b) { return b.guard == whole; });
-    if (block == blocks.end()) block = blocks.insert(block, Block{whole, {}});
+                              [&](const StatementBlock& b) { return b.guard == whole; });
+    if (block == blocks.end()) block = blocks.insert(block, StatementBlock{whole, {}});
     block->statements.push_back(std::move(statement));
     return std::size_t(block - blocks.begin());
   }
@@ -131,11 +131,11 @@ class Planner {
       return;
     }
     std::size_t from = 0;
-    for (const Term& term : terms_of(graph_, field, c.value, guard))
+    for (const OutputTerm& term : terms_of(graph_, field, c.value, guard))
       from = add(term.guard, reduction(field, out, term, c.logit), from);
   }
 
-  Statement reduction(const Field& field, const std::string& out, const Term& term, NodeId logit) const {
+  Statement reduction(const Field& field, const std::string& out, const OutputTerm& term, NodeId logit) const {
     const RightSide right = term.negative ? RightSide{"@", term.value} : right_side(graph_, field, term.value);
     std::vector<Value> values;
     if (right.value != kNone) values.push_back({right.value});

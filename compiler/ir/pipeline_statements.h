@@ -20,14 +20,14 @@ struct Statement {
 };
 
 // Statements under a common guard.
-struct Block {
+struct StatementBlock {
   Guard guard;
   std::vector<Statement> statements;
 };
 
 struct PairStatements {
   std::vector<Statement> skips;
-  std::vector<Block> blocks;
+  std::vector<StatementBlock> blocks;
 };
 // Throws std::runtime_error if no statements make these contributions.
 PairStatements pipeline_statements(const Pipeline& pipeline);

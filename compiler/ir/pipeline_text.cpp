@@ -223,7 +223,7 @@ std::string pair_text(const Pipeline& pipeline, Names& names) {
   const auto [skips, blocks] = pipeline_statements(pipeline);
   Writer writer(pipeline, pipeline.pair, names);
   for (const Statement& skip : skips) writer.count(skip);
-  for (const Block& block : blocks) {
+  for (const StatementBlock& block : blocks) {
     if (block.guard.id != kNone) writer.count(condition_of(block.guard, "", ""));
     for (const Statement& statement : block.statements) writer.count(statement);
   }
@@ -232,7 +232,7 @@ std::string pair_text(const Pipeline& pipeline, Names& names) {
     writer.text += writer.line(statement) + end;
   };
   for (const Statement& skip : skips) write(skip, ";\n");
-  for (const Block& block : blocks) {
+  for (const StatementBlock& block : blocks) {
     if (block.guard.id == kNone) {
       for (const Statement& statement : block.statements) write(statement, ";\n");
       continue;

@@ -170,7 +170,7 @@ class LammpsReader {
       const bool labelled = column.name == "type" && !labels_.empty();
       if (!column.type && column.name == "type") column.type = ElementType::Int32;
       if (!column.type && column.name == "mol") column.type = ElementType::Int64;
-      columns.push_back({std::move(column), "", labelled ? WordKind::Automatic : WordKind::Number});
+      columns.push_back({std::move(column), "", labelled ? WordColumnKind::Automatic : WordColumnKind::Number});
     }
     const auto style_words = std::int64_t(words_of(columns));
     const auto first = atoms.rows.empty() ? style_words : std::int64_t(words_in(atoms.rows[0].text).size());

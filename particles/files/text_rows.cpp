@@ -75,15 +75,15 @@ void TextRows::ExactIntegers::take(const Word& word) {
 // Decides from the first row which columns hold numbers and which hold type names.
 void TextRows::decide_kinds(const std::vector<Word>& words) {
   for (std::size_t k = 0; k < words.size(); ++k)
-    if (word_columns_[k].kind == WordKind::Automatic)
-      word_columns_[k].kind = is_number(words[k].text) ? WordKind::Number : WordKind::Name;
+    if (word_columns_[k].kind == WordColumnKind::Automatic)
+      word_columns_[k].kind = is_number(words[k].text) ? WordColumnKind::Number : WordColumnKind::Name;
   std::size_t first = 0, column = 0;
   for (const RowColumn& each : columns_) {
     const auto begin = word_columns_.begin() + std::ptrdiff_t(first), end = begin + each.column.components;
     first += std::size_t(each.column.components);
     if (each.column.name.empty()) continue;
     const bool names =
-        std::all_of(begin, end, [](const WordColumn& word_column) { return word_column.kind == WordKind::Name; });
+        std::all_of(begin, end, [](const WordColumn& word_column) { return word_column.kind == WordColumnKind::Name; });
     if (names && !each.column.type && each.column.name != "data") data_[column].data = std::vector<std::int32_t>();
     ++column;
   }
@@ -113,9 +113,9 @@ void TextRows::append(ParticleColumn& column, std::size_t first, const std::vect
           Value value{};
           const Word& word = words[first + std::size_t(c)];
           WordColumn& word_column = word_columns_[first + std::size_t(c)];
-          if (word_column.kind == WordKind::Name) {
+          if (word_column.kind == WordColumnKind::Name) {
             value = static_cast<Value>(number_of_name(word_column, word, asked));
-          } else if (word_column.kind == WordKind::Truth) {
+          } else if (word_column.kind == WordColumnKind::Truth) {
             value = static_cast<Value>(number_of_truth(word));
           } else if (const std::errc error = read_number(word.text, value); error != std::errc()) {
             refuse(word, error, column);
@@ -190,7 +190,7 @@ void TextRows::finish(ParticleTable& table) {
     first += std::size_t(each.column.components);
     if (each.column.name.empty()) continue;
     const bool names =
-        std::any_of(begin, end, [](const WordColumn& word_column) { return word_column.kind == WordKind::Name; });
+        std::any_of(begin, end, [](const WordColumn& word_column) { return word_column.kind == WordColumnKind::Name; });
     ExactIntegers& whole = exact_integers_[column];
     if (whole.possible && !whole.rounded.empty())
       data_[column].data = std::move(whole.values);

@@ -22,12 +22,12 @@ struct TextOptions {
 std::vector<std::string> parse_types(std::string_view text);
 
 // The kind of a column's words. Automatic: the first row decides between Number and Name. Truth: T or F.
-enum class WordKind { Automatic, Number, Name, Truth };
+enum class WordColumnKind { Automatic, Number, Name, Truth };
 
 struct RowColumn {
   ColumnName column;
   std::string name_in_file;  // its name in the file, if that differs; else ""
-  WordKind kind = WordKind::Automatic;
+  WordColumnKind kind = WordColumnKind::Automatic;
 };
 
 class TextRows {
@@ -44,7 +44,7 @@ class TextRows {
 
  private:
   struct WordColumn {  // the k-th word of every row
-    WordKind kind;
+    WordColumnKind kind;
     long line = 0, column = 0;       // position of the first type name without a number
     std::vector<std::string> names;  // type names without a number, for the message
   };

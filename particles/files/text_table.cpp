@@ -138,7 +138,7 @@ class TextReader {
 
   void make_columns() {
     std::vector<RowColumn> columns;
-    for (const ColumnName& column : columns_) columns.push_back({column, "", WordKind::Automatic});
+    for (const ColumnName& column : columns_) columns.push_back({column, "", WordColumnKind::Automatic});
     rows_.emplace(path_, std::move(columns), options_);
   }
 

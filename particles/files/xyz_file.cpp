@@ -78,7 +78,7 @@ class XyzReader {
 
   void read_comment(std::string_view line) {
     bool named = !options_.columns.empty();
-    for (const ColumnName& column : options_.columns) columns_.push_back({column, "", WordKind::Automatic});
+    for (const ColumnName& column : options_.columns) columns_.push_back({column, "", WordColumnKind::Automatic});
     const std::vector<Entry> entries = entries_of(line);
     for (const Entry& entry : entries) {
       if (!is_key(entry.key, "properties")) {
@@ -91,8 +91,8 @@ class XyzReader {
     if (entries.empty() && !trimmed(line).empty()) table_.attributes.emplace_back("comment", trimmed(line));
     source_ = !options_.columns.empty() ? "--columns names" : "Properties in line 2 names";
     if (named) return;
-    columns_.push_back({{"type", 1, ElementType::Int32}, "species", WordKind::Automatic});
-    columns_.push_back({{"x", 3, {}}, "", WordKind::Number});
+    columns_.push_back({{"type", 1, ElementType::Int32}, "species", WordColumnKind::Automatic});
+    columns_.push_back({{"x", 3, {}}, "", WordColumnKind::Number});
     source_ = "an .xyz file without Properties has the species and three coordinates,";
   }
 
@@ -156,11 +156,11 @@ class XyzReader {
         components > kMaxComponents)
       fail(entry.column, fmt::format("Properties: '{}:{}:{}' does not say how many numbers a column has", shown(name),
                                      shown(type), shown(count)));
-    constexpr std::pair<std::string_view, std::pair<WordKind, ElementType>> kinds[] = {
-        {"R", {WordKind::Number, ElementType::Double}},
-        {"I", {WordKind::Number, ElementType::Int64}},
-        {"S", {WordKind::Automatic, ElementType::Int32}},
-        {"L", {WordKind::Truth, ElementType::Int32}}};
+    constexpr std::pair<std::string_view, std::pair<WordColumnKind, ElementType>> kinds[] = {
+        {"R", {WordColumnKind::Number, ElementType::Double}},
+        {"I", {WordColumnKind::Number, ElementType::Int64}},
+        {"S", {WordColumnKind::Automatic, ElementType::Int32}},
+        {"L", {WordColumnKind::Truth, ElementType::Int32}}};
     for (const auto& [letter, kind] : kinds)
       if (type == letter) return {{std::string(name), components, kind.second}, "", kind.first};
     fail(entry.column,

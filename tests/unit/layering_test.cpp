@@ -8,6 +8,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,10 +23,18 @@ namespace fs = std::filesystem;
 struct SourceFile {
   int lines = 0;
   std::vector<std::string> quoted, angled;
+  std::vector<std::string> types;  // that it defines at namespace level, which is not indented: "namespace nbcc { Isa"
 };
 
 const std::vector<std::string> kFolders = {"compiler",  "runtime", "jit",   "particles", "cli",     "mpi",
                                            "templates", "tests",   "bench", "bindings",  "examples"};
+
+// The name of the type whose definition begins with this line; "" if none does.
+std::string defined_type(const std::string& line) {
+  static const std::regex form(R"((?:struct|enum class|class|enum) (?:alignas\(\w+\) )?(\w+)[^;]*\{.*)");
+  std::smatch found;
+  return std::regex_match(line, found, form) ? found[1].str() : "";
+}
 
 const std::map<std::string, SourceFile>& sources() {
   static const std::map<std::string, SourceFile> all = [] {
@@ -39,8 +48,11 @@ const std::map<std::string, SourceFile>& sources() {
         if (path.starts_with("tests/golden/") || path.starts_with("tests/library/outside/")) continue;
         if (kind != ".cpp" && kind != ".h" && kind != ".hpp") continue;
         SourceFile& file = result[path];
+        std::string scope;
         std::ifstream in(entry.path());
         for (std::string line; std::getline(in, line); ++file.lines) {
+          if (line.starts_with("namespace ")) scope = line + " ";
+          if (const std::string type = defined_type(line); !type.empty()) file.types.push_back(scope + type);
           if (!line.starts_with("#include ") || line.size() < 11) continue;
           const bool angle = line[9] == '<';
           const std::size_t end = line.find(angle ? '>' : '"', 10);
@@ -121,6 +133,21 @@ std::vector<std::string> violations(
 }
 
 const std::vector<std::string> kNoFiles;
+
+// Two types of one name in the libraries' namespace would share their members' code, and those of its containers: the
+// linker keeps one copy of each inline function.
+TEST(layering, types_of_headers_have_distinct_names) {
+  const std::set<std::string> elsewhere{"tests", "bench", "examples"};  // in namespaces of their own
+  std::map<std::string, std::string> header_of;
+  for (const auto& [path, file] : sources()) {
+    if (!path.ends_with(".h") || elsewhere.contains(path.substr(0, path.find('/')))) continue;
+    for (const std::string& type : file.types) {
+      const auto [found, is_new] = header_of.emplace(type, path);
+      EXPECT_TRUE(is_new) << type << " is defined in " << found->second << " and in " << path;
+    }
+  }
+  EXPECT_GT(header_of.size(), 100u);
+}
 
 TEST(layering, the_sources_are_found) {
   EXPECT_TRUE(sources().contains("compiler/ir/ir.h"));
