@@ -38,6 +38,7 @@ struct IsaFacts {
   bool (*is_here)();               // true if this machine runs it
   int register_bytes;              // bytes of a vector register
   int registers;                   // number of vector registers
+  bool memory_operands = true;     // an arithmetic instruction may take an operand from memory
   Target target;                   // error of the rsqrt estimate, fused multiply-add
   // Templates with fused(), rounding and rsqrt_estimate(); unused entries at the end are empty.
   std::array<std::string_view, 2> templates;
@@ -89,8 +90,11 @@ inline constexpr std::array kIsas = std::to_array<IsaFacts>({
      .is_here = [] { return kHostTriple == kArm; },
      .register_bytes = 16,
      .registers = 32,
-     .target = {},  // kernels use no rsqrt estimate
-     .templates = {"cpu_rounding.h"},
+     .memory_operands = false,
+     // The estimate's own error is 2^-8.25. A Newton step makes 1.5 e^2 of an error e: one step for floats, two for
+     // doubles, and roundings.
+     .target = {.rsqrt_error_float = 0x1.1p-16, .rsqrt_error_double = 0x1.bp-32},
+     .templates = {"cpu_rounding.h", "cpu_neon.h"},
      .table_template = ""},
 });
 #undef NBCC_X86_HAS

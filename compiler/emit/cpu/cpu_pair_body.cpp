@@ -61,6 +61,8 @@ int CpuPairBody::choose_block(const Plan& plan, const CpuVectors& vectors) {
   std::size_t per_i = plan.i.low.size() + plan.choices.size();
   for (const OutputPlan& output : plan.outputs) per_i += !output.of_choice;
   for (NodeId id : plan.pair) per_i += plan.graph[id].op == Op::InputI || plan.i.derived.count(id);
+  // Without memory operands, constants and values of j take registers too.
+  if (!facts(vectors.isa).memory_operands) return per_i * 2 <= 16 ? 2 : 1;
   return per_i * 4 <= 24 ? 4 : per_i * 2 <= 28 ? 2 : 1;
 }
 
