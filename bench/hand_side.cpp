@@ -15,21 +15,23 @@ std::int64_t padded(std::int64_t n) {
 }  // namespace
 
 std::vector<hand_written::Kernel> hand_written_kernels([[maybe_unused]] const std::string& isa,
-                                                       [[maybe_unused]] const std::string& pipeline,
-                                                       [[maybe_unused]] nbcc_precision precision) {
+                                                       const std::string& pipeline, nbcc_precision precision) {
   std::vector<hand_written::Kernel> found;
-#ifdef NBCC_BENCH_X86
   using namespace hand_written;
-  const std::vector<Shapes> all =
-      isa == "avx512" ? std::vector<Shapes>{avx512::gravity(), avx512::gravity_double(), avx512::gravity_jerk(),
-                                            avx512::lennard_jones(), avx512::sph_force()}
-      : isa == "avx2" ? std::vector<Shapes>{avx2::gravity(), avx2::gravity_double(), avx2::gravity_jerk(),
-                                            avx2::lennard_jones(), avx2::sph_force()}
-                      : std::vector<Shapes>{};
+  std::vector<Shapes> all;
+#if defined(NBCC_BENCH_X86)
+  if (isa == "avx512")
+    all = {avx512::gravity(), avx512::gravity_double(), avx512::gravity_jerk(), avx512::lennard_jones(),
+           avx512::sph_force()};
+  if (isa == "avx2")
+    all = {avx2::gravity(), avx2::gravity_double(), avx2::gravity_jerk(), avx2::lennard_jones(), avx2::sph_force()};
+#elif defined(NBCC_BENCH_ARM)
+  if (isa == "neon")
+    all = {neon::gravity(), neon::gravity_double(), neon::gravity_jerk(), neon::lennard_jones(), neon::sph_force()};
+#endif
   for (const Shapes& shapes : all)
     for (const Kernel& kernel : shapes)
       if (kernel.pipeline == pipeline && kernel.in_double == (precision == NBCC_DOUBLE)) found.push_back(kernel);
-#endif
   return found;
 }
 

@@ -1,8 +1,8 @@
 // pipelines/gravity_acc.pipe in single precision, by hand. Entry point: gravity().
 //
 // m r^-3 is formed from the estimate y of 1/r without ever refining y: with h = 1 - r^2 y^2 it is m y^3 (1 - h)^(-3/2),
-// whose series needs h to the first power for 14 bits and to the second for 12. The leading coefficient of the series
-// is taken out and applied to the finished sum; what remains costs one operation less. The factor applied is the
+// whose series needs h to the first power for 14 bits or more and to the second for 12. The leading coefficient of the
+// series is taken out and applied to the finished sum; what remains costs one operation less. The factor applied is the
 // inverse of the rounded constant, or every sum would be wrong by its rounding.
 #include "bench/hand_written/sum.h"
 
@@ -15,7 +15,7 @@ struct Gravity {
   Float eps2;
 
   explicit Gravity(const double* param) : eps2(all(float(param[0]))) {}
-#ifdef __AVX512F__
+#if defined(__AVX512F__) || defined(__aarch64__)
   // 1 + 3/2 h = 3/2 (5/3 - r^2 y^2)
   static constexpr float kConstant = float(5.0 / 3);
   static double scale(int) { return 1 / (double(kConstant) - 1); }

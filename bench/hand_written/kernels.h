@@ -1,6 +1,6 @@
 // Kernels written by hand for single processors, against which the generated ones are measured: what the bench program
-// sees of them. Every kernel exists once per instruction set (namespaces avx2 and avx512), in several shapes each;
-// which shape is fastest is left to a measurement, since it depends on the processor.
+// sees of them. Every kernel exists once per instruction set (namespaces avx2, avx512 and neon), in several shapes
+// each; which shape is fastest is left to a measurement, since it depends on the processor.
 #pragma once
 #include <cstdint>
 
@@ -46,6 +46,7 @@ struct Shapes {
   }
 NBCC_BENCH_KERNELS(avx2)
 NBCC_BENCH_KERNELS(avx512)
+NBCC_BENCH_KERNELS(neon)
 #undef NBCC_BENCH_KERNELS
 
 }  // namespace hand_written

@@ -40,9 +40,7 @@ struct Sum {
     }
   }
 
-  // An aligned stack frame: Clang spills vectors to where they may straddle cache lines otherwise.
-  __attribute__((force_align_arg_pointer)) static void run(const Problem& p, const void* packed_i,
-                                                           const void* packed_j) {
+  NBCC_ALIGNED_FRAME static void run(const Problem& p, const void* packed_i, const void* packed_j) {
     const Body body(p.param);
     const auto* i = static_cast<const Element*>(packed_i);
     const auto* j = static_cast<const Element*>(packed_j);

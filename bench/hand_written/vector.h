@@ -2,11 +2,21 @@
 // + - *. Nothing here may leave the file: a function that the linker merges with the other instruction set's copy would
 // run on processors that do not have it. So everything is static, and no header of the C++ library is used.
 #pragma once
+#ifdef __aarch64__
+#include <arm_neon.h>
+#else
 #include <immintrin.h>
+#endif
 
 #include "bench/hand_written/kernels.h"
 
 #define NBCC_INLINE static inline __attribute__((always_inline))
+// An aligned stack frame on x86: Clang spills vectors to addresses that may straddle cache lines otherwise.
+#ifdef __aarch64__
+#define NBCC_ALIGNED_FRAME
+#else
+#define NBCC_ALIGNED_FRAME __attribute__((force_align_arg_pointer))
+#endif
 
 namespace hand_written {
 #ifdef __AVX512F__
@@ -50,6 +60,51 @@ NBCC_INLINE Double low_half(Float x) { return (Double)_mm512_cvtps_pd(_mm512_cas
 NBCC_INLINE Double high_half(Float x) {
   return (Double)_mm512_cvtps_pd(_mm256_castpd_ps(_mm512_extractf64x4_pd((__m512d)x, 1)));
 }
+#elif defined(__aarch64__)
+#define NBCC_BENCH_ISA neon
+namespace neon {
+
+constexpr int kBytes = 16;
+typedef float32x4_t Float;
+typedef float64x2_t Double;
+typedef uint32x4_t Mask;  // of floats: all bits or none
+
+NBCC_INLINE Float all(float x) { return vdupq_n_f32(x); }
+NBCC_INLINE Double all(double x) { return vdupq_n_f64(x); }
+NBCC_INLINE Float fma(Float a, Float b, Float c) { return vfmaq_f32(c, a, b); }
+NBCC_INLINE Float fnma(Float a, Float b, Float c) { return vfmsq_f32(c, a, b); }
+NBCC_INLINE Double fma(Double a, Double b, Double c) { return vfmaq_f64(c, a, b); }
+NBCC_INLINE Double fnma(Double a, Double b, Double c) { return vfmsq_f64(c, a, b); }
+NBCC_INLINE Float minimum(Float a, Float b) { return vminq_f32(a, b); }
+NBCC_INLINE Float maximum(Float a, Float b) { return vmaxq_f32(a, b); }
+NBCC_INLINE Float nearest_whole(Float x) { return vrndnq_f32(x); }
+// 16 bits: the processor's 8 and a Newton step.
+NBCC_INLINE Float rsqrt_estimate(Float x) {
+  const Float y = vrsqrteq_f32(x);
+  return y * vrsqrtsq_f32(x, y * y);
+}
+NBCC_INLINE Float reciprocal_estimate(Float x) {
+  const Float y = vrecpeq_f32(x);
+  return y * vrecpsq_f32(x, y);
+}
+NBCC_INLINE Double newton_step(Double x, Double y) { return y * vrsqrtsq_f64(x, y * y); }
+NBCC_INLINE Double rsqrt_estimate(Double x) { return newton_step(x, vrsqrteq_f64(x)); }
+NBCC_INLINE Double square_root(Double x) { return vsqrtq_f64(x); }
+
+NBCC_INLINE Mask less(Float a, Float b) { return vcltq_f32(a, b); }
+NBCC_INLINE Mask unequal(Float a, Float b) { return ~vceqq_f32(a, b); }
+NBCC_INLINE bool any(Mask m) { return vmaxvq_u32(m) != 0; }
+NBCC_INLINE Mask without(Mask m, Mask not_these) { return m & ~not_these; }
+NBCC_INLINE Float keep(Mask m, Float x) { return (Float)(m & (Mask)x); }
+NBCC_INLINE Float choose(Mask m, Float a, Float b) { return vbslq_f32(m, a, b); }
+// The lane with this number, if there is one.
+NBCC_INLINE Mask lane(std::int64_t k) {
+  const Mask numbers = {0, 1, 2, 3};
+  return numbers == vdupq_n_u32((std::uint64_t)k < 4 ? (unsigned)k : 4);
+}
+
+NBCC_INLINE Double low_half(Float x) { return vcvt_f64_f32(vget_low_f32(x)); }
+NBCC_INLINE Double high_half(Float x) { return vcvt_high_f64_f32(x); }
 #else
 #define NBCC_BENCH_ISA avx2
 namespace avx2 {
@@ -121,7 +176,7 @@ struct Lanes<Double> {
 // 1/x for every x whose estimate is finite.
 NBCC_INLINE Float reciprocal(Float x) {
   const Float y = reciprocal_estimate(x), e = fnma(x, y, all(1.0f));
-#ifdef __AVX512F__
+#if defined(__AVX512F__) || defined(__aarch64__)
   return fma(y, e, y);
 #else
   return fma(y, fma(e, e, e), y);
@@ -131,7 +186,7 @@ NBCC_INLINE Float reciprocal(Float x) {
 // factor / sqrt(x): the series of (1 - h)^(-1/2) with h = 1 - x y^2, as far as the estimate y makes necessary.
 NBCC_INLINE Float scaled_rsqrt(Float x, Float y, float factor) {
   const Float h = fnma(x, y * y, all(1.0f));
-#ifdef __AVX512F__
+#if defined(__AVX512F__) || defined(__aarch64__)
   return y * fma(h, all(0.5f * factor), all(factor));
 #else
   return y * fma(h, fma(h, all(0.375f * factor), all(0.5f * factor)), all(factor));
