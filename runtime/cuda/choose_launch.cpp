@@ -27,6 +27,10 @@ constexpr double kCombineCycles = 230;  // per accumulator and four splits, whos
 
 constexpr double kWarpsPerCycle = 4;  // warp instructions that a multiprocessor issues per clock cycle
 
+// Results per clock cycle of a multiprocessor: CUDA C++ Programming Guide, "Throughput of Native Arithmetic
+// Instructions". The driver reports only the ratio of float to double.
+constexpr double kFloatsBefore86 = 64, kFloats = 128, kDoublesOf90 = 64;
+
 constexpr double kTailWave = 0.04;  // fraction of a wave that is lost at the end of a launch
 
 // The maximum cost of a pair in a slice, relative to a launch that fills the GPU.
@@ -36,20 +40,16 @@ constexpr int kSplitCounts[] = {1,  2,  3,  4,  6,  8,  10, 12, 14, 16,  20,  24
                                 28, 32, 36, 40, 48, 56, 64, 80, 96, 128, 192, 256};
 constexpr std::int64_t kMaxPartialBytes = std::int64_t(256) << 20;
 
-// Estimates the resident blocks of a configuration that may not be compiled yet, assuming as many resident threads as
-// in the known configuration.
-int resident_blocks(const LaunchConfig& config, const LaunchConfig& known, int blocks_of_known) {
-  return std::max(1, blocks_of_known * known.threads / config.threads);
-}
-
 struct Model {
   const KernelSource& kernel;
-  int multiprocessors;
+  const CudaOccupancy& occupancy;
   std::int64_t ni, nj;
   int accumulators = accumulators_of(kernel);
+  double slots = slots_per_pair(kernel, occupancy.rates);
 
   // In clock cycles. `resident`: resident blocks per multiprocessor.
   double time(const LaunchConfig& config, int resident) const {
+    const int multiprocessors = occupancy.multiprocessors;
     const std::int64_t tiles = ceil_div(nj, config.j_tile);
     const double blocks = double(ceil_div(ni, config.i_per_block())) * config.j_splits;
     const double waves = blocks / (double(resident) * multiprocessors);
@@ -58,7 +58,7 @@ struct Model {
     // Cycles of `together` resident blocks of one multiprocessor, each of which processes `passes` tiles.
     const auto pass = [&](double together, double passes) {
       const double warps = together * config.threads / 32;
-      return passes * (warps * pairs * kernel.pair_statements / kWarpsPerCycle + kTileCycles);
+      return passes * (warps * pairs * slots / kWarpsPerCycle + kTileCycles);
     };
     const double once = kBlockCycles + kSliceCycles * config.j_slices * accumulators;
     const auto longest = double(ceil_div(tiles, config.j_splits));
@@ -78,14 +78,27 @@ struct Model {
 
 }  // namespace
 
+CudaRates cuda_rates(int capability, int float_to_double) {
+  const double floats = capability < 86 ? kFloatsBefore86 : kFloats;
+  return {kFloats / floats, kDoublesOf90 * std::max(float_to_double, 1) / floats};
+}
+
+double slots_per_pair(const KernelSource& kernel, const CudaRates& rates) {
+  return (kernel.pair_statements - kernel.pair_doubles) * rates.float_slots + kernel.pair_doubles * rates.double_slots;
+}
+
+int estimate_resident_blocks(const LaunchConfig& config, const LaunchConfig& known, int blocks_of_known) {
+  return std::max(1, blocks_of_known * known.threads / config.threads);
+}
+
 LaunchConfig choose_launch(const KernelSource& kernel, std::span<const LaunchConfig> configs,
                            const CudaOccupancy& occupancy, std::int64_t ni, std::int64_t nj) {
-  const Model model{kernel, occupancy.multiprocessors, ni, nj};
+  const Model model{kernel, occupancy, ni, nj};
   const std::int64_t room = kMaxPartialBytes / (std::max<std::int64_t>(ni, 1) * model.accumulators * 8);
   LaunchConfig best;
   double least = 0;
   for (LaunchConfig config : configs) {
-    const int resident = resident_blocks(config, configs.front(), occupancy.resident_blocks);
+    const int resident = estimate_resident_blocks(config, configs.front(), occupancy.resident_blocks);
     const std::int64_t most = std::min(ceil_div(nj, config.j_tile), room);
     for (const int splits : kSplitCounts) {
       if (splits > 1 && splits > most) break;
@@ -101,7 +114,7 @@ LaunchConfig choose_launch(const KernelSource& kernel, std::span<const LaunchCon
 
 double predict_cycles(const KernelSource& kernel, const LaunchConfig& config, const CudaOccupancy& occupancy,
                       std::int64_t ni, std::int64_t nj) {
-  return Model{kernel, occupancy.multiprocessors, ni, nj}.time(config, occupancy.resident_blocks);
+  return Model{kernel, occupancy, ni, nj}.time(config, occupancy.resident_blocks);
 }
 
 std::int64_t choose_slice(const KernelSource& kernel, const LaunchConfig& config, const CudaOccupancy& occupancy,

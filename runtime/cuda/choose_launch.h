@@ -8,10 +8,26 @@
 
 namespace nbcc {
 
+// Issue slots of a statement in float and in double, relative to a GPU of compute capability 9.0, on which both take
+// one.
+struct CudaRates {
+  double float_slots = 1, double_slots = 1;
+};
+// Of a GPU of this compute capability (75: 7.5). `float_to_double`: the ratio of the rates in float and in double
+// arithmetic, which the driver reports.
+CudaRates cuda_rates(int capability, int float_to_double);
+// Issue slots of the pair loop's statements for one pair.
+double slots_per_pair(const KernelSource& kernel, const CudaRates& rates);
+
 struct CudaOccupancy {
   int multiprocessors = 1;
   int resident_blocks = 1;  // per multiprocessor
+  CudaRates rates = {};
 };
+
+// Estimates the resident blocks of a configuration that may not be compiled yet: as many resident threads as in the
+// known configuration.
+int estimate_resident_blocks(const LaunchConfig& config, const LaunchConfig& known, int blocks_of_known);
 
 // Returns the one of `configs` that the model of choose_launch.cpp predicts to be the fastest for a sum over nj j for
 // each of ni i, and sets its j_splits. `occupancy` is that of configs[0]; the occupancies of the others are estimated

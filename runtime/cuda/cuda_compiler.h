@@ -22,6 +22,8 @@ struct CudaCompiler {
   // Names everything besides source, architecture and configuration that the output of compile() depends on: "NVRTC
   // 13.0".
   virtual std::string identity() const = 0;
+  // True if compile() returns code that was compiled before, which it finds by the source as it was emitted.
+  virtual bool holds_code() const { return false; }
   // The file of the compiler's library; "" if there is no file.
   virtual std::string path() const { return {}; }
   // The CUDA version, numbered as drivers number theirs: 13000 is CUDA 13.0. A driver of an earlier major version (less

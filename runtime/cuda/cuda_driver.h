@@ -23,7 +23,8 @@ constexpr CudaResult kCudaSuccess = 0, kCudaOutOfMemory = 2, kCudaNoDevice = 100
                      kCudaPeerAccessAlready = 704;
 constexpr int kCudaClockKilohertz = 13, kCudaMultiprocessors = 16, kCudaMajor = 75, kCudaMinor = 76,
               kCudaSharedPerMultiprocessor = 81, kCudaRegistersPerMultiprocessor = 82,
-              kCudaThreadsPerMultiprocessor = 39;                               // cuDeviceGetAttribute
+              kCudaThreadsPerMultiprocessor = 39, kCudaSingleToDoubleRatio = 87,
+              kCudaReservedSharedPerBlock = 111;                                // cuDeviceGetAttribute
 constexpr int kCudaMemoryType = 2, kCudaDeviceOrdinal = 9, kCudaIsManaged = 8;  // cuPointerGetAttributes
 constexpr int kCudaLocalBytes = 3, kCudaRegisters = 4, kCudaPtxVersion = 5;     // cuFuncGetAttribute
 constexpr unsigned kCudaHostMemory = 1, kCudaDeviceMemory = 2;                  // values of kCudaMemoryType

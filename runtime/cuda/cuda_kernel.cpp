@@ -69,7 +69,7 @@ CudaLaunch CudaKernel::open(LaunchConfig config, std::int64_t ni, std::int64_t n
   const CudaProgram* const program = program_of({source.first().frame, config.compiled(), exclusions}, may_load);
   if (program && config.j_splits == 0) {
     const LaunchConfig compiled = config.compiled();
-    config = choose_launch(source, {&compiled, 1}, {gpu().multiprocessors(), program->resident_blocks()}, ni, nj);
+    config = choose_launch(source, {&compiled, 1}, program->occupancy(), ni, nj);
   }
   return {program, config.j_splits};
 }
@@ -88,7 +88,7 @@ LaunchConfig CudaKernel::model_choice(std::int64_t ni, std::int64_t nj) const {
 }
 
 LaunchConfig CudaKernel::model_choice(const CudaProgram& program, std::int64_t ni, std::int64_t nj) const {
-  return choose_launch(source, source.first().launches, {gpu().multiprocessors(), program.resident_blocks()}, ni, nj);
+  return choose_launch(source, source.first().launches, program.occupancy(), ni, nj);
 }
 
 }  // namespace nbcc

@@ -81,7 +81,7 @@ void CudaLauncher::check_indices(const CudaPiece& piece, const CudaRunContext& c
   index_checks_.launch(context.request, context.stream, context.capturing);
 }
 
-CudaOccupancy CudaLauncher::occupancy() const { return {kernel_.gpu().multiprocessors(), program_->resident_blocks()}; }
+CudaOccupancy CudaLauncher::occupancy() const { return program_->occupancy(); }
 
 void CudaLauncher::set_progress(Progress* progress) {
   pace_.begin(progress);

@@ -300,7 +300,7 @@ double CudaLists::units(const SumRequest& request) const {
 double CudaLists::seconds(const SumRequest& request) const {
   const double pairs = units(request) * (request.share.to - request.share.from);
   const CudaGpu& gpu = kernel_.gpu();
-  return pairs * kernel_.source.pair_statements / (kStatementsPerCycle * gpu.cycles_per_second());
+  return pairs * slots_per_pair(kernel_.source, gpu.rates()) / (kStatementsPerCycle * gpu.cycles_per_second());
 }
 
 void CudaLists::run(const CudaRunContext& context, const CudaPiece& piece) {

@@ -112,6 +112,15 @@ CudaLoader::CudaLoader(std::shared_ptr<const CudaGpu> gpu, std::shared_ptr<const
   if (number_of_architecture(compiled_for_) != wanted) form_ = CudaCompiler::Form::Ptx;
 }
 
+// The source of a search is laid out for the shared memory of the GPU. In a compiled library it was laid out for that
+// of the architecture.
+std::string CudaLoader::source_for(const KernelSource& kernel, const CudaVariant& variant) const {
+  const std::string source = source_of(kernel, variant);
+  if (variant.frame != Frame::Search || compiler_->holds_code()) return source;
+  return fmt::format("#define NBCC_SHARED_BYTES {}\n#define NBCC_RESERVED_SHARED_BYTES {}\n{}", gpu_->shared_bytes(),
+                     gpu_->reserved_shared_bytes(), source);
+}
+
 // Listings of the cache show the first line.
 std::string CudaLoader::key_of(const KernelSource& kernel, const LaunchConfig& config,
                                const std::string& source) const {
@@ -122,7 +131,7 @@ std::string CudaLoader::key_of(const KernelSource& kernel, const LaunchConfig& c
 }
 
 std::shared_ptr<const CudaProgram> CudaLoader::load(const KernelSource& kernel, const CudaVariant& variant) {
-  const std::string source = source_of(kernel, variant), key = key_of(kernel, variant.config, source);
+  const std::string source = source_for(kernel, variant), key = key_of(kernel, variant.config, source);
   return loaded_.get(key, [&] { return make(kernel, variant, source, key); });
 }
 

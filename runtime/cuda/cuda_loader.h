@@ -7,6 +7,7 @@
 #include "compiler/kernel_source.h"
 #include "runtime/cache/disk_cache.h"
 #include "runtime/cache/load_once.h"
+#include "runtime/cuda/choose_launch.h"
 #include "runtime/cuda/cuda_compiler.h"
 #include "runtime/cuda/cuda_memory.h"
 #include "runtime/cuda/cuda_variants.h"
@@ -24,8 +25,8 @@ class CudaProgram {
   CudaFunction* function() const { return function_; }
   CudaFunction* find(const char* name) const;             // another kernel of the source
   const LaunchConfig& config() const { return config_; }  // without j_splits
-  int resident_blocks() const { return blocks_; }         // per multiprocessor
-  int local_bytes() const;                                // local memory per thread: arrays and spilled registers
+  CudaOccupancy occupancy() const { return {gpu_->multiprocessors(), blocks_, gpu_->rates()}; }
+  int local_bytes() const;  // local memory per thread: arrays and spilled registers
   // True if the kernels wait for earlier launches of the stream before they access memory (griddepcontrol.wait). Only
   // such kernels may be launched with programmatic dependent launch (PDL).
   bool waits() const { return waits_; }
@@ -54,6 +55,7 @@ class CudaLoader {
   const std::string& cache_folder() const { return cache_.folder(); }
 
  private:
+  std::string source_for(const KernelSource& kernel, const CudaVariant& variant) const;
   std::string key_of(const KernelSource& kernel, const LaunchConfig& config, const std::string& source) const;
   std::shared_ptr<const CudaProgram> make(const KernelSource& kernel, const CudaVariant& variant,
                                           const std::string& source, const std::string& key);

@@ -47,6 +47,9 @@ CudaGpu::CudaGpu(const CudaDriver& driver, int ordinal) : driver_(driver), ordin
   architecture_ = fmt::format("sm_{}{}", attribute(kCudaMajor), attribute(kCudaMinor));
   multiprocessors_ = attribute(kCudaMultiprocessors);
   clock_hertz_ = 1e3 * std::max(attribute(kCudaClockKilohertz), 1);
+  shared_bytes_ = attribute(kCudaSharedPerMultiprocessor);
+  reserved_shared_bytes_ = attribute(kCudaReservedSharedPerBlock);
+  rates_ = cuda_rates(10 * attribute(kCudaMajor) + attribute(kCudaMinor), attribute(kCudaSingleToDoubleRatio));
   require(driver_.device_primary_ctx_retain(&context_, device_), "opening the GPU's primary context");
 }
 

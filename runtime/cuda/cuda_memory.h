@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/cuda/choose_launch.h"
 #include "runtime/cuda/cuda_driver.h"
 #include "runtime/sum/progress.h"
 
@@ -31,6 +32,9 @@ class CudaGpu {
   int multiprocessors() const { return multiprocessors_; }
   double clock_hertz() const { return clock_hertz_; }                           // peak
   double cycles_per_second() const { return clock_hertz_ * multiprocessors_; }  // of all multiprocessors
+  int shared_bytes() const { return shared_bytes_; }                            // shared memory of a multiprocessor
+  int reserved_shared_bytes() const { return reserved_shared_bytes_; }          // of each block, reserved by the system
+  const CudaRates& rates() const { return rates_; }
 
   // Enables peer access, so that kernels of this GPU can access memory of the other. False: peer access is not
   // possible.
@@ -63,6 +67,8 @@ class CudaGpu {
   std::string model_, architecture_;
   int multiprocessors_ = 1;
   double clock_hertz_ = 1;
+  int shared_bytes_ = 0, reserved_shared_bytes_ = 0;
+  CudaRates rates_;
   mutable std::mutex shared_mutex_;                       // protects the next two members
   mutable std::vector<int> reached_;                      // ordinals
   mutable std::map<std::uintptr_t, std::size_t> shared_;  // address -> bytes

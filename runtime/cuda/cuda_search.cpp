@@ -13,8 +13,8 @@ namespace {
 
 using namespace search_data;
 
-// Grid sizes of kernels whose blocks loop over the particles.
-constexpr std::int64_t kMaxBlocksOfExtent = 528, kMaxBlocksOfKeys = 1056, kMaxBlocksOfSort = 264;
+// Blocks per multiprocessor of kernels whose blocks loop over the particles.
+constexpr std::int64_t kBlocksOfExtent = 4, kBlocksOfKeys = 8, kBlocksOfSort = 2;
 // The minimum number of i for which the output buffer saves time; results of fewer i fit in the caches:
 // bench/RESULTS.md, "Results in rows".
 constexpr std::int64_t kMinBufferedI = 1 << 21;
@@ -83,7 +83,7 @@ CudaSearch::Layout CudaSearch::layout(const SumRequest& request, CudaDevicePoint
   a.first_box[level] = boxes;
   a.top = level - 1;
   take(a.boxes, boxes);
-  take(a.extents, kMaxBlocksOfExtent * 6);
+  take(a.extents, kBlocksOfExtent * kernel_.gpu().multiprocessors() * 6);
   a.report = reinterpret_cast<SearchReport*>(report_.data());
   const std::int64_t tiles = ceil_div(nj, kSortTile) + ceil_div(ni, kSortTile);
   const std::int64_t box_arrivals = a.top < 2 ? 0 : boxes - a.first_box[2];
@@ -176,14 +176,15 @@ void CudaSearch::run(const CudaRunContext& context, const CudaPiece& piece) {
   const auto blocks = [](std::int64_t n, std::int64_t of) { return unsigned(ceil_div(n, of)); };
   const std::int64_t most = search.i_are_j ? nj : std::max(ni, nj);
   const unsigned sides = search.i_are_j ? 1 : 2;
-  const auto of_extent = unsigned(std::min(ceil_div(ni + nj, kBlock), kMaxBlocksOfExtent));
+  const auto at_most = [&](unsigned count, std::int64_t of_multiprocessor) {
+    return std::min(count, unsigned(of_multiprocessor * gpu.multiprocessors()));
+  };
   const bool overlaps = !context.capturing;
-  launch("nbcc_find_extent", of_extent, 1, kBlock, {particles, &search}, stream, false);
+  launch("nbcc_find_extent", at_most(blocks(ni + nj, kBlock), kBlocksOfExtent), 1, kBlock, {particles, &search}, stream,
+         false);
   for (const char* keys : {"nbcc_make_keys", "nbcc_make_curve_keys"})
-    launch(keys, std::min(blocks(most, kBlock), unsigned(kMaxBlocksOfKeys)), sides, kBlock, {particles, &search},
-           stream, overlaps);
-  launch("nbcc_sort", std::min(blocks(most, kSortTile), unsigned(kMaxBlocksOfSort)), sides, kBlock, {&search}, stream,
-         overlaps);
+    launch(keys, at_most(blocks(most, kBlock), kBlocksOfKeys), sides, kBlock, {particles, &search}, stream, overlaps);
+  launch("nbcc_sort", at_most(blocks(most, kSortTile), kBlocksOfSort), sides, kBlock, {&search}, stream, overlaps);
   launch("nbcc_arrange", blocks(most, kBlock), sides, kBlock, {particles, &search}, stream, overlaps);
   // A copy: later runs and nbcc_unpermute read the caller's outputs in arguments_, even if a launch fails here.
   std::optional<CudaArguments> buffered;

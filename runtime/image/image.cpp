@@ -47,7 +47,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, pipeline, variants, index_check
                                    i_columns, j_columns, fields, params, outputs, reductions, references,
                                    accumulator_types, has_finish, table_params, tables, uses_i_index, uses_j_index,
                                    may_use_minimum_images, neighbours, no_neighbours, search, operations, pair_columns,
-                                   cutoff, pair_statements)
+                                   cutoff, pair_statements, pair_doubles)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CudaImage, architecture, config, ptx, text, toolkit, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PipelineImage, made_by, precision, math, root, cpu, cuda, cuda_images)
 
@@ -56,7 +56,7 @@ namespace {
 constexpr std::string_view kMagic = "nbcc pipeline\n";
 // The format version. Increment it when the member lists above or their meaning change, and when the interface of
 // kernels changes (kernel_source.h, cuda_arguments.h).
-constexpr std::uint32_t kVersion = 17;
+constexpr std::uint32_t kVersion = 18;
 
 static_assert(std::endian::native == std::endian::little);
 

@@ -49,6 +49,7 @@ class ImageCompiler final : public CudaCompiler {
   }
 
   std::string identity() const override { return "a compiled library"; }
+  bool holds_code() const override { return true; }
   // Always the GPU's own architecture: the driver itself distinguishes machine code from PTX.
   std::vector<std::string> architectures() const override { return {gpu_}; }
 

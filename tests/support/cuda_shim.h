@@ -61,10 +61,23 @@ class CudaShim {
     int major = 9, minor = 0;
     int multiprocessors = 4;
     int clock_kilohertz = 1'500'000;  // which nothing but the runtime's predictions goes by
-    int shared_per_multiprocessor = 228 << 10, registers_per_multiprocessor = 65536, threads_per_multiprocessor = 2048;
+    int shared_per_multiprocessor = 228 << 10, reserved_shared_per_block = 1 << 10;
+    int registers_per_multiprocessor = 65536, threads_per_multiprocessor = 2048, blocks_per_multiprocessor = 32;
+    int float_to_double = 2;              // ratio of the rates
     int registers = 64, local_bytes = 0;  // of every function
     int ptx_version = 0;                  // of every function, 80 for compute_80; 0: the device's own
   };
+  // The limits of a GPU of compute capability 7.5, the smallest that is supported.
+  static Device small_device() {
+    Device device;
+    device.name = "Small shim GPU";
+    device.major = 7, device.minor = 5;
+    device.multiprocessors = 2;
+    device.shared_per_multiprocessor = 64 << 10, device.reserved_shared_per_block = 0;
+    device.threads_per_multiprocessor = 1024, device.blocks_per_multiprocessor = 16;
+    device.float_to_double = 32;
+    return device;
+  }
   void set_device(const Device& device);
   void set_device_count(int count);  // at most 8; 0: cuDeviceGetCount finds none
   void set_linked(bool linked);      // whether GPUs reach each other's memory; they do

@@ -137,7 +137,9 @@ CudaResult ShimMachine::device_get_attribute(int* value, int attribute, int devi
                                   {kCudaMinor, kind.minor},
                                   {kCudaSharedPerMultiprocessor, kind.shared_per_multiprocessor},
                                   {kCudaRegistersPerMultiprocessor, kind.registers_per_multiprocessor},
-                                  {kCudaThreadsPerMultiprocessor, kind.threads_per_multiprocessor}};
+                                  {kCudaThreadsPerMultiprocessor, kind.threads_per_multiprocessor},
+                                  {kCudaSingleToDoubleRatio, kind.float_to_double},
+                                  {kCudaReservedSharedPerBlock, kind.reserved_shared_per_block}};
   const auto found = values.find(attribute);
   if (found == values.end()) return kShimInvalidValue;
   return *value = found->second, kCudaSuccess;
@@ -341,9 +343,9 @@ CudaResult ShimMachine::occupancy_max_active_blocks_per_multiprocessor(int* bloc
                                                                        std::size_t shared_bytes) {
   if (!is_loaded(function)) return kShimInvalidHandle;
   if (threads < 1) return kShimInvalidValue;
-  const std::size_t shared =
-      std::size_t(function->module->shared_end - function->module->shared_begin) + shared_bytes + 1024;
-  *blocks = std::min({kind.threads_per_multiprocessor / threads,
+  const std::size_t shared = std::size_t(function->module->shared_end - function->module->shared_begin) + shared_bytes +
+                             std::size_t(kind.reserved_shared_per_block);
+  *blocks = std::min({kind.blocks_per_multiprocessor, kind.threads_per_multiprocessor / threads,
                       kind.registers_per_multiprocessor / (kind.registers * threads),
                       int(std::size_t(kind.shared_per_multiprocessor) / shared)});
   return kCudaSuccess;

@@ -10,7 +10,7 @@
 namespace nbcc {
 namespace {
 
-constexpr CudaOccupancy kH200{.multiprocessors = 132, .resident_blocks = 4};
+constexpr CudaOccupancy kH200{.multiprocessors = 132, .resident_blocks = 4, .rates = {}};
 
 KernelSource kernel(int outputs, int pair_statements, std::vector<LaunchConfig> launches, bool cutoff = false) {
   KernelSource source;
@@ -35,6 +35,37 @@ KernelSource gravity() {
 LaunchConfig of_gravity(std::int64_t ni, std::int64_t nj) {
   const KernelSource source = gravity();
   return choose_launch(source, source.first().launches, kH200, ni, nj);
+}
+
+// Compute capabilities 7.5, 8.0, 8.6, 8.9, 9.0, 10.0 and 12.0: a multiprocessor has 64 or 128 lanes for floats; doubles
+// are as fast as the driver says, here 2, 32, 4, 2, 64, 64 and 2 a clock cycle.
+TEST(ChooseLaunch, RatesAreRelativeToThoseOfComputeCapability90) {
+  struct Row {
+    int capability, ratio;
+    double float_slots, double_slots;
+  };
+  for (const Row& row : {Row{75, 32, 2, 32}, Row{80, 2, 2, 2}, Row{86, 64, 1, 32}, Row{89, 64, 1, 32}, Row{90, 2, 1, 1},
+                         Row{100, 2, 1, 1}, Row{120, 64, 1, 32}}) {
+    const CudaRates rates = cuda_rates(row.capability, row.ratio);
+    EXPECT_EQ(rates.float_slots, row.float_slots) << row.capability;
+    EXPECT_EQ(rates.double_slots, row.double_slots) << row.capability;
+  }
+  KernelSource source = gravity();
+  EXPECT_EQ(slots_per_pair(source, cuda_rates(75, 32)), 28);
+  source.pair_doubles = 4;
+  EXPECT_EQ(slots_per_pair(source, cuda_rates(90, 2)), 14);
+  EXPECT_EQ(slots_per_pair(source, cuda_rates(120, 64)), 10 + 4 * 32);
+}
+
+TEST(ChooseLaunch, SlowArithmeticIsPredictedToTakeLonger) {
+  KernelSource source = gravity();
+  source.pair_doubles = source.pair_statements;
+  const LaunchConfig config = of_gravity(100'000, 100'000);
+  const CudaOccupancy slow{132, 4, cuda_rates(120, 64)};
+  const double ratio =
+      predict_cycles(source, config, slow, 100'000, 100'000) / predict_cycles(source, config, kH200, 100'000, 100'000);
+  EXPECT_GT(ratio, 20);
+  EXPECT_LE(ratio, 32);
 }
 
 // Slices of a launch keep the GPU as busy as the launch does, and take as long as they may at most, where they can.

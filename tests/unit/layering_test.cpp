@@ -188,7 +188,7 @@ TEST(layering, clang_and_llvm_are_kept_in_few_files) {
 TEST(layering, cuda_and_mpi_are_kept_in_few_files) {
   EXPECT_EQ(violations([](const std::string& file, const std::string& include) {
               return (include.starts_with("cuda") || include.starts_with("nvrtc")) &&
-                     !file.starts_with("runtime/cuda/");
+                     !file.starts_with("runtime/cuda/") && file != "tests/support/occupancy.cpp";
             }),
             kNoFiles);
   EXPECT_EQ(violations([](const std::string& file, const std::string& include) {

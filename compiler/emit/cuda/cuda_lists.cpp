@@ -19,7 +19,7 @@ constexpr LaunchConfig kPairLaunch{128, 1, 128, 8, 1};
 // memory. The second, if the partial sums of all warps fit into shared memory: all warps of a block for the i of a
 // group, which is better for long lists.
 std::vector<LaunchConfig> launches_of_lists(int rows, int bytes, int accumulators) {
-  constexpr int kShared = kEmittedFor.shared_bytes_per_block;
+  constexpr int kShared = kGpuSharedBytesPerBlock;
   LaunchConfig config{128, rows, 128, 8, 1};
   const auto is_too_large = [&] { return config.threads / 32 * config.j_tile * bytes > kShared; };
   while (is_too_large() && config.j_tile > 32) config.j_tile /= 2;
@@ -43,7 +43,7 @@ int max_rows(const CudaNeeds& needs) { return words_of_row(needs) <= 36 ? 2 : 1;
 
 // Resident blocks of a multiprocessor, if a thread needs about `registers` registers.
 int resident_blocks(int registers) {
-  constexpr int kRegisters = kEmittedFor.registers / 128, kMaxBlocks = 6;
+  constexpr int kRegisters = kGpuRegisters / 128, kMaxBlocks = 6;
   return std::clamp(kRegisters / registers, 1, kMaxBlocks);
 }
 

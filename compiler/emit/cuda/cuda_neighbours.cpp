@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -53,12 +54,26 @@ int periodic_axes(const SearchLayout& layout) {
 // Resident blocks of nbcc_interact on a multiprocessor: five, since the shared memory of more would be taken from the
 // L1 cache (bench/RESULTS.md), and fewer if values would not stay in registers.
 int resident_blocks(const CudaNeeds& needs) {
-  constexpr int kRegisters = kEmittedFor.registers / kLaunch.threads, kMaxBlocks = 5, kOfSearch = 48;
+  constexpr int kRegisters = kGpuRegisters / kLaunch.threads, kMaxBlocks = 5, kOfSearch = 48;
   const int words = needs.precision == Precision::Single ? 1 : 2;
   // Two pairs at a time; j-particles that are not in shared memory are loaded ahead.
   const int particles = needs.staged_bytes <= 16 ? 2 : 4;
   const int of_pair = needs.i_words + particles * needs.staged_bytes / 4 + 3 * words * needs.accumulators;
   return std::clamp(kRegisters / (kOfSearch + of_pair), 2, kMaxBlocks);
+}
+
+// The shared memory of the architecture that the source is compiled for, as macros.
+std::string shared_memory_text() {
+  std::string text;
+  const auto begin = std::rbegin(kGpuSharedMemory), end = std::rend(kGpuSharedMemory);
+  for (auto row = begin; row != end; ++row) {
+    const bool last = std::next(row) == end;
+    text +=
+        last ? "#else\n" : fmt::format("#{} __CUDA_ARCH__ >= {}0\n", row == begin ? "if" : "elif", row->architecture);
+    text += fmt::format("#define NBCC_SHARED_BYTES {}\n#define NBCC_RESERVED_SHARED_BYTES {}\n", row->bytes,
+                        row->reserved_bytes);
+  }
+  return text + "#endif";
 }
 
 // same_leaf(): true for the same leaf in two graphs. without_sign(): strips negations.
@@ -209,11 +224,10 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
                                                {"sentinel", body.sentinel}});
   const std::string boxes =
       fill_template("cuda_search_boxes.cuh", {{"uniform", body.uniform}, {"load_j", body.stage_j}});
-  const std::string candidates = fill_template(
-      "cuda_search_candidates.cuh", {{"resident_blocks", blocks},
-                                     {"shared_bytes", std::to_string(kEmittedFor.shared_bytes)},
-                                     {"reserved_bytes", std::to_string(kEmittedFor.reserved_shared_bytes)},
-                                     {"bytes_per_block", std::to_string(kEmittedFor.shared_bytes_per_block)}});
+  const std::string candidates =
+      fill_template("cuda_search_candidates.cuh", {{"resident_blocks", blocks},
+                                                   {"shared_memory", shared_memory_text()},
+                                                   {"bytes_per_block", std::to_string(kGpuSharedBytesPerBlock)}});
   variant.source =
       fill_template("cuda_search.cu", {{"title", cuda_title(pipeline, options)},
                                        {"types", cuda_types(kLaunch, "0", options.precision, plan)},

@@ -52,7 +52,8 @@ class PairText {
     body.two_loops = loop_.two_loops;
     body.has_cold_data = !loop_.i_cold.empty();
     body.needs = needs();
-    body.pair_statements = pair_statements();
+    body.pair_statements = pair_statements(false);
+    body.pair_doubles = pair_statements(true);
     declare(body.structs);
     return body;
   }
@@ -373,14 +374,19 @@ class PairText {
     return needs;
   }
 
-  int pair_statements() const {
-    int statements = loop_.has_prepass ? 2 : 1 + needs().accumulators;
+  // All statements of the pair loop, or those in double precision.
+  int pair_statements(bool doubles) const {
+    const auto counts = [&](Type type) {
+      return !doubles || type == Type::Double || (type == Type::Real && options_.precision == Precision::Double);
+    };
+    int statements = doubles ? 0 : loop_.has_prepass ? 2 : 1;
+    if (!loop_.has_prepass && counts(Type::Real)) statements += needs().accumulators;
     for (NodeId id : plan_.pair) {
       if (!per_i(id) || !loop_.needed.count(id) || (loop_.has_prepass && !loop_.prepass.count(id))) continue;
       const Node& n = graph_[id];
       // In a loop over tiles without i itself, the compiler removes the conditions.
       const bool is_removed = loop_.two_loops && n.type == Type::Bool;
-      statements += n.op != Op::InputI && n.op != Op::IIndex && n.op != Op::Neg && !is_removed;
+      statements += counts(n.type) && n.op != Op::InputI && n.op != Op::IIndex && n.op != Op::Neg && !is_removed;
     }
     return statements;
   }

@@ -47,6 +47,7 @@ struct CudaPairBody {
   bool has_cold_data = false;
   CudaNeeds needs;
   int pair_statements = 0;  // approximate number of instructions of the pair loop for one i
+  int pair_doubles = 0;     // those in double precision
 };
 
 // `images`: minimum image -> difference of positions, which is equal unless the pair crosses a periodic boundary.

@@ -106,7 +106,7 @@ std::string kernel(const Pipeline& pipeline, const Plan& plan, const Options& op
                        {{"title", cuda_title(pipeline, options)},
                         {"types", cuda_types(own, resident_threads_text(body.needs), options.precision, plan)},
                         {"cutoff", cutoff ? "true" : "false"},
-                        {"registers", std::to_string(kEmittedFor.registers)},
+                        {"registers", std::to_string(kGpuRegisters)},
                         {"particles", cuda_particles(pipeline, plan, body)},
                         {"exclusions", exclusions}}) +
          all_pairs(body, plan, cutoff);
@@ -159,6 +159,7 @@ KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neig
   source.tile = launches.front().j_tile;
   source.cutoff = needs.cutoff;
   source.pair_statements = body.pair_statements;
+  source.pair_doubles = body.pair_doubles;
   if (neighbourhood && can_locate(*neighbourhood, plan))
     add_cuda_search(source, pipeline, plan, options, *neighbourhood);
   add_cuda_lists(source, pipeline, plan, options);

@@ -1,24 +1,23 @@
-// Resources of a multiprocessor that an emitted source is laid out for. A source is emitted once for all architectures;
-// on a GPU with fewer resources it runs with fewer blocks at a time, which the runtime asks the driver for.
+// Resources of GPUs that emitted sources are laid out for: CUDA C++ Programming Guide, "Technical Specifications per
+// Compute Capability". A source is emitted once for all architectures; what differs among them, the source selects by
+// __CUDA_ARCH__. Tested by tests/unit/gpu_facts_test.cpp.
 #pragma once
 
 namespace nbcc {
 
-struct GpuFacts {
-  int compute_capability;      // 90: 9.0
-  int registers;               // 32-bit registers of a multiprocessor
-  int shared_bytes;            // shared memory of a multiprocessor
-  int shared_bytes_per_block;  // shared memory that a block can declare statically
-  int reserved_shared_bytes;   // shared memory of each block that the system reserves
+// Equal on all GPUs from compute capability 7.5 on.
+inline constexpr int kGpuRegisters = 64 << 10;            // 32-bit registers of a multiprocessor
+inline constexpr int kGpuSharedBytesPerBlock = 48 << 10;  // shared memory that a block can declare statically
+
+// Shared memory of the architectures from one on, up to the next row.
+struct GpuSharedMemory {
+  int architecture;    // compute capability, major * 10 + minor
+  int bytes;           // of a multiprocessor
+  int reserved_bytes;  // of each block, reserved by the system
 };
-
-// CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
-inline constexpr GpuFacts kComputeCapability90{.compute_capability = 90,
-                                               .registers = 64 << 10,
-                                               .shared_bytes = 228 << 10,
-                                               .shared_bytes_per_block = 48 << 10,
-                                               .reserved_shared_bytes = 1 << 10};
-
-inline constexpr const GpuFacts& kEmittedFor = kComputeCapability90;
+inline constexpr GpuSharedMemory kGpuSharedMemory[] = {
+    {75, 64 << 10, 0},        {80, 164 << 10, 1 << 10}, {86, 100 << 10, 1 << 10},  {87, 164 << 10, 1 << 10},
+    {88, 100 << 10, 1 << 10}, {90, 228 << 10, 1 << 10}, {120, 100 << 10, 1 << 10},
+};
 
 }  // namespace nbcc

@@ -12,7 +12,7 @@
 namespace nbcc {
 namespace {
 
-constexpr int kSharedBytes = kEmittedFor.shared_bytes_per_block - 1024;  // less other needs of a kernel
+constexpr int kSharedBytes = kGpuSharedBytesPerBlock - 1024;  // less other needs of a kernel
 constexpr int kTileBytes = 20 << 10;
 constexpr int kShortTest = 10;       // statements
 constexpr int kOtherRegisters = 25;  // registers of a thread that hold no particle data
@@ -84,7 +84,7 @@ std::vector<LaunchConfig> launch_configs(const CudaNeeds& needs) {
 int resident_threads(const CudaNeeds& needs, int i_per_thread) {
   if (needs.precision == Precision::Double) return 0;
   const int registers = kOtherRegisters + needs.pair_words + i_per_thread * words_of_i(needs);
-  const int threads = kEmittedFor.registers / registers / 128 * 128;
+  const int threads = kGpuRegisters / registers / 128 * 128;
   // Hits are processed one at a time with full latency, so that more threads are better than more registers, unless
   // registers are spilled. Above 1024 threads some are; if not even 512 fit, there is no minimum.
   if (needs.cutoff) return threads < 512 ? 0 : std::min(threads, i_per_thread > 2 ? 512 : 1024);
