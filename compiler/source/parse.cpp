@@ -91,12 +91,16 @@ class Collector : public clang::DiagnosticConsumer {
   void error(Location where, std::string message) {
     // After a syntax error the parser may report more of them in the same line.
     const bool lost = message.starts_with("expected ") && last_line_ == where.line;
-    // Consequences of an earlier error: uses of a name whose declaration was refused, and repeated unknown names.
+    // Consequences of an earlier error: uses of a name whose declaration was refused, and repeated unknown names. From
+    // LLVM 21 on Clang goes on with the name that it proposes for an unknown name, whose type may not fit.
     const bool echo = (built_in_redefined_ && message.starts_with("reference to overloaded function")) ||
+                      (guessed_line_ == where.line && message.starts_with("invalid operands")) ||
                       (message.starts_with("use of undeclared") && !unknown_.insert(message).second);
     dropped_ = lost || echo;
     if (dropped_) return;
     last_line_ = where.line;
+    if (message.starts_with("use of undeclared") && message.find("did you mean") != std::string::npos)
+      guessed_line_ = where.line;
     diagnostics_.push_back({Severity::Error, where, reworded(std::move(message), where)});
   }
 
@@ -111,7 +115,7 @@ class Collector : public clang::DiagnosticConsumer {
   bool dropped_ = false;  // the last error was dropped, so its notes are dropped too
   bool built_in_redefined_ = false;
   std::set<std::string> unknown_;
-  int last_line_ = -1;
+  int last_line_ = -1, guessed_line_ = -1;
 };
 
 // Parses the text and calls `use` with the AST.
@@ -204,6 +208,8 @@ void run_clang(const Source& source, const Prescanned& prescanned, std::vector<D
   auto invocation = std::make_shared<clang::CompilerInvocation>();
   if (!clang::CompilerInvocation::CreateFromArgs(*invocation, arguments, *engine))
     throw InternalError("clang refused its own arguments");
+  // From LLVM 21 on a < b < c is an error by default. Lowering has its own message.
+  engine->setSeverityForGroup(clang::diag::Flavor::WarningOrError, "parentheses", clang::diag::Severity::Ignored);
   invocation->getDiagnosticOpts().ShowCarets = false;  // else Clang counts its diagnostics on the process's stderr
   // `0.1` is a real, not a double that drags the sum into double precision.
   invocation->getLangOpts().SinglePrecisionConstants = true;

@@ -174,7 +174,9 @@ int distance(std::string_view a, std::string_view b) {
 std::vector<std::string_view> values() {
   std::vector<std::string_view> result;
   for (const Form& form : kForms)
-    for (const auto name : std::views::split(form.names, ' ')) result.emplace_back(name.begin(), name.end());
+    // The iterators of GCC 11's split() make no string_view by themselves.
+    for (const auto name : std::views::split(form.names, ' '))
+      result.emplace_back(&*name.begin(), std::size_t(std::ranges::distance(name)));
   result.insert(result.end(), kConstants.begin(), kConstants.end());
   result.insert(result.end(), kTypes.begin(), kTypes.end());
   return result;

@@ -370,7 +370,7 @@ TEST(Command, InfoAndCacheReportAsJson) {
   const Shell shell;
   const json info = json::parse(shell.nbcc("info --json").out);
   EXPECT_GE(info["cores"].get<int>(), 1);
-  EXPECT_THAT(info["toolchain"].get<std::string>(), HasSubstr("19.1"));
+  EXPECT_THAT(info["toolchain"].get<std::string>(), ContainsRegex("^clang [0-9]+[.][0-9]+[.][0-9]+ "));
   const json& cuda = info["cuda"];
   EXPECT_NE(cuda["gpus"].empty(), cuda["gpus_problem"].is_null());
   EXPECT_NE(cuda["nvrtc"].is_null(), cuda["nvrtc_problem"].is_null());

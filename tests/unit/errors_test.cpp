@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/source/parse.h"
+#include "jit/cpu_jit.h"
 #include "tests/support/folders.h"
 #include "tests/support/scratch_folder.h"
 
@@ -45,12 +46,25 @@ Lines said_of(const Source& source) {
 
 Lines said_of(const std::string& text) { return said_of(Source{"p.pipe", text}); }
 
+int llvm_major() { return std::stoi(make_cpu_toolchain()->identity().substr(std::string("clang ").size())); }
+
+// Lines "// expect: TEXT". Lines "// expect from LLVM 21: TEXT" replace them where Clang's own choice differs from that
+// version on.
 Lines expected_of(const Source& source) {
-  const std::string mark = "// expect: ";
-  Lines result;
-  for (int line = 1; source.line(line).starts_with(mark); ++line)
-    result.emplace_back(source.line(line).substr(mark.size()));
-  return result;
+  const std::string mark = "// expect: ", mark_from = "// expect from LLVM ";
+  Lines result, newer;
+  for (int line = 1;; ++line) {
+    const std::string text(source.line(line));
+    if (text.starts_with(mark)) {
+      result.push_back(text.substr(mark.size()));
+    } else if (text.starts_with(mark_from)) {
+      std::size_t digits = 0;
+      const int from = std::stoi(text.substr(mark_from.size()), &digits);
+      if (llvm_major() >= from) newer.push_back(text.substr(mark_from.size() + digits + 2));
+    } else {
+      return newer.empty() ? result : newer;
+    }
+  }
 }
 
 class mistake : public testing::TestWithParam<std::filesystem::path> {};
