@@ -4,8 +4,8 @@
 #
 # Otherwise the first of llvm_tested that is installed is taken, then any other version with a warning.
 # compiler/source/llvm_versions.h has the differences between versions, docs/decisions/llvm_versions.md the reasons.
-set(llvm_oldest 18)
-set(llvm_tested 19 22 21 18)
+set(llvm_oldest 19)
+set(llvm_tested 19 22)
 
 list(JOIN llvm_tested ", " llvm_list)
 
