@@ -13,6 +13,7 @@
 #include "runtime/error.h"
 #include "runtime/image/image_kernel.h"
 #include "runtime/sum/sum.h"
+#include "tests/support/baseline_isa.h"
 #include "tests/support/folders.h"
 #include "tests/support/random_source.h"
 
@@ -34,7 +35,7 @@ class CompiledLibraryOnGpu : public testing::Test {
   PipelineImage image_for(const std::vector<std::string>& architectures) const {
     LibraryRequest request;
     request.sources = {gravity_};
-    request.isas = {Isa::Sse2};
+    request.isas = {baseline_isa()};
     request.architectures = architectures;
     request.cuda_compiler = compiler_;
     return read_image(sections_of_library(build_library(request).library, kImageSectionPrefix).at(0));

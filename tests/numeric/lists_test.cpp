@@ -11,6 +11,7 @@
 #include "runtime/cuda/cuda_device.h"
 #include "runtime/error.h"
 #include "runtime/image/image_kernel.h"
+#include "tests/support/baseline_isa.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/random_lists.h"
@@ -376,7 +377,7 @@ TEST(ListsOfALibrary, NeedNoCompilerWhereTheyRun) {
   const std::shared_ptr<const CudaCompiler> compiler = make_shim_compiler();
   LibraryRequest request;
   request.sources = {kNearSums};
-  request.isas = {Isa::Sse2};
+  request.isas = {baseline_isa()};
   CudaShim shim;
   CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
   request.architectures = {device.gpu().architecture()};
@@ -417,7 +418,7 @@ most = max(most, k * r);
   const std::shared_ptr<const CudaCompiler> compiler = make_shim_compiler();
   LibraryRequest request;
   request.sources = {source};
-  request.isas = {Isa::Sse2};
+  request.isas = {baseline_isa()};
   CudaShim shim;
   CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
   request.architectures = {device.gpu().architecture()};

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "tests/support/baseline_isa.h"
 #include "tests/support/folders.h"
 #include "tests/support/scratch_folder.h"
 
@@ -15,13 +16,14 @@ struct Outcome {
   std::string out, err;
 };
 
-// In the lines $nbcc is the command and $pipelines the library's folder. The kernel cache is the tests' own.
+// In the lines $nbcc is the command, $pipelines the library's folder and $isa the instruction set of every machine of
+// this kind. The kernel cache is the tests' own.
 class Shell : public ScratchFolder {
  public:
   Outcome line(const std::string& words) const {
     const std::string whole = "cd '" + path("") + "' && export NBCC_CACHE_DIR='" + build_folder() +
                               "/test-cache' nbcc='" + nbcc_command() + "' pipelines='" + source_folder() +
-                              "/pipelines'\n" + words;
+                              "/pipelines' isa='" + std::string(name(baseline_isa())) + "'\n" + words;
     const std::string streams = " >'" + streams_.path("out") + "' 2>'" + streams_.path("err") + "'";
     const int status = std::system(("( " + whole + "\n)" + streams).c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), streams_.read("out"),

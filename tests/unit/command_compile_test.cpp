@@ -58,10 +58,10 @@ TEST(CommandCompile, InspectReadsNoDevicesAndNoDamagedArchives) {
 TEST(CommandCompile, FilesMayStandBehindTheOptions) {
   const Shell shell;
   const Outcome made =
-      shell.nbcc("compile -o libg.so --rpath /opt/a:/opt/b --isa sse2 --force \"$pipelines\"/gravity.pipe");
+      shell.nbcc("compile -o libg.so --rpath /opt/a:/opt/b --isa $isa --force \"$pipelines\"/gravity.pipe");
   ASSERT_EQ(made.code, 0) << made.err;
   EXPECT_THAT(shell.read("libg.so"), HasSubstr("/opt/a:/opt/b"));
-  EXPECT_EQ(json::parse(shell.nbcc("inspect --json libg.so").out)["pipelines"][0]["cpu"], json{"sse2"});
+  EXPECT_EQ(json::parse(shell.nbcc("inspect --json libg.so").out)["pipelines"][0]["cpu"], json{name(baseline_isa())});
 }
 
 TEST(CommandCompile, TwoRunsWriteTheSameBytes) {
@@ -143,7 +143,7 @@ TEST(CommandCompile, CodeForGpusNeedsNoGpu) {
   if (shell.nbcc("emit \"$pipelines\"/gravity.pipe --stage ptx --arch sm_90 -o /dev/null").code != 0) {
     GTEST_SKIP() << "there is no NVRTC";
   }
-  const Outcome made = shell.nbcc("compile \"$pipelines\"/gravity.pipe -o libx.so --arch sm_90,sm_80 --isa sse2");
+  const Outcome made = shell.nbcc("compile \"$pipelines\"/gravity.pipe -o libx.so --arch sm_90,sm_80 --isa $isa");
   ASSERT_EQ(made.code, 0) << made.err;
   const json gravity = json::parse(shell.nbcc("inspect --json libx.so").out)["pipelines"][0];
   std::vector<std::string> codes;

@@ -143,12 +143,12 @@ TEST(CunbodyBinding, TheCommentStaysAComment) {
 TEST(CommandCompileCunbody, WritesItsHeaderBesideTheOthers) {
   const Shell shell;
   const Outcome made =
-      shell.nbcc("compile \"$pipelines\"/cunbody_gravity.pipe -o libnbody.so --api cunbody --isa sse2");
+      shell.nbcc("compile \"$pipelines\"/cunbody_gravity.pipe -o libnbody.so --api cunbody --isa $isa");
   ASSERT_EQ(made.code, 0) << made.err;
   EXPECT_THAT(made.out + made.err, IsEmpty());
   EXPECT_EQ(shell.count(), 4);
   EXPECT_THAT(shell.read("cunbody_api.h"), HasSubstr("#define IDIM (4)"));
-  const Outcome again = shell.nbcc("compile \"$pipelines\"/cunbody_hermite.pipe -o libh.so --api cunbody --isa sse2");
+  const Outcome again = shell.nbcc("compile \"$pipelines\"/cunbody_hermite.pipe -o libh.so --api cunbody --isa $isa");
   EXPECT_EQ(again.code, 2);
   EXPECT_THAT(again.err, HasSubstr("cunbody_api.h: exists already"));
 }

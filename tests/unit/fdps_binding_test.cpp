@@ -110,7 +110,7 @@ TEST(FdpsBinding, ParamsWithoutDefaultMustBeGiven) {
 TEST(CommandCompileFdps, WritesItsHeaderBesideTheOthers) {
   const Shell shell;
   const Outcome made = shell.nbcc(
-      "compile \"$pipelines\"/gravity.pipe -o libforces.so --isa sse2 --api fdps --class-map xi=pos,xj=pos "
+      "compile \"$pipelines\"/gravity.pipe -o libforces.so --isa $isa --api fdps --class-map xi=pos,xj=pos "
       "--class-map mj=mass,acc=acc,pot=pot");
   ASSERT_EQ(made.code, 0) << made.err;
   EXPECT_THAT(made.out + made.err, IsEmpty());
@@ -121,7 +121,7 @@ TEST(CommandCompileFdps, WritesItsHeaderBesideTheOthers) {
 TEST(CommandCompileFdps, MistakesLeaveNothingBehind) {
   const Shell shell;
   const auto expect = [&](const std::string& words, int code, const std::string& said) {
-    const Outcome outcome = shell.nbcc("compile -o libx.so --isa sse2 " + words);
+    const Outcome outcome = shell.nbcc("compile -o libx.so --isa $isa " + words);
     EXPECT_EQ(outcome.code, code) << words;
     EXPECT_THAT(outcome.err, HasSubstr(said)) << words;
     EXPECT_EQ(shell.count(), 0) << words;
