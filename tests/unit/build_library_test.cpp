@@ -55,6 +55,21 @@ TEST(BuildLibrary, TwiceTheSameBytes) {
   EXPECT_EQ(build_library(request).library, build_library(request).library);
 }
 
+// Its elementary functions are part of it: of the system it asks for nothing but the C library. The gamma function is
+// libm's.
+TEST(BuildLibrary, NeedsNoLibraryOfMathematics) {
+  const auto of = [](const char* term) {
+    const std::string text = std::string("input_i real x; input_j real y; output(sum) real u; u += ") + term + ";";
+    return build_library(request_of({{"forces.pipe", text}}, every_isa())).library;
+  };
+  for (const char* term : {"exp(x * y)", "sin(x) + erfc(y)", "pow(x, y)", "bessel_j0(x * y)"}) {
+    const std::string library = of(term);
+    EXPECT_EQ(library.find("libm.so"), std::string::npos) << term;
+    EXPECT_EQ(library.find("libmvec"), std::string::npos) << term;
+  }
+  EXPECT_NE(of("lgamma(x * y)").find("libm.so.6"), std::string::npos);
+}
+
 TEST(BuildLibrary, HoldsWhatWasAskedFor) {
   const test::CudaShim shim;
   LibraryRequest request = request_of({pipeline("gravity"), pipeline("potential")}, every_isa());
