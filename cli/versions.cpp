@@ -27,7 +27,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Of a number like 90100 or, with decimal digits in pairs, 801: "9.1.0", "0.8.1".
+// The version of a number like 90100 or, with decimal digits in pairs, 801: "9.1.0", "0.8.1".
 std::string dotted(unsigned number) {
   return fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100);
 }

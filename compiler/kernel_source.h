@@ -184,7 +184,7 @@ struct KernelSource {
   // CUDA only:
   bool cutoff = false;      // the pair loop first tests the cutoff of several pairs, then computes the hits
   int pair_statements = 0;  // statements of the pair loop for one i; estimates the instructions per interaction
-  int pair_doubles = 0;     // those of them in double precision
+  int pair_doubles = 0;     // statements of the pair loop in double precision
   const KernelVariant& first() const { return variants.front(); }
   KernelVariant& first() { return variants.front(); }
   const KernelVariant* find(Frame frame) const {  // null: no variant with this frame

@@ -45,7 +45,7 @@ ClangJob job_of(const KernelSource& kernel, const KernelVariant& variant) {
           arguments_for(kernel.target)};
 }
 
-// The functions that a kernel may call: those of libm that the emitter uses, and the functions that code generation
+// The functions that a kernel may call: functions of libm that the emitter uses, and functions that code generation
 // inserts. No other symbol of this process is visible to a kernel.
 bool is_allowed(llvm::StringRef symbol) {
   static constexpr std::array kInserted{"memcpy", "memset", "memmove"};
