@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # setup.sh SOURCE_FOLDER: `./dev setup` installs the packages that are missing by the system's own apt. Packages that it
-# cannot install it names with their purposes, and fails; `./dev build` then goes on. No host of packages is named by any
-# file of the repository. What `dev` calls (apt-get, apt-cache, dpkg-query, cmake, sudo, id) is replaced by what writes down
-# how it was called.
+# cannot install it names with their purposes, and fails; `./dev build` then goes on. Wrong words are refused before anything
+# is done. No host of packages is named by any file of the repository. What `dev` calls (apt-get, apt-cache, dpkg-query,
+# cmake, sudo, id) is replaced by what writes down how it was called.
 set -euo pipefail
 source=$1
 cd "$(mktemp -d)"
@@ -12,7 +12,7 @@ fail() { echo "FAILED: $*"; cat said; exit 1; }
 
 mkdir bin tools
 cp "$source/dev" .
-for tool in bash seq dirname nproc id grep sed cat mktemp rm tee awk env; do ln -s "$(command -v $tool)" tools; done
+for tool in bash seq dirname nproc id grep sed head cat mktemp rm tee awk env; do ln -s "$(command -v $tool)" tools; done
 echo 'echo "cmake $*" >>called' >bin/cmake
 sed -i '1i #!/usr/bin/env bash' bin/cmake
 chmod +x bin/cmake
@@ -29,6 +29,16 @@ grep -q '^  particle files: libhdf5-dev$' said && grep -q '^  .* LLVM .*: llvm-1
 dev build || fail "a build needs apt: status $?"
 grep -q 'no apt here' said && grep -q -- '--build' called || fail "no build without apt"
 
+rm called
+if dev test --arm64; then fail "without apt there are packages for arm64"; else status=$?; fi
+[ $status = 3 ] || fail "status $status"
+grep -q 'expected an apt with a Debian archive' said || fail "it does not say what arm64 needs"
+for words in "wheel --tset" "wheel --torch" "wheel --test --arm64" "wheel --arm64 --test --torch" "tset"; do
+  if dev $words; then fail "'$words' is accepted"; else status=$?; fi
+  [ $status = 2 ] && grep -q '^usage: ' said || fail "'$words' ends with status $status"
+done
+[ ! -e called ] || fail "it goes on: $(cat called)"
+
 # Debian, where one package is missing.
 cat >bin/dpkg-query <<'END'
 #!/usr/bin/env bash
@@ -41,7 +51,9 @@ END
 cat >bin/apt-cache <<'END'
 #!/usr/bin/env bash
 echo "$2:"
-if [[ " ${ABSENT:-} " = *" $2 "* ]]; then echo "  Candidate: (none)"; else echo "  Candidate: 9.1.0+ds1-2"; fi
+candidate=Candidate
+[ "${LC_ALL:-}" = C ] || candidate=Installationskandidat  # apt speaks the user's language
+if [[ " ${ABSENT:-} " = *" $2 "* ]]; then echo "  $candidate: (none)"; else echo "  $candidate: 9.1.0+ds1-2"; fi
 seq 10000  # the versions that there are
 END
 cat >bin/sudo <<'END'
@@ -54,7 +66,6 @@ cat >bin/id <<'END'
 echo 1000
 END
 chmod +x bin/*
-rm called
 export MISSING=libfmt-dev
 dev build || fail "status $?"
 grep -q '^apt-get update' called && grep -q '^apt-get install .* libfmt-dev$' called || fail "apt is called so: $(cat called)"
