@@ -26,7 +26,8 @@ verify lennard_jones --math precise
 pair=("$(pipeline gravity)" "$(pipeline lennard_jones)")
 nbcc compile "${pair[@]}" -o "$scratch/libforces.so" >/dev/null
 nbcc compile "${pair[@]}" -o "$scratch/libfine_forces.a" --static --precision double >/dev/null
-nbcc inspect "$scratch/libforces.so" | grep -q 'CPU: neon'
+nbcc inspect "$scratch/libforces.so" >"$scratch/log"
+grep -q 'CPU: neon' "$scratch/log" || { echo "expected a library for neon, got:"; cat "$scratch/log"; exit 1; }
 program() { # name, options
   local name=$1; shift
   clang-19 --target=aarch64-linux-gnu --sysroot="$root" -fuse-ld=lld -Wall "$source/tests/library/outside/from_c.c" \
