@@ -117,16 +117,29 @@ Interface python_package() {
   return found;
 }
 
+// The shared library that contains this code, as the wheel's libnbcc_jit.so does; "" if the program itself contains it.
+std::string own_library() {
+  Dl_info unused;
+  struct link_map* map = nullptr;
+  const int found =
+      ::dladdr1(reinterpret_cast<void*>(&nbcc_version), &unused, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP);
+  if (found == 0 || !map || !*map->l_name) return "";
+  std::error_code unknown;
+  const fs::path path = fs::canonical(map->l_name, unknown);  // without the command's "bin/.."
+  return unknown ? map->l_name : path.string();
+}
+
 std::vector<Interface> find_interfaces() {
   const fs::path root = prefix();
   const auto library = [](const char* soname) {
+    if (const std::string own = own_library(); !own.empty()) return own;
     for (const std::string& candidate : library_candidates(soname))
       if (const Library opened(candidate); opened) return opened.path();
     return std::string();
   };
   return {{"C and C++ headers", first_existing({root / "include/nbcc/nbcc.h"}), ""},
           {"library for programs (libnbcc_jit)", library("libnbcc_jit.so.0"), ""},
-          {"Fortran module", first_existing({root / "share/nbcc/fortran/nbcc.f90"}), ""},
+          {"Fortran module", first_existing({root / "share/nbcc/fortran/nbcc.f90", root / "fortran/nbcc.f90"}), ""},
           python_package(),
           {"LAMMPS plugin", first_existing({root / "share/nbcc/bindings/lammps/plugin"}), ""}};
 }
@@ -141,7 +154,7 @@ std::string try_sum(const std::string& device) {
     ParticleTable table;
     table.rows = 3;
     table.columns = {{"x", 1, std::vector<double>{1, 2, 3}}};
-    // The term also calls a vector function of glibc; exp(0) is exactly 1.
+    // The term also contains an elementary function; exp(0) is exactly 1.
     const ParticleSum::Text text{"doctor.pipe", "input_j real x; output(sum) real s; s += x * exp(0.0 * x);"};
     ParticleSum sum(text, choice);
     sum.bind({{"x", true, {{&table.columns[0], 0}}}}, 1, 3);

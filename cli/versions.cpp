@@ -1,4 +1,4 @@
-// Asks each library for its version; libraries that are headers only have it as macros. Entry point: versions(). What
+// Asks each library for its version; those that have no function for it have macros. Entry point: versions(). What
 // this machine has besides is in command_info.cpp.
 #include "cli/versions.h"
 

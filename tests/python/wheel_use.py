@@ -86,9 +86,9 @@ NBCC = PACKAGE / "bin" / "nbcc"
 GRAVITY = PACKAGE / "pipelines" / "gravity.pipe"
 
 run("alone", SUM)
-# At most 3.8 ulp by docs/reference/built_ins.md, and the rounding of the sum.
+# By docs/reference/built_ins.md at most 4.2 ulp, with SSE2 0.9 more; and half an ulp, the rounding of the sum.
 for precision, ulp in (("single", 2**-23), ("double", 2**-52)):
-    run(f"functions in {precision} precision", FUNCTIONS % (precision, 5 * ulp))
+    run(f"functions in {precision} precision", FUNCTIONS % (precision, 6 * ulp))
 others = {}
 for place in ("libLLVM-19.so.1", "/usr/lib/llvm-19/lib/libLLVM.so.1"):
     try:
@@ -110,6 +110,13 @@ assert re.fullmatch(r"nbcc [0-9.]+\n", command("--version"))
 inside = json.loads(command("--version", "--json"))
 assert inside["glibc"]["linked"] == "2.28" and inside["llvm"].startswith("19."), inside
 assert all(inside["libraries"].values()), inside
+found = {one["subject"]: one["finding"] for one in json.loads(command("doctor", "--json"))["findings"]}
+for subject, file in (
+    ("C and C++ headers", "include/nbcc/nbcc.h"),
+    ("library for programs (libnbcc_jit)", "libnbcc_jit.so"),
+    ("Fortran module", "fortran/nbcc.f90"),
+):
+    assert found[subject] == str(PACKAGE.resolve() / file), (subject, found[subject])
 seconds = []
 for _ in range(10):
     start = time.perf_counter()
@@ -133,7 +140,8 @@ assert "gravity" in command("inspect", SCRATCH / "libgravity.so")
 assert ctypes.CDLL(str(SCRATCH / "libgravity.so")).gravity
 if shutil.which("cc"):
     (SCRATCH / "user.c").write_text(USER)
-    words = f"cc user.c -o user -I. -I{PACKAGE}/include -L. -lgravity -L{PACKAGE}/lib -lnbcc_runtime -Wl,-rpath,{SCRATCH}"
-    subprocess.run(words.split() + [f"-Wl,-rpath,{PACKAGE}/lib"], cwd=SCRATCH, check=True)
+    words = ["cc", "user.c", "-o", "user", "-I.", f"-I{PACKAGE}/include", "-L.", "-lgravity", f"-L{PACKAGE}/lib"]
+    words += ["-lnbcc_runtime", f"-Wl,-rpath,{SCRATCH}", f"-Wl,-rpath,{PACKAGE}/lib"]
+    subprocess.run(words, cwd=SCRATCH, check=True)
     subprocess.run([str(SCRATCH / "user")], check=True)
 print("the command: right")
