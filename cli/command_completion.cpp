@@ -48,19 +48,46 @@ std::string quoted(const std::string& text, bool for_zsh = false) {
   return result;
 }
 
-using Commands = std::vector<const CLI::App*>;
+std::string joined_names(const std::vector<OptionWord>& words) {
+  std::string names;
+  for (const OptionWord& word : words)
+    names += fmt::format("{}{}", names.empty() ? "" : " ", fmt::join(word.names, " "));
+  return names;
+}
 
-std::string bash_script(const Commands& commands) {
+// An option as zsh's _arguments takes it, for each of its names.
+std::string zsh_arguments(const OptionWord& word, const std::string& values) {
+  std::string arguments;
+  for (const std::string& name : word.names)
+    arguments += fmt::format(" \\\n        '{}[{}]{}'", name, quoted(word.description, true),
+                             word.takes_value ? fmt::format(":value:{}", values) : "");
+  return arguments;
+}
+
+// An option as the command `complete` of fish takes it.
+std::string fish_option(const OptionWord& word) {
+  std::string names;
+  for (const std::string& name : word.names)
+    names += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+  const std::string values = !word.choices.empty() ? fmt::format(" -x -a '{}'", word.choices)
+                             : word.takes_value    ? " -r"
+                                                   : "";
+  return fmt::format("{}{} -d '{}'", names, values, quoted(word.description));
+}
+
+// The scripts complete subcommands, the options of each, and those of `nbcc` alone, such as --version, without values.
+std::string bash_script(const CLI::App& app) {
   std::string names, cases;
-  for (const CLI::App* command : commands) {
+  for (const CLI::App* command : app.get_subcommands(nullptr)) {
     names += (names.empty() ? "" : " ") + command->get_name();
-    std::string options, plain, values;
+    std::string plain, values;
+    std::vector<OptionWord> options;
     for (const OptionWord& word : option_words(*command)) {
       if (word.names.empty()) {
         plain = word.choices;
         continue;
       }
-      options += fmt::format("{}{}", options.empty() ? "" : " ", fmt::join(word.names, " "));
+      options.push_back(word);
       if (!word.choices.empty()) {
         values += fmt::format("        {}) words='{}' ;;\n", fmt::join(word.names, "|"), word.choices);
       }
@@ -70,18 +97,19 @@ std::string bash_script(const Commands& commands) {
         "      case $previous in\n{}"
         "        *) if [[ $current == -* ]]; then words='{}'; else words='{}'; fi ;;\n"
         "      esac ;;\n",
-        command->get_name(), values, options, plain);
+        command->get_name(), values, joined_names(options), plain);
   }
   return fmt::format(
       "# Completion of nbcc for bash: source <(nbcc completion bash)\n"
       "_nbcc() {{\n"
       "  local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} words=''\n"
       "  if (( COMP_CWORD == 1 )); then\n"
-      "    COMPREPLY=($(compgen -W '{} --help --version' -- \"$current\"))\n"
+      "    COMPREPLY=($(compgen -W '{0} {1}' -- \"$current\"))\n"
       "    return\n"
       "  fi\n"
       "  case ${{COMP_WORDS[1]}} in\n"
-      "{}"
+      "    -*) words='{1}' ;;\n"
+      "{2}"
       "  esac\n"
       "  if [[ -n $words ]]; then\n"
       "    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
@@ -92,12 +120,12 @@ std::string bash_script(const Commands& commands) {
       "  fi\n"
       "}}\n"
       "complete -F _nbcc nbcc\n",
-      names, cases);
+      names, joined_names(option_words(app)), cases);
 }
 
-std::string zsh_script(const Commands& commands) {
+std::string zsh_script(const CLI::App& app) {
   std::string names, cases;
-  for (const CLI::App* command : commands) {
+  for (const CLI::App* command : app.get_subcommands(nullptr)) {
     names += fmt::format("    '{}:{}'\n", command->get_name(), quoted(command->get_description()));
     cases += fmt::format("    {})\n      _arguments", command->get_name());
     bool has_plain = false;
@@ -107,18 +135,21 @@ std::string zsh_script(const Commands& commands) {
         has_plain = true;
         cases += fmt::format(" \\\n        '*:{}:{}'", quoted(word.description, true), values);
       }
-      for (const std::string& name : word.names) {
-        cases += fmt::format(" \\\n        '{}[{}]{}'", name, quoted(word.description, true),
-                             word.takes_value ? fmt::format(":value:{}", values) : "");
-      }
+      cases += zsh_arguments(word, values);
     }
     cases += (has_plain ? "" : " \\\n        '*:file:_files'") + std::string(" ;;\n");
   }
+  std::string options;
+  for (const OptionWord& word : option_words(app)) options += zsh_arguments(word, "");
   return fmt::format(
       "#compdef nbcc\n"
       "# Completion of nbcc for zsh: source <(nbcc completion zsh), or put it as _nbcc into a folder of $fpath\n"
       "_nbcc() {{\n"
       "  local -a subcommands=(\n{}  )\n"
+      "  if [[ $words[2] == -* ]]; then\n"
+      "    _arguments{}\n"
+      "    return\n"
+      "  fi\n"
       "  if (( CURRENT == 2 )); then\n"
       "    _describe 'subcommand' subcommands\n"
       "    return\n"
@@ -130,12 +161,14 @@ std::string zsh_script(const Commands& commands) {
       "  esac\n"
       "}}\n"
       "if [[ $funcstack[1] == _nbcc ]]; then _nbcc \"$@\"; else compdef _nbcc nbcc; fi\n",
-      names, cases);
+      names, options, cases);
 }
 
-std::string fish_script(const Commands& commands) {
+std::string fish_script(const CLI::App& app) {
   std::string script = "# Completion of nbcc for fish: nbcc completion fish | source\n";
-  for (const CLI::App* command : commands) {
+  for (const OptionWord& word : option_words(app))
+    script += "complete -c nbcc -n __fish_use_subcommand" + fish_option(word) + "\n";
+  for (const CLI::App* command : app.get_subcommands(nullptr)) {
     script += fmt::format("complete -c nbcc -n __fish_use_subcommand -f -a {} -d '{}'\n", command->get_name(),
                           quoted(command->get_description()));
     const std::string here = fmt::format("complete -c nbcc -n '__fish_seen_subcommand_from {}'", command->get_name());
@@ -144,13 +177,7 @@ std::string fish_script(const Commands& commands) {
         if (!word.choices.empty()) script += fmt::format("{} -f -a '{}'\n", here, word.choices);
         continue;
       }
-      std::string names;
-      for (const std::string& name : word.names)
-        names += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
-      const std::string values = !word.choices.empty() ? fmt::format(" -x -a '{}'", word.choices)
-                                 : word.takes_value    ? " -r"
-                                                       : "";
-      script += fmt::format("{}{}{} -d '{}'\n", here, names, values, quoted(word.description));
+      script += here + fish_option(word) + "\n";
     }
   }
   return script;
@@ -168,8 +195,7 @@ void add_completion(CLI::App& app, Invocation&) {
       "  nbcc completion fish > ~/.config/fish/completions/nbcc.fish");
   command.callback([=, &app] {
     const auto script = *shell == "bash" ? bash_script : *shell == "zsh" ? zsh_script : fish_script;
-    const CLI::App& whole = app;
-    write_standard_output(script(whole.get_subcommands(nullptr)));
+    write_standard_output(script(app));
   });
 }
 

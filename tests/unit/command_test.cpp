@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
@@ -61,9 +62,9 @@ TEST(Command, VersionAsJsonListsWhatIsInside) {
   const Outcome outcome = Shell().nbcc("--version --json");
   EXPECT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.err, IsEmpty());
-  const auto inside = nlohmann::json::parse(outcome.out);
+  const json inside = json::parse(outcome.out), info = json::parse(Shell().nbcc("info --json").out);
   EXPECT_EQ(inside["version"], nbcc_version());
-  EXPECT_THAT(inside["llvm"].get<std::string>(), StartsWith("19."));
+  EXPECT_THAT(info["toolchain"].get<std::string>(), StartsWith("clang " + inside["llvm"].get<std::string>() + " "));
   EXPECT_EQ(inside["instruction_sets"].size(), kIsas.size());
   EXPECT_EQ(inside["instruction_sets"].back(), kIsas.back().name);
   EXPECT_EQ(inside["nvrtc"].is_null(), find_nvrtc().version == 0);
@@ -432,9 +433,15 @@ TEST(Command, CompletionKnowsSubcommandsOptionsAndChoices) {
   EXPECT_EQ(by_bash("nbcc run a.pipe --precision d", 4), "double\n");
   EXPECT_EQ(by_bash("nbcc make-ic plum", 2), "plummer\n");
   EXPECT_EQ(by_bash("nbcc check complete.b", 2), "complete.bash\n");
-  for (const char* other : {"zsh", "fish"}) {
-    const Outcome script = shell.nbcc(std::string("completion ") + other);
+  EXPECT_EQ(by_bash("nbcc --vers", 1), "--version\n");
+  EXPECT_EQ(by_bash("nbcc --version --j", 2), "--json\n");
+  // What comes before the name of an option of `nbcc` alone.
+  const std::map<std::string, std::string> others = {{"zsh", "'--"}, {"fish", "__fish_use_subcommand -l "}};
+  for (const auto& [other, before] : others) {
+    const Outcome script = shell.nbcc("completion " + other);
     for (const std::string& name : subcommand_names()) EXPECT_THAT(script.out, HasSubstr(name)) << other;
+    EXPECT_THAT(script.out, HasSubstr(before + "version")) << other;
+    EXPECT_THAT(script.out, HasSubstr(before + "json")) << other;
   }
 }
 
