@@ -47,7 +47,7 @@ stub libpthread.so.0
 stub libdl.so.2
 stub librt.so.1
 # What the options -lc, -lm, -lpthread and -ldl find. libc_nonshared.a holds functions that are copied into every linked file.
-echo "GROUP ( $folder/libc.so.6 $(find_library libc_nonshared.a) AS_NEEDED ( $folder/$loader ) )" >"$folder/libc.so"
+echo "GROUP ( \"$folder/libc.so.6\" \"$(find_library libc_nonshared.a)\" AS_NEEDED ( \"$folder/$loader\" ) )" >"$folder/libc.so"
 for library in libm.so.6 libpthread.so.0 libdl.so.2 librt.so.1; do
-  echo "INPUT ( $folder/$library )" >"$folder/${library%.*}"
+  echo "INPUT ( \"$folder/$library\" )" >"$folder/${library%.*}"
 done
