@@ -28,7 +28,7 @@ if link <<<'unsigned arc4random(void); int main(void) { return arc4random(); }';
   exit 1
 fi
 grep -q arc4random "$scratch/said" || { cat "$scratch/said"; exit 1; }
-cc -DWHEEL_GLIBC='"2.28"' -shared -fPIC "$1/bindings/python/wheel/newer_glibc.c" -o "$scratch/newer_glibc.so"
+cc -DWHEEL_GLIBC='"2.28"' -shared -fPIC -Wl,-Bsymbolic "$1/bindings/python/wheel/newer_glibc.c" -o "$scratch/newer_glibc.so"
 "$python" "$here/newer_glibc.py" "$scratch/newer_glibc.so" "$(mktemp -d -p "$scratch")"
 bash "$here/wheel_contents.sh" "$scratch/site-packages/nbcc"
 "$python" "$here/wheel_use.py" "$scratch"
