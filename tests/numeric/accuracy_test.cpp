@@ -90,6 +90,7 @@ const Function kFunctions[] = {
     {"sign(x)", EXACT(Real(x > 0) - Real(x < 0)), -1, 1, 1, 1, 0, 0, 0, 0},
     {"erf(x)", EXACT(std::erf(x)), -4, 4, 1, 1, 2.5, 2.5, 2.5, 2.5},
     {"erfc(x)", EXACT(std::erfc(x)), -4, 9, 1, 1, 4.5, 4.5, 4.5, 4.5},
+    {"erfc(y)", EXACT(std::erfc(y)), 1, 1, 1e-3, 2, 4.5, 4.5, 4.5, 4.5},
     {"bessel_j0(x)", EXACT(::j0l(x)), -40, 40, 1, 1, 6.5, 6.5, 6.5, 6.5, amplitude},
     {"bessel_j0(x)", EXACT(::j0l(x)), 6, 1e6, 1, 1, 6.5, 6.5, 6.5, 6.5, amplitude},
     {"bessel_j1(x)", EXACT(::j1l(x)), -40, 40, 1, 1, 6.5, 6.5, 6.5, 6.5, amplitude},
