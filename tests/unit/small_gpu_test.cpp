@@ -154,22 +154,32 @@ TEST_F(SmallGpu, DriverLimitsReachTheSourceOfASearch) {
 
 // A sum in double precision is predicted to take longer where the driver reports slow double arithmetic.
 TEST_F(SmallGpu, SlowDoublesMakeShorterLaunches) {
-  const auto launches_of = [&](int float_to_double, Precision precision) {
+  std::vector<std::int64_t> i_first, range_first;
+  for (std::int64_t k = 0; k <= kN / 30; ++k) i_first.push_back(30 * k), range_first.push_back(k);
+  const std::vector<std::int64_t> begin(kN / 30, 0), end(kN / 30, kN);
+  const auto launches_of = [&](int float_to_double, Precision precision, bool lists) {
     CudaShim::Device kind = CudaShim::small_device();
     kind.float_to_double = float_to_double;
     kind.clock_kilohertz = 3000;
     open(kind);
     load(precision);
-    sum_->set_pairs(PairChoice::All);
+    if (lists)
+      sum_->set_lists(ListArrays{kN / 30, kN / 30, i_first.data(), nullptr, range_first.data(), begin.data(),
+                                 end.data(), nullptr, kN, nullptr, 0});
+    else
+      sum_->set_pairs(PairChoice::All);
     shim_.forget_calls();
     Asked asked;
     sum_->run({.progress = &asked.progress});
     sum_->wait();
     return shim_.calls("launch_kernel") + shim_.calls("launch_kernel_ex");
   };
-  const int of_double = launches_of(2, Precision::Double), of_float = launches_of(2, Precision::Single);
-  EXPECT_GT(launches_of(32, Precision::Double), of_double);
-  EXPECT_EQ(launches_of(32, Precision::Single), of_float);
+  for (const bool lists : {false, true}) {
+    SCOPED_TRACE(lists ? "lists" : "all pairs");
+    const int of_double = launches_of(2, Precision::Double, lists), of_float = launches_of(2, Precision::Single, lists);
+    EXPECT_GT(launches_of(32, Precision::Double, lists), of_double);
+    EXPECT_EQ(launches_of(32, Precision::Single, lists), of_float);
+  }
 }
 
 }  // namespace
