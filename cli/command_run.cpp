@@ -71,12 +71,49 @@ ParticleColumn side_by_side(const std::vector<ParticleColumn>& outputs, std::int
   return all;
 }
 
-// A table of the outputs, with the record of the run as attributes.
+std::vector<double> numbers_of(const ParticleColumn& column) {
+  std::vector<double> numbers;
+  for (std::int64_t row = 0; row < column.rows(); ++row)
+    for (int c = 0; c < column.components; ++c) numbers.push_back(ColumnComponent{&column, c}.at(row));
+  return numbers;
+}
+
+// The totals of a pipeline without other outputs: a table of them, with a row for each element of an array.
+ParticleTable table_of_totals(std::vector<ParticleColumn> totals, const RunOptions& options) {
+  ParticleTable table;
+  table.rows = totals.front().rows();
+  for (const ParticleColumn& total : totals)
+    if (total.rows() != table.rows)
+      throw UsageError(
+          fmt::format("the totals '{}' and '{}' have {} and {} elements, so that no table has both: say "
+                      "--total, without -o",
+                      totals.front().name, total.name, table.rows, total.rows()));
+  if (is_npy(options) && totals.size() > 1) {
+    table.columns.push_back(side_by_side(totals, table.rows));
+    table.unnamed = true;
+  } else {
+    table.columns = std::move(totals);
+  }
+  return table;
+}
+
+// A table of the outputs, with the record of the run as attributes. Totals of a pipeline that has other outputs are
+// attributes, too.
 ParticleTable result_table(const ParticleSum& sum, std::vector<ParticleColumn> outputs, const ParticleTable& i_table,
                            const RunOptions& options) {
   ParticleTable table;
   table.rows = i_table.rows;
-  if (is_npy(options) && outputs.size() > 1) {
+  std::vector<ParticleColumn> totals;
+  for (std::size_t k = sum.totals().size(); k-- > 0;) {
+    if (!sum.totals()[k]) continue;
+    totals.insert(totals.begin(), std::move(outputs[k]));
+    outputs.erase(outputs.begin() + std::ptrdiff_t(k));
+  }
+  if (outputs.empty()) {
+    if (options.update) throw UsageError("--update: all outputs are totals, which the i-particles have no column for");
+    table = table_of_totals(std::move(totals), options);
+    totals.clear();
+  } else if (is_npy(options) && outputs.size() > 1) {
     table.columns.push_back(side_by_side(outputs, table.rows));
     table.unnamed = true;
   } else {
@@ -95,6 +132,8 @@ ParticleTable result_table(const ParticleSum& sum, std::vector<ParticleColumn> o
     table.attributes.emplace_back("param " + param.name, param.values.size() <= kMaxValuesShown
                                                              ? fmt::format("{}", fmt::join(param.values, ", "))
                                                              : fmt::format("{} values", param.values.size()));
+  for (const ParticleColumn& total : totals)
+    table.attributes.emplace_back("total " + total.name, fmt::format("{}", fmt::join(numbers_of(total), ", ")));
   return table;
 }
 
@@ -160,10 +199,11 @@ ParticleTable updated_table(const ParticleTable& particles, ParticleTable result
   return table;
 }
 
-// Total, minimum and maximum of one output component over all i.
+// Total, minimum and maximum of one output component over all i; of an output(total) only its value, as `sum`.
 struct Total {
   std::string name;
   double sum = 0, least = 0, greatest = 0;
+  bool is_output = false;
 };
 
 // Keys of attributes must not contain brackets: "acc[0]" becomes "acc 0".
@@ -173,9 +213,18 @@ std::string attribute_name(std::string name) {
   return name;
 }
 
-std::vector<Total> totals_of(const std::vector<ParticleColumn>& outputs, std::int64_t rows) {
+std::vector<Total> totals_of(const ParticleSum& sum, const std::vector<ParticleColumn>& outputs) {
   std::vector<Total> totals;
-  for (const ParticleColumn& output : outputs) {
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    const ParticleColumn& output = outputs[k];
+    if (sum.totals()[k]) {
+      const std::vector<double> numbers = numbers_of(output);
+      for (std::size_t c = 0; c < numbers.size(); ++c)
+        totals.push_back(
+            {numbers.size() == 1 ? output.name : fmt::format("{}[{}]", output.name, c), numbers[c], 0, 0, true});
+      continue;
+    }
+    const std::int64_t rows = output.rows();
     for (int c = 0; c < output.components; ++c) {
       const ColumnComponent from{&output, c};
       Total total{output.components == 1 ? output.name : fmt::format("{}[{}]", output.name, c)};
@@ -198,19 +247,23 @@ std::vector<Total> totals_of(const std::vector<ParticleColumn>& outputs, std::in
 
 void add_totals(ParticleTable& results, const std::vector<Total>& totals) {
   for (const Total& t : totals)
-    results.attributes.emplace_back("total " + attribute_name(t.name), fmt::format("{}", t.sum));
+    if (!t.is_output) results.attributes.emplace_back("total " + attribute_name(t.name), fmt::format("{}", t.sum));
 }
 
 std::string text_of(const std::vector<Total>& totals) {
   std::string text = fmt::format("{:<16} {:>24} {:>24} {:>24}\n", "output", "total", "least", "greatest");
   for (const Total& t : totals)
-    text += fmt::format("{:<16} {:>24} {:>24} {:>24}\n", t.name, t.sum, t.least, t.greatest);
+    text += t.is_output ? fmt::format("{:<16} {:>24}\n", t.name, t.sum)
+                        : fmt::format("{:<16} {:>24} {:>24} {:>24}\n", t.name, t.sum, t.least, t.greatest);
   return text;
 }
 
 nlohmann::json json_of(const std::vector<Total>& totals) {
   nlohmann::json all = nlohmann::json::object();
-  for (const Total& t : totals) all[t.name] = {{"total", t.sum}, {"least", t.least}, {"greatest", t.greatest}};
+  for (const Total& t : totals) {
+    all[t.name] = {{"total", t.sum}};
+    if (!t.is_output) all[t.name].update({{"least", t.least}, {"greatest", t.greatest}});
+  }
   return all;
 }
 
@@ -252,16 +305,18 @@ void run_run(RunOptions options, const std::string& command_line) {
   if (options.plan) return write_standard_output(sum.plan());
   if (update) {  // check the update with outputs of zeros, before a run that may take long
     ParticleTable results = result_table(sum, sum.outputs(), i_table, options);
-    if (options.total) add_totals(results, totals_of(sum.outputs(), i_table.rows));
+    if (options.total) add_totals(results, totals_of(sum, sum.outputs()));
     add_origin(results, command_line);
     update->check(results);
   }
+  const bool has_totals_only = std::ranges::find(sum.totals(), false) == sum.totals().end();
+  if (has_totals_only && !options.output.path.empty()) result_table(sum, sum.outputs(), i_table, options);  // a check
   run_with_progress(sum);
   show_warnings(sum, particles);
   // On standard error, because the results may go to standard output.
   if (options.statistics)
     fmt::print(stderr, "{}", options.json ? json_of(sum.statistics()).dump(2) + "\n" : text_of(sum.statistics()));
-  const std::vector<Total> totals = options.total ? totals_of(sum.outputs(), i_table.rows) : std::vector<Total>();
+  const std::vector<Total> totals = options.total ? totals_of(sum, sum.outputs()) : std::vector<Total>();
   if (!options.output.path.empty()) {
     ParticleTable results = result_table(sum, std::move(sum.outputs()), i_table, options);
     add_totals(results, totals);

@@ -106,8 +106,9 @@ OutputReport compare(const Field& field, std::size_t output, const ParticleColum
   for (const std::vector<std::int64_t>& pairs : expected.undecided_pairs) report.pairs += pairs[output];
   for (int c = 0; c < field.components(); ++c) {
     const auto component = std::size_t(field.first + c);
-    for (std::size_t k = 0; k < which.size(); ++k) {
-      const double value = ColumnComponent{&got, c}.at(which[k]), wanted = expected.values[component][k];
+    for (std::size_t k = 0; k < expected.values[component].size(); ++k) {
+      const double value = ColumnComponent{&got, c}.at(field.total ? 0 : which[k]),
+                   wanted = expected.values[component][k];
       const double scale = report.integral ? 1 : expected.scale[component][k], bound = expected.bound[component][k];
       const double error = error_of(value, wanted), relative = ratio(error, scale), used = ratio(error, bound);
       report.differ += error != 0;
@@ -126,13 +127,13 @@ OutputReport compare(const Field& field, std::size_t output, const ParticleColum
       if (used > 1) ++report.wrong;
       if (report.worst < 0 || used > report.bound_ratio) {
         report.bound_ratio = used;
-        report.worst = which[k];
+        report.worst = field.total ? -1 : which[k];
       }
     }
   }
   // If all integers are exact, the largest bound is shown.
   if (report.integral && report.largest == 0) report.bound = report.max_bound;
-  const double count = double(which.size()) * field.components();
+  const double count = double(field.total ? 1 : which.size()) * field.components();
   report.rms = count > 0 ? std::sqrt(squares / count) : 0;
   return report;
 }

@@ -13,7 +13,7 @@ namespace {
 
 // "output(sum)", "input_j", ...
 std::string role_of(const FieldLayout& field) {
-  return field.role == Role::Output ? fmt::format("output({})", name(field.reduction)) : std::string(name(field.role));
+  return field.role == Role::Output ? fmt::format("output({})", reduction_text(field)) : std::string(name(field.role));
 }
 
 }  // namespace

@@ -98,6 +98,7 @@ struct ParticleSum::State {
   std::vector<ParamValue> params{};
   std::deque<std::vector<double>> gathered{};  // copies of fields whose components come from several columns
   std::vector<ParticleColumn> outputs{};
+  std::vector<bool> totals{};  // parallel to `outputs`
   std::optional<DeviceArrays> on_device{};
 };
 
@@ -185,15 +186,26 @@ void ParticleSum::bind(const std::vector<BoundField>& fields, std::int64_t ni, s
     state.sum.bind(field.field, place(where, int(field.from.size())));
   }
   // All outputs are created before the first is bound, because the vector moves them while it grows.
-  for (const Field& field : state.fields) {
-    if (field.role != NBCC_OUTPUT) continue;
+  state.totals.clear();
+  const KernelSource& source = state.pipeline.get()->kernel->source;
+  for (const FieldLayout& field : source.fields) {
+    if (field.role != Role::Output) continue;
     const ElementType type = field.integral ? ElementType::Int64 : ElementType::Double;
-    state.outputs.push_back({field.name, field.components, make_data(type, std::size_t(ni * field.components))});
+    const std::int64_t rows = field.total ? std::max(field.length, 1) : ni;
+    const int components = field.total ? field.width : field.components();
+    state.outputs.push_back({field.name, components, make_data(type, std::size_t(rows * components))});
+    state.totals.push_back(field.total);
   }
-  for (ParticleColumn& output : state.outputs) {
+  for (std::size_t k = 0; k < state.outputs.size(); ++k) {
+    ParticleColumn& output = state.outputs[k];
     View where = view_of(output, 0);
     where.read_only = false;
-    state.sum.bind(output.name, place(where, output.components));
+    int components = output.components;
+    if (state.totals[k]) {  // all rows are the one row of a total
+      components *= int(where.where.count);
+      where.where.count = 1;
+    }
+    state.sum.bind(output.name, place(where, components));
   }
 }
 
@@ -246,5 +258,6 @@ const CudaKernel& ParticleSum::cuda_kernel() const {
 }
 
 std::vector<ParticleColumn>& ParticleSum::outputs() { return state_->outputs; }
+const std::vector<bool>& ParticleSum::totals() const { return state_->totals; }
 
 }  // namespace nbcc

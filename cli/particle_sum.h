@@ -62,8 +62,11 @@ class ParticleSum {
   void set_launch(const LaunchConfig& overrides);
   const CudaKernel& cuda_kernel() const;
 
-  // One column per output: double, or int64 if the output is integral.
+  // One column per output: double, or int64 if the output is integral. The column of a total has one row, or one for
+  // each element of its array.
   std::vector<ParticleColumn>& outputs();
+  // Whether the output is a total; parallel to outputs().
+  const std::vector<bool>& totals() const;
 
  private:
   void prepare(const KernelChoice& choice, const std::vector<ParamValue>& params);

@@ -33,6 +33,11 @@ constexpr bool is_sum(Reduction r) { return r == Reduction::Sum || r == Reductio
 constexpr bool is_exponential(Reduction r) { return r == Reduction::LogSumExp || r == Reduction::Softmax; }
 // True for the reductions of hidden accumulators, which no caller sees.
 constexpr bool is_hidden(Reduction r) { return r >= Reduction::Weighted; }
+// True for the reductions that a total may have. The others need more of each i than its result.
+constexpr bool can_be_total(Reduction r) {
+  return is_sum(r) || r == Reduction::Min || r == Reduction::Max || r == Reduction::Product ||
+         r == Reduction::LogSumExp;
+}
 constexpr bool keeps_index(Reduction r) { return r == Reduction::ArgMin || r == Reduction::ArgMax; }
 constexpr bool is_minimum(Reduction r) { return r == Reduction::Min || r == Reduction::ArgMin; }
 
@@ -59,6 +64,7 @@ struct FieldShape {
   int width = 1;                         // 1: scalar; 2..4: vec2..vec4
   int first = 0;                         // index of its first component among all components of its role
   Reduction reduction = Reduction::Sum;  // of an output
+  bool total = false;                    // an output(total): one value for the run, reduced over i by the runtime
   int follows = -1;                      // of an output(at): first component of its argmin or argmax
   std::vector<double> defaults;          // of a param: empty, or one value per component
   std::string comment;                   // the user's comment after the declaration

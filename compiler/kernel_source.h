@@ -80,6 +80,7 @@ enum class Frame : std::uint8_t {
   Lists,        // ranges of j that the caller lists for groups of i; on the CPU also sums with exclusions
   ListedPairs,  // CUDA: pairs that the caller lists one by one
   IndexChecks,  // CUDA: no sums; computes the ranges of table indices
+  Totals,       // CUDA: no sums; reduces the values of i to totals
 };
 
 // The source of a kernel with one frame around its pair body, for the backend's compiler.

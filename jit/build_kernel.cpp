@@ -113,12 +113,14 @@ KernelSource build_kernel(const Backend& backend, const Pipeline& pipeline, cons
   KernelSource kernel = backend.emit(optimize_and_dump(compared, options, backend.target(isa), dump_folder), options,
                                      isa, neighbourhood, find_table_indices(pipeline));
   describe_neighbours(kernel, pipeline, proof);
-  add_nearest(kernel, pipeline,
+  // The kernels that a run consists of compute the values of each i, which the run reduces to totals.
+  const Pipeline of_each_i = without_totals(pipeline);
+  add_nearest(kernel, of_each_i,
               [&](const Pipeline& bounded) { return build_kernel(backend, bounded, options, isa, ""); });
-  kernel.far_kernels = [&backend, pipeline, options, isa](Precision at_least) {
+  kernel.far_kernels = [&backend, of_each_i, options, isa](Precision at_least) {
     Options how = options;
     how.precision = std::max(how.precision, at_least);
-    FarKernels made = build_far_kernels(backend, pipeline, how, isa);
+    FarKernels made = build_far_kernels(backend, of_each_i, how, isa);
     made.raised = how.precision != options.precision;
     return made;
   };

@@ -23,7 +23,9 @@ std::string brackets(const std::vector<int>& shape) {
 std::string declaration(const Argument& argument, const std::string& real) {
   const std::string type = c_type(argument, real), shape = brackets(argument.shape);
   const std::string constant = argument.kind == Argument::Kind::Output ? "" : "const ";
-  if (!argument.is_array()) return fmt::format("{}{} {}{}", shape.empty() ? "" : constant, type, argument.name, shape);
+  const bool is_value = !argument.is_array() && shape.empty();
+  if (is_value || (!argument.has_rows() && !shape.empty()))
+    return fmt::format("{}{} {}{}", is_value ? "" : constant, type, argument.name, shape);
   if (shape.empty()) return fmt::format("{}{}* {}", constant, type, argument.name);
   return fmt::format("{}{} (*{}){}", constant, type, argument.name, shape);
 }
@@ -37,7 +39,7 @@ std::vector<std::string> declarations(const Signature& signature, const std::str
 std::string comment(const Signature& signature) {
   std::string text = "/*";
   const auto in_table = [](const Argument& argument) {
-    const std::string rows = !argument.is_array()                         ? ""
+    const std::string rows = !argument.has_rows()                         ? ""
                              : argument.on_i()                            ? "[ni]"
                              : argument.kind == Argument::Kind::InputPair ? "[pairs]"
                                                                           : "[nj]";

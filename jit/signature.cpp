@@ -137,7 +137,8 @@ Signature signature_of(const Source& source, const KernelSource& kernel) {
   if (signature.is_only_opened) return signature;
   for (const Argument::Kind kind : {Argument::Kind::CountI, Argument::Kind::CountJ}) {
     const auto first = std::ranges::find_if(arguments, [&](const Argument& argument) {
-      return kind == Argument::Kind::CountI ? argument.on_i() : argument.kind == Argument::Kind::InputJ;
+      return kind == Argument::Kind::CountI ? argument.on_i() && argument.has_rows()
+                                            : argument.kind == Argument::Kind::InputJ;
     });
     arguments.insert(first == arguments.end() ? arguments.begin() : first, count(kind));
   }

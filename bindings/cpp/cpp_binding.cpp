@@ -18,12 +18,17 @@ std::string number_type(const Argument& argument, const std::string& real) {
 // True if a side has array arguments; its count then follows from these and is not an argument.
 bool has_rows(const Signature& signature, bool on_i) {
   for (const Argument& argument : signature.arguments) {
-    if (argument.is_array() && argument.on_i() == on_i) return true;
+    if (argument.has_rows() && argument.on_i() == on_i) return true;
   }
   return false;
 }
 
 std::string declaration(const Argument& argument, const std::string& real) {
+  if (argument.field.total) {
+    const std::string type = number_type(argument, real);
+    return argument.shape.empty() ? fmt::format("{}* {}", type, argument.name)
+                                  : fmt::format("std::array<{}, {}>* {}", type, argument.width(), argument.name);
+  }
   if (argument.is_array()) {
     const bool is_output = argument.kind == Argument::Kind::Output;
     return fmt::format("nbcc::Rows<{}{}, {}> {}", is_output ? "" : "const ", number_type(argument, real),
@@ -36,22 +41,24 @@ std::string declaration(const Argument& argument, const std::string& real) {
 
 // The expression that passes an argument to the C function.
 std::string passed(const Argument& argument, const std::string& real) {
-  if (argument.is_count()) return argument.name;
+  if (argument.is_count() || (argument.field.total && argument.shape.empty())) return argument.name;
   if (argument.shape.empty()) return argument.is_array() ? argument.name + ".data()" : argument.name;
   std::string rows;  // the type that a pointer to an array points to
-  for (std::size_t k = argument.is_array() ? 0 : 1; k < argument.shape.size(); ++k) {
+  for (std::size_t k = argument.has_rows() ? 0 : 1; k < argument.shape.size(); ++k) {
     rows += fmt::format("[{}]", argument.shape[k]);
   }
-  if (!argument.is_array() && rows.empty()) return argument.name + ".data()";
+  const std::string data =
+      argument.field.total ? fmt::format("({0} ? {0}->data() : nullptr)", argument.name) : argument.name + ".data()";
+  if (!argument.has_rows() && rows.empty()) return data;
   const bool is_output = argument.kind == Argument::Kind::Output;
-  return fmt::format("reinterpret_cast<{}{} (*){}>({}.data())", is_output ? "" : "const ", number_type(argument, real),
-                     rows, argument.name);
+  return fmt::format("reinterpret_cast<{}{} (*){}>({})", is_output ? "" : "const ", number_type(argument, real), rows,
+                     data);
 }
 
 std::string count_of_side(const Signature& signature, bool on_i) {
   std::vector<std::string> rows;
   for (const Argument& argument : signature.arguments) {
-    if (!argument.is_array() || argument.on_i() != on_i) continue;
+    if (!argument.has_rows() || argument.on_i() != on_i) continue;
     // Inputs are required, even if they have no particles.
     const std::string wanted = argument.kind == Argument::Kind::Output ? argument.name + ".is_wanted()" : "true";
     rows.push_back(fmt::format("{{\"{0}\", {0}.count(), {1}}}", argument.name, wanted));

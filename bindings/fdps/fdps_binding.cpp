@@ -40,6 +40,11 @@ void check_sums_over_parts(const LibraryPipeline& one) {
     if (field.role == Role::InputPair)
       diagnostics.push_back(
           {Severity::Error, field.where, "FDPS's lists have no pairs: an input_pair cannot be used with it"});
+    if (field.total)
+      diagnostics.push_back({Severity::Error, field.where,
+                             fmt::format("output '{}' is a total, which FDPS has no place for: it keeps results with "
+                                         "their i-particles; declare it as output({}) and reduce it over these",
+                                         field.name, name(field.reduction))});
     if (field.role == Role::Output && field.reduction == Reduction::Softmax)
       diagnostics.push_back({Severity::Error, field.where,
                              fmt::format("output '{}' is a softmax, which FDPS cannot use: it passes a subset of the "

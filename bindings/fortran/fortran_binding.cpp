@@ -23,7 +23,7 @@ std::string dimensions(const Argument& argument, const std::string& count) {
   for (auto n = argument.shape.rbegin(); n != argument.shape.rend(); ++n) {
     text += fmt::format("{}{}", text.empty() ? "" : ", ", *n);
   }
-  if (argument.is_array()) text += (text.empty() ? "" : ", ") + count;
+  if (argument.has_rows()) text += (text.empty() ? "" : ", ") + count;
   return text.empty() ? "" : "(" + text + ")";
 }
 

@@ -356,7 +356,21 @@ OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::
     finish.set_i(i, &reduced);
     for (std::size_t c = 0; c < outputs; ++c) result.values[c][std::size_t(k)] = finish[pipeline.finished[c]][0];
   }
+  for (std::size_t c = 0; c < outputs; ++c) {
+    const Field& field = pipeline.field_of(Role::Output, int(c));
+    if (!field.total) continue;
+    const double total = total_of(field, result.values[c]);
+    const std::vector<double>& sizes = result.magnitudes[c];
+    result.magnitudes[c] = {is_sum(field.reduction) ? total_of(field, sizes) : std::fabs(total)};
+    result.values[c] = {total};
+  }
   return result;
+}
+
+double total_of(const Field& output, std::span<const double> values) {
+  Reducer reducer(output.reduction, output.type == Type::Int || output.type == Type::Index);
+  for (const double value : values) reducer.take(value, 0, 0);
+  return reducer.value(1);
 }
 
 }  // namespace nbcc

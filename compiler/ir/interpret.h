@@ -34,13 +34,18 @@ struct Acting {
 Acting acting_on(const OracleInput& input, std::int64_t i);
 
 struct OracleOutput {
-  std::vector<std::vector<double>> values;      // [output component][index in `which`], after finish()
+  // [output component][index in `which`], after finish(); of a total only [component][0], reduced over `which`.
+  std::vector<std::vector<double>> values;
   std::vector<std::vector<double>> magnitudes;  // sum of |term| (Sum), |value| otherwise; before finish()
 };
 
 // Evaluates the i-particles `which` (indices into 0..ni-1; empty means all). An empty sum is 0; an empty min is
 // +inf, an empty max -inf (for integers the largest and the smallest of 64 bits), an empty argmin or argmax -1. Sums
 // are compensated, in the order of j or of the listed pairs.
+// A total is the identity of its reduction if no i is evaluated, that is if ni is 0.
 OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::span<const std::int64_t> which = {});
+
+// The reduction of the values of i to a total, in their order. Sums are compensated.
+double total_of(const Field& output, std::span<const double> values);
 
 }  // namespace nbcc

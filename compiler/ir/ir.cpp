@@ -63,6 +63,11 @@ std::string_view name(Reduction reduction) {
   return names[std::size_t(reduction)];
 }
 
+std::string reduction_text(const FieldShape& output) {
+  if (!output.total) return std::string(name(output.reduction));
+  return output.reduction == Reduction::Sum ? "total" : "total, " + std::string(name(output.reduction));
+}
+
 // Hash table with linear probing, at most half full.
 NodeId Graph::intern(Node node) {
   if (2 * nodes_.size() >= slots_.size()) grow();
@@ -216,6 +221,11 @@ std::vector<NodeId> Pipeline::roots() const {
   }
   if (within != kNone) result.push_back(within);
   return result;
+}
+
+Pipeline without_totals(Pipeline pipeline) {
+  for (Field& field : pipeline.fields) field.total = false;
+  return pipeline;
 }
 
 int count_operations(const Pipeline& pipeline) {

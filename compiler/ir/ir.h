@@ -72,8 +72,9 @@ std::vector<bool> reachable(const Graph& graph, const std::vector<NodeId>& roots
 // For each node the number of its direct uses, by reachable nodes and by roots.
 std::vector<int> count_uses(const Graph& graph, const std::vector<NodeId>& roots);
 
-std::string_view name(Role role);            // "input_i", ...
-std::string_view name(Reduction reduction);  // "sum", ...
+std::string_view name(Role role);                      // "input_i", ...
+std::string_view name(Reduction reduction);            // "sum", ...
+std::string reduction_text(const FieldShape& output);  // as declared: "sum", "total", "total, min"
 
 struct Field : FieldShape {
   Type type = Type::Real;
@@ -125,6 +126,9 @@ struct Pipeline {
   // index is -1, an integer minimum or maximum the identity.
   bool becomes_nan(int output) const;
 };
+
+// The pipeline with outputs of each i in place of its totals.
+Pipeline without_totals(Pipeline pipeline);
 
 // The number of arithmetic operations and functions per pair as the user wrote them, equal expressions once (costs: see
 // OpFacts::cost). Fma counts as two, each component's reduction as one; negations, comparisons, selections and

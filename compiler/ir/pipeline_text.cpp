@@ -65,7 +65,7 @@ std::string default_text(const Field& field) {
 
 std::string declaration(const Field& field) {
   std::string text(name(field.role));
-  if (field.role == Role::Output) text += fmt::format("({})", name(field.reduction));
+  if (field.role == Role::Output) text += fmt::format("({})", reduction_text(field));
   text += fmt::format(" {} {}", type_text(field), field.name);
   if (field.columns > 0)
     text += fmt::format("[{}][{}]", field.length / field.columns, field.columns);

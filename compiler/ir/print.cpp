@@ -50,7 +50,7 @@ std::string print_field(const Field& field) {
   std::string type(name(field.type));
   if (field.width > 1) type = fmt::format("{} vec{}", type, field.width);
   std::string role(name(field.role));
-  if (field.role == Role::Output) role += fmt::format("({})", name(field.reduction));
+  if (field.role == Role::Output) role += fmt::format("({})", reduction_text(field));
   std::string result = fmt::format("{} {} {}", role, type, field.name);
   if (field.length > 0) result += fmt::format("[{}]", field.length);
   if (!field.defaults.empty()) result += fmt::format(" = {}", fmt::join(field.defaults, ", "));

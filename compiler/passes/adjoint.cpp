@@ -60,6 +60,12 @@ std::vector<Field> chosen_outputs(const Pipeline& forward, const std::vector<std
     if (field.reduction == Reduction::Product || field.reduction == Reduction::At)
       throw InvalidAdjoint{fmt::format("output '{}' is an output({}), which nbcc does not differentiate", field.name,
                                        name(field.reduction))};
+    // The weight of a pair in a total logsumexp follows from the total alone, unless finish() adds values of i to it.
+    const bool by_total =
+        field.reduction == Reduction::Sum || (field.reduction == Reduction::LogSumExp && forward.finished.empty());
+    if (field.total && !by_total)
+      throw InvalidAdjoint{fmt::format("output '{}' is an output({}){}, which nbcc does not differentiate", field.name,
+                                       reduction_text(field), is_exponential(field.reduction) ? " with finish()" : "")};
     result.push_back(field);
   }
   if (result.empty()) throw InvalidAdjoint{fmt::format("pipeline '{}' has no output to differentiate", forward.name)};

@@ -166,11 +166,7 @@ void Lowering::combine_contributions() {
     const Field& field = pipeline_.field_of(Role::Output, component);
     const auto has_guard = [&](const Contributed& c) { return c.guard == parts[0].guard; };
     const auto is_whole = [&](const Contributed& c) { return (*graph_)[c.value].type == Type::Index; };
-    const bool minimum = is_minimum(field.reduction);
-    const Op op = is_sum(field.reduction)                 ? Op::Add
-                  : field.reduction == Reduction::Product ? Op::Mul
-                  : minimum                               ? Op::Min
-                                                          : Op::Max;
+    const Op op = combining_operation(field.reduction);
     // More than 16 ones per pair: a float would not count them exactly over a tile.
     if (field.reduction == Reduction::Count && parts.size() > 16)
       for (Contributed& part : parts) part.value = cast(part.value, Type::Double, {});

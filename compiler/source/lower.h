@@ -96,6 +96,11 @@ std::optional<Assignment> assignment_in(const clang::Stmt* statement);
 // The operation of "+" or "+="; none for other signs.
 std::optional<Op> arithmetic_operation(llvm::StringRef sign);
 
+// The operation that combines two results of a reduction; Max for those that keep an index or exponentials.
+constexpr Op combining_operation(Reduction r) {
+  return is_sum(r) ? Op::Add : r == Reduction::Product ? Op::Mul : is_minimum(r) ? Op::Min : Op::Max;
+}
+
 // True for a variable, an element or a component of one; false for temporary values.
 bool is_part_of_variable(const clang::Expr* expression);
 
@@ -176,9 +181,11 @@ class Lowering {
   void contribute(const LValue& lvalue, const Value& value, Reduction reduction, clang::SourceLocation where,
                   NodeId logit = kNone);
   void count(const LValue& lvalue, const clang::Expr* right, clang::SourceLocation where);
+  void add_to_total(const LValue& lvalue, const Value& value, clang::SourceLocation where);
   NodeId contributed_value(const Field& field, Reduction reduction, NodeId part, clang::SourceLocation where);
   Contribution combine_exponentials(const std::vector<Contributed>& parts, Reduction reduction);
   const Field* output_of(const clang::VarDecl* variable) const;
+  const Field* reduced_by_statement(const clang::VarDecl* variable) const;
   bool refers_to(const clang::Expr* expression, const LValue& lvalue);
   std::string how_to_change(const Field& output) const;
 

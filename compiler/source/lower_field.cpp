@@ -98,11 +98,17 @@ Field Lowering::field_named(const clang::VarDecl* variable, llvm::StringRef anno
   else {
     field.role = Role::Output;
     annotation.consume_front("output:");
-    const auto reduction = reduction_named(annotation);
+    const auto [first, second] = annotation.split(',');
+    field.total = first.trim() == "total";
+    const llvm::StringRef named = !field.total ? annotation : annotation.contains(',') ? second.trim() : "sum";
+    const auto reduction = reduction_named(named);
     if (!reduction)
-      throw Rejected{where,
-                     fmt::format("'{}' is no reduction; there are {}", annotation.str(), all_reductions("@", "and"))};
+      throw Rejected{where, fmt::format("'{}' is no reduction; there are {}", named.str(), all_reductions("@", "and"))};
     field.reduction = *reduction;
+    if (field.total && !can_be_total(*reduction))
+      throw Rejected{where, fmt::format("'{0}' is no reduction of a total; there are output(total), which sums, and "
+                                        "output(total, min), max, count, product and logsumexp",
+                                        named.str())};
   }
   const Shape shape = shape_of(variable->getType(), where, field.role == Role::Param);
   if (is_unsigned(variable->getType()))

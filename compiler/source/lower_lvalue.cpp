@@ -76,6 +76,10 @@ Value Lowering::read(const LValue& lvalue, clang::SourceLocation where) {
     if (std::ranges::any_of(frame.by_reference, [&](const LValue& part) { return overlap(part, lvalue); }))
       throw Rejected{where, fmt::format("'{}' is changed by '{}' through a reference: read it by the parameter's name",
                                         lvalue.variable->getName().str(), frame.function->getName().str())};
+  if (const Field* const output = output_of(lvalue.variable); output && output->total)
+    throw Rejected{where, fmt::format("finish() cannot read the total '{0}', which is known after the last i; it may "
+                                      "change it as pairs do",
+                                      output->name)};
   const Value whole = read_variable(lvalue.variable, where);
   Value value{lvalue.shape, {}};
   for (int c = 0; c < lvalue.shape.components(); ++c) {

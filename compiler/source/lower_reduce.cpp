@@ -15,13 +15,19 @@ const Field* Lowering::output_of(const clang::VarDecl* variable) const {
   return field.role == Role::Output ? &field : nullptr;
 }
 
+// The output that a statement changes by its reduction. In finish() these are the totals; other outputs are assigned.
+const Field* Lowering::reduced_by_statement(const clang::VarDecl* variable) const {
+  const Field* const output = output_of(variable);
+  return output && (output->total || !finishing_) ? output : nullptr;
+}
+
 // `acc += e`, `acc -= e`, `m = max(m, e)`, `near = argmin(near, e)` and other reductions. False if the expression
 // changes no output.
 bool Lowering::reduce(const clang::Expr* expression) {
   const clang::SourceLocation where = expression->getExprLoc();
   if (const auto* u = llvm::dyn_cast<clang::UnaryOperator>(expression); u && u->isIncrementDecrementOp()) {
     const LValue lvalue = lvalue_of(u->getSubExpr());
-    const Field* const field = output_of(lvalue.variable);
+    const Field* const field = reduced_by_statement(lvalue.variable);
     if (!field) return false;
     if (field->reduction == Reduction::Count) throw Rejected{where, how_to_change(*field)};
     const Value one{{Type::Int, 0, 1}, {graph_->constant(u->isIncrementOp() ? 1 : -1, Type::Int)}};
@@ -32,7 +38,7 @@ bool Lowering::reduce(const clang::Expr* expression) {
   if (!assignment) return false;
   const auto& [left, right, sign] = *assignment;
   const LValue lvalue = lvalue_of(left);
-  const Field* field = output_of(lvalue.variable);
+  const Field* field = reduced_by_statement(lvalue.variable);
   if (!field) return false;
   if (field->reduction == Reduction::Count) {
     if (sign != "+=") throw Rejected{where, how_to_change(*field)};
@@ -55,13 +61,14 @@ std::string Lowering::how_to_change(const Field& output) const {
     return "OUTPUT is a sum: it is changed by 'OUTPUT[k] += ...' or 'OUTPUT[k] -= ...' only";
   if (output.reduction == Reduction::At)
     return fmt::format("output(at) '{0}' is changed by '{0} = at(near, ...)' only", output.name);
+  const std::string declared = fmt::format("output({}) '{}'", reduction_text(output), output.name);
   if (output.reduction == Reduction::Sum)
-    return fmt::format("output(sum) '{0}' is changed by '{0} += ...' or '{0} -= ...' only", output.name);
+    return fmt::format("{0} is changed by '{1} += ...' or '{1} -= ...' only", declared, output.name);
   if (output.reduction == Reduction::Product)
-    return fmt::format("output(product) '{0}' is changed by '{0} *= ...' only", output.name);
+    return fmt::format("{0} is changed by '{1} *= ...' only", declared, output.name);
   if (output.reduction == Reduction::Count)
-    return fmt::format("output(count) '{0}' is changed by '{0} += condition' only", output.name);
-  return fmt::format("output({0}) '{1}' is changed by '{1} = {0}({1}, {2})' only", name(output.reduction), output.name,
+    return fmt::format("{0} is changed by '{1} += condition' only", declared, output.name);
+  return fmt::format("{0} is changed by '{1} = {2}({1}, {3})' only", declared, output.name, name(output.reduction),
                      output.reduction == Reduction::Softmax ? "logit, value" : "...");
 }
 
@@ -130,6 +137,8 @@ void Lowering::count(const LValue& lvalue, const clang::Expr* right, clang::Sour
     throw Rejected{where, fmt::format("output(count) '{0}' counts pairs for which a condition holds: write "
                                       "'{0} += condition', as in '{0} += x > 0'",
                                       output_of(lvalue.variable)->name)};
+  if (finishing_)
+    return add_to_total(lvalue, {{Type::Index, 0, 1}, {cast(condition(bare), Type::Index, where)}}, where);
   const NodeId before = path_;
   path_ = conjunction(path_, condition(bare));
   contribute(lvalue, {{Type::Real, 0, 1}, {graph_->constant(1, Type::Float)}}, Reduction::Count, where);
@@ -205,9 +214,10 @@ void Lowering::contribute(const LValue& lvalue, const Value& value, Reduction re
   if (field.reduction != reduction) {
     if (pipeline_.dialect == Dialect::Cunbody) throw Rejected{where, how_to_change(field)};
     throw Rejected{where, fmt::format("output '{}' is declared output({}) and cannot be an output({}) too", field.name,
-                                      name(field.reduction), name(reduction))};
+                                      reduction_text(field), name(reduction))};
   }
   if (keeps_index(reduction)) check_choice(field, lvalue, where);
+  if (finishing_) return add_to_total(lvalue, value, where);
   if (lvalue.shape.components() != int(value.parts.size()) || lvalue.shape.width != value.shape.width)
     throw Rejected{where, fmt::format("output '{}' has {} components here, the value {}", field.name,
                                       lvalue.shape.components(), value.parts.size())};
@@ -217,6 +227,22 @@ void Lowering::contribute(const LValue& lvalue, const Value& value, Reduction re
     const NodeId weight = logit == kNone ? kNone : cast(logit, (*graph_)[part].type, where);
     contributed_[std::size_t(field.first + lvalue.first + c)].push_back({path_, part, weight});
   }
+}
+
+// In finish(): combines a value of i with the sum over its pairs. A branch of an if is left to join(), as for
+// variables.
+void Lowering::add_to_total(const LValue& lvalue, const Value& value, clang::SourceLocation where) {
+  const Field& field = *output_of(lvalue.variable);
+  const Value term = convert(value, lvalue.shape, where);
+  Value whole = environment_.at(lvalue.variable);
+  for (std::size_t c = 0; c < term.parts.size(); ++c) {
+    NodeId& part = whole.parts[std::size_t(lvalue.first) + c];
+    if (field.reduction == Reduction::LogSumExp)
+      part = combine_exponentials({{kNone, part}, {kNone, term.parts[c]}}, Reduction::LogSumExp).value;
+    else
+      part = binary(combining_operation(field.reduction), part, term.parts[c], where);
+  }
+  replace(lvalue.variable, std::move(whole));
 }
 
 }  // namespace nbcc::lowering

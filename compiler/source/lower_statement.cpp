@@ -285,7 +285,7 @@ void Lowering::execute_expression(const clang::Expr* expression) {
     execute_expression(b->getLHS());
     return execute_expression(b->getRHS());
   }
-  if (!finishing_ && reduce(expression)) return;
+  if (reduce(expression)) return;
   if (execute_assignment(expression)) return;
   if (const auto* u = llvm::dyn_cast<clang::UnaryOperator>(expression); u && u->isIncrementDecrementOp()) {
     const LValue lvalue = lvalue_of(u->getSubExpr());

@@ -300,7 +300,7 @@ class Prescanner {
                                           did_you_mean(token.text, WordKind::Reduction,
                                                        "; there are " + all_reductions("@", "and"))));
     if (statement_.size() == 4 && statement_[0].text == "output" && statement_[1].text == "(" && open_.size() == 1 &&
-        token.text == ",")
+        token.text == "," && statement_[2].text != "total")
       role_error(token.where, "an output has one reduction; declare an output for each");
   }
 

@@ -93,9 +93,9 @@ constexpr std::array kTypes = std::to_array<std::string_view>(
 constexpr std::array kRoleNames =
     std::to_array<std::string_view>({"input_i", "input_j", "input_pair", "param", "output"});
 constexpr std::array kReductionNames = std::to_array<std::string_view>(
-    {"sum", "min", "max", "argmin", "argmax", "logsumexp", "softmax", "product", "count", "at"});
+    {"sum", "min", "max", "argmin", "argmax", "logsumexp", "softmax", "product", "count", "at", "total"});
 // Reductions that are reserved only after `output`; elsewhere the user may use them as names.
-constexpr std::array kOnlyReductions = std::to_array<std::string_view>({"product", "count"});
+constexpr std::array kOnlyReductions = std::to_array<std::string_view>({"product", "count", "total"});
 constexpr std::array kKeywords = std::to_array<std::string_view>(
     {"if", "else", "for", "return", "const", "constexpr", "auto", "void", "inline", "true", "false", "static_cast",
      "and", "or", "not", "INPUT_I", "INPUT_J", "OUTPUT", "finish"});

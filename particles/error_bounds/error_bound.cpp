@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <set>
 
 #include "compiler/table.h"
@@ -183,11 +184,42 @@ void propagate_undecided_choices(const Pipeline& pipeline, Figures& errors) {
             errors[std::size_t(payload.first + c)][k] = kInfinity;
 }
 
+// The largest error of a total of `values`, each with an error of at most `bounds`, that is reduced in double by a
+// tree.
+double bound_of_total(const Field& field, const std::vector<double>& values, const std::vector<double>& bounds) {
+  const double roundings = 2 + std::log2(double(values.size()) + 1), eps = std::numeric_limits<double>::epsilon();
+  double sum = 0, size = 0, largest = 0, product = 1, outer = 1;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    sum += bounds[k];
+    size += std::fabs(values[k]);
+    largest = std::max(largest, bounds[k]);
+    product *= std::fabs(values[k]);
+    outer *= std::fabs(values[k]) + bounds[k];
+  }
+  if (is_integral(field)) return sum;
+  if (is_sum(field.reduction)) return sum + roundings * eps * size;
+  if (field.reduction == Reduction::Product) return outer - product + double(values.size()) * eps * outer;
+  if (field.reduction != Reduction::LogSumExp) return largest;
+  const double total = std::fabs(total_of(field, values));
+  return largest + (std::isfinite(total) ? 4 * roundings * eps * (total + 1) : 0);
+}
+
+void reduce_totals(const Pipeline& pipeline, Expectation& expected) {
+  for (std::size_t c = 0; c < expected.values.size(); ++c) {
+    const Field& field = pipeline.field_of(Role::Output, int(c));
+    if (!field.total) continue;
+    std::vector<double>&values = expected.values[c], &scale = expected.scale[c], &bound = expected.bound[c];
+    bound = {bound_of_total(field, values, bound)};
+    values = {total_of(field, values)};
+    scale = {is_sum(field.reduction) ? std::accumulate(scale.begin(), scale.end(), 0.0) : std::fabs(values[0])};
+  }
+}
+
 }  // namespace
 
 Expectation expect(const Pipeline& pipeline, const OracleInput& input, std::span<const std::int64_t> which,
                    const Options& options, const Target& target) {
-  Pipeline unfinished = pipeline;
+  Pipeline unfinished = without_totals(pipeline);
   unfinished.finished.clear();
   const OracleOutput sums = interpret(unfinished, input, which);
   Expectation expected;
@@ -222,6 +254,7 @@ Expectation expect(const Pipeline& pipeline, const OracleInput& input, std::span
   }
   propagate_undecided_choices(pipeline, errors);
   finish(pipeline, input, which, sums.values, errors, options, target, expected.values, expected.bound);
+  reduce_totals(pipeline, expected);
   return expected;
 }
 

@@ -17,6 +17,7 @@
 
 namespace nbcc {
 
+// [output component][k], where k counts the asked i; of a total, which is reduced over these, k is 0.
 struct Expectation {
   Figures values;
   Figures scale;  // sum |term|, or |value| of a min or max, carried through finish()

@@ -196,7 +196,8 @@ static int field_of(const std::vector<nbcc::FieldLayout>& fields, int k, nbcc_fi
             layout.integral ? 1 : 0,
             nbcc_reduction(layout.reduction),
             int(layout.defaults.size()),
-            layout.defaults.data()};
+            layout.defaults.data(),
+            layout.total ? 1 : 0};
   return 0;
 }
 

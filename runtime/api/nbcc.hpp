@@ -50,6 +50,7 @@ struct Field {
   bool integral = false;
   nbcc_reduction reduction = NBCC_SUM;  // outputs only
   std::vector<double> defaults;         // params only: empty, or one per component
+  bool total = false;                   // an output(total): one row for the run
 };
 
 // A field of an adjoint pipeline; see nbcc_adjoint_field.
@@ -123,7 +124,7 @@ class Pipeline {
     nbcc_field f;
     for (int k = 0; nbcc_pipeline_field(handle_.get(), k, &f) == 0; ++k) {
       fields.push_back({f.name, f.role, f.type, f.comment, f.components, f.integral != 0, f.reduction,
-                        std::vector<double>(f.defaults, f.defaults + f.default_count)});
+                        std::vector<double>(f.defaults, f.defaults + f.default_count), f.total != 0});
     }
     return fields;
   }

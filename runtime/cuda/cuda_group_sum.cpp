@@ -86,7 +86,8 @@ CudaGroupSummation::Where CudaGroupSummation::find(const SumRequest& request) co
   std::optional<std::size_t> owner_index;
   for (std::size_t f = 0; f < source_.fields.size(); ++f) {
     const ArrayView& view = request.views[f];
-    if (!is_bound(source_.fields[f], view) || gpu.shares(view.data)) continue;
+    // The values of totals are where the other arrays are (CudaTotals).
+    if (source_.fields[f].total || !is_bound(source_.fields[f], view) || gpu.shares(view.data)) continue;
     const CudaPointer pointer = find_pointer(gpu, view.data);
     if (pointer.managed) continue;
     if (!pointer.on_gpu) {

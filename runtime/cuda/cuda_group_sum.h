@@ -26,6 +26,7 @@ class CudaGroupSummation final : public Summation {
   LaunchConfig launch_for(std::int64_t ni, std::int64_t nj) override { return first().launch_for(ni, nj); }
   SumStatistics statistics() const override;
   std::unique_ptr<FarSteps> far_steps(Precision at_least) const override;  // cuda_group_far.cpp
+  std::unique_ptr<TotalSteps> total_steps() override;                      // cuda_group_totals.cpp
 
  private:
   struct Member {

@@ -321,8 +321,7 @@ void CudaSummation::size_method(const CudaRunContext& context, CudaMethod& metho
 }
 
 // `launch` enqueues work in `stream`, ordered after the previous run.
-template <typename Launch>
-void CudaSummation::launch_in(CudaStream* stream, bool capturing, const Launch& launch) {
+void CudaSummation::launch_in(CudaStream* stream, bool capturing, const std::function<void()>& launch) {
   if (capturing) return launch();
   begin_in(stream);
   try {

@@ -6,6 +6,7 @@
 // run to run.
 // Tested by tests/unit/cuda_sum_test.cpp.
 #pragma once
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -41,6 +42,11 @@ class CudaSummation final : public Summation {
   LaunchConfig launch_for(std::int64_t ni, std::int64_t nj) override;
   SumStatistics statistics() const override;
   std::unique_ptr<FarSteps> far_steps(Precision at_least) const override;  // cuda_far_run.cpp
+  std::unique_ptr<TotalSteps> total_steps() override;                      // cuda_totals.cpp
+  // Enqueues work of `launch` in a stream after all earlier runs; later runs and wait() wait for it, too.
+  void launch_after_runs(CudaStream* stream, bool capturing, const std::function<void()>& launch) {
+    launch_in(stream, capturing, launch);
+  }
 
  private:
   PairMethod row(std::string_view name, CudaMethod* method);
@@ -58,8 +64,7 @@ class CudaSummation final : public Summation {
   void run_staged(const CudaRunContext& context, CudaMethod* method, bool list_on_device);
   void size_method(const CudaRunContext& context, CudaMethod& method, bool send);
   void accumulate_outputs(const SumRequest& request);
-  template <typename Launch>
-  void launch_in(CudaStream* stream, bool capturing, const Launch& launch);
+  void launch_in(CudaStream* stream, bool capturing, const std::function<void()>& launch);
   void launch_all(const CudaRunContext& context, bool list_on_device, std::int64_t piece);
   // True if results may be stored only when all j have been read, so that a separate launch stores them.
   bool stores_in_own_launch(const SumRequest& request) const { return residency_.outputs_touch_j && request.nj > 0; }

@@ -18,7 +18,7 @@ namespace nbcc {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Column, component, element, part)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FieldLayout, name, role, type, integral, length, columns, width, is_table, first,
-                                   reduction, follows, defaults, comment)
+                                   reduction, total, follows, defaults, comment)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlacedTable, first, stride, count, columns, power, element, offset, step, row_step)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(IndexCheck::Part, range, text)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(IndexCheck, index, table, dimension, count, line, uses_params, parts)
@@ -56,7 +56,7 @@ namespace {
 constexpr std::string_view kMagic = "nbcc pipeline\n";
 // The format version. Increment it when the member lists above or their meaning change, and when the interface of
 // kernels changes (kernel_source.h, cuda_arguments.h).
-constexpr std::uint32_t kVersion = 18;
+constexpr std::uint32_t kVersion = 19;
 
 static_assert(std::endian::native == std::endian::little);
 

@@ -77,8 +77,8 @@ void bind_arrays(SumState& sum, const std::vector<FieldLayout>& fields, Element 
     }
     const Element element = typed_element(field, real);
     const std::int64_t bytes = size_of(element);
-    sum.bind(field.name, {const_cast<void*>(arrays[f]), element, field.role == Role::InputJ ? nj : ni,
-                          field.components() * bytes, bytes});
+    const std::int64_t rows = field.total ? 1 : field.role == Role::InputJ ? nj : ni;
+    sum.bind(field.name, {const_cast<void*>(arrays[f]), element, rows, field.components() * bytes, bytes});
   }
 }
 

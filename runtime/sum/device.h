@@ -15,7 +15,8 @@
 
 namespace nbcc {
 
-class FarSteps;  // far_steps.h
+class FarSteps;    // far_steps.h
+class TotalSteps;  // totals.h
 
 // One sum on one device, with its working memory, which is kept from run to run. Used by one thread at a time.
 struct Summation {
@@ -41,6 +42,8 @@ struct Summation {
   // The steps of sums with a far field in the device's memory; null: they are done on the host. Throws UsageError if
   // the pipeline has no far field.
   virtual std::unique_ptr<FarSteps> far_steps(Precision at_least) const;
+  // The steps of totals in the memory where this device stores results; on the host unless a device has its own.
+  virtual std::unique_ptr<TotalSteps> total_steps();
   // A loop (for_each.h) on the threads of the device's host work.
   virtual void on_host_threads(std::int64_t count, const std::function<void(std::int64_t)>& body) const {
     for (std::int64_t item = 0; item < count; ++item) body(item);

@@ -20,6 +20,7 @@
 #include "runtime/sum/int_range.h"
 #include "runtime/sum/plural.h"
 #include "runtime/sum/reduction.h"
+#include "runtime/sum/totals.h"
 
 namespace nbcc {
 namespace {
@@ -44,6 +45,9 @@ void check_param(const FieldLayout& field, const std::string& quoted, double val
 
 void check_view(const FieldLayout& field, const std::string& quoted, const ArrayView& view) {
   if (view.count < 0) throw UsageError(fmt::format("{}: its count must be 0 or more, got {}", quoted, view.count));
+  if (field.total && view.count != 1)
+    throw UsageError(
+        fmt::format("{} is a total, which has one value for the run: its count must be 1, got {}", quoted, view.count));
   if (view.count > 0 && !view.data) {
     throw UsageError(fmt::format("{}: no data (a null pointer) for {}", quoted, plural(view.count, "particle")));
   }
@@ -67,6 +71,8 @@ SumState::SumState(std::shared_ptr<const Kernel> kernel)
       params_(std::size_t(kernel_->source.params + kernel_->source.table_params)) {
   nearest_ = std::make_unique<NearestSum>(*kernel_, *summation_);
   batch_sums_ = std::make_unique<BatchSums>(*kernel_, *summation_);
+  if (std::ranges::any_of(kernel_->source.fields, &FieldLayout::total))
+    totals_ = std::make_unique<Totals>(kernel_->source, *summation_);
   methods_ = {nearest_->method(), batch_sums_->method()};
   std::ranges::copy(summation_->methods(), std::back_inserter(methods_));
   request_.views = views_;
@@ -222,6 +228,7 @@ std::optional<std::int64_t> SumState::shared_count(std::span<const Role> roles, 
   for (std::size_t f = 0; f < views_.size(); ++f) {
     if (given_[f] == Given::Ignored || std::ranges::find(roles, fields()[f].role) == roles.end()) continue;
     if (given_[f] == Given::No) throw UsageError(fmt::format("{} is not bound to an array", quoted(f)));
+    if (fields()[f].total) continue;
     if (!first) first = f;
     if (views_[f].count != views_[*first].count) {
       throw UsageError(fmt::format("{} has {}, but {} has {}: all {} must have the same count", quoted(f),
@@ -414,7 +421,7 @@ SumRequest SumState::prepare(const RunChoice& choice, std::optional<std::int64_t
   make_table_of_params();
   const SumRequest request = request_of(choice, ni, nj);
   check_part(choice, begun, request.i_count);
-  return request;
+  return totals_ ? totals_->with_values_of_i(request) : request;
 }
 
 RunPlan SumState::plan(const RunChoice& choice) {
@@ -426,7 +433,10 @@ void SumState::run(const RunChoice& choice) {
   SumRequest request = prepare(choice, std::exchange(i_in_parts_, std::nullopt));
   const std::optional<std::int64_t> i_in_next_part = ends(choice.part) ? std::nullopt : std::optional(request.i_count);
   warn_of(request);
-  if (request.i_count == 0) return void(i_in_parts_ = i_in_next_part);
+  if (request.i_count == 0) {
+    if (totals_ && ends(choice.part)) totals_->reduce(request);
+    return void(i_in_parts_ = i_in_next_part);
+  }
   check_int_range(kernel_->source, request, *summation_, [this](std::size_t f) { return quoted(f); });
   check_indices(request);
   // After a run that fails, packed j-particles are not valid.
@@ -435,6 +445,7 @@ void SumState::run(const RunChoice& choice) {
   const SumRequest planned = std::exchange(plan.request, {});
   last_plan_ = std::move(plan);
   last_plan_.method->enqueue(planned);
+  if (totals_ && ends(choice.part)) totals_->reduce(planned);
   if (request.keep_j && last_plan_.method->keeps_j) request_.reuse = JReuse::Prepared;
   i_in_parts_ = i_in_next_part;
 }

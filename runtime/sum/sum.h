@@ -17,6 +17,7 @@ namespace nbcc {
 
 class BatchSums;
 class NearestSum;
+class Totals;
 
 // The options of one run.
 struct RunChoice {
@@ -125,6 +126,7 @@ class SumState {
   std::unique_ptr<const Exclusions> exclusions_;
   std::unique_ptr<NearestSum> nearest_;
   std::unique_ptr<BatchSums> batch_sums_;
+  std::unique_ptr<Totals> totals_;          // null: the pipeline has none
   std::vector<PairMethod> methods_;         // added methods, methods of nearest_ and batch_sums_, the device's methods
   RunPlan last_plan_;                       // of the last run, without its request
   std::optional<std::int64_t> i_in_parts_;  // number of chosen i of a sum in parts that has begun

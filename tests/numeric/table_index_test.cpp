@@ -26,7 +26,7 @@ using Reals = std::vector<double>;
 using Indices = std::vector<std::int64_t>;
 
 // Particles whose fields are all doubles, bound on the host or on a GPU.
-struct Particles {
+struct TypedParticles {
   std::map<std::string, Reals> of;
   std::map<std::string, std::unique_ptr<DeviceArray>> there;
 
@@ -82,8 +82,8 @@ constexpr const char* kTypes =
     "param real e[3][3] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}; param real rc = 1;\n"
     "output(sum) double s;\nreal d = xj - xi;\n";
 
-Particles some(std::int64_t n) {
-  Particles all;
+TypedParticles some(std::int64_t n) {
+  TypedParticles all;
   for (std::int64_t k = 0; k < n; ++k) {
     all.of["xi"].push_back(double(k) / 8);
     all.of["ti"].push_back(double(k % 3));
@@ -99,7 +99,7 @@ const std::string kBeyond = "ti is 3 for i-particle 123, but table 'e' of pipeli
 void check_every_kind_of_run(const Device& on) {
   const Pipeline pipeline = parse({"p.pipe", std::string(kTypes) + "if (d * d < rc * rc) s += e[ti][tj];"});
   const auto kernel = on.device.load(on.build(pipeline, {}));
-  Particles all = some(300);
+  TypedParticles all = some(300);
   all.of["ti"][123] = 3;
   const Indices zeros(300), one_group{0, 300}, one_range{0, 1}, begin{0}, end{300};
   for (const int kind : {0, 1, 2, 3, 4, 5}) {
@@ -141,7 +141,7 @@ TEST(TableIndices, OfEveryKindOfRunAreChecked) { on_every_device(check_every_kin
 void check_j(const Device& on) {
   const Pipeline pipeline = parse({"p.pipe", std::string(kTypes) + "if (tj >= 0) s += e[ti][tj];"});
   SumState sum(on.device.load(on.build(pipeline, {})));
-  Particles all = some(100);
+  TypedParticles all = some(100);
   all.of["tj"][40] = -1;
   all.bind(sum, on.gpu);
   EXPECT_EQ(message_of(sum), "") << on.name << ": padding";
@@ -165,7 +165,7 @@ void check_sums(const Device& on) {
                                    "input_i int ti; input_j int tj; param real e[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};\n"
                                    "output(sum) double s; s += e[ti * 3 + tj];"});
   SumState sum(on.device.load(on.build(pipeline, {})));
-  Particles all;
+  TypedParticles all;
   all.of = {{"ti", {0, 2, 1}}, {"tj", {0, 1, 2, 2}}, {"s", {0, 0, 0}}};
   all.bind(sum, on.gpu);
   EXPECT_EQ(message_of(sum), "") << on.name;
@@ -185,7 +185,7 @@ void check_other_indices(const Device& on) {
              "param real e[2] = {1, 2}; param real f[3] = {1, 2, 3};\n"
              "output(sum) double s; s += e[kind] * (xj - xi) * f[n];\nvoid finish() { s = s + f[ki]; }"});
   SumState sum(on.device.load(on.build(pipeline, {})));
-  Particles all;
+  TypedParticles all;
   all.of = {{"xi", {1, 2}}, {"ki", {0, 2}}, {"xj", {3, 4}}, {"kind", {0, 1, 1}}, {"s", {0, 0}}};
   const Indices first{0, 2, 3}, j{0, 1, 1};
   sum.set_listed_pairs(2, first.data(), 3, j.data());
@@ -208,7 +208,7 @@ TEST(TableIndices, OfListedPairsOfParamsAndInFinish) { on_every_device(check_oth
 void check_listed(const Device& on) {
   const Pipeline pipeline = parse({"p.pipe", std::string(kTypes) + "s += e[ti][tj];"});
   SumState sum(on.device.load(on.build(pipeline, {})));
-  Particles all = some(6);
+  TypedParticles all = some(6);
   all.of["ti"][5] = all.of["tj"][4] = 8;
   all.bind(sum, on.gpu);
   const Indices first{0, 2, 4, 4, 4, 5, 5}, j{0, 1, 2, 3, 5};
@@ -239,7 +239,7 @@ void check_in_place(const Device& on) {
   const auto kernel = on.device.load(on.build(pipeline, {}));
   const Indices zeros(300);
   for (const int kind : {0, 1, 2}) {
-    Particles all = some(300);
+    TypedParticles all = some(300);
     SumState sum(kernel);
     all.bind(sum, on.gpu);
     if (kind == 1 && on.gpu) sum.set_pairs(PairChoice::Cutoff);
@@ -262,7 +262,7 @@ void check_far_parts(const Device& on) {
                                    "input_i index a; input_j index b; param real e[4] = {1, 2, 3, 4};\n"
                                    "output(sum) double s; s += e[a + b];"});
   SumState sum(on.device.load(on.build(pipeline, {})));
-  Particles all;
+  TypedParticles all;
   const auto message = [&](const Reals& a, const Reals& b) {
     all.of = {{"a", a}, {"b", b}, {"s", {0, 0}}};
     all.there.clear();
@@ -286,7 +286,7 @@ TEST(TableIndices, OfPartsBeyond32BitsAreAddedExactly) { on_every_device(check_f
 void check_numbers(const Device& on) {
   const Pipeline pipeline = parse({"p.pipe", std::string(kTypes) + "if (d * d < rc * rc) s += e[ti][tj];"});
   SumState sum(on.device.load(on.build(pipeline, {})));
-  Particles all = some(300);
+  TypedParticles all = some(300);
   all.of["ti"][251] = 3;
   all.bind(sum, on.gpu);
   Indices batch(300, 0);
@@ -320,7 +320,7 @@ TEST(TableIndices, OfCapturedRunsAreReportedLater) {
   const Pipeline pipeline = parse({"p.pipe", std::string(kTypes) + "s += e[ti][tj];"});
   CudaShim shim;
   CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
-  Particles all = some(100);
+  TypedParticles all = some(100);
   SumState sum(device.load(build_cuda_kernel(pipeline, {}, "")));
   all.bind(sum, &device.gpu());
   EXPECT_EQ(message_of(sum), "");
@@ -403,7 +403,7 @@ TEST(TableIndices, OfRandomPipelinesAreNeverWrongWithoutAWord) {
                                "]; output(sum) double s; s += 0 * real(ti + tj); " + use;
       const std::shared_ptr<const Kernel> kernel = on.device.load(on.build(parse({"p.pipe", text}), {}));
       for (int trial = 0; trial < 4; ++trial) {
-        Particles all;
+        TypedParticles all;
         for (int k = 0; k < 5; ++k) {
           all.of["ti"].push_back(random.below(trial + 2) - trial / 2);
           all.of["tj"].push_back(random.below(trial + 2) - trial / 3);

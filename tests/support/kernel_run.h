@@ -45,7 +45,7 @@ inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const Ora
       continue;
     }
     const bool of_j = field.role == Role::InputJ, of_pair = field.role == Role::InputPair;
-    const std::int64_t n = of_pair ? std::int64_t(input.pairs->j.size()) : of_j ? input.nj : input.ni;
+    const std::int64_t n = field.total ? 1 : of_pair ? std::int64_t(input.pairs->j.size()) : of_j ? input.nj : input.ni;
     Array& array = arrays.emplace_back(Array{{}, nullptr, field});
     array.here.reserve(std::size_t(n) * components + 1);
     if (field.role == Role::Output) {
@@ -93,6 +93,10 @@ inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const Ora
     if (array.field.role != Role::Output) continue;
     if (array.there) array.there->get(array.here.data(), 8 * array.here.size());
     for (std::int64_t c = 0; c < array.field.components(); ++c) {
+      if (array.field.total) {
+        columns.push_back({array.here[std::size_t(c)]});
+        continue;
+      }
       const double* const from = array.here.data() + c * input.ni + choice.begin;
       columns.emplace_back(from, from + taken);
     }

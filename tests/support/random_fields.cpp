@@ -99,7 +99,10 @@ OutputField FieldAuthor::output() {
   const bool chooses = output.reduction == Reduction::ArgMin || output.reduction == Reduction::ArgMax;
   if (chooses && random_.chance(30)) output.places = random_.between(1, 6);
   const std::string array = output.places > 0 ? fmt::format("[{}]", output.places) : "";
-  text_.line("output({}) {} {}{};", name(output.reduction), output.type, output.name, array);
+  // A product over all pairs would leave the range of double.
+  if (can_be_total(output.reduction) && output.reduction != Reduction::Product) output.total = random_.chance(30);
+  text_.line("output({}{}) {} {}{};", output.total ? "total, " : "", name(output.reduction), output.type, output.name,
+             array);
   if (chooses)
     for (int n = random_.below(3); n > 0; --n) goes_along(output, array);
   return output;

@@ -15,6 +15,7 @@ struct OutputField {
   Reduction reduction = Reduction::Sum;
   std::string type;
   int width = 1;
+  bool total = false;                                      // one value for the run
   bool negative = false;                                   // sums: the sign of every term
   int places = 0;                                          // of a choice: the length of its array; 0: none
   std::vector<std::pair<std::string, std::string>> along;  // outputs that go along with it, and their values

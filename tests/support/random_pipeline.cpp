@@ -347,13 +347,31 @@ class PipelineAuthor {
     ++text_.indent;
     for (const OutputField& output : outputs_) {
       if (random_.chance(30)) continue;
-      if (output.type == "int" || output.type == "index")
+      if (output.total)
+        finish_total(output);
+      else if (output.type == "int" || output.type == "index")
         finish_whole(output);
       else
         finish_real(output);
     }
     --text_.indent;
     text_.line("}}");
+  }
+
+  // Adds a value of i to a total, which cannot be read.
+  void finish_total(const OutputField& output) {
+    const bool whole = output.type == "int" || output.type == "index";
+    std::string value = whole ? output.type + "(i_index % 3)" : "(2.0 + bi)";
+    if (output.type == "double") value = "double" + value;
+    if (output.width > 1) value = expressions_.vector_type() + value;
+    const std::string guard = random_.chance(40) ? "if (bi < 0.25) " : "";
+    const std::string& name = output.name;
+    if (output.reduction == Reduction::Count)
+      text_.line("{}{} += bi > 0.5;", guard, name);
+    else if (output.reduction == Reduction::Sum)
+      text_.line("{}{} {} {};", guard, name, output.negative ? "-=" : "+=", value);
+    else
+      text_.line("{0}{1} = {2}({1}, {3});", guard, name, nbcc::name(output.reduction), value);
   }
 
   void finish_whole(const OutputField& output) {
@@ -366,7 +384,7 @@ class PipelineAuthor {
   void finish_real(const OutputField& output) {
     std::vector<std::string> counts;
     for (const OutputField& other : outputs_)
-      if (other.type == "int" || other.type == "index") counts.push_back(other.one());
+      if (!other.total && (other.type == "int" || other.type == "index")) counts.push_back(other.one());
     const bool scalar = output.width == 1 && output.type == "real";
     if (scalar && !counts.empty() && random_.chance(60)) {
       text_.line("{0} = {0} + 0.001 * real({1});", output.name, random_.pick(counts));

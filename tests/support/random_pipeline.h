@@ -32,8 +32,10 @@ OracleInput with_poison(const Pipeline& pipeline, OracleInput input, double pois
 // Whether the pair gives no output anything.
 bool adds_nothing(const Pipeline& pipeline, const OracleInput& input, std::int64_t i, std::int64_t j);
 
-// The oracle's answer for all i, and how far any device of that precision may be from it.
-Expectation random_pipeline_expectation(const Pipeline& pipeline, const OracleInput& input, Precision precision);
+// The oracle's answer for `count` i from `begin` on (all of them: -1), and how far any device of that precision may be
+// from it.
+Expectation random_pipeline_expectation(const Pipeline& pipeline, const OracleInput& input, Precision precision,
+                                        std::int64_t begin = 0, std::int64_t count = -1);
 
 // Where a device went astray; "": nowhere.
 std::string random_pipeline_difference(const Pipeline& pipeline, const Figures& got, const Expectation& expected);

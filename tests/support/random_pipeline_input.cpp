@@ -87,14 +87,15 @@ bool adds_nothing(const Pipeline& pipeline, const OracleInput& input, std::int64
   return are_same(with.values, without.values) && are_same(with.magnitudes, without.magnitudes);
 }
 
-Expectation random_pipeline_expectation(const Pipeline& pipeline, const OracleInput& input, Precision precision) {
-  std::vector<std::int64_t> all(static_cast<std::size_t>(input.ni));
-  std::iota(all.begin(), all.end(), 0);
+Expectation random_pipeline_expectation(const Pipeline& pipeline, const OracleInput& input, Precision precision,
+                                        std::int64_t begin, std::int64_t count) {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(count < 0 ? input.ni - begin : count));
+  std::iota(all.begin(), all.end(), begin);
   Expectation expected = expect(pipeline, input, all, {.precision = precision}, Target{.fused = false});
   for (std::size_t c = 0; c < expected.bound.size(); ++c) {
     const Field& field = pipeline.field_of(Role::Output, int(c));
     const bool exact = field.type == Type::Int || field.type == Type::Index || field.reduction == Reduction::At;
-    if (exact) expected.bound[c].assign(all.size(), 0);
+    if (exact) expected.bound[c].assign(expected.bound[c].size(), 0);
   }
   return expected;
 }

@@ -203,6 +203,9 @@ class Call:
             elif self.partner(name) is None:
                 sides.setdefault("set", []).append(name)
         known = {**self.values, **values}
+        ni = self._count(INPUT_I, "ni", known)
+        adjoints = {name: self._of_each_i(name, value, ni) for name, value in adjoints.items()}
+        results = {name: self._of_each_i(name, value, ni) for name, value in results.items()}
         found: Dict[str, Any] = {}
         for side, names in sides.items():
             adjoint = self.pipeline._adjoints.get(side, of, names)
@@ -217,6 +220,15 @@ class Call:
             order = [one.of for one in adjoint.adjoint_fields if one.meaning == DERIVATIVE]
             found.update(zip(order, parts))
         return found
+
+    def _of_each_i(self, name: str, value: Any, ni: int) -> Any:
+        """The value of an output, or its derivative, with a row for each i, also if the output is a total."""
+        field = next(field for field in self.outputs if field.name == name)
+        if not field.total:
+            return value
+        if hasattr(value, "expand"):  # PyTorch's, without a copy
+            return value.expand(ni, *field.shape)
+        return sys.modules["jax"].numpy.broadcast_to(value, (ni, *field.shape))
 
     def _seen_from_j(
         self, fields: Sequence[AdjointField], given: List[Any], values: Mapping[str, Any]

@@ -95,6 +95,8 @@ class Arguments:
 
     def _view(self, field: Field, found: Array) -> View:
         shape, strides, element = found.shape, found.strides, found.element
+        if field.total and shape == field.shape:  # its only row
+            shape, strides = (1, *shape), (0, *strides)
         rank = len(shape)
         if rank == 1 and field.components == 1:
             return (found.pointer, element, shape[0], strides[0], ELEMENT_SIZES[element], found.device)
@@ -106,6 +108,8 @@ class Arguments:
         if rank == 3 and shape[1:] == field.shape and (strides[1] == shape[2] * strides[2] or shape[0] == 0):
             return (found.pointer, element, shape[0], strides[0], strides[2], found.device)
         expected = "(N, " + ", ".join(map(str, field.shape)) + ")" if field.shape else "(N,)"
+        if field.total:
+            expected = str(field.shape)
         hint = ""
         if rank == 2 and shape[0] == field.components and field.components > 1:
             hint = "; .T of it has that shape"
@@ -152,7 +156,7 @@ class Arguments:
     def _seen(self, field: Field, value: Any, order: Order) -> Tuple[View, Optional[Array]]:
         """The view of an input or output. Unless the value is a plain NumPy array, also its description, which keeps
         objects that were made to read it, such as a DLPack capsule or the copy of a list."""
-        if type(value) is ndarray:
+        if type(value) is ndarray and not field.total:
             pointer, element = plain_numpy(value)
             shape = value.shape
             if element >= 0 and (element > DOUBLE) == field.integral:

@@ -91,15 +91,16 @@ class Caller(Arguments):
         for k, field in wanted:
             if k in given:
                 view, found = self._seen(field, given[k], inputs.order)
-                if view[2] != ni:
+                if view[2] != ni and not field.total:
                     raise self._wrong_count(field, view[2], ni, inputs.views)
                 self._check_device(field, view, inputs.device)
                 if found is not None:
                     inputs.kept.append(found)
-                results.append((k, Result(given[k]), view))
+                results.append((k, Result(given[k], is_new=False), view))
                 continue
-            shape, element = (ni, *field.shape), INT64 if field.integral else real
-            if inputs.like is None and ni > 0 and ndarray.__module__ == "numpy":
+            shape = (field.shape or (1,)) if field.total else (ni, *field.shape)
+            element = INT64 if field.integral else real
+            if inputs.like is None and ni > 0 and not field.total and ndarray.__module__ == "numpy":
                 value = new_numpy(shape, element, zeros)
                 size = ELEMENT_SIZES[element]
                 view = (plain_numpy(value)[0], element, ni, size * field.components, size, CPU)
@@ -196,9 +197,10 @@ class Caller(Arguments):
         Ctrl-C, in the main thread, ends a sum. Arrays in `out` then have for each i either its new result or its old
         value.
 
-        Returns the outputs in order of declaration, one by itself, several as a named tuple. They have the library and
-        the device of the first input of i; the type is float32 if all real inputs are float32 and precision is not
-        "double", else float64; int64 for indices.
+        Returns the outputs in order of declaration, one by itself, several as a named tuple. A total is a number, or an
+        array of the shape of its type; an array for it in `out` has that shape. Outputs have the library and the device
+        of the first input of i; the type is float32 if all real inputs are float32 and precision is not "double", else
+        float64; int64 for indices.
 
         Raises TypeError or ValueError, with the argument's name, what was expected and what was given; DeviceError.
         """
@@ -380,18 +382,23 @@ class Caller(Arguments):
         if inputs.nj is None:
             raise TypeError(f"{self._family.name}() has no input_j: nj= must give the number of j-particles")
         for k, field in wanted:
-            if k in given:
+            if k in given and not field.total:
                 return inputs._replace(ni=self._seen(field, given[k], inputs.order)[0][2])
         raise TypeError(f"{self._family.name}() has no input_i: ni= or out= must give the number of i-particles")
 
     def _handed_out(self, results: List[Tuple[int, Result, View]]) -> Any:
-        values = [result.convert() if result.convert else result.value for _, result, _ in results]
+        values = [self._value(k, result) for k, result, _ in results]
         if len(values) == 1:
             return values[0]
         family = self._family
         if len(values) == len(family.outputs):
             return family.result(*values)
         return family.result_type(tuple(family.fields[k].name for k, _, _ in results))(*values)
+
+    def _value(self, k: int, result: Result) -> Any:
+        value = result.convert() if result.convert else result.value
+        field = self._family.fields[k]
+        return value[0] if field.total and not field.shape and result.is_new else value
 
     def _new_sum(self, kernel: Kernel) -> Sum:
         made = Sum(kernel)

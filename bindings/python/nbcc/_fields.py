@@ -78,7 +78,8 @@ class Field(NamedTuple):
 
     role: "input_i", "input_j", "input_pair", "param" or "output". shape: shape per particle, () for a scalar.
     integral: True for int, index, bool, and outputs that are indices. reduction: outputs only. default: params only,
-    one number for each component; None if there is no default.
+    one number for each component; None if there is no default. total: True for an output(total), which has one value
+    for the run, of that shape.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Field(NamedTuple):
     reduction: Optional[str]
     default: Optional[Tuple[float, ...]]
     comment: str
+    total: bool = False
 
     def __str__(self) -> str:
         return f"{self.role} {self.type} {self.name}"

@@ -119,6 +119,7 @@ def _fields_of(pipeline: ctypes.c_void_p) -> Tuple[Field, ...]:
                 reduction=REDUCTIONS[one.reduction] if role == OUTPUT else None,
                 default=tuple(one.defaults[: one.default_count]) if one.default_count else None,
                 comment=decode(one.comment),
+                total=bool(one.total),
             )
         )
     return tuple(fields)

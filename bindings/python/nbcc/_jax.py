@@ -123,4 +123,7 @@ def _shapes(plan: Call, values: Mapping[str, Any]) -> List[jax.ShapeDtypeStruct]
     )
     real = jax.dtypes.canonicalize_dtype(numpy.float64 if double else numpy.float32)
     whole = jax.dtypes.canonicalize_dtype(numpy.int64)
-    return [jax.ShapeDtypeStruct((ni, *field.shape), whole if field.integral else real) for field in plan.outputs]
+    shapes = [field.shape if field.total else (ni, *field.shape) for field in plan.outputs]
+    return [
+        jax.ShapeDtypeStruct(shape, whole if field.integral else real) for shape, field in zip(shapes, plan.outputs)
+    ]

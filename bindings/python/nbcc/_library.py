@@ -41,6 +41,7 @@ class FieldStruct(ctypes.Structure):
         ("reduction", c_int),
         ("default_count", c_int),
         ("defaults", POINTER(c_double)),
+        ("total", c_int),
     ]
 
 

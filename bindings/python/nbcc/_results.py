@@ -26,6 +26,7 @@ class Result(NamedTuple):
     convert: Optional[Callable[[], Any]] = None
     # The caller's library does not use the run's stream, so the call must wait for the work.
     wait: bool = False
+    is_new: bool = True  # False: an array of the caller's
 
 
 def new_result(

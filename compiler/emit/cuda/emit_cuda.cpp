@@ -15,6 +15,7 @@
 #include "compiler/emit/cuda/cuda_pair_body.h"
 #include "compiler/emit/cuda/cuda_particles.h"
 #include "compiler/emit/cuda/cuda_tables.h"
+#include "compiler/emit/cuda/cuda_totals.h"
 #include "compiler/emit/cuda/gpu_facts.h"
 #include "compiler/emit/cuda/launch_configs.h"
 #include "compiler/emit/describe.h"
@@ -146,9 +147,14 @@ KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neig
     if (!source.index_checks.checks.empty())
       source.variants.push_back(cuda_indices(source, indices, pipeline, plan, options, body));
   };
+  const auto add_totals = [&] {
+    if (std::ranges::any_of(source.fields, &FieldLayout::total))
+      source.variants.push_back(cuda_totals(pipeline, plan, options));
+  };
   if (source.sums_listed_pairs_only()) {
     add_cuda_lists(source, pipeline, plan, options);
     add_index_checks(cuda_pair_body(pipeline, plan, options, CudaPairs::Listed));
+    add_totals();
     source.tile = source.first().launches.front().j_tile;
     return source;
   }
@@ -164,6 +170,7 @@ KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neig
     add_cuda_search(source, pipeline, plan, options, *neighbourhood);
   add_cuda_lists(source, pipeline, plan, options);
   add_index_checks(body);
+  add_totals();
   return source;
 }
 
