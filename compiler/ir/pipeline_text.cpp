@@ -11,6 +11,7 @@
 
 #include "compiler/ir/node_form.h"
 #include "compiler/ir/pipeline_statements.h"
+#include "compiler/ir/total_statements.h"
 
 namespace nbcc {
 namespace {
@@ -252,13 +253,18 @@ std::string finish_text(const Pipeline& pipeline, Names& names) {
   if (pipeline.finished.empty()) return {};
   const Graph& graph = pipeline.finish;
   Writer writer(pipeline, graph, names);
-  std::vector<Statement> statements;
+  std::vector<Statement> statements, of_totals;
   std::vector<NodeId> changed;  // roots, by statement
   std::vector<int> outputs;
   for (int c = 0; c < int(pipeline.finished.size()); ++c) {
     const NodeId root = pipeline.finished[std::size_t(c)];
     const Node& n = graph[root];
     if (n.op == Op::Output && n.payload == c) continue;
+    if (pipeline.field_of(Role::Output, c).total) {
+      // Totals are not read, so that their statements may stand in any order.
+      for (Statement& statement : total_statements(pipeline, c)) of_totals.push_back(std::move(statement));
+      continue;
+    }
     const std::string out = component_name(pipeline.field_of(Role::Output, c), c);
     const bool drops = n.op == Op::Cast && is_integral(n.type) && !is_integral(graph[n.args[0]].type);
     if (n.op == Op::Const)
@@ -279,6 +285,8 @@ std::string finish_text(const Pipeline& pipeline, Names& names) {
       if (found != outputs.begin() + std::ptrdiff_t(k)) kept[std::size_t(graph[id].payload)] = true;
     }
   }
+  // Statements of totals come first, with the outputs as they were.
+  statements.insert(statements.begin(), of_totals.begin(), of_totals.end());
   for (std::size_t c = 0; c < kept.size(); ++c) {
     if (!kept[c]) continue;
     for (NodeId id = 0; id < graph.size(); ++id)
