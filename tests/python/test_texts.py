@@ -123,7 +123,7 @@ def test_info(gravity):
         "reduction": None,
         "default": None,
         "comment": "",
-            "total": False,
+        "total": False,
     }
     assert any(kernel["device"] == "cpu" for kernel in told["kernels"])
     machine = nbcc.info()
