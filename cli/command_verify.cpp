@@ -107,8 +107,8 @@ OutputReport compare(const Field& field, std::size_t output, const ParticleColum
   for (int c = 0; c < field.components(); ++c) {
     const auto component = std::size_t(field.first + c);
     for (std::size_t k = 0; k < expected.values[component].size(); ++k) {
-      const double value = ColumnComponent{&got, c}.at(field.total ? 0 : which[k]),
-                   wanted = expected.values[component][k];
+      const std::int64_t row = field.bins > 0 ? std::int64_t(k) : field.total ? 0 : which[k];
+      const double value = ColumnComponent{&got, c}.at(row), wanted = expected.values[component][k];
       const double scale = report.integral ? 1 : expected.scale[component][k], bound = expected.bound[component][k];
       const double error = error_of(value, wanted), relative = ratio(error, scale), used = ratio(error, bound);
       report.differ += error != 0;
@@ -133,7 +133,7 @@ OutputReport compare(const Field& field, std::size_t output, const ParticleColum
   }
   // If all integers are exact, the largest bound is shown.
   if (report.integral && report.largest == 0) report.bound = report.max_bound;
-  const double count = double(field.total ? 1 : which.size()) * field.components();
+  const double count = double(field.total ? 1 : which.size()) * field.numbers();
   report.rms = count > 0 ? std::sqrt(squares / count) : 0;
   return report;
 }

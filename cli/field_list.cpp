@@ -43,7 +43,7 @@ nlohmann::ordered_json json_of(const std::vector<FieldLayout>& fields, bool redu
     nlohmann::ordered_json entry = {{"name", field.name},
                                     {"role", beside ? "output" : role_of(field)},
                                     {"type", field.type},
-                                    {"components", field.components()}};
+                                    {"components", field.numbers()}};
     if (beside) entry["reduction"] = name(field.reduction);
     if (!field.defaults.empty()) entry["default"] = field.defaults;
     if (!field.comment.empty()) entry["comment"] = field.comment;

@@ -55,7 +55,9 @@ SumStatistics since(const SumStatistics& then, SumStatistics now) {
 }
 
 std::string text_of(const SumStatistics& all) {
-  const std::string method = all.method.empty() ? "" : fmt::format("method: {} ({})\n", all.method, all.reason);
+  std::string method = all.method.empty() ? "" : fmt::format("method: {} ({})\n", all.method, all.reason);
+  if (all.terms_outside > 0)
+    method += fmt::format("histograms: {} terms named no element and were not counted\n", all.terms_outside);
   if (all.far.tolerance > 0) return method + text_of(all.far);
   if (all.runs == 0) return method + "neighbours: no search\n";
   const double tested = double(all.pairs_tested) / double(all.runs);
@@ -80,6 +82,7 @@ nlohmann::ordered_json json_of(const SumStatistics& all) {
                                    {"seconds_sums", all.seconds.sums},
                                    {"method", all.method},
                                    {"reason", all.reason}};
+  if (all.terms_outside > 0) object["terms_outside"] = all.terms_outside;
   if (all.far.tolerance > 0) object["far_field"] = json_of(all.far);
   return object;
 }

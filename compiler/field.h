@@ -21,7 +21,8 @@ enum class Reduction : std::uint8_t {
   Softmax,
   Product,
   Count,
-  At,  // payload of an argmin or argmax: a value of the chosen pair
+  At,         // payload of an argmin or argmax: a value of the chosen pair
+  Histogram,  // of a total: a sum into the element that each pair names
   // Reductions of hidden accumulators only, by which kernels compute logsumexp and softmax (emit/accumulators.h):
   // Weighted is a sum of terms with the weights exp(logit - reference); Reference is that reference, a finite number
   // near the largest logit.
@@ -64,11 +65,14 @@ struct FieldShape {
   int width = 1;                         // 1: scalar; 2..4: vec2..vec4
   int first = 0;                         // index of its first component among all components of its role
   Reduction reduction = Reduction::Sum;  // of an output
-  bool total = false;                    // an output(total): one value for the run, reduced over i by the runtime
-  int follows = -1;                      // of an output(at): first component of its argmin or argmax
-  std::vector<double> defaults;          // of a param: empty, or one value per component
-  std::string comment;                   // the user's comment after the declaration
+  // Of a histogram: the number of elements of the caller's array. Its components are the statements that add to it.
+  int bins = 0;
+  bool total = false;            // an output(total): one value for the run, reduced over i by the runtime
+  int follows = -1;              // of an output(at): first component of its argmin or argmax
+  std::vector<double> defaults;  // of a param: empty, or one value per component
+  std::string comment;           // the user's comment after the declaration
   int components() const { return width * (length == 0 ? 1 : length); }
+  int numbers() const { return bins > 0 ? bins : components(); }  // in a row of the caller's array
 };
 
 // An argmin or argmax that keeps several indices or has payloads. Output component first + m holds the j_index of the

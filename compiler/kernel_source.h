@@ -147,6 +147,22 @@ constexpr std::int64_t end_of(const PlacedTable& table) {
 // Bytes that may be read beyond the last table: two vector registers of any processor.
 constexpr std::int64_t kTablePadding = 128;
 
+// The memory of a histogram: words of 64 bits, [element + 1][word]; the word of element -1 counts the pairs outside. An
+// element of integers (Int64) is one word. An element of real numbers (Float or Double, as kernels compute them) holds
+// their exact sum: digits of `digit` bits, the lowest first, in words that may be negative, then the numbers of
+// +infinity, -infinity and NaN among the terms.
+struct HistogramLayout {
+  int field = 0;  // index in KernelSource::fields
+  int elements = 0;
+  Element element = Element::Int64;
+  int words = 1;   // of an element
+  int digit = 64;  // bits
+};
+constexpr int kSpecialWords = 3;
+// A float has 24 bits at 254 places, a double 53 at 2046. One word more takes what a number has beyond its last digit.
+constexpr int kFloatDigit = 24, kFloatWords = (253 + 24) / kFloatDigit + 2 + kSpecialWords;
+constexpr int kDoubleDigit = 28, kDoubleWords = (2045 + 53) / kDoubleDigit + 2 + kSpecialWords;
+
 struct KernelSource {
   std::string pipeline;  // name of the pipeline
   // At most one per frame. A device compiles the first when it loads the kernel, any other when a run first needs it.
@@ -161,6 +177,7 @@ struct KernelSource {
   int params = 0;                            // number of param components passed as doubles; these come first
   int table_params = 0;                      // number of param components in tables; these come last
   std::vector<PlacedTable> tables;
+  std::vector<HistogramLayout> histograms;
   IndexChecks index_checks;           // of the indices into `tables`
   int outputs = 0;                    // number of output components and hidden accumulators
   std::vector<Reduction> reductions;  // per output component, then per hidden accumulator
@@ -224,6 +241,7 @@ struct nbcc_kernel_arguments {
   const int* j_number;
   const void* const* pair;                   // packed columns of listed pairs, at the indices of their j
   const struct nbcc_exclusions* exclusions;  // [i], exclusions; for nbcc_interact_excluding only
+  std::int64_t* const* histograms;           // [histogram], laid out as in KernelSource::histograms
   const void* tables;                        // laid out as in KernelSource::tables
 };
 // The exclusions of one i, as numbers of j: first + k for each set bit k of `near`, and the far_count numbers in `far`.

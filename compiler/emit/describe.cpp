@@ -10,13 +10,14 @@ namespace nbcc {
 
 FieldLayout layout_of(const Field& field) {
   const std::string base = field.width > 1 ? fmt::format("vec{}", field.width) : std::string(name(field.type));
-  const std::string shape = field.columns  ? fmt::format("[{}][{}]", field.length / field.columns, field.columns)
-                            : field.length ? fmt::format("[{}]", field.length)
-                                           : "";
+  const std::string shape = field.bins      ? fmt::format("[{}]", field.bins)
+                            : field.columns ? fmt::format("[{}][{}]", field.length / field.columns, field.columns)
+                            : field.length  ? fmt::format("[{}]", field.length)
+                                            : "";
   return {field, base + shape, field.type < Type::Float};
 }
 
-KernelSource describe_kernel(const Pipeline& pipeline, const Plan& plan) {
+KernelSource describe_kernel(const Pipeline& pipeline, const Plan& plan, Precision precision) {
   KernelSource source;
   source.pipeline = pipeline.name;
   source.i_columns = plan.i.columns;
@@ -24,6 +25,15 @@ KernelSource describe_kernel(const Pipeline& pipeline, const Plan& plan) {
   source.pair_columns = plan.listed.columns;
   for (const Field& f : pipeline.fields)
     if (f.role != Role::Output || !is_hidden(f.reduction)) source.fields.push_back(layout_of(f));
+  for (std::size_t f = 0; f < source.fields.size(); ++f) {
+    const FieldLayout& field = source.fields[f];
+    if (field.role != Role::Output || field.bins == 0) continue;
+    HistogramLayout layout{int(f), field.bins};
+    layout.element = element_of(plan.outputs[std::size_t(field.first)].type, precision);
+    if (layout.element == Element::Float) layout.words = kFloatWords, layout.digit = kFloatDigit;
+    if (layout.element == Element::Double) layout.words = kDoubleWords, layout.digit = kDoubleDigit;
+    source.histograms.push_back(layout);
+  }
   source.params = pipeline.params_by_value();
   source.table_params = pipeline.components(Role::Param) - source.params;
   source.tables = plan.tables;

@@ -7,5 +7,5 @@
 
 namespace nbcc {
 FieldLayout layout_of(const Field& field);
-KernelSource describe_kernel(const Pipeline& pipeline, const Plan& plan);
+KernelSource describe_kernel(const Pipeline& pipeline, const Plan& plan, Precision precision);
 }  // namespace nbcc

@@ -47,6 +47,13 @@ class Planner {
                          value.binding == Binding::Pair && value.type >= Type::Float;
       plan_.outputs.push_back({c, reduction, value.type, fused});
     }
+    int histograms = 0;
+    for (const Field& field : pipeline_.fields) {
+      if (field.role != Role::Output || field.bins == 0) continue;
+      for (int c = field.first; c < field.first + field.components(); ++c)
+        plan_.outputs[std::size_t(c)].histogram = histograms;
+      ++histograms;
+    }
     for (OutputPlan& output : plan_.outputs)
       if (output.reduction == Reduction::Weighted) output.reference = reference_of(output);
     plan_.choices = choices_of(pipeline_.fields);
@@ -103,6 +110,8 @@ class Planner {
   std::vector<NodeId> loop_roots() const {
     std::vector<NodeId> roots{plan_.any_guard};
     for (const Contribution& c : pipeline_.contributions) roots.insert(roots.end(), {c.value, c.guard});
+    for (const OutputPlan& output : plan_.outputs)
+      if (output.reduction == Reduction::Histogram) roots.push_back(output.logit);
     return roots;
   }
 

@@ -29,6 +29,7 @@ struct OutputPlan : Contribution {
   Type type = Type::Real;  // type of the value
   bool fused = false;      // the value is a product, added to the sum by a fused multiply-add
   int reference = -1;      // Weighted: the component with its reference
+  int histogram = -1;      // Histogram: its number in KernelSource::histograms
   bool of_choice = false;  // it belongs to one of Plan::choices and is not reduced on its own
   // An extreme of integers, or an index selected by one, is held as int64: a double would round beyond 2^53.
   bool is_whole() const { return type == Type::Index && reduction != Reduction::Sum; }

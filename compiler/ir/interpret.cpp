@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -60,7 +61,8 @@ class Reducer {
       case Reduction::ArgMax:
         return choose(x > extreme_, x, j_index);
       case Reduction::At:
-        return;  // see Chooser
+      case Reduction::Histogram:
+        return;  // see Chooser, Histograms
       case Reduction::Product:
         product_ *= x;
         return;
@@ -264,6 +266,44 @@ class Chooser {
   std::vector<Candidate> candidates_;
 };
 
+// The histograms of a run, in the place of the values of each i: [first component][element].
+class Histograms {
+ public:
+  explicit Histograms(const Pipeline& pipeline) : pipeline_(pipeline) {
+    for (const Field& field : pipeline.fields)
+      if (field.role == Role::Output && field.bins > 0) {
+        sums_[field.first].resize(std::size_t(field.bins));
+        magnitudes_[field.first].resize(std::size_t(field.bins));
+      }
+  }
+  void take(const Evaluator& pair, std::size_t count) {
+    for (const auto& [first, sums] : sums_)
+      for (int c = first; c < first + pipeline_.field_of(Role::Output, first).components(); ++c) {
+        const Contribution& one = pipeline_.contributions[std::size_t(c)];
+        for (std::size_t k = 0; k < count; ++k) {
+          const double element = pair[one.logit][k], value = pair[one.value][k];
+          if (element < 0 || (one.guard != kNone && pair[one.guard][k] == 0)) continue;
+          sums_[first][std::size_t(element)].add(value);
+          magnitudes_[first][std::size_t(element)] += std::fabs(value);
+        }
+      }
+  }
+  void store(OracleOutput& result) const {
+    for (const auto& [first, sums] : sums_) {
+      const int components = pipeline_.field_of(Role::Output, first).components();
+      for (int c = first; c < first + components; ++c)
+        result.values[std::size_t(c)].clear(), result.magnitudes[std::size_t(c)].clear();
+      for (const CompensatedSum& sum : sums) result.values[std::size_t(first)].push_back(sum.value());
+      result.magnitudes[std::size_t(first)] = magnitudes_.at(first);
+    }
+  }
+
+ private:
+  const Pipeline& pipeline_;
+  std::map<int, std::vector<CompensatedSum>> sums_;
+  std::map<int, std::vector<double>> magnitudes_;
+};
+
 std::vector<Reducer> fresh_reducers(const Pipeline& pipeline) {
   std::vector<Reducer> reducers;
   for (const Field* output : pipeline.fields_of(Role::Output))
@@ -321,6 +361,7 @@ OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::
   result.magnitudes = result.values;
   std::vector<double> reduced(outputs);
   const std::vector<Choice> choices = choices_of(pipeline.fields);
+  Histograms histograms(pipeline);
   for (std::int64_t k = 0; k < asked; ++k) {
     const std::int64_t i = which.empty() ? k : which[std::size_t(k)];
     if (i < 0 || i >= input.ni) throw std::out_of_range("there is no i-particle " + std::to_string(i));
@@ -335,6 +376,7 @@ OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::
       pair.set_j(j, std::span(acting.pair).subspan(first, count));
       for (std::size_t c = 0; c < outputs; ++c) reduce(pipeline.contributions[c], pair, reducers[c], j, input.j_offset);
       for (Chooser& chooser : choosers) chooser.take(pair, j, input.j_offset);
+      histograms.take(pair, count);
     }
     position.set_i(i);
     const bool finite = std::ranges::all_of(pipeline.positions,
@@ -356,9 +398,10 @@ OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::
     finish.set_i(i, &reduced);
     for (std::size_t c = 0; c < outputs; ++c) result.values[c][std::size_t(k)] = finish[pipeline.finished[c]][0];
   }
+  histograms.store(result);
   for (std::size_t c = 0; c < outputs; ++c) {
     const Field& field = pipeline.field_of(Role::Output, int(c));
-    if (!field.total) continue;
+    if (!field.total || field.bins > 0) continue;
     const double total = total_of(field, result.values[c]);
     const std::vector<double>& sizes = result.magnitudes[c];
     result.magnitudes[c] = {is_sum(field.reduction) ? total_of(field, sizes) : std::fabs(total)};

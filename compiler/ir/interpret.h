@@ -34,7 +34,8 @@ struct Acting {
 Acting acting_on(const OracleInput& input, std::int64_t i);
 
 struct OracleOutput {
-  // [output component][index in `which`], after finish(); of a total only [component][0], reduced over `which`.
+  // [output component][index in `which`], after finish(); of a total only [component][0], reduced over `which`; of a
+  // histogram [first component][element], and nothing in its other components.
   std::vector<std::vector<double>> values;
   std::vector<std::vector<double>> magnitudes;  // sum of |term| (Sum), |value| otherwise; before finish()
 };

@@ -58,14 +58,16 @@ std::string_view name(Role role) {
 }
 
 std::string_view name(Reduction reduction) {
-  constexpr std::array<std::string_view, 12> names{"sum",     "min",     "max",   "argmin", "argmax",   "logsumexp",
-                                                   "softmax", "product", "count", "at",     "weighted", "reference"};
+  constexpr std::array<std::string_view, 13> names{"sum",       "min",      "max",      "argmin", "argmax",
+                                                   "logsumexp", "softmax",  "product",  "count",  "at",
+                                                   "histogram", "weighted", "reference"};
   return names[std::size_t(reduction)];
 }
 
 std::string reduction_text(const FieldShape& output) {
   if (!output.total) return std::string(name(output.reduction));
-  return output.reduction == Reduction::Sum ? "total" : "total, " + std::string(name(output.reduction));
+  const bool sums = output.reduction == Reduction::Sum || output.reduction == Reduction::Histogram;
+  return sums ? "total" : "total, " + std::string(name(output.reduction));
 }
 
 // Hash table with linear probing, at most half full.
@@ -209,6 +211,7 @@ std::vector<const Field*> Pipeline::fields_of(Role role) const {
 bool Pipeline::becomes_nan(int output) const {
   const Reduction reduction = field_of(Role::Output, output).reduction;
   const Type type = pair[contributions[std::size_t(output)].value].type;
+  if (reduction == Reduction::Histogram) return false;
   return is_sum(reduction) || (!keeps_index(reduction) && type != Type::Index);
 }
 
@@ -224,7 +227,8 @@ std::vector<NodeId> Pipeline::roots() const {
 }
 
 Pipeline without_totals(Pipeline pipeline) {
-  for (Field& field : pipeline.fields) field.total = false;
+  for (Field& field : pipeline.fields)
+    if (field.bins == 0) field.total = false;
   return pipeline;
 }
 

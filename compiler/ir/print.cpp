@@ -62,6 +62,9 @@ std::string print_contribution(const std::string& output, Reduction reduction, c
   const auto node = [&](NodeId id) {
     return id == kNone ? std::string("none") : fmt::format("%{}", names[std::size_t(id)]);
   };
+  if (reduction == Reduction::Histogram)
+    return fmt::format("  {}[{}] += {}{}\n", into, node(contribution.logit), node(contribution.value),
+                       contribution.guard == kNone ? "" : " if " + node(contribution.guard));
   const bool is_operator = is_sum(reduction) || reduction == Reduction::Product;
   std::string result =
       is_operator

@@ -168,9 +168,13 @@ class Checker {
         require(pair[contribution.guard].type == Type::Bool, what, "its guard is not bool");
       if (contribution.scale != kNone) scale(c, what);
       const bool has_logit = contribution.logit != kNone;
-      require((components_[std::size_t(Role::Output)][c]->reduction == Reduction::Softmax) == has_logit, what,
-              "a softmax has a logit, and nothing else has");
-      require(!has_logit || is_floating(pair[contribution.logit].type), what, "its logit is no real number");
+      const Reduction reduction = components_[std::size_t(Role::Output)][c]->reduction;
+      const bool is_histogram = reduction == Reduction::Histogram;
+      require((reduction == Reduction::Softmax || is_histogram) == has_logit, what,
+              "a softmax has a logit, a histogram an element, and nothing else has");
+      require(!has_logit || is_histogram || is_floating(pair[contribution.logit].type), what,
+              "its logit is no real number");
+      require(!is_histogram || pair[contribution.logit].type == Type::Int, what, "its element is no int");
     }
   }
 

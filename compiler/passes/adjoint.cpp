@@ -57,6 +57,8 @@ std::vector<Field> chosen_outputs(const Pipeline& forward, const std::vector<std
   for (const Field& field : forward.fields) {
     if (field.role != Role::Output || std::ranges::find(names, field.name) == names.end()) continue;
     if (keeps_index(field.reduction) || field.reduction == Reduction::Count) continue;
+    if (field.bins > 0)
+      throw InvalidAdjoint{fmt::format("output '{}' is a histogram, which nbcc does not differentiate", field.name)};
     if (field.reduction == Reduction::Product || field.reduction == Reduction::At)
       throw InvalidAdjoint{fmt::format("output '{}' is an output({}), which nbcc does not differentiate", field.name,
                                        name(field.reduction))};

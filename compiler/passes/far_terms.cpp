@@ -66,6 +66,8 @@ class Reader {
     for (const Field& field : pipeline_.fields) {
       if (field.role == Role::InputPair) fail(field.where, fmt::format("'{}' is an input of listed pairs", field.name));
       if (field.role != Role::Output) continue;
+      if (field.reduction == Reduction::Histogram)
+        fail(field.where, fmt::format("'{}' is a histogram, which needs every pair", field.name));
       if (field.reduction != Reduction::Sum)
         fail(field.where,
              fmt::format("'{}' is an output({}), which has no far field", field.name, name(field.reduction)));

@@ -104,6 +104,7 @@ class Prover {
       guarded = fact_if(c.guard, false);
     }
     if (guarded.at != At::AnyDistance) return guarded;
+    if (pipeline_.field_of(Role::Output, output).reduction == Reduction::Histogram) return guarded;
     // A weight is 0 where its logit is -infinity, as in logsumexp.
     if (c.logit != kNone) return both(guarded, changed_by(c.logit, Reduction::LogSumExp));
     return both(guarded, changed_by(c.value, pipeline_.field_of(Role::Output, output).reduction));

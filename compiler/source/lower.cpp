@@ -148,6 +148,7 @@ Pipeline Lowering::run() {
     allow_in_unexecuted_code();
     return std::move(pipeline_);
   }
+  gather_histograms();
   combine_contributions();
   if (finish) attempt(nullptr, [&] { lower_finish(finish); });
   allow_in_unexecuted_code();
@@ -177,6 +178,8 @@ void Lowering::combine_contributions() {
     if (parts.empty()) {
       joined.value = unwritten_value(field);  // see warn_unwritten()
       if (field.reduction == Reduction::Softmax) joined.logit = graph_->constant(-HUGE_VAL);
+    } else if (field.reduction == Reduction::Histogram) {
+      joined = {parts[0].value, parts[0].guard, kNone, parts[0].logit};
     } else if (is_exponential(field.reduction)) {
       joined = combine_exponentials(parts, field.reduction);
     } else if (std::ranges::all_of(parts, has_guard)) {
@@ -234,6 +237,7 @@ void Lowering::lower_finish(const clang::FunctionDecl* function) {
         action(variable, field);
   };
   each_output([&](const clang::VarDecl* variable, const Field& field) {
+    if (field.reduction == Reduction::Histogram) return;
     Value value{{result_type(field), field.length, field.width}, {}};
     for (int c = 0; c < field.components(); ++c)
       value.parts.push_back(graph_->leaf(Op::Output, field.first + c, result_type(field)));
@@ -242,7 +246,10 @@ void Lowering::lower_finish(const clang::FunctionDecl* function) {
   execute(function->getBody());
   pipeline_.finished.assign(std::size_t(pipeline_.components(Role::Output)), kNone);
   each_output([&](const clang::VarDecl* variable, const Field& field) {
-    std::ranges::copy(read_variable(variable, where).parts, pipeline_.finished.begin() + field.first);
+    if (field.reduction != Reduction::Histogram)
+      return void(std::ranges::copy(read_variable(variable, where).parts, pipeline_.finished.begin() + field.first));
+    for (int c = field.first; c < field.first + field.components(); ++c)
+      pipeline_.finished[std::size_t(c)] = graph_->leaf(Op::Output, c, result_type(field));
   });
 }
 

@@ -59,7 +59,8 @@ struct LValue {
   int first = 0;
   Shape shape;
   // For a param that is read at indices known only at run time: the index of the row's first element, and the index of
-  // the element in its row. `first` then is the component within the element.
+  // the element in its row. `first` then is the component within the element. Of an element of a histogram `column` is
+  // the element, -1 if there is none.
   NodeId row = kNone, column = kNone;
 };
 
@@ -75,8 +76,11 @@ struct Rejected {
 };
 
 struct Contributed {
-  NodeId guard, value, logit = kNone;
+  NodeId guard, value, logit = kNone;  // as in Contribution
 };
+
+// Maximum elements of arrays that become components of their own.
+constexpr int kMaxComponents = 1024;
 
 // The leaf that reads a component of an input or a param.
 inline Op leaf_of(Role role) {
@@ -156,7 +160,8 @@ class Lowering {
   void declare_field(const clang::VarDecl* variable, llvm::StringRef annotation);
   Field field_named(const clang::VarDecl* variable, llvm::StringRef annotation);
   void declare_cunbody_arrays();
-  Shape shape_of(clang::QualType type, clang::SourceLocation where, bool of_param = false);
+  Shape shape_of(clang::QualType type, clang::SourceLocation where, bool of_param = false, int most = kMaxComponents);
+  Shape shape_of_field(const clang::VarDecl* variable, const Field& field);
 
   // lower_statement.cpp
   void execute(const clang::Stmt* statement);
@@ -226,6 +231,13 @@ class Lowering {
   Value read_variable(const clang::VarDecl* variable, clang::SourceLocation where);
   Value read_built_in(const clang::VarDecl* variable, clang::SourceLocation where);
   NodeId transplant(NodeId id);  // copies a node of `pair` that does not depend on j to `finish`
+
+  // lower_histogram.cpp
+  bool is_histogram(const Field& field) const;
+  NodeId conversions_hold(NodeId id, clang::SourceLocation where);
+  LValue histogram_element(const LValue& base, const Value& index, clang::SourceLocation where);
+  void add_to_element(const LValue& lvalue, const Value& value, clang::SourceLocation where);
+  void gather_histograms();
 
   // lower_bits.cpp
   bool is_unsigned(clang::QualType type) const;
@@ -314,6 +326,7 @@ class Lowering {
   std::set<std::tuple<int, int, std::string>> reported_;  // line, column and message of all reports
   int errors_ = 0;
   std::vector<std::vector<Contributed>> contributed_;
+  std::map<const clang::VarDecl*, std::vector<Contributed>, InTextOrder> added_to_elements_;  // `logit`: the element
   std::vector<Frame> frames_;
   NodeId path_ = kNone;                         // guard of the current statement
   NodeId skip_ = kNone;                         // condition of skip_if: the pair is skipped where it holds

@@ -12,13 +12,13 @@
 namespace nbcc::lowering {
 
 namespace {
-// Maximum elements of a param: GPUs read tables of this size fast.
+// Maximum elements of a param, which GPUs read fast in tables of this size, and of a total.
 constexpr int kMaxElements = 65536;
 // Maximum indices of an argmin or argmax: each GPU thread keeps all of them.
 constexpr int kMaxIndices = 64;
 }  // namespace
 
-Shape Lowering::shape_of(clang::QualType type, clang::SourceLocation where, bool of_param) {
+Shape Lowering::shape_of(clang::QualType type, clang::SourceLocation where, bool of_param, int most) {
   Shape shape;
   type = type.getNonReferenceType();
   if (const auto* array = context_.getAsConstantArrayType(type)) {
@@ -33,7 +33,6 @@ Shape Lowering::shape_of(clang::QualType type, clang::SourceLocation where, bool
       shape.length = int(std::min<std::int64_t>(std::int64_t(shape.length) * shape.columns, 1 << 20));
     }
     if (context_.getAsArrayType(type)) throw Rejected{where, "an array has one index, or two"};
-    const int most = of_param ? kMaxElements : 1024;
     if (shape.length < 1 || shape.length > most)
       throw Rejected{where, fmt::format("{} may have 1 to {} elements, not {}", of_param ? "a param" : "an array", most,
                                         shape.length)};
@@ -79,6 +78,12 @@ static std::optional<Reduction> reduction_named(llvm::StringRef name) {
   return std::nullopt;
 }
 
+Shape Lowering::shape_of_field(const clang::VarDecl* variable, const Field& field) {
+  const bool is_long = field.role == Role::Param || field.total;
+  return shape_of(variable->getType(), variable->getLocation(), field.role == Role::Param,
+                  is_long ? kMaxElements : kMaxComponents);
+}
+
 // `annotation` comes from the prelude's macro: "input_i", "input_j", "input_pair", "param", "output:max".
 Field Lowering::field_named(const clang::VarDecl* variable, llvm::StringRef annotation) {
   const clang::SourceLocation where = variable->getLocation();
@@ -110,7 +115,7 @@ Field Lowering::field_named(const clang::VarDecl* variable, llvm::StringRef anno
                                         "output(total, min), max, count, product and logsumexp",
                                         named.str())};
   }
-  const Shape shape = shape_of(variable->getType(), where, field.role == Role::Param);
+  const Shape shape = shape_of_field(variable, field);
   if (is_unsigned(variable->getType()))
     throw Rejected{where, "a field is int or index; convert its value by unsigned(...)"};
   if (shape.scalar == Type::Bool && shape.width > 1)
@@ -121,7 +126,7 @@ Field Lowering::field_named(const clang::VarDecl* variable, llvm::StringRef anno
   field.width = shape.width;
   if (std::int64_t(shape.length) * shape.width > kMaxElements)
     throw Rejected{where, fmt::format("a param may have 1 to {} numbers, not {}", kMaxElements, shape.components())};
-  field.is_table = shape.length > 1024;
+  field.is_table = field.role == Role::Param && shape.length > kMaxComponents;
   field.first = pipeline_.components(field.role);
   return field;
 }
@@ -143,7 +148,7 @@ void Lowering::declare_field(const clang::VarDecl* variable, llvm::StringRef ann
                                       name(field.reduction))};
   if (field.role == Role::Output && field.reduction == Reduction::Count && field.type >= Type::Float)
     throw Rejected{where, "an output(count) is a whole number: declare it as 'int' or 'index'"};
-  const Value initial = initial_value(variable, shape_of(variable->getType(), where, field.role == Role::Param));
+  const Value initial = initial_value(variable, shape_of_field(variable, field));
   if (initial.parts[0] != kUnset) {
     if (field.role != Role::Param)
       throw Rejected{

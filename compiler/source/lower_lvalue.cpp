@@ -131,6 +131,9 @@ LValue Lowering::element(const LValue& base, const clang::Expr* index, clang::So
                                           f.length, side, f.length - 1)};
     }
   }
+  if (const Field* const output = output_of(base.variable);
+      output && output->total && base.shape.length > 0 && (is_histogram(*output) || !graph_->is_constant(at.parts[0])))
+    return histogram_element(base, at, here);
   if (is_param(base) && base.shape.length > 0 && (base.row != kNone || !graph_->is_constant(at.parts[0])))
     return table_element(base, at, here);
   const auto& [scalar, length, width, columns, is_matrix] = base.shape;

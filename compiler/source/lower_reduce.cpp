@@ -218,6 +218,7 @@ void Lowering::contribute(const LValue& lvalue, const Value& value, Reduction re
   }
   if (keeps_index(reduction)) check_choice(field, lvalue, where);
   if (finishing_) return add_to_total(lvalue, value, where);
+  if (lvalue.column != kNone) return add_to_element(lvalue, value, where);
   if (lvalue.shape.components() != int(value.parts.size()) || lvalue.shape.width != value.shape.width)
     throw Rejected{where, fmt::format("output '{}' has {} components here, the value {}", field.name,
                                       lvalue.shape.components(), value.parts.size())};

@@ -62,6 +62,14 @@ SumErrors sum_errors(const Pipeline& pipeline, const OracleInput& input, const F
     for (std::size_t c = 0; c < sums.size(); ++c) result.errors[c][k] = std::max(here[c], there[c]);
     result.undecided.push_back(pairs.take());
   }
+  for (const Field& field : pipeline.fields) {
+    if (field.role != Role::Output || field.bins == 0) continue;
+    const std::vector<double>& here = exact.histograms().at(field.first);
+    const std::vector<double>& there = is_rounded ? rounded.histograms().at(field.first) : here;
+    for (int c = field.first; c < field.first + field.components(); ++c) result.errors[std::size_t(c)].clear();
+    for (std::size_t e = 0; e < here.size(); ++e)
+      result.errors[std::size_t(field.first)].push_back(std::max(here[e], there[e]));
+  }
   return result;
 }
 
@@ -163,10 +171,13 @@ void finish(const Pipeline& pipeline, const OracleInput& input, std::span<const 
   for (std::size_t k = 0; k < which.size(); ++k) {
     finished.compute(1, [&](const Node& leaf, int) {
       const auto component = std::size_t(leaf.payload);
+      const bool is_element = leaf.op == Op::Output && pipeline.field_of(Role::Output, int(component)).bins > 0;
+      if (is_element) return Number{};  // finish() reads no histogram
       return leaf.op == Op::Output ? Number{sums[component][k], errors[component][k]}
                                    : leaf_of(input, leaf, which[k], 0, 0);
     });
     for (std::size_t c = 0; c < values.size(); ++c) {
+      if (pipeline.field_of(Role::Output, int(c)).bins > 0) continue;
       const Number number = finished.at(pipeline.finished[c], 0);
       values[c][k] = number.value;
       bounds[c][k] = number.error;
@@ -207,7 +218,7 @@ double bound_of_total(const Field& field, const std::vector<double>& values, con
 void reduce_totals(const Pipeline& pipeline, Expectation& expected) {
   for (std::size_t c = 0; c < expected.values.size(); ++c) {
     const Field& field = pipeline.field_of(Role::Output, int(c));
-    if (!field.total) continue;
+    if (!field.total || field.bins > 0) continue;
     std::vector<double>&values = expected.values[c], &scale = expected.scale[c], &bound = expected.bound[c];
     bound = {bound_of_total(field, values, bound)};
     values = {total_of(field, values)};
@@ -246,10 +257,13 @@ Expectation expect(const Pipeline& pipeline, const OracleInput& input, std::span
   for (std::size_t c = 0; c < errors.size(); ++c) {
     const Field& field = pipeline.field_of(Role::Output, int(c));
     const bool index = keeps_index(field.reduction);
-    for (std::size_t k = 0; k < which.size(); ++k) {
+    for (std::size_t k = 0; k < errors[c].size(); ++k) {
       const double shift = std::fabs(rounded.values[c][k] - sums.values[c][k]);
       if (shift > 0) errors[c][k] += index ? kInfinity : shift;
       if (!index && !is_integral(field)) errors[c][k] += double(input.nj) * smallest;
+      // Sums into elements are exact, and rounded once.
+      if (field.bins > 0 && !is_integral(field))
+        errors[c][k] += std::fabs(sums.values[c][k]) * std::numeric_limits<double>::epsilon();
     }
   }
   propagate_undecided_choices(pipeline, errors);

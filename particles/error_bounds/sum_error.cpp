@@ -140,7 +140,10 @@ SumError::SumError(const Pipeline& pipeline, const OracleInput& input, const Fig
       options_(options),
       tables_(tables_of(pipeline.tables, input.params)),
       pair_(pipeline.pair, pipeline.roots(), options, target, tables_, kBatch),
-      choices_(choices_of(pipeline.fields)) {}
+      choices_(choices_of(pipeline.fields)) {
+  for (const Field& field : pipeline.fields)
+    if (field.role == Role::Output && field.bins > 0) histograms_[field.first].resize(std::size_t(field.bins));
+}
 
 SumError::~SumError() = default;
 
@@ -179,6 +182,7 @@ int SumError::next() {
     for (int at = 0; at < count; ++at) {
       const Number guard = guard_of(contribution.guard, at);
       if (guard.value == 0 && guard.error == 0) continue;
+      if (pipeline_.field_of(Role::Output, int(c)).bins > 0) continue;
       const Number logit = contribution.logit == kNone ? Number{} : pair_.at(contribution.logit, at);
       reduced_[c].take(pair_.at(contribution.value, at), logit, guard.value != 0 && guard.error == 0);
     }
@@ -193,13 +197,32 @@ int SumError::next() {
                       [&](int c) { return pair_.at(pipeline_.contributions[std::size_t(c)].value, at); });
     }
   }
+  take_histograms(count);
   first_ += count;
   return count;
 }
 
+void SumError::take_histograms(int count) {
+  for (auto& [first, errors] : histograms_)
+    for (int c = first; c < first + pipeline_.field_of(Role::Output, first).components(); ++c) {
+      const Contribution& one = pipeline_.contributions[std::size_t(c)];
+      for (int at = 0; at < count; ++at) {
+        const Number guard = one.guard == kNone ? Number{1, 0} : pair_.at(one.guard, at);
+        if (guard.value == 0 && guard.error == 0) continue;
+        const Number element = pair_.at(one.logit, at), value = pair_.at(one.value, at);
+        const bool certain = guard.error == 0 && element.error == 0;
+        const double low = std::max(0.0, element.value - element.error);
+        const double high = std::min(double(errors.size()) - 1, element.value + element.error);
+        for (double e = low; e <= high; ++e)
+          errors[std::size_t(e)] += certain ? value.error : std::fabs(value.value) + value.error;
+      }
+    }
+}
+
 std::vector<double> SumError::end() {
   std::vector<double> errors;
-  for (std::size_t c = 0; c < sums_.size(); ++c) errors.push_back(reduced_[c].of(sums_[c][k_]));
+  for (std::size_t c = 0; c < sums_.size(); ++c)
+    errors.push_back(pipeline_.field_of(Role::Output, int(c)).bins > 0 ? 0 : reduced_[c].of(sums_[c][k_]));
   for (ChoiceError& one : chosen_) one.report([&](int c, double error) { errors[std::size_t(c)] = error; });
   return errors;
 }

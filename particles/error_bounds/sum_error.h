@@ -1,6 +1,7 @@
 // Error bounds of the sums of one i-particle before finish(), when every operation on its pairs rounds.
 // Tested by tests/unit/error_bound_test.cpp.
 #pragma once
+#include <map>
 #include <vector>
 
 #include "compiler/ir/interpret.h"
@@ -31,8 +32,13 @@ class SumError {
   int next();
   const RunningError& pairs() const { return pair_; }  // values and errors of the present batch
   std::vector<double> end();                           // error bounds, [output component]
+  // Of the elements of histograms, over all i so far: first component -> [element]. A pair whose element rounding may
+  // change counts as an error in every element that it may be added to.
+  const std::map<int, std::vector<double>>& histograms() const { return histograms_; }
 
  private:
+  void take_histograms(int count);
+
   const Pipeline& pipeline_;
   const OracleInput& input_;
   const Figures& sums_;
@@ -45,6 +51,7 @@ class SumError {
   Acting acting_;
   std::vector<ReducedError> reduced_;
   std::vector<ChoiceError> chosen_;
+  std::map<int, std::vector<double>> histograms_;
 };
 
 }  // namespace nbcc

@@ -192,7 +192,7 @@ static int field_of(const std::vector<nbcc::FieldLayout>& fields, int k, nbcc_fi
             nbcc_role(layout.role),
             layout.type.c_str(),
             layout.comment.c_str(),
-            layout.components(),
+            layout.numbers(),
             layout.integral ? 1 : 0,
             nbcc_reduction(layout.reduction),
             int(layout.defaults.size()),

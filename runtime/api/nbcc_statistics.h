@@ -89,6 +89,8 @@ typedef struct nbcc_statistics {
   double seconds_distant;   /* distant pairs, with grids */
   double seconds_down;      /* from grids to particles, and finish() */
   double seconds_first;     /* choosing the numbers, with the sums over all pairs of the sample; 0 in other runs */
+
+  int64_t terms_outside; /* terms of histograms of the last run that named no element, and were not counted */
 } nbcc_statistics;
 NBCC_API nbcc_status nbcc_sum_get_statistics(const nbcc_sum* sum, nbcc_statistics* statistics, nbcc_error** error);
 

@@ -74,6 +74,7 @@ nbcc_status nbcc_sum_get_statistics(const nbcc_sum* sum, nbcc_statistics* statis
     found.seconds_distant = now.far.seconds.distant;
     found.seconds_down = now.far.seconds.down;
     found.seconds_first = now.far.seconds.first;
+    found.terms_outside = now.terms_outside;
     std::memcpy(statistics, &found, std::min(size, sizeof found));
   });
 }

@@ -63,7 +63,11 @@ PairMethod CpuSummation::row(std::string_view name, void (CpuSummation::*run)(co
   method.name = name;
   method.keeps_j = true;
   method.work = [this](const SumRequest& request) { return std::vector<DeviceWork>{{"cpu", 0, working_set(request)}}; };
-  method.enqueue = [this, run](const SumRequest& request) { (this->*run)(request); };
+  method.enqueue = [this, run](const SumRequest& request) {
+    histograms_.clear();  // a run that failed may have left some
+    (this->*run)(request);
+    if (request.histograms) histograms_.move_to(*request.histograms);
+  };
   return method;
 }
 
@@ -312,6 +316,9 @@ nbcc_kernel_arguments CpuSummation::arguments(const SumRequest& request, const B
           j_numbers_.empty() ? nullptr : j_numbers_.data(),
           nullptr,
           exclusions_.empty() ? nullptr : exclusions_.data(),
+          histograms_.here(double(block.end - block.begin) * double(request.nj) +
+                           (request.listed_pairs ? double(request.listed_pairs->j.size()) : 0) +
+                           (request.lists ? double(request.lists->pairs) : 0)),
           request.tables ? request.tables->bytes.data() : nullptr};
 }
 

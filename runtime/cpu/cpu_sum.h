@@ -16,6 +16,7 @@
 #include "runtime/cpu/partition.h"
 #include "runtime/cpu/thread_pool.h"
 #include "runtime/sum/device.h"
+#include "runtime/sum/histograms.h"
 #include "runtime/sum/index_check.h"
 #include "runtime/sum/pack.h"
 
@@ -118,6 +119,7 @@ class CpuSummation final : public Summation {
   Accumulators totals_;                 // [accumulator][position]
   Accumulators running_;                // [accumulator][chosen i], kept between the runs (JPart) of one sum
   std::vector<Accumulators> partials_;  // of the segments that threads work on
+  mutable HistogramsOfThreads histograms_{source_};
 
   CpuSearch search_;
   // Particle indices, for runs whose kernels need them; else empty.

@@ -32,7 +32,8 @@ CudaArguments::CudaArguments(const KernelSource& source) {
   const int outputs = std::max(source.outputs, 1), params = std::max(source.params, 1);
   const int tables = source.tables.empty() ? 0 : 1;
   const int pairs = source.sums_listed_pairs_only() ? components_of(source, Role::InputPair) : 0;
-  size_ = std::size_t(i + j + pairs) * sizeof(CudaView) + std::size_t(tables) * sizeof(CudaDevicePointer) +
+  const int histograms = int(source.histograms.size());
+  size_ = std::size_t(i + j + pairs) * sizeof(CudaView) + std::size_t(tables + histograms) * sizeof(CudaDevicePointer) +
           std::size_t(outputs) * sizeof(CudaOutput) + std::size_t(params) * sizeof(double) + sizeof(CudaRun);
   bytes_ = std::make_unique<std::byte[]>(size_);
   std::byte* at = bytes_.get();
@@ -40,6 +41,7 @@ CudaArguments::CudaArguments(const KernelSource& source) {
   j_ = construct<CudaView>(at, j);
   pairs_ = construct<CudaView>(at, pairs);
   if (tables > 0) tables_ = construct<CudaDevicePointer>(at, tables);
+  histograms_ = construct<CudaDevicePointer>(at, histograms);
   outputs_ = construct<CudaOutput>(at, outputs);
   params_ = construct<double>(at, params);
   run_ = construct<CudaRun>(at, 1);
@@ -58,6 +60,7 @@ CudaArguments::CudaArguments(const CudaArguments& other)
   outputs_ = here(other.outputs_);
   params_ = here(other.params_);
   tables_ = here(other.tables_);
+  histograms_ = here(other.histograms_);
   run_ = here(other.run_);
 }
 

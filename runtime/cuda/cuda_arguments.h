@@ -87,6 +87,7 @@ class CudaArguments {
   CudaOutput& output(int component) { return outputs_[component]; }
   double* params() { return params_; }
   CudaDevicePointer* tables() { return tables_; }  // null if the pipeline has no tables
+  CudaDevicePointer& histogram(int number) { return histograms_[number]; }
   CudaRun& run() { return *run_; }
   // Sets the particles and accumulators of a launch. Does not change the index offsets and the memory of j-splits.
   void set_piece(const CudaPiece& piece);
@@ -98,7 +99,7 @@ class CudaArguments {
   CudaView *i_ = nullptr, *j_ = nullptr, *pairs_ = nullptr;
   CudaOutput* outputs_ = nullptr;
   double* params_ = nullptr;
-  CudaDevicePointer* tables_ = nullptr;
+  CudaDevicePointer *tables_ = nullptr, *histograms_ = nullptr;
   CudaRun* run_ = nullptr;
 };
 

@@ -186,6 +186,8 @@ void CudaGroupSummation::run(const SumRequest& request, const SharedMethod& meth
   // The accumulators of the earlier j chunks are on the GPU that summed them.
   if (request.j_part != JPart::Whole) return run_alone(0, request, method);
   const Where where = find(request);
+  // Histograms are sums over all i, and a GPU waits for its own.
+  if (request.histograms) return run_alone(where.owner_index.value_or(0), request, method);
   const double seconds = seconds_of(request, method);
   // A GPU that stores its results must not overwrite inputs that another GPU still has to read.
   const bool from_host = method.cut == Cut::Ranges && where.host && !outputs_touch_inputs(request);

@@ -20,6 +20,7 @@ class CudaGroupSummation final : public Summation {
   ~CudaGroupSummation() override;
   std::span<const PairMethod> methods() const override { return methods_; }
   void fetch(void* to, const void* from, std::size_t bytes) const override { first().fetch(to, from, bytes); }
+  void put(void* to, const void* from, std::size_t bytes) const override { first().put(to, from, bytes); }
   void wait(Progress* progress) override;
   bool can_read(const std::int64_t* list) const override { return first().can_read(list); }
   void set_launch(const LaunchConfig& overrides) override;

@@ -63,7 +63,10 @@ PairMethod CudaSummation::row(std::string_view name, CudaMethod* method) {
   row.name = name;
   row.keeps_j = true;
   row.work = [this, method](const SumRequest& request) { return std::vector{work(request, method)}; };
-  row.enqueue = [this, method](const SumRequest& request) { run(request, method); };
+  row.enqueue = [this, method](const SumRequest& request) {
+    if (request.histograms) return run_with_histograms(request, method);
+    run(request, method);
+  };
   return row;
 }
 

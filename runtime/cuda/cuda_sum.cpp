@@ -14,6 +14,7 @@
 #include "runtime/error.h"
 #include "runtime/first_failure.h"
 #include "runtime/sum/formula.h"
+#include "runtime/sum/histograms.h"
 
 namespace nbcc {
 namespace {
@@ -172,6 +173,41 @@ void CudaSummation::run(const SumRequest& request, CudaMethod* method) {
   if (!residency_.all_on_device) return run_staged(context, method, device_list);
   if (method) return run_method(context, *method, device_list);
   run_all_pairs(context, device_list);
+}
+
+// The words of histograms are cleared before the run, and read when it is done.
+void CudaSummation::run_with_histograms(const SumRequest& request, CudaMethod* method) {
+  const CudaContextGuard guard(gpu_);
+  auto* const stream = static_cast<CudaStream*>(request.stream);
+  int capturing = 0;
+  if (can_be_captured(stream))
+    gpu_.require(gpu_.driver().stream_is_capturing(stream, &capturing), "asking whether the stream is captured");
+  if (capturing != 0)
+    throw DeviceError("a run with histograms waits for them, which cannot be done while a stream is captured");
+  wait_for_work(request.progress);
+  std::vector<std::int64_t> words(request.histograms->words().size());
+  const std::size_t bytes = words.size() * sizeof(std::int64_t);
+  if (!histograms_.reserve(bytes)) throw DeviceError("out of memory of the GPU: there is no room for histograms");
+  std::uint64_t at = histograms_.data();
+  for (std::size_t h = 0; h < kernel_.source.histograms.size(); ++h) {
+    launcher_.arguments().histogram(int(h)) = at;
+    const HistogramLayout& layout = kernel_.source.histograms[h];
+    at += std::uint64_t(layout.elements + 1) * std::uint64_t(layout.words) * sizeof(std::int64_t);
+  }
+  gpu_.require(gpu_.driver().memset_d32_async(histograms_.data(), 0, bytes / 4, stream), "clearing histograms");
+  gpu_.synchronize(stream);
+  run(request, method);
+  wait_for_work(request.progress);
+  gpu_.fetch(words.data(), histograms_.data(), bytes, stream);
+  gpu_.synchronize(stream);
+  request.histograms->add(words);
+}
+
+void CudaSummation::put(void* to, const void* from, std::size_t bytes) const {
+  const CudaContextGuard guard(gpu_);
+  if (residency_of(gpu_, to, "an output") == Residency::Host) return void(std::memcpy(to, from, bytes));
+  gpu_.send(reinterpret_cast<std::uintptr_t>(to), from, bytes, nullptr);
+  gpu_.synchronize(nullptr);
 }
 
 void CudaSummation::run_staged(const CudaRunContext& context, CudaMethod* method, bool list_on_device) {

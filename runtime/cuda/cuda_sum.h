@@ -33,6 +33,7 @@ class CudaSummation final : public Summation {
   // Later work of `stream` waits for the last run.
   void make_wait(CudaStream* stream);
   void fetch(void* to, const void* from, std::size_t bytes) const override;
+  void put(void* to, const void* from, std::size_t bytes) const override;
   void wait(Progress* progress) override;
   bool can_read(const std::int64_t* list) const override;
   void set_launch(const LaunchConfig& overrides) override {
@@ -55,6 +56,7 @@ class CudaSummation final : public Summation {
   DeviceWork work(const SumRequest& request, CudaMethod* method);
   // If `method` is null, launches sum over all pairs.
   void run(const SumRequest& request, CudaMethod* method);
+  void run_with_histograms(const SumRequest& request, CudaMethod* method);
   CudaRunContext begin(const SumRequest& request, const CudaMethod* method);
   void send_exclusions(const CudaRunContext& context);
   void send_tables(const CudaRunContext& context);
@@ -82,8 +84,9 @@ class CudaSummation final : public Summation {
   const CudaGpu& gpu_;
   CudaExclusions exclusions_{gpu_};
   CudaLauncher launcher_{kernel_, exclusions_};
-  bool chosen_launch_ = false;  // the caller has chosen a launch configuration, which applies to all pairs only
-  bool searched_ = false;       // the last run was a search
+  bool chosen_launch_ = false;   // the caller has chosen a launch configuration, which applies to all pairs only
+  bool searched_ = false;        // the last run was a search
+  CudaBuffer histograms_{gpu_};  // HistogramWords::words of one run
   CudaBuffer tables_{gpu_};
   std::int64_t tables_number_ = 0;  // Tables::number of the contents of tables_; 0: none
   CudaSearch search_{kernel_, launcher_.arguments(), exclusions_};

@@ -18,7 +18,7 @@ namespace nbcc {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Column, component, element, part)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FieldLayout, name, role, type, integral, length, columns, width, is_table, first,
-                                   reduction, total, follows, defaults, comment)
+                                   reduction, bins, total, follows, defaults, comment)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlacedTable, first, stride, count, columns, power, element, offset, step, row_step)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(IndexCheck::Part, range, text)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(IndexCheck, index, table, dimension, count, line, uses_params, parts)
@@ -42,12 +42,13 @@ struct adl_serializer<std::optional<T>> {
 namespace nbcc {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SearchLayout, axes, periodic, triclinic, reach, strict, mirrored, reach_uniform,
                                    reach_of_i, reach_of_j, lengths, cell, j_positions)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HistogramLayout, field, elements, element, words, digit)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelVariant, frame, source, launches, packed_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, pipeline, variants, index_checks, target, lanes, tile, i_block,
                                    i_columns, j_columns, fields, params, outputs, reductions, references,
                                    accumulator_types, has_finish, table_params, tables, uses_i_index, uses_j_index,
                                    may_use_minimum_images, neighbours, no_neighbours, search, operations, pair_columns,
-                                   cutoff, pair_statements, pair_doubles)
+                                   histograms, cutoff, pair_statements, pair_doubles)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CudaImage, architecture, config, ptx, text, toolkit, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PipelineImage, made_by, precision, math, root, cpu, cuda, cuda_images)
 

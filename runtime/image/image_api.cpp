@@ -78,7 +78,7 @@ void bind_arrays(SumState& sum, const std::vector<FieldLayout>& fields, Element 
     const Element element = typed_element(field, real);
     const std::int64_t bytes = size_of(element);
     const std::int64_t rows = field.total ? 1 : field.role == Role::InputJ ? nj : ni;
-    sum.bind(field.name, {const_cast<void*>(arrays[f]), element, rows, field.components() * bytes, bytes});
+    sum.bind(field.name, {const_cast<void*>(arrays[f]), element, rows, field.numbers() * bytes, bytes});
   }
 }
 

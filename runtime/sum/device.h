@@ -28,6 +28,8 @@ struct Summation {
   virtual void check_indices(const SumRequest&) {}
   // Copies `bytes` bytes from host or device memory to host memory.
   virtual void fetch(void* to, const void* from, std::size_t bytes) const;
+  // The opposite direction.
+  virtual void put(void* to, const void* from, std::size_t bytes) const;
   // The pairs within the proved reach, without excluded pairs. Throws UsageError if the device cannot search.
   virtual FoundPairs find_pairs(const SumRequest& request);
   // Returns when the work of all runs is done. Throws DeviceError if the work failed, and Interrupted if `progress` is

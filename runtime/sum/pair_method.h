@@ -68,10 +68,11 @@ struct FarStatistics {
 // Counts and times of all runs of a sum over neighbours since the sum was made. Times are wall-clock seconds; where
 // threads work on `lists` and `sums` at the same time, the wall-clock time is divided in proportion to their work.
 struct SumStatistics {
-  std::int64_t pairs_tested = 0;  // pairs that kernels tested
-  std::int64_t searches = 0;      // runs that searched, because the lists of an earlier run were not valid
-  std::int64_t runs = 0;          // runs over neighbours, with kept or new lists
-  std::int64_t pairs_within = 0;  // pairs within the proved reach in the last run; 0 if that run was over all pairs
+  std::int64_t pairs_tested = 0;   // pairs that kernels tested
+  std::int64_t searches = 0;       // runs that searched, because the lists of an earlier run were not valid
+  std::int64_t runs = 0;           // runs over neighbours, with kept or new lists
+  std::int64_t pairs_within = 0;   // pairs within the proved reach in the last run; 0 if that run was over all pairs
+  std::int64_t terms_outside = 0;  // terms of histograms of the last run that named no element
   struct Seconds {
     double locate = 0;  // pack particles and compute their positions
     double sort = 0;    // sort positions into trees, and packed particles into the trees' order
@@ -94,9 +95,9 @@ struct PairMethod {
   std::function<Estimate(SumRequest&)> survey;
   std::function<std::vector<DeviceWork>(const SumRequest&)> work;
   // Adds the terms of the method's pairs to the accumulators and, if the request ends the sum (ends(j_part)), applies
-  // finish() and writes the outputs. Outputs are written only when nothing can fail any more, except a device that
-  // stores the outputs itself. Outputs may alias inputs. A GPU may return before the work is done if all arrays are in
-  // its memory.
+  // finish() and writes the outputs. Adds the terms of histograms to request.histograms, which is host memory, before
+  // it returns. Outputs are written only when nothing can fail any more, except a device that stores the outputs
+  // itself. Outputs may alias inputs. A GPU may return before the work is done if all arrays are in its memory.
   std::function<void(const SumRequest&)> enqueue;
   // Statistics of sums over neighbours since the sum was made. Null: Summation::statistics() returns them.
   std::function<SumStatistics()> statistics;

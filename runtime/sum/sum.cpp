@@ -16,6 +16,7 @@
 #include "runtime/first_failure.h"
 #include "runtime/sum/batch_sums.h"
 #include "runtime/sum/far_steps.h"
+#include "runtime/sum/histograms.h"
 #include "runtime/sum/image_warning.h"
 #include "runtime/sum/int_range.h"
 #include "runtime/sum/plural.h"
@@ -51,9 +52,9 @@ void check_view(const FieldLayout& field, const std::string& quoted, const Array
   if (view.count > 0 && !view.data) {
     throw UsageError(fmt::format("{}: no data (a null pointer) for {}", quoted, plural(view.count, "particle")));
   }
-  if (field.components() > 1 && view.component_stride == 0 && view.count > 0) {
-    throw UsageError(fmt::format("{}: component_stride is 0, but the field has {}", quoted,
-                                 plural(field.components(), "component")));
+  if (field.numbers() > 1 && view.component_stride == 0 && view.count > 0) {
+    throw UsageError(
+        fmt::format("{}: component_stride is 0, but the field has {}", quoted, plural(field.numbers(), "component")));
   }
   if (field.role == Role::Output && view.count > 1 && view.stride == 0) {
     throw UsageError(
@@ -71,6 +72,7 @@ SumState::SumState(std::shared_ptr<const Kernel> kernel)
       params_(std::size_t(kernel_->source.params + kernel_->source.table_params)) {
   nearest_ = std::make_unique<NearestSum>(*kernel_, *summation_);
   batch_sums_ = std::make_unique<BatchSums>(*kernel_, *summation_);
+  if (!kernel_->source.histograms.empty()) histograms_ = std::make_unique<HistogramWords>(kernel_->source);
   if (std::ranges::any_of(kernel_->source.fields, &FieldLayout::total))
     totals_ = std::make_unique<Totals>(kernel_->source, *summation_);
   methods_ = {nearest_->method(), batch_sums_->method()};
@@ -91,6 +93,7 @@ SumState::SumState(SumState&&) noexcept = default;
 SumStatistics SumState::statistics() const {
   const PairMethod* const method = last_plan_.method;
   SumStatistics found = method && method->statistics ? method->statistics() : summation_->statistics();
+  if (histograms_) found.terms_outside = histograms_->outside();
   if (!method) return found;
   found.method = method->name;
   found.reason = reason_of(last_plan_);
@@ -362,6 +365,7 @@ void SumState::set_exclusions(std::int64_t ni, const std::int64_t* first, std::i
 }
 
 void Summation::fetch(void* to, const void* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
+void Summation::put(void* to, const void* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
 
 SumRequest SumState::request_of(const RunChoice& choice, std::int64_t ni, std::int64_t nj) const {
   SumRequest request = request_;
@@ -371,6 +375,7 @@ SumRequest SumState::request_of(const RunChoice& choice, std::int64_t ni, std::i
   request.i_count = choice.i_count < 0 ? ni - choice.i_begin : choice.i_count;
   request.i_list = choice.i_list;
   request.accumulate = choice.accumulate;
+  request.histograms = histograms_.get();
   request.check_indices = !choice.clamp && !kernel_->source.index_checks.checks.empty();
   request.j_part = choice.part;
   request.stream = choice.stream;
@@ -433,8 +438,9 @@ void SumState::run(const RunChoice& choice) {
   SumRequest request = prepare(choice, std::exchange(i_in_parts_, std::nullopt));
   const std::optional<std::int64_t> i_in_next_part = ends(choice.part) ? std::nullopt : std::optional(request.i_count);
   warn_of(request);
+  if (histograms_ && begins(choice.part)) histograms_->clear();
   if (request.i_count == 0) {
-    if (totals_ && ends(choice.part)) totals_->reduce(request);
+    store_totals(request);
     return void(i_in_parts_ = i_in_next_part);
   }
   check_int_range(kernel_->source, request, *summation_, [this](std::size_t f) { return quoted(f); });
@@ -445,9 +451,16 @@ void SumState::run(const RunChoice& choice) {
   const SumRequest planned = std::exchange(plan.request, {});
   last_plan_ = std::move(plan);
   last_plan_.method->enqueue(planned);
-  if (totals_ && ends(choice.part)) totals_->reduce(planned);
+  store_totals(planned);
   if (request.keep_j && last_plan_.method->keeps_j) request_.reuse = JReuse::Prepared;
   i_in_parts_ = i_in_next_part;
+}
+
+// After the last part of a run.
+void SumState::store_totals(const SumRequest& request) {
+  if (!ends(request.j_part)) return;
+  if (totals_) totals_->reduce(request);
+  if (histograms_) store_histograms(*histograms_, kernel_->source, views_, request.accumulate, *summation_);
 }
 
 // In runs over lists only the listed particles are checked: the indices of others are never used.

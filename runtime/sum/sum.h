@@ -18,6 +18,7 @@ namespace nbcc {
 class BatchSums;
 class NearestSum;
 class Totals;
+class HistogramWords;
 
 // The options of one run.
 struct RunChoice {
@@ -111,6 +112,7 @@ class SumState {
   void check_splines(std::size_t field, std::span<const double> params) const;
   void make_tables();
   void check_indices(SumRequest& request);
+  void store_totals(const SumRequest& request);
   void warn_of(const SumRequest& request);
 
   std::shared_ptr<const Kernel> kernel_;
@@ -126,7 +128,8 @@ class SumState {
   std::unique_ptr<const Exclusions> exclusions_;
   std::unique_ptr<NearestSum> nearest_;
   std::unique_ptr<BatchSums> batch_sums_;
-  std::unique_ptr<Totals> totals_;          // null: the pipeline has none
+  std::unique_ptr<Totals> totals_;              // null: the pipeline has none
+  std::unique_ptr<HistogramWords> histograms_;  // null: the pipeline has none
   std::vector<PairMethod> methods_;         // added methods, methods of nearest_ and batch_sums_, the device's methods
   RunPlan last_plan_;                       // of the last run, without its request
   std::optional<std::int64_t> i_in_parts_;  // number of chosen i of a sum in parts that has begun

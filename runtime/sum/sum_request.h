@@ -12,6 +12,8 @@
 
 namespace nbcc {
 
+class HistogramWords;  // histograms.h
+
 // The caller's choice of pair methods. Auto: the method with the least cost.
 enum class PairChoice : std::uint8_t { Auto, All, Cutoff };
 constexpr std::string_view name(PairChoice choice) {
@@ -41,6 +43,7 @@ struct SumRequest {
   const std::int64_t* i_list = nullptr;   // ... i_count indices, if not null
   std::int64_t i_offset = 0, j_offset = 0;
   bool accumulate = false;
+  HistogramWords* histograms = nullptr;  // to which the run's terms are added; null: the kernel has none
   JPart j_part = JPart::Whole;
   JReuse reuse = JReuse::None;
   double skin = 0;              // neighbour lists are kept until a particle has moved by half the skin; 0: not kept

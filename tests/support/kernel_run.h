@@ -39,7 +39,7 @@ inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const Ora
   };
   std::deque<Array> arrays;
   for (const FieldLayout& field : kernel->source.fields) {
-    const auto first = std::size_t(field.first), components = std::size_t(field.components());
+    const auto first = std::size_t(field.first), components = std::size_t(field.numbers());
     if (field.role == Role::Param) {
       sum.set_param(field.name, {input.params.data() + first, components});
       continue;
@@ -92,6 +92,11 @@ inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const Ora
   for (Array& array : arrays) {
     if (array.field.role != Role::Output) continue;
     if (array.there) array.there->get(array.here.data(), 8 * array.here.size());
+    if (array.field.bins > 0) {  // as the oracle: all elements for the first component
+      columns.push_back(array.here);
+      columns.resize(columns.size() + std::size_t(array.field.components()) - 1);
+      continue;
+    }
     for (std::int64_t c = 0; c < array.field.components(); ++c) {
       if (array.field.total) {
         columns.push_back({array.here[std::size_t(c)]});

@@ -133,6 +133,7 @@ class StatisticsStruct(ctypes.Structure):
         ("seconds_distant", c_double),
         ("seconds_down", c_double),
         ("seconds_first", c_double),
+        ("terms_outside", c_int64),
     ]
 
 

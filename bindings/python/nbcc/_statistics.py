@@ -8,7 +8,7 @@ from ._library import StatisticsStruct
 
 _NAMES = [field[0] for field in StatisticsStruct._fields_ if field[0] != "size"]
 _TEXTS = ("method", "reason", "precision")
-_OF_FAR_FIELD = _NAMES[_NAMES.index("tolerance") :]
+_OF_FAR_FIELD = _NAMES[_NAMES.index("tolerance") : _NAMES.index("terms_outside")]
 
 
 class Statistics:

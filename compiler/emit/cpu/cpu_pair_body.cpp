@@ -250,7 +250,7 @@ std::string CpuPairBody::clear() const {
   for (std::size_t k = 0; k < plan_.outputs.size(); ++k)
     for (int r = 0; r < i_block_; ++r) {
       const OutputPlan& output = plan_.outputs[k];
-      if (output.of_choice) continue;
+      if (output.of_choice || output.histogram >= 0) continue;
       const bool continues = output.reduction == Reduction::Reference;
       text +=
           fmt::format("{0} {1} = ({0})({2});\n", cpu_type(output.type, true), cpu_accumulator(k, r),
@@ -293,6 +293,7 @@ std::string CpuPairBody::accumulate(std::size_t k, int r, bool every_pair_counts
   const OutputPlan& output = plan_.outputs[k];
   const std::string sum = cpu_accumulator(k, r), value = node_name(output.value, r);
   const std::string counts = counted(output, r, every_pair_counts);
+  if (output.histogram >= 0) return add_to_histogram(output, r, counts);
   if (output.reduction == Reduction::Weighted) return "";  // accumulated with its reference
   if (output.reduction == Reduction::Reference) return accumulate_weighted(k, r, every_pair_counts);
   if (output.reduction == Reduction::Product)
@@ -310,11 +311,21 @@ std::string CpuPairBody::accumulate(std::size_t k, int r, bool every_pair_counts
                      value, counts, least);
 }
 
+// The last block of a range repeats its last i, which counts once.
+std::string CpuPairBody::add_to_histogram(const OutputPlan& output, int r, const std::string& counts) const {
+  const std::string words = fmt::format("a->histograms[{}]", output.histogram), element = node_name(output.logit, r);
+  const std::string add =
+      graph_.is_constant(output.value, 1) && output.is_whole()
+          ? fmt::format("count_elements({}, {}, {});\n", words, element, counts)
+          : fmt::format("add_to_elements({}, {}, {}, {});\n", words, element, node_name(output.value, r), counts);
+  return r == 0 ? add : fmt::format("if (i + {} < i_end) {}", r, add);
+}
+
 std::string CpuPairBody::reduce(int r) const {
   std::string text;
   for (std::size_t k = 0; k < plan_.outputs.size(); ++k) {
     const OutputPlan& output = plan_.outputs[k];
-    if (output.of_choice) continue;  // its rows are already up to date
+    if (output.of_choice || output.histogram >= 0) continue;  // already up to date
     const std::string sum = cpu_accumulator(k, r), i = i_name(r);
     const char* const whole = output.is_whole() ? "(index*)" : "";
     const bool least = is_minimum(output.reduction);

@@ -65,6 +65,7 @@ class CpuPairBody {
   std::string counted_pairs() const;
   std::string accumulate_all() const;
   std::string accumulate(std::size_t k, int r, bool every_pair_counts) const;
+  std::string add_to_histogram(const OutputPlan& output, int r, const std::string& counts) const;
   std::string counted(const OutputPlan& output, int r, bool every_pair_counts) const;
   std::vector<std::size_t> weighed_by(std::size_t reference) const;
   std::string accumulate_weighted(std::size_t reference, int r, bool every_pair_counts) const;

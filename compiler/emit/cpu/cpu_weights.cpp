@@ -27,7 +27,14 @@ std::string CpuPairBody::functions() {
   const bool any = std::ranges::any_of(plan_.outputs, [](const OutputPlan& output) {
     return output.reduction == Reduction::Reference || output.reduction == Reduction::Product;
   });
-  return any ? fill_template("cpu_weights.h", {}) : "";
+  std::string text = any ? fill_template("cpu_weights.h", {}) : "";
+  if (std::ranges::any_of(plan_.outputs, [](const OutputPlan& output) { return output.histogram >= 0; }))
+    text += fill_template("cpu_histograms.h", {{"lanes", std::to_string(vectors_.lanes())},
+                                               {"float_digit", std::to_string(kFloatDigit)},
+                                               {"float_words", std::to_string(kFloatWords)},
+                                               {"double_digit", std::to_string(kDoubleDigit)},
+                                               {"double_words", std::to_string(kDoubleWords)}});
+  return text;
 }
 
 // The components whose weights are relative to this reference.

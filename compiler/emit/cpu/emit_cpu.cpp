@@ -88,7 +88,7 @@ KernelSource emit_cpu(const Pipeline& given, const Options& options, Isa isa, co
   CpuExpressions expressions(vectors);
   CpuPairBody body(plan, vectors, expressions);
   const ScalarSpelling scalars = scalar_spelling(plan, expressions);
-  KernelSource source = describe_kernel(pipeline, plan);
+  KernelSource source = describe_kernel(pipeline, plan, options.precision);
   source.target = cpu_target_name(isa);
   source.lanes = vectors.lanes();
   source.tile = kTermsPerTile * vectors.lanes();

@@ -120,9 +120,13 @@ class PairText {
     const bool small = j_size < 2 || (j_size == 2 && !scalars_.wide);
     holes["j_alignment"] = small ? "" : "__align__(16) ";
     std::string &tile = holes["tile_members"], &sum = holes["sum_members"];
+    // Lanes beyond the last i repeat the last i, which counts once.
+    const bool counts = std::ranges::any_of(plan_.outputs, [](const OutputPlan& o) { return o.histogram >= 0; });
+    if (counts) sum += "bool counts = true;\n";
+    holes["mark"] = counts ? "sum.counts = counts;" : "";
     for (std::size_t k = 0; k < plan_.outputs.size(); ++k) {
       const OutputPlan& output = plan_.outputs[k];
-      if (output.of_choice) continue;
+      if (output.of_choice || output.histogram >= 0) continue;
       const std::string type = cuda_type(output.type, scalars_);
       if (is_summed(output)) {
         tile += fmt::format("{} s{} = 0;\n", type, k);
@@ -295,6 +299,12 @@ class PairText {
   // would cost more.
   std::string accumulate(std::size_t k) const {
     const OutputPlan& output = plan_.outputs[k];
+    if (output.histogram >= 0)
+      return fmt::format("if (sum[r].counts{}) add_to_element(a.histograms[{}], t{}, {});\n",
+                         output.guard == kNone ? "" : fmt::format(" & t{}", output.guard), output.histogram,
+                         output.logit,
+                         graph_[output.value].type == Type::Index ? fmt::format("(index)t{}", output.value)
+                                                                  : fmt::format("t{}", output.value));
     if (output.reduction >= Reduction::Product) return cuda_accumulate_weighted(plan_, k, scalars_);
     const std::string guard = output.guard == kNone ? "" : fmt::format("t{}", output.guard);
     const std::string value = fmt::format("t{}", output.value);

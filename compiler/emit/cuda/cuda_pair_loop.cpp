@@ -33,6 +33,7 @@ std::set<NodeId> find_needed(const Plan& plan, const CudaStatements& statements,
       roots.insert({plan.graph[output.value].args[0], plan.graph[output.value].args[1]});
     else
       roots.insert(output.value);
+    if (output.histogram >= 0) roots.insert(output.logit);
   }
   return with_arguments(plan, statements, std::move(roots), /*prepass=*/false);
 }

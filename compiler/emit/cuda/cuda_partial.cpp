@@ -17,6 +17,7 @@ constexpr CudaScalars kScalars{true, true};
 
 std::string result_name(const Plan& plan, std::size_t k) {
   const OutputPlan& output = plan.outputs[k];
+  if (output.histogram >= 0) return "0";  // no value of an i
   if (output.of_choice) return cuda_choice_result(plan, int(k));
   return fmt::format("all.{}{}", keeps_index(output.reduction) ? "arg" : "acc", k);
 }
@@ -53,6 +54,7 @@ void cuda_partial(const Pipeline& pipeline, const Plan& plan, CudaPairs pairs, T
   };
   for (std::size_t k = 0; k < plan.outputs.size(); ++k) {
     const OutputPlan& output = plan.outputs[k];
+    if (output.histogram >= 0) continue;
     const bool weighted = output.reduction == Reduction::Weighted, sum = output.reduction == Reduction::Sum || weighted;
     const bool least = is_minimum(output.reduction), product = output.reduction == Reduction::Product;
     if (!output.of_choice) {
@@ -74,7 +76,7 @@ void cuda_partial(const Pipeline& pipeline, const Plan& plan, CudaPairs pairs, T
     const std::string result = result_name(plan, k);
     const Reduction declared = pipeline.field_of(Role::Output, int(k)).reduction;
     if (is_hidden(declared)) continue;
-    all_plain += fmt::format("{}is_plain(a.out[{}])", k == 0 ? "" : " & ", k);
+    all_plain += fmt::format("{}is_plain(a.out[{}])", all_plain.empty() ? "" : " & ", k);
     plain += fmt::format("store_plain(a.out[{}], row, {});\n", k, result);
     if (product || declared == Reduction::LogSumExp) {
       store += cuda_store_accumulated(declared, k, result);
@@ -83,6 +85,10 @@ void cuda_partial(const Pipeline& pipeline, const Plan& plan, CudaPairs pairs, T
     store += fmt::format("store(a.out[{}], row, {}, {});\n", k, result, sum ? "kSum" : least ? "kMinimum" : "kMaximum");
   }
   cuda_choice_partials(plan, holes, size);
+  if (size == 0) {  // there are histograms alone
+    all_plain = "true";
+    add_member("double", "none", "0");
+  }
   holes["partial_size"] = std::to_string(size);
   ScalarSpelling spelling = cuda_scalar_spelling(pairs);
   spelling.result = [&](std::size_t k) { return result_name(plan, k); };

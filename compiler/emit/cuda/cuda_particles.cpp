@@ -45,9 +45,18 @@ std::string cuda_particles(const Pipeline& pipeline, const Plan& plan, const Cud
   holes["more_views"] =
       pipeline.components(Role::InputPair) > 0 ? fmt::format("View p[{}];\n", length(Role::InputPair)) : "";
   if (!pipeline.tables.empty()) holes["more_views"] += "const void* tables;\n";
+  int histograms = 0;
+  for (const OutputPlan& output : plan.outputs) histograms = std::max(histograms, output.histogram + 1);
+  if (histograms > 0) holes["more_views"] += fmt::format("index* histograms[{}];\n", histograms);
   cuda_partial(pipeline, plan, body.pairs, holes);
-  return (uses_cuda_weights(plan) ? fill_template("cuda_weights.cuh", {}) : "") + cuda_choice_functions(plan) +
-         fill_template("cuda_particles.cuh", holes);
+  const std::string of_histograms =
+      histograms == 0 ? ""
+                      : fill_template("cuda_histograms.cuh", {{"float_digit", std::to_string(kFloatDigit)},
+                                                              {"float_words", std::to_string(kFloatWords)},
+                                                              {"double_digit", std::to_string(kDoubleDigit)},
+                                                              {"double_words", std::to_string(kDoubleWords)}});
+  return of_histograms + (uses_cuda_weights(plan) ? fill_template("cuda_weights.cuh", {}) : "") +
+         cuda_choice_functions(plan) + fill_template("cuda_particles.cuh", holes);
 }
 
 }  // namespace nbcc

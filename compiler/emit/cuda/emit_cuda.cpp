@@ -138,7 +138,7 @@ KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neig
   const Pipeline pipeline = with_byte_offsets(accumulating, tables);
   Plan plan = make_plan(pipeline, options);
   add_tables_of_pairs(plan, tables);
-  KernelSource source = describe_kernel(pipeline, plan);
+  KernelSource source = describe_kernel(pipeline, plan, options.precision);
   source.target = "cuda";
   source.i_columns = transferred(source.i_columns);
   source.j_columns = transferred(source.j_columns);

@@ -1,0 +1,224 @@
+// Histograms: elements of totals that pairs name, against the oracle: integers and real numbers, guards, elements out
+// of range, several statements, all pairs, searches, lists, parts, chosen i; exact sums of real numbers, which have the
+// same bits for any number of threads and on any device; on the CPU, on the shim and on a GPU.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/source/parse.h"
+#include "jit/build_kernel.h"
+#include "particles/error_bounds/error_bound.h"
+#include "runtime/cuda/cuda_device.h"
+#include "runtime/error.h"
+#include "runtime/sum/histograms.h"
+#include "tests/support/cpu_run.h"
+#include "tests/support/cuda_shim.h"
+#include "tests/support/random_pipeline.h"
+#include "tests/support/tolerance.h"
+
+namespace nbcc {
+namespace {
+
+const std::string kHistograms = R"(
+input_i vec3 xi; input_i real mi; input_i int ki;
+input_j vec3 xj; input_j real mj; input_j int kj;
+param real rc = 1e9;
+output(sum) vec3 force;
+output(total) index n[40];
+output(total) real g[40];
+output(total) double kinds[2000];
+output(total, count) int near[3];
+output(total) real energy;
+output(total) real moments[2];
+vec3 dx = xj - xi;
+real r2 = dot(dx, dx);
+skip_if(r2 >= rc * rc || i_index == j_index);
+force += mj * dx;
+int bin = int(floor(dx.x * 16.0)) + 10;
+n[bin] += 1;
+g[bin] += mi * mj;
+if (kj > 2) { n[39] += ki; n[kj] -= 2; }
+kinds[ki * 40 + kj] += double(mj);
+near[ki % 4] += mj > 0.5;
+energy += mi * mj;
+moments[0] += mi; moments[1] += mj;
+void finish() { energy += 1; }
+)";
+
+const Pipeline& pipeline() {
+  static const Pipeline parsed = parse({"histograms.pipe", kHistograms});
+  return parsed;
+}
+
+OracleInput particles(std::int64_t ni, std::int64_t nj) {
+  OracleInput input = test::random_pipeline_input(pipeline(), ni, nj, std::uint64_t(ni * 7 + nj));
+  input.params = {1e9};
+  for (auto* side : {&input.i, &input.j}) {
+    for (std::size_t k = 0; k < (*side)[3].size(); ++k)
+      (*side)[3][k] = std::ldexp(1.0 + double(k % 7) / 8, int(k % 30) - 20);
+    for (std::size_t k = 0; k < (*side)[4].size(); ++k) (*side)[4][k] = double(k % 13);
+  }
+  return input;
+}
+
+std::vector<std::int64_t> from_to(std::int64_t begin, std::int64_t end) {
+  std::vector<std::int64_t> all(std::size_t(end - begin));
+  std::iota(all.begin(), all.end(), begin);
+  return all;
+}
+
+void expect_oracle(const test::Columns& got, const OracleInput& input, std::span<const std::int64_t> which,
+                   Precision precision, const std::string& what) {
+  const Expectation expected = expect(pipeline(), input, which, {.precision = precision}, Target{.fused = false});
+  ASSERT_EQ(got.size(), expected.values.size());
+  for (std::size_t c = 0; c < got.size(); ++c)
+    test::expect_within(got[c], expected.values[c], expected.bound[c],
+                        what + ", " + pipeline().field_of(Role::Output, int(c)).name);
+}
+
+void expect_sizes(const std::shared_ptr<const Kernel>& kernel, const CudaGpu* gpu, Precision precision) {
+  for (const auto& [ni, nj] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {67, 37}, {131, 300}, {700, 90}}) {
+    const OracleInput input = particles(ni, nj);
+    const std::string what = std::string(gpu ? "on" : "off") + " the device, " + std::to_string(ni);
+    expect_oracle(test::run_kernel(kernel, input, {.arrays_on = gpu}), input, from_to(0, ni), precision, what);
+    if (ni < 3) continue;
+    const test::KernelRunChoice some{.begin = 2, .count = ni - 3, .arrays_on = gpu};
+    expect_oracle(test::run_kernel(kernel, input, some), input, from_to(2, ni - 1), precision, what + ", a range");
+    const test::KernelRunChoice parts{.arrays_on = gpu, .parts = {{0, nj / 2}, {nj / 2, nj}}};
+    expect_oracle(test::run_kernel(kernel, input, parts), input, from_to(0, ni), precision, what + ", parts");
+  }
+}
+
+void expect_search(const std::shared_ptr<const Kernel>& kernel, const CudaGpu* gpu, Precision precision) {
+  ASSERT_GT(kernel->source.search.axes, 0);
+  OracleInput input = particles(1300, 1300);
+  input.params = {0.375};
+  const auto search = [](SumState& sum) { sum.set_pairs(PairChoice::Cutoff); };
+  expect_oracle(test::run_kernel(kernel, input, {.arrays_on = gpu, .prepare = search}), input, from_to(0, 1300),
+                precision, "search");
+}
+
+TEST(Histogram, OracleOnCpu) {
+  for (const Isa isa : test::runnable_isas()) {
+    const auto precision = Precision(int(isa) % 3);
+    CpuDevice device(2, isa, test::cpu_toolchain(), "", "");
+    const auto kernel = device.load(build_cpu_kernel(pipeline(), {.precision = precision}, isa, ""));
+    expect_sizes(kernel, nullptr, precision);
+    expect_search(kernel, nullptr, precision);
+  }
+}
+
+// Pairs outside of the array, and what no integer is.
+constexpr char kSmall[] =
+    "input_i real x; input_j real y; input_j real w; output(total) index n[4]; output(total) real g[4];\n"
+    "int bin = int(x + y); n[bin] += 1; g[bin] += w;";
+
+struct SmallSum {
+  explicit SmallSum(const std::shared_ptr<const Kernel>& kernel) : sum(kernel) {
+    sum.bind("x", {x, Element::Double, 1, 8, 8});
+    sum.bind("y", {y.data(), Element::Double, std::int64_t(y.size()), 8, 8});
+    sum.bind("w", {w.data(), Element::Double, std::int64_t(w.size()), 8, 8});
+    sum.bind("n", {n, Element::Int64, 1, 0, 8});
+    sum.bind("g", {g, Element::Double, 1, 0, 16});
+  }
+  double x[1] = {0};
+  std::vector<double> y{-0.5, 3.5, 4, -1, 1e30, -1e30, HUGE_VAL, std::nan(""), 2, 2, 1},
+      w{1, 2, 4, 8, 16, 32, 64, 128, 0x1p-149, -0x1p100, 0.1};
+  std::int64_t n[4] = {-1, -1, -1, -1};
+  double g[8] = {7, 7, 7, 7, 7, 7, 7, 7};
+  SumState sum;
+};
+
+std::shared_ptr<const Kernel> small_kernel(Precision precision = Precision::Single) {
+  CpuDevice device(2, detect_isa(), test::cpu_toolchain(), "", "");
+  return device.load(build_cpu_kernel(parse({"small.pipe", kSmall}), {.precision = precision}, detect_isa(), ""));
+}
+
+TEST(Histogram, ElementsOutOfRange) {
+  SmallSum small(small_kernel());
+  small.sum.run();
+  EXPECT_THAT(small.n, testing::ElementsAre(1, 1, 2, 1));
+  EXPECT_THAT(small.g, testing::ElementsAre(1, 7, double(0.1f), 7, 0x1p-149 - 0x1p100, 7, 2, 7));
+  small.sum.run({.accumulate = true});
+  EXPECT_THAT(small.n, testing::ElementsAre(2, 2, 4, 2));
+  EXPECT_EQ(small.g[6], 4);
+  EXPECT_EQ(small.sum.statistics().terms_outside, 12);
+}
+
+TEST(Histogram, SpecialValues) {
+  SmallSum small(small_kernel());
+  small.y = {0, 0, 1, 1, 2, 3, 3};
+  small.w = {HUGE_VAL, 1, HUGE_VAL, -HUGE_VAL, std::nan(""), -HUGE_VAL, 3};
+  small.sum.bind("y", {small.y.data(), Element::Double, 7, 8, 8});
+  small.sum.bind("w", {small.w.data(), Element::Double, 7, 8, 8});
+  small.sum.run();
+  EXPECT_EQ(small.g[0], HUGE_VAL);
+  EXPECT_TRUE(std::isnan(small.g[2]));
+  EXPECT_TRUE(std::isnan(small.g[4]));
+  EXPECT_EQ(small.g[6], -HUGE_VAL);
+}
+
+// Exact: a sum in any order of doubles would lose the small terms.
+TEST(Histogram, ExactSums) {
+  SmallSum small(small_kernel(Precision::Double));
+  small.y.assign(7, 0);
+  small.w = {1e300, 1, -1e300, 0x1p-1074, 1e-300, -1, -1e-300};
+  small.sum.bind("y", {small.y.data(), Element::Double, 7, 8, 8});
+  small.sum.bind("w", {small.w.data(), Element::Double, 7, 8, 8});
+  small.sum.run();
+  EXPECT_EQ(small.g[0], 0x1p-1074);
+  small.w = {-0x1.fffffffffffffp1023, 1, 0, 0, 0, 0, 0};
+  small.sum.run();
+  EXPECT_EQ(small.g[0], -0x1.fffffffffffffp1023);
+}
+
+TEST(Histogram, SameBitsForAnyThreads) {
+  const OracleInput input = particles(900, 700);
+  std::optional<test::Columns> first;
+  for (const int threads : {1, 2, 5}) {
+    CpuDevice device(threads, detect_isa(), test::cpu_toolchain(), "", "");
+    const auto kernel = device.load(build_cpu_kernel(pipeline(), {}, detect_isa(), ""));
+    const test::Columns got = test::run_kernel(kernel, input);
+    if (first) EXPECT_EQ(got, *first) << threads;
+    first = got;
+  }
+}
+
+// ---- GPUs
+
+void expect_on_cuda(CudaDevice& device, Precision precision) {
+  const auto kernel = device.load(build_cuda_kernel(pipeline(), {.precision = precision}, ""));
+  for (const CudaGpu* gpu : {static_cast<const CudaGpu*>(nullptr), &device.gpu()}) {
+    expect_sizes(kernel, gpu, precision);
+    expect_search(kernel, gpu, precision);
+  }
+}
+
+TEST(Histogram, OracleOnShim) {
+  test::CudaShim shim;
+  shim.set_block_order({test::ShimOrder::Kind::Shuffled, 3});
+  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
+  expect_on_cuda(device, Precision::Single);
+  expect_on_cuda(device, Precision::Double);
+}
+
+TEST(HistogramOnGpu, Oracle) {
+  std::optional<CudaDevice> device;
+  try {
+    device.emplace(cuda_driver(), make_nvrtc(), 0, "", "");
+  } catch (const DeviceError& e) {
+    GTEST_SKIP() << e.what();
+  }
+  for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double})
+    expect_on_cuda(*device, precision);
+}
+
+}  // namespace
+}  // namespace nbcc
