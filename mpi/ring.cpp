@@ -1,5 +1,5 @@
 // Passes blocks of j around the ring and sums over each block. Entry point: Ring::run. Knows no reductions:
-// nbcc_sum_run accumulates the partial sums (nbcc_part).
+// nbcc_sum_run accumulates the partial sums (nbcc_part), and RankTotals reduces totals over the ranks.
 //
 // Work that may fail on a single rank is done between two calls of Ranks::agree(). A rank that has failed still passes
 // blocks on, because the other ranks wait for them.
@@ -10,7 +10,10 @@
 #endif
 
 #include <algorithm>
+#include <span>
 #include <string_view>
+
+#include "mpi/rank_totals.h"
 
 namespace nbcc {
 namespace {
@@ -36,9 +39,14 @@ std::int64_t piece_count(std::int64_t ni, std::int64_t nj) {
 }
 
 // Called on all ranks or on none, because all ranks compare the same numbers.
-[[noreturn]] void refuse_pipeline(int rank) {
+[[noreturn]] void refuse_pipeline(int rank, const char* fields = "inputs of j") {
   throw Error(NBCC_ERROR_USAGE,
-              "rank " + std::to_string(rank) + ": the inputs of j are not those of rank 0's pipeline");
+              "rank " + std::to_string(rank) + ": the " + fields + " are not those of rank 0's pipeline");
+}
+
+// The numbers of one rank, where each rank has `each` of them.
+std::span<const std::int64_t> numbers_of(const std::vector<std::int64_t>& all, std::size_t each, int rank) {
+  return std::span(all).subspan(std::size_t(rank) * each, each);
 }
 
 }  // namespace
@@ -118,8 +126,10 @@ Ring::~Ring() {
 
 void Ring::run(nbcc_sum* sum, const nbcc_run_options& options) {
   BoundArrays bound(sum);
+  RankTotals totals(sum);
   ranks_.agree(attempt([&] {
     bound.read_bindings();
+    totals.read_bindings();
     if (options.part != NBCC_WHOLE)
       throw Error(NBCC_ERROR_USAGE, "part: a ring splits the sum into parts itself, so part must be NBCC_WHOLE");
     if (nbcc_sum_has_lists(sum) != 0)
@@ -127,8 +137,10 @@ void Ring::run(nbcc_sum* sum, const nbcc_run_options& options) {
                   "part: lists, batches, listed pairs and exclusions contain j indices of one rank, but a ring sums "
                   "over the j of all ranks");
   }));
-  exchange(bound);
+  exchange(bound, std::int64_t(totals.wanted().size()));
+  const std::vector<std::int64_t> wanted_totals = exchange(totals);
   ranks_.agree(attempt([&] {
+    totals.bind_own(wanted_totals);
     std::int64_t units = 1;
     for (const RankLayout& layout : layouts_) units = std::max(units, block_units(fields_, layout));
     for (RingBuffer& buffer : host_) buffer.reserve(std::size_t(units * kBlockUnitBytes));
@@ -154,14 +166,18 @@ void Ring::run(nbcc_sum* sum, const nbcc_run_options& options) {
     detail::call(nbcc_sum_set_offsets, sum, first_i_[std::size_t(own)], first_j_[std::size_t(own)]);
     detail::call(nbcc_sum_run, sum, &last);
   }));
+  totals.store(ranks_, device_, options.accumulate != 0);
 }
 
-// Exchanges the number of particles and the element types of all ranks.
-void Ring::exchange(const BoundArrays& bound) {
+// Exchanges the number of particles and the element types of all ranks, and checks their numbers of totals.
+void Ring::exchange(const BoundArrays& bound, std::int64_t totals) {
   const std::size_t fields = bound.fields.size();
-  const std::vector<std::int64_t> sizes = ranks_.gather({bound.ni, bound.nj, std::int64_t(fields)});
-  for (int rank = 0; rank < ranks_.count(); ++rank)
-    if (sizes[std::size_t(3 * rank + 2)] != sizes[2]) refuse_pipeline(rank);
+  const std::vector<std::int64_t> sizes = ranks_.gather({bound.ni, bound.nj, std::int64_t(fields), totals});
+  for (int rank = 0; rank < ranks_.count(); ++rank) {
+    const std::span<const std::int64_t> its = numbers_of(sizes, 4, rank);
+    if (its[2] != sizes[2]) refuse_pipeline(rank);
+    if (its[3] != sizes[3]) refuse_pipeline(rank, "totals");
+  }
   std::vector<std::int64_t> mine;
   for (std::size_t f = 0; f < fields; ++f) {
     mine.push_back(bound.arrays[f].element);
@@ -172,8 +188,8 @@ void Ring::exchange(const BoundArrays& bound) {
   layouts_.assign(std::size_t(ranks_.count()), {});
   for (std::size_t rank = 0; rank < layouts_.size(); ++rank) {
     RankLayout& layout = layouts_[rank];
-    layout.ni = sizes[3 * rank];
-    layout.nj = sizes[3 * rank + 1];
+    layout.ni = sizes[4 * rank];
+    layout.nj = sizes[4 * rank + 1];
     for (std::size_t f = 0; f < fields; ++f) {
       const std::size_t at = 2 * (rank * fields + f);
       layout.elements.push_back(nbcc_element(shapes[at]));
@@ -182,6 +198,23 @@ void Ring::exchange(const BoundArrays& bound) {
     first_i_[rank + 1] = first_i_[rank] + layout.ni;
     first_j_[rank + 1] = first_j_[rank] + layout.nj;
   }
+}
+
+// Returns which totals are wanted on any rank, since the others must compute theirs for it, too.
+std::vector<std::int64_t> Ring::exchange(const RankTotals& totals) {
+  std::vector<std::int64_t> wanted = totals.wanted();
+  const std::size_t count = wanted.size();
+  if (count == 0) return wanted;
+  std::vector<std::int64_t> mine = totals.shapes();
+  const std::size_t shapes = mine.size();
+  mine.insert(mine.end(), wanted.begin(), wanted.end());
+  const std::vector<std::int64_t> all = ranks_.gather(mine);
+  for (int rank = 0; rank < ranks_.count(); ++rank) {
+    const std::span<const std::int64_t> its = numbers_of(all, mine.size(), rank);
+    if (!std::ranges::equal(its.first(shapes), std::span(all).first(shapes))) refuse_pipeline(rank, "totals");
+    for (std::size_t t = 0; t < count; ++t) wanted[t] |= its[shapes + t];
+  }
+  return wanted;
 }
 
 // The buffer from which MPI sends, or into which it receives, the block of a step.

@@ -7,7 +7,7 @@
 //   on rank 1          1        0        2
 //   on rank 2          2        1        0
 //
-// Tested by tests/mpi/ring_test.cpp.
+// A total is reduced over the ranks at the end (rank_totals.h). Tested by tests/mpi/ring_test.cpp and totals_test.cpp.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -17,6 +17,8 @@
 #include "mpi/ranks.h"
 
 namespace nbcc {
+
+class RankTotals;  // rank_totals.h
 
 // A buffer in device memory or in pinned host memory; it grows and never shrinks.
 class RingBuffer {
@@ -49,7 +51,8 @@ class Ring {
 
  private:
   class BoundArrays;  // the j arrays that the caller has bound to a sum
-  void exchange(const BoundArrays& bound);
+  void exchange(const BoundArrays& bound, std::int64_t totals);
+  std::vector<std::int64_t> exchange(const RankTotals& totals);
   void* block(int step) const;
   void start_transfer(int step, MPI_Request* requests);
   std::optional<Error> circulate(BoundArrays& bound, const nbcc_run_options& options);

@@ -9,10 +9,9 @@
 #include <limits>
 #include <new>
 #include <stdexcept>
-#include <type_traits>
 
 #include "fmt/format.h"
-#include "runtime/sum/reduction.h"
+#include "runtime/sum/convert.h"
 
 namespace nbcc {
 namespace {
@@ -31,23 +30,6 @@ decltype(auto) with_type(Element element, Use use) {
       break;
   }
   return use.template operator()<std::int64_t>();
-}
-
-// A conversion that is defined for every value.
-template <typename To, typename From>
-To convert(From value) {
-  if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
-    if (std::isnan(value)) return 0;
-    // -2^63 and -2^31 are exact in every real type, the maxima are not: compare with the power of two above.
-    constexpr From lowest = From(std::numeric_limits<To>::min());
-    if (value < lowest) return std::numeric_limits<To>::min();
-    if (value >= -lowest) return std::numeric_limits<To>::max();
-    return To(value);
-  } else if constexpr (std::is_same_v<To, std::int32_t> && std::is_same_v<From, std::int64_t>) {
-    return value < INT32_MIN ? INT32_MIN : value > INT32_MAX ? INT32_MAX : To(value);
-  } else {
-    return To(value);
-  }
 }
 
 template <Column::Part part, typename To, typename From>
@@ -100,29 +82,6 @@ void pack_as(const ArrayView& view, int component, const Picked& picked, To* to)
 template <typename To>
 void store(std::byte* to, To value) {
   std::memcpy(to, &value, sizeof value);
-}
-
-template <typename To, typename From>
-To rounded(From value) {
-  if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) return convert<To>(std::round(value));
-  return convert<To>(value);
-}
-
-template <typename T, typename Value>
-T accumulated(Reduction reduction, T old, Value value) {
-  if constexpr (std::is_floating_point_v<T> && std::is_floating_point_v<Value>) {
-    return T(combined(reduction, double(old), value));
-  } else {
-    const T partial = rounded<T>(value);
-    if constexpr (std::is_integral_v<T>) {
-      T sum = 0;
-      if (is_sum(reduction) && __builtin_add_overflow(old, partial, &sum))
-        return partial < 0 ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
-      if (reduction == Reduction::Product && __builtin_mul_overflow(old, partial, &sum))
-        return (partial < 0) != (old < 0) ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
-    }
-    return combined(reduction, old, partial);
-  }
 }
 
 }  // namespace
