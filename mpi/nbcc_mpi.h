@@ -35,6 +35,11 @@ NBCC_API void nbcc_mpi_ring_destroy(nbcc_mpi_ring* ring);
  * pairs and exclusions are refused, because their j indices are valid on one rank only. The i and j offsets of the sum
  * are set to those of this rank.
  *
+ * A total (output(total)) is one value for the chosen i of all ranks, and every rank stores the same number: the totals
+ * of the ranks are combined in the order of the ranks. With `accumulate` a rank combines it with its stored value once.
+ * A rank that ignores a total still contributes to it. A run whose totals any rank has bound returns when its work is
+ * done, on a GPU, too.
+ *
  * The results are those of one process except for the order in which terms are added: first the rank's own j, then the
  * j of the previous rank, and so on around the ring. With the same number of ranks and the same particles on each, the
  * results of every run have the same bits. Outputs are written after all ranks have summed all blocks; if any rank has

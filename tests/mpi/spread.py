@@ -63,6 +63,31 @@ def test_indices():
     assert np.array_equal(nbcc.mpi.spread(alone, comm)(x[mine], xj=x[mine]), alone(x, xj=x)[mine])
 
 
+def test_totals():
+    random = np.random.default_rng(2)
+    x, m = random.random((150, 3)), random.random(150) + 0.5
+    mine, _ = share(150)
+    text = """input_i vec3 xi; input_i real mi; input_j vec3 xj; input_j real mj;
+        output(total) double energy; output(total, max) real far[2]; output(total, count) index pairs;
+        output(sum) real pot;
+        vec3 d = xj - xi; double e = mi * mj / (dot(d, d) + 1e-2);
+        pot += e; energy += e; far[0] = max(far[0], dot(d, d)); far[1] = max(far[1], mj); pairs += mj > mi;"""
+    alone = nbcc.compile(source=text, precision="double")
+    together = nbcc.mpi.spread(alone, comm)
+    whole = alone(xi=x, mi=m, xj=x, mj=m)
+    found = together(xi=x[mine], mi=m[mine], xj=x[mine], mj=m[mine])
+    assert found.pot.shape == (mine.stop - mine.start,)
+    close_to(found.energy, whole.energy, whole.energy)
+    assert np.array_equal(found.far, whole.far) and found.far.shape == (2,)
+    assert found.pairs == whole.pairs
+    assert len(set(comm.allgather(found.energy.tobytes()))) == 1
+    # An array for a total; a rank that does not want it.
+    energy = np.full((), 1.0)
+    wanted = {"outputs": ["energy"], "out": {"energy": energy}} if rank > 0 else {"outputs": ["pot"]}
+    together(xi=x[mine], mi=m[mine], xj=x[mine], mj=m[mine], **wanted)
+    assert energy == (found.energy if rank > 0 else 1.0)
+
+
 def test_errors():
     gravity = nbcc.mpi.spread(nbcc.compile(PIPELINES / "gravity.pipe"), comm)
     x, m, last = np.ones((4, 3)), np.ones(4), ranks - 1
