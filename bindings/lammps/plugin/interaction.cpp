@@ -140,9 +140,18 @@ void Interaction::guess_meanings() {
       weighs_pairs_ = true;
     } else if (field.role == NBCC_OUTPUT) {
       const auto known = kResults.find(field.name);
-      if (known != kResults.end() && known->second == field.components) meaning_of_output_[field.name] = field.name;
+      if (known == kResults.end() || known->second != field.components) continue;
+      check_result(field, field.name);
+      meaning_of_output_[field.name] = field.name;
     }
   }
+}
+
+void Interaction::check_result(const nbcc::Field& output, const std::string& result) const {
+  const int components = kResults.at(result);
+  if (output.components == components && output.reduction == NBCC_SUM && !output.total) return;
+  refuse("output '" + output.name + "' cannot be the " + result + ", which is an output(sum) of " +
+         std::to_string(components) + " numbers" + (output.total ? " for each atom, not a total" : ""));
 }
 
 nbcc::Field& Interaction::param(const std::string& name) {
@@ -160,9 +169,7 @@ void Interaction::assign(const std::string& name, const std::string& value) {
     const auto known = kResults.find(value);
     if (known == kResults.end())
       refuse("output '" + name + "' cannot be '" + value + "'; there are force, torque, energy and virial");
-    if (known->second != field->components || field->reduction != NBCC_SUM)
-      refuse("output '" + name + "' cannot be the " + value + ", which is an output(sum) of " +
-             std::to_string(known->second) + " numbers");
+    check_result(*field, value);
     meaning_of_output_[value] = name;
   } else if (value.starts_with("v_")) {
     if (param(name).components != 1) refuse("param '" + name + "' is not one number, as " + value + " is");

@@ -83,6 +83,8 @@ class Interaction {
   const nbcc::Field* find(const std::string& name) const;
   nbcc::Field& param(const std::string& name);
   void guess_meanings();
+  // Throws unless the output has the shape and the reduction of the result.
+  void check_result(const nbcc::Field& output, const std::string& result) const;
   void open_box(const nbcc::Pipeline& pipeline);
   void add_virial();
   void give_params(nbcc::Sum& sum) const;

@@ -51,8 +51,8 @@ def pair_force(
     fields: the meaning of fields that do not follow from their names. An input is one of LAMMPS's quantities of atoms
         ("x", "v", "q", "mass", "radius", "type" (from 0), "id", "molecule", "mu", "omega"); names such as xi and xj, qi
         and q_j are known. An output is "force" (3 numbers), "energy" (half of the energy of i's pairs) or "virial" (6
-        numbers: half of the virial of i's pairs, xx, yy, zz, xy, xz, yz). Without a virial output the virial is
-        computed from the force.
+        numbers: half of the virial of i's pairs, xx, yy, zz, xy, xz, yz). Energy and virial may be totals
+        (`output(total)`). Without a virial output the virial is computed from the force.
     fix: the name of the fix external. pair_style: also issue `pair_style zero CUTOFF`, which makes LAMMPS keep the
         ghosts that are needed; use False if another pair style with at least this cutoff remains.
     skin: of nbcc's neighbour lists; the skin of the command `neighbor` is a good choice.
@@ -95,6 +95,7 @@ class _Force:
         for field in pipeline.fields:
             result = fields.pop(field.name, field.name) if field.role == OUTPUT else ""
             if result in _RESULTS and _RESULTS[result] == field.components:
+                _check_result(field, result)
                 self._results[result] = field.name
         if fields:
             raise UsageError(f"fields: {pipeline.name} has no input or output {', '.join(map(repr, fields))}")
@@ -187,8 +188,8 @@ class _Force:
         )
         sums = {name: getattr(found, output) for name, output in zip(names, outputs)}
         force[:] = sums["force"]
-        energy = float(sums["energy"].sum()) if "energy" in sums else 0.0
-        totals = self._total(np.append(sums["virial"].sum(axis=0), energy))
+        of_all = {name: np.reshape(sums[name], (-1, _RESULTS[name])).sum(axis=0) for name in sums if name != "force"}
+        totals = self._total(np.append(of_all["virial"], of_all.get("energy", 0.0)))
         self._lmp.fix_external_set_energy_global(self._fix, totals[6])
         self._lmp.fix_external_set_virial_global(self._fix, list(totals[:6]))
 
@@ -197,6 +198,14 @@ class _Force:
         if self._comm is None:
             return numbers
         return self._comm.allreduce(numbers)
+
+
+def _check_result(field: Any, result: str) -> None:
+    """LAMMPS adds up energies and virials, so these may be totals; the force is that of each atom."""
+    if field.reduction != "sum":
+        raise UsageError(f"output {field.name!r} cannot be the {result}: it is an output({field.reduction}), not a sum")
+    if field.total and result == "force":
+        raise UsageError(f"output {field.name!r} cannot be the force: it is a total, not an output(sum) for each atom")
 
 
 def _quantity(field: Any) -> str:
