@@ -197,6 +197,14 @@ class Sum {
     const Field* const known = find(field);
     return bind(field, rows(array, known ? known->components : 1));
   }
+  // Binds a number to a total (output(total)) of one component.
+  template <ArrayElement T>
+  Sum& bind(const std::string& field, T& number) {
+    const Field* const known = find(field);
+    if (known && (!known->total || known->components != 1))
+      throw Error(NBCC_ERROR_USAGE, "'" + field + "' is not a total of one component: it takes an array, not a number");
+    return bind(field, view(&number, 1));
+  }
   // Ignores an output; it needs no array.
   Sum& ignore(const std::string& output) { return call(nbcc_sum_ignore, output.c_str()); }
   // Sets the numbers that are added to i_index and j_index, for bound arrays that are slices of larger ones.
