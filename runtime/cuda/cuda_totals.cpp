@@ -43,6 +43,14 @@ std::unique_ptr<TotalSteps> CudaSummation::total_steps() { return std::make_uniq
 CudaTotals::CudaTotals(const CudaKernel& kernel, CudaSummation& sum)
     : kernel_(kernel), gpu_(kernel.gpu()), summation_(sum), on_host_(sum) {}
 
+CudaTotals::~CudaTotals() {
+  try {
+    summation_.wait(nullptr);  // the last run may still use the buffers
+  } catch (...) {
+    // A GPU that has failed no longer uses memory.
+  }
+}
+
 // True if an array besides the totals is on the GPU.
 bool CudaTotals::finds_arrays_here(const SumRequest& request) const {
   const std::vector<FieldLayout>& fields = kernel_.source.fields;
@@ -146,8 +154,35 @@ void CudaTotals::reduce_field(std::span<const TotalComponent> field, const SumRe
   }
 }
 
+// Reduces values on the host to totals whose own arrays may be on the GPU.
+void CudaTotals::reduce_on_host(std::span<const TotalComponent> totals, const SumRequest& request) {
+  struct Copied {
+    std::byte* at;
+    std::size_t bytes;
+    std::int64_t number = 0;  // the bytes of an element
+  };
+  const CudaContextGuard guard(gpu_);
+  auto* const stream = static_cast<CudaStream*>(request.stream);
+  std::vector<TotalComponent> reduced(totals.begin(), totals.end());
+  std::vector<Copied> copied;
+  copied.reserve(totals.size());
+  for (TotalComponent& total : reduced) {
+    if (residency_of(gpu_, total.to.data, "a total") == Residency::Host) continue;
+    copied.push_back({static_cast<std::byte*>(total.to.data) + total.component * total.to.component_stride,
+                      std::size_t(size_of(total.to.element))});
+    Copied& one = copied.back();
+    if (request.accumulate) gpu_.fetch(&one.number, address_of(one.at), one.bytes, stream);
+    total.to = {&one.number, total.to.element, 1, 0, 0};
+    total.component = 0;
+  }
+  if (!copied.empty()) gpu_.synchronize(stream);
+  on_host_.reduce(reduced, request);
+  for (const Copied& one : copied) gpu_.send(address_of(one.at), &one.number, one.bytes, stream);
+  if (!copied.empty()) gpu_.synchronize(stream);
+}
+
 void CudaTotals::reduce(std::span<const TotalComponent> totals, const SumRequest& request) {
-  if (!here_) return on_host_.reduce(totals, request);
+  if (!here_) return reduce_on_host(totals, request);
   const CudaContextGuard guard(gpu_);
   auto* const stream = static_cast<CudaStream*>(request.stream);
   const bool captured = is_captured(request);
@@ -180,7 +215,7 @@ void CudaTotals::reduce(std::span<const TotalComponent> totals, const SumRequest
     if (for_host) gpu_.fetch(results.data(), for_host_.data(), results.size() * sizeof(double), stream);
   });
   if (!for_host) return;
-  gpu_.synchronize(stream);
+  summation_.wait(nullptr);  // throws for an index outside of its table, before anything is stored
   for (std::size_t k = 0; k < totals.size(); ++k)
     if (is_on_host(totals[k])) store_total(totals[k], &results[k], request.accumulate);
 }

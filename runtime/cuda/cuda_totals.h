@@ -15,6 +15,7 @@ class CudaTotals final : public TotalSteps {
  public:
   // Both must outlive this object.
   CudaTotals(const CudaKernel& kernel, CudaSummation& sum);
+  ~CudaTotals() override;
   double* reserve(const SumRequest& request, std::int64_t count) override;
   void fill(const TotalComponent& total, const SumRequest& request, std::int64_t count) override;
   // Returns before the work is done, unless a total's own array is on the host.
@@ -26,6 +27,7 @@ class CudaTotals final : public TotalSteps {
   bool is_captured(const SumRequest& request) const;
   void reserve_buffer(CudaBuffer& buffer, std::size_t bytes, bool captured);
   void launch(Level level, std::int64_t groups, std::int64_t components, const SumRequest& request) const;
+  void reduce_on_host(std::span<const TotalComponent> totals, const SumRequest& request);
   void reduce_field(std::span<const TotalComponent> field, const SumRequest& request, CudaDevicePointer list,
                     CudaDevicePointer to);
 

@@ -3,8 +3,10 @@
 // and on a GPU. Random pipelines (random_pipelines_test.cpp) have totals, too.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -251,13 +253,127 @@ void expect_small_on_cuda(CudaDevice& device) {
   }
 }
 
+// Inputs on the host; a total on the device.
+void expect_total_alone_on_cuda(CudaDevice& device) {
+  const auto kernel = device.load(build_cuda_kernel(parse({"small.pipe", kSmall}), {}, ""));
+  double x[] = {1, 2, 3, 4}, y[] = {10, 20}, s = 7, m = -1;
+  DeviceArray at_m(device.gpu(), sizeof(double));
+  at_m.put(&m, sizeof m);
+  SumState sum(kernel);
+  sum.bind("x", {x, Element::Double, 4, 8, 8});
+  sum.bind("y", {y, Element::Double, 2, 8, 8});
+  sum.bind("s", {&s, Element::Double, 1, 0, 0});
+  sum.bind("m", {at_m.data(), Element::Double, 1, 0, 0});
+  sum.run({});
+  at_m.get(&m, sizeof m);
+  EXPECT_EQ(s, 300);
+  EXPECT_EQ(m, 24);
+  m = 100;
+  at_m.put(&m, sizeof m);
+  sum.run({.accumulate = true});
+  at_m.get(&m, sizeof m);
+  EXPECT_EQ(s, 600);
+  EXPECT_EQ(m, 100);
+}
+
+// A sum may be destroyed when its work is still under way.
+void expect_destroyed_early_on_cuda(CudaDevice& device) {
+  const auto kernel = device.load(build_cuda_kernel(parse({"small.pipe", kSmall}), {}, ""));
+  const double x[] = {1, 2, 3, 4}, y[] = {10, 20};
+  double totals[2] = {};
+  DeviceArray at_x(device.gpu(), sizeof x), at_y(device.gpu(), sizeof y), at(device.gpu(), sizeof totals);
+  at_x.put(x, sizeof x);
+  at_y.put(y, sizeof y);
+  {
+    SumState sum(kernel);
+    sum.bind("x", {at_x.data(), Element::Double, 4, 8, 8});
+    sum.bind("y", {at_y.data(), Element::Double, 2, 8, 8});
+    sum.bind("s", {at.data(), Element::Double, 1, 0, 0});
+    sum.bind("m", {static_cast<double*>(at.data()) + 1, Element::Double, 1, 0, 0});
+    sum.run({});
+  }
+  at.get(totals, sizeof totals);
+  EXPECT_EQ(totals[0], 300);
+  EXPECT_EQ(totals[1], 24);
+}
+
+// An index outside of its table: the totals on the host keep their values, though all other arrays are on the device.
+void expect_index_error_on_cuda(CudaDevice& device) {
+  const auto kernel = device.load(build_cuda_kernel(
+      parse({"table.pipe", "input_i int k; param real t[3]; output(total) real s;\ns += t[k];"}), {}, ""));
+  const std::int32_t k[] = {0, 2, 5};
+  const std::vector<double> t{1, 2, 4};
+  double s = -7;
+  DeviceArray at_k(device.gpu(), sizeof k);
+  at_k.put(k, sizeof k);
+  SumState sum(kernel);
+  sum.set_param("t", t);
+  sum.set_counts(3, 1);
+  sum.bind("k", {at_k.data(), Element::Int32, 3, 4, 4});
+  sum.bind("s", {&s, Element::Double, 1, 0, 0});
+  sum.run({.i_count = 2});
+  EXPECT_EQ(s, 5);
+  EXPECT_THROW(sum.run({}), UsageError);
+  EXPECT_EQ(s, 5);
+  sum.run({.i_count = 2});
+  EXPECT_EQ(s, 5);
+}
+
+// Sums and products of integers are reduced as doubles, and saturate when they are stored, as those over j do.
+constexpr char kBig[] =
+    "input_i index k; output(total) index s; output(total, product) index p; output(total, min) index least;\n"
+    "s += k; p *= k; least = min(least, k);";
+
+void expect_saturated(const std::shared_ptr<const Kernel>& kernel) {
+  constexpr std::int64_t kGreatest = std::numeric_limits<std::int64_t>::max(), kBit = std::int64_t(1) << 52;
+  const auto expect_of = [&](std::vector<std::int64_t> k, std::int64_t of_s, std::int64_t of_p) {
+    std::int64_t s = 7, p = 7, least = 7;
+    SumState sum(kernel);
+    const auto n = std::int64_t(k.size());
+    sum.set_counts(n, 1);
+    sum.bind("k", {k.data(), Element::Int64, n, 8, 8});
+    sum.bind("s", {&s, Element::Int64, 1, 0, 0});
+    sum.bind("p", {&p, Element::Int64, 1, 0, 0});
+    sum.bind("least", {&least, Element::Int64, 1, 0, 0});
+    sum.run();
+    EXPECT_EQ(s, of_s) << n;
+    EXPECT_EQ(p, of_p) << n;
+    EXPECT_EQ(least, *std::ranges::min_element(k)) << n;
+  };
+  expect_of({3, -5, 7}, 5, -105);
+  expect_of({kBit, kBit}, 2 * kBit, kGreatest);
+  expect_of({kBit, -kBit}, 0, -kGreatest - 1);
+  expect_of(std::vector<std::int64_t>(3000, kBit), kGreatest, kGreatest);
+  expect_of(std::vector<std::int64_t>(3000, -kBit), -kGreatest - 1, kGreatest);
+}
+
+TEST(Totals, IntegersSaturate) {
+  CpuDevice device(2, detect_isa(), cpu_toolchain(), "", "");
+  expect_saturated(device.load(build_cpu_kernel(parse({"big.pipe", kBig}), {}, detect_isa(), "")));
+}
+
+void expect_details_on_cuda(CudaDevice& device) {
+  expect_small_on_cuda(device);
+  expect_total_alone_on_cuda(device);
+  expect_destroyed_early_on_cuda(device);
+  expect_index_error_on_cuda(device);
+  expect_saturated(device.load(build_cuda_kernel(parse({"big.pipe", kBig}), {}, "")));
+}
+
+TEST(Totals, DetailsOnLazyShim) {
+  CudaShim shim;
+  shim.set_lazy(true);
+  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
+  expect_details_on_cuda(device);
+}
+
 TEST(Totals, OracleOnShim) {
   CudaShim shim;
   shim.set_block_order({ShimOrder::Kind::Shuffled, 3});
   CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
   expect_on_cuda(device, Precision::Single);
   expect_on_cuda(device, Precision::Double);
-  expect_small_on_cuda(device);
+  expect_details_on_cuda(device);
 }
 
 TEST(TotalsOnGpu, Oracle) {
@@ -269,7 +385,7 @@ TEST(TotalsOnGpu, Oracle) {
   }
   for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double})
     expect_on_cuda(*device, precision);
-  expect_small_on_cuda(*device);
+  expect_details_on_cuda(*device);
 }
 
 }  // namespace

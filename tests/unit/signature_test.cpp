@@ -51,6 +51,19 @@ TEST(Signature, ShapesNumbersAndComments) {
   EXPECT_EQ(made.arguments[6].number, Argument::Number::Int64);
 }
 
+// A total has no rows, so ni stands before the first field that has some, or first of all.
+TEST(Signature, TotalsHaveNoRows) {
+  const Signature made = signature(
+      "output(total) vec3 s;\noutput(total, count) int n;\ninput_j real m;\ninput_i real x;\ns += vec3(m, x, 1);\n"
+      "n += m > x;\n");
+  EXPECT_THAT(names(made), ElementsAre("s", "n", "nj", "m", "ni", "x"));
+  EXPECT_FALSE(made.arguments[0].has_rows());
+  EXPECT_THAT(made.arguments[0].shape, ElementsAre(3));
+  EXPECT_EQ(made.arguments[1].number, Argument::Number::Int32);
+  EXPECT_TRUE(made.arguments[5].has_rows());
+  EXPECT_THAT(names(signature("input_j real m;\noutput(total) real s;\ns += m;\n")), ElementsAre("ni", "nj", "m", "s"));
+}
+
 TEST(Signature, ArgumentsHaveOneNameEach) {
   EXPECT_THAT(
       names(signature("input_i real ni;\ninput_i real it;\ninput_i real NI;\ninput_j real error;\noutput(sum) real s;\n"
