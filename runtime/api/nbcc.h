@@ -446,9 +446,9 @@ typedef int (*nbcc_progress)(void* data, double done);
  * of a second on a CPU; all threads of the run have then ended.
  *
  * After an interrupted run over all pairs each i has in the outputs either its new result or its old value; which is
- * not reported. Totals have their old values after any interrupted run. After an interrupted run over neighbours, lists, batches that are not searched or listed pairs on a
- * CPU, and after a run on a GPU with all arrays on the host, all outputs have their old values. Later runs of the sum
- * are not affected; a sum in parts must begin again.
+ * not reported. Totals have their old values. After an interrupted run over neighbours, lists, batches that are not
+ * searched or listed pairs on a CPU, and after a run on a GPU with all arrays on the host, all outputs have their old
+ * values. Later runs of the sum are not affected; a sum in parts must begin again.
  *
  * On a GPU a launch cannot be interrupted. With a callback launches of more than 0.2 s are split by ranges of i, which
  * changes no bit of the results, and a run returns only when the remaining work takes 0.2 s; searches, sums over some
