@@ -34,6 +34,9 @@ vec3 dx = xj - xi; real r2 = dot(dx, dx);
 skip_if(r2 >= rc * rc || i_index == j_index);
 f += (rc * rc - r2) * dx; n += 1.0;
 )";
+constexpr const char* kTotalText = R"(
+input_i vec3 xi; input_j vec3 xj; param real rc = 0.3; output(total) vec3 f; output(total) real n; vec3 dx = xj - xi;
+real r2 = dot(dx, dx); skip_if(r2 >= rc * rc || i_index == j_index); f += (rc * rc - r2) * dx; n += 1.0;)";
 constexpr const char* kTableText = R"(
 input_i vec3 xi; input_i int ti; input_j vec3 xj; input_j int tj; output(sum) vec3 f; output(sum) real n;
 param real rc = 0.3; param real e[2][2] = {{1, 2}, {2, 4}};
@@ -106,7 +109,6 @@ struct Way {
   Pairs (*pairs)() = all_pairs;
   const char* text = kText;
   bool on_host = false, accumulates = false, from_list = false, is_captured = false;
-
   // The nearest of kManyJ particles, whose positions follow those of the i.
   bool is_nearest() const { return text == kNearestText; }
   std::int64_t nj() const { return is_nearest() ? kManyJ : kCount; }
@@ -177,6 +179,10 @@ const std::vector<Way>& ways() {
                                      {"tables_of_listed_pairs", list_pairs, of_listed, kTableText},
                                      {"nearest", search, all_pairs, kNearestText},
                                      {"nearest_on_host", search, all_pairs, kNearestText, true},
+                                     {"totals", all, all_pairs, kTotalText},
+                                     {"totals_on_host", all, all_pairs, kTotalText, true},
+                                     {"totals_accumulate", search, all_pairs, kTotalText, false, true, true},
+                                     {"captured_totals", all, all_pairs, kTotalText, false, false, false, true},
                                      {"captured", all, all_pairs, kText, false, false, false, true},
                                      {"captured_search", search, all_pairs, kText, false, false, false, true},
                                      {"captured_tables", all, all_pairs, kTableText, false, false, false, true}};
@@ -207,15 +213,16 @@ std::vector<double> expected_of(const Way& way, unsigned seed) {
     return n;
   }
   const double old = way.accumulates ? kNotWritten : 0;
-  std::vector<double> results(4 * kCount, old);
+  const std::size_t rows = way.text == kTotalText ? 1 : kCount;
+  std::vector<double> results(4 * rows, old);
   const Pairs pairs = way.pairs();
   for (std::size_t i = 0; i < pairs.size(); ++i)
     for (const std::int64_t of_j : pairs[i]) {
       const auto j = std::size_t(of_j);
       const double r2 = squared_distance(x, i, j, dx);
       if (r2 >= kReach * kReach || i == j) continue;
-      for (std::size_t d = 0; d < 3; ++d) results[3 * i + d] += (kReach * kReach - r2) * dx[d];
-      results[3 * kCount + i] += way.text == kTableText ? double((1 + i % 2) * (1 + j % 2)) : 1;
+      for (std::size_t d = 0; d < 3; ++d) results[3 * (i % rows) + d] += (kReach * kReach - r2) * dx[d];
+      results[3 * rows + i % rows] += way.text == kTableText ? double((1 + i % 2) * (1 + j % 2)) : 1;
     }
   return results;
 }
@@ -240,15 +247,15 @@ class Trial {
       const bool is_input = field.role == Role::InputI || field.role == Role::InputJ;
       if (!is_input && field.role != Role::Output) continue;
       const bool is_set = field.name == "xi" || field.name == "xj";
-      const std::int64_t width = field.components(), of_set = kCount + kManyJ;
+      const std::int64_t width = field.components(), of_set = kCount + kManyJ, rows = field.total ? 1 : kCount;
       Array& array = arrays_[is_set ? "x" : field.name];
-      array.host.resize(std::size_t(width * (is_set ? of_set : kCount)));
+      array.host.resize(std::size_t(width * (is_set ? of_set : rows)));
       if (!way.on_host && !array.device) array.device = std::make_unique<DeviceArray>(gpu, 8 * array.host.size());
       for (std::size_t k = 0; k < array.host.size(); ++k) array.host[k] = double(k % 2);
       array.send();
       void* data = array.device ? array.device->data() : array.host.data();
       if (field.name == "xj" && way.is_nearest()) data = static_cast<double*>(data) + 3 * kCount;
-      sum.bind(field.name, {data, Element::Double, field.role == Role::InputJ ? way.nj() : kCount, 8 * width, 8});
+      sum.bind(field.name, {data, Element::Double, field.role == Role::InputJ ? way.nj() : rows, 8 * width, 8});
     }
     way.prepare(sum);
     if (way.is_captured) {
