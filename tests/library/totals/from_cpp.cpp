@@ -2,9 +2,8 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <totals.hpp>
 #include <vector>
-
-#include "totals.hpp"
 
 int failures = 0;
 void expect(int line, double got, double expected) {
