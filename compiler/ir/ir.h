@@ -128,6 +128,11 @@ struct Pipeline {
   bool becomes_nan(int output) const;
 };
 
+// The operation that combines two results of a reduction; Max for those that keep an index or exponentials.
+constexpr Op combining_operation(Reduction r) {
+  return is_sum(r) ? Op::Add : r == Reduction::Product ? Op::Mul : is_minimum(r) ? Op::Min : Op::Max;
+}
+
 // The pipeline with outputs of each i in place of its totals, histograms excepted.
 Pipeline without_totals(Pipeline pipeline);
 

@@ -71,7 +71,7 @@ std::string declaration(const Field& field) {
   if (field.columns > 0)
     text += fmt::format("[{}][{}]", field.length / field.columns, field.columns);
   else if (field.length > 0)
-    text += fmt::format("[{}]", field.bins > 0 ? field.bins : field.length);
+    text += fmt::format("[{}]", field.length);
   if (!field.defaults.empty()) text += " = " + default_text(field);
   text += ';';
   if (!field.comment.empty()) text += "  // " + field.comment;
@@ -249,53 +249,66 @@ std::string pair_text(const Pipeline& pipeline, Names& names) {
   return std::move(writer.text);
 }
 
+// What finish() does to one output component.
+struct Finished {
+  int component;
+  NodeId root;
+  std::vector<Statement> statements;  // complete lines
+};
+
+Statement assignment(const Pipeline& pipeline, int component, NodeId root) {
+  const Node& n = pipeline.finish[root];
+  const std::string out = component_name(pipeline.field_of(Role::Output, component), component);
+  if (n.op == Op::Const) {
+    const double value = pipeline.finish.constant_value(root);
+    return {fmt::format("  {} = {};", out, literal(value, n.type, Typed::FromContext).text)};
+  }
+  const bool drops = n.op == Op::Cast && is_integral(n.type) && !is_integral(pipeline.finish[n.args[0]].type);
+  return {fmt::format("  {} = @;", out), {{n.op == Op::Cast && !drops ? n.args[0] : root}}};
+}
+
+// The components that finish() changes.
+std::vector<Finished> finished_components(const Pipeline& pipeline) {
+  std::vector<Finished> changed;
+  for (int c = 0; c < int(pipeline.finished.size()); ++c) {
+    const NodeId root = pipeline.finished[std::size_t(c)];
+    const Node& n = pipeline.finish[root];
+    if (n.op == Op::Output && n.payload == c) continue;
+    if (pipeline.field_of(Role::Output, c).total)
+      changed.push_back({c, root, total_statements(pipeline, c, root)});
+    else
+      changed.push_back({c, root, {assignment(pipeline, c, root)}});
+  }
+  return changed;
+}
+
 std::string finish_text(const Pipeline& pipeline, Names& names) {
   if (pipeline.finished.empty()) return {};
   const Graph& graph = pipeline.finish;
   Writer writer(pipeline, graph, names);
-  std::vector<Statement> statements, of_totals;
-  std::vector<NodeId> changed;  // roots, by statement
-  std::vector<int> outputs;
-  for (int c = 0; c < int(pipeline.finished.size()); ++c) {
-    const NodeId root = pipeline.finished[std::size_t(c)];
-    const Node& n = graph[root];
-    if (n.op == Op::Output && n.payload == c) continue;
-    if (pipeline.field_of(Role::Output, c).total) {
-      // Totals are not read, so that their statements may stand in any order.
-      for (Statement& statement : total_statements(pipeline, c)) of_totals.push_back(std::move(statement));
-      continue;
-    }
-    const std::string out = component_name(pipeline.field_of(Role::Output, c), c);
-    const bool drops = n.op == Op::Cast && is_integral(n.type) && !is_integral(graph[n.args[0]].type);
-    if (n.op == Op::Const)
-      statements.push_back(
-          {fmt::format("{} = {}", out, literal(graph.constant_value(root), n.type, Typed::FromContext).text)});
-    else
-      statements.push_back({out + " = @", {{n.op == Op::Cast && !drops ? n.args[0] : root}}});
-    changed.push_back(root);
-    outputs.push_back(c);
-  }
+  const std::vector<Finished> changed = finished_components(pipeline);
   // An output that a statement reads after an earlier statement changed it is copied to a variable first.
   std::vector<bool> kept(pipeline.finished.size());
   for (std::size_t k = 1; k < changed.size(); ++k) {
-    const std::vector<bool> read = reachable(graph, {changed[k]});
+    const std::vector<bool> read = reachable(graph, {changed[k].root});
     for (NodeId id = 0; id < graph.size(); ++id) {
       if (!read[std::size_t(id)] || graph[id].op != Op::Output) continue;
-      const auto found = std::find(outputs.begin(), outputs.begin() + std::ptrdiff_t(k), int(graph[id].payload));
-      if (found != outputs.begin() + std::ptrdiff_t(k)) kept[std::size_t(graph[id].payload)] = true;
+      const auto end = changed.begin() + std::ptrdiff_t(k);
+      const auto is_read = [&](const Finished& earlier) { return earlier.component == int(graph[id].payload); };
+      if (std::any_of(changed.begin(), end, is_read)) kept[std::size_t(graph[id].payload)] = true;
     }
   }
-  // Statements of totals come first, with the outputs as they were.
-  statements.insert(statements.begin(), of_totals.begin(), of_totals.end());
   for (std::size_t c = 0; c < kept.size(); ++c) {
     if (!kept[c]) continue;
     for (NodeId id = 0; id < graph.size(); ++id)
       if (graph[id].op == Op::Output && graph[id].payload == std::int64_t(c)) writer.rename(id, "  ");
   }
-  for (const Statement& statement : statements) writer.count(statement);
-  for (const Statement& statement : statements) {
-    writer.define(statement, "  ");
-    writer.text += "  " + writer.line(statement) + ";\n";
+  for (const Finished& one : changed)
+    for (const Statement& statement : one.statements) writer.count(statement);
+  for (const Finished& one : changed) {
+    // Variables are defined before all lines, because lines in different braces may use them.
+    for (const Statement& statement : one.statements) writer.define(statement, "  ");
+    for (const Statement& statement : one.statements) writer.text += writer.line(statement) + "\n";
   }
   return "\nvoid finish() {\n" + writer.text + "}\n";
 }

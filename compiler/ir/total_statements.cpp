@@ -1,145 +1,164 @@
-// The node of a total's result in finish() -> statements that change the total. Entry point: total_statements().
-// Inverts Lowering::add_to_total.
+// The value of a total after finish(), a chain of combinations and selections that begins at the value before it:
+//
+//   total += a;                             combine(select(c, combine(combine(total, a), b), combine(total, a)), d)
+//   if (c) total += b;        <--
+//   total += d;
+//
+// Entry point: total_statements(). Other outputs are assigned; pipeline_text.cpp writes these.
 #include "compiler/ir/total_statements.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
-#include <array>
-#include <optional>
 #include <stdexcept>
-#include <utility>
 
 namespace nbcc {
 namespace {
 
-struct Condition {
-  NodeId id;
-  bool holds;
-};
-
-class TotalStatements {
+class TotalWriter {
  public:
-  TotalStatements(const Pipeline& pipeline, int component)
-      : graph_(pipeline.finish), field_(pipeline.field_of(Role::Output, component)) {
-    const NodeId result = pipeline.finished[std::size_t(component)];
-    out_ = component_name(field_, component);
-    before_ = find_leaf(component);
-    collect(result, before_, {});
+  TotalWriter(const Pipeline& pipeline, int component, NodeId root)
+      : graph_(pipeline.finish),
+        field_(pipeline.field_of(Role::Output, component)),
+        name_(component_name(field_, component)),
+        links_(std::size_t(root) + 1) {
+    for (NodeId id = 0; id <= root; ++id) link(id, component);
   }
 
   std::vector<Statement> statements;
 
+  // The statements that make `to` of `from`, a node before it in the chain.
+  void write(NodeId from, NodeId to, const std::string& indent) {
+    std::vector<NodeId> chain;
+    for (NodeId id = to; id != from; id = link_of(id).before) chain.push_back(id);
+    for (auto id = chain.rbegin(); id != chain.rend(); ++id) {
+      const Link& link = link_of(*id);
+      if (link.term != kNone)
+        statements.push_back(combination(link.term, indent));
+      else
+        write_selection(graph_[*id], link.before, indent);
+    }
+  }
+
+  NodeId first() const { return first_; }
+
  private:
-  // A value that a statement combines with the total, and the total before that statement.
-  struct Step {
-    NodeId before, value;
-    bool subtracts = false;
+  // A node of the chain. before: the node that it continues; kNone: not in the chain, or its first node. term: the
+  // value that is combined; kNone: a selection between two continuations.
+  struct Link {
+    bool is_in_chain = false;
+    NodeId before = kNone, term = kNone;
   };
 
-  NodeId find_leaf(int component) const {
-    for (NodeId id = 0; id < graph_.size(); ++id)
-      if (graph_[id].op == Op::Output && graph_[id].payload == component) return id;
-    return kNone;
+  bool is_in_chain(NodeId id) const { return id != kNone && links_[std::size_t(id)].is_in_chain; }
+
+  const Link& link_of(NodeId id) const {
+    if (!is_in_chain(id) || links_[std::size_t(id)].before == kNone) throw cannot_be_written();
+    return links_[std::size_t(id)];
   }
 
-  bool contains_total(NodeId id) const { return before_ != kNone && reachable(graph_, {id})[std::size_t(before_)]; }
+  std::runtime_error cannot_be_written() const {
+    return std::runtime_error(fmt::format("finish() cannot be written: it does more to the total '{}' than to {}",
+                                          field_.name, "combine it with values of i"));
+  }
 
-  // log(exp(a - largest) + exp(b - largest)) + largest, as Lowering::combine_exponentials() makes it.
-  std::optional<Step> logsumexp_step(const Node& n) const {
-    if (n.op != Op::Add) return {};
-    for (const int of_log : {1, 0}) {
-      const Node& log = graph_[n.args[std::size_t(of_log)]];
+  void link(NodeId id, int component) {
+    const Node& n = graph_[id];
+    Link& link = links_[std::size_t(id)];
+    if (n.op == Op::Output && n.payload == component) {
+      link.is_in_chain = true;
+      first_ = id;
+    } else if (field_.reduction != Reduction::LogSumExp && n.op == combining_operation(field_.reduction) &&
+               is_in_chain(n.args[0]) != is_in_chain(n.args[1])) {
+      const bool is_second = is_in_chain(n.args[1]);
+      link = {true, n.args[is_second ? 1 : 0], n.args[is_second ? 0 : 1]};
+    } else if (n.op == Op::Select && is_in_chain(n.args[1]) && is_in_chain(n.args[2])) {
+      link = {true, common(n.args[1], n.args[2]), kNone};
+    } else if (n.op == Op::Add && field_.reduction == Reduction::LogSumExp) {
+      link_logarithm(id);
+    }
+  }
+
+  // Of two continuations of one chain the last node that they share.
+  NodeId common(NodeId a, NodeId b) const {
+    while (a != b) {
+      NodeId& later = a > b ? a : b;
+      later = link_of(later).before;
+    }
+    return a;
+  }
+
+  // largest + log(exp(x - largest) + exp(y - largest)), where x is in the chain: logsumexp(x, y).
+  void link_logarithm(NodeId id) {
+    for (const int k : {0, 1}) {
+      const NodeId largest = graph_[id].args[std::size_t(k)];
+      const Node& log = graph_[graph_[id].args[std::size_t(1 - k)]];
       if (log.op != Op::Log || graph_[log.args[0]].op != Op::Add) continue;
       const Node& sum = graph_[log.args[0]];
-      std::array<NodeId, 2> logits{kNone, kNone};
-      for (std::size_t k = 0; k < 2; ++k) {
-        const Node& weight = graph_[sum.args[k]];
-        if (weight.op == Op::Exp && graph_[weight.args[0]].op == Op::Sub) logits[k] = graph_[weight.args[0]].args[0];
-      }
-      if (logits[0] == kNone || logits[1] == kNone) continue;
-      return contains_total(logits[0]) ? Step{logits[0], logits[1]} : Step{logits[1], logits[0]};
+      const NodeId x = exponent(sum.args[0], largest), y = exponent(sum.args[1], largest);
+      if (is_in_chain(x) != is_in_chain(y) && x != kNone && y != kNone)
+        links_[std::size_t(id)] = {true, is_in_chain(x) ? x : y, is_in_chain(x) ? y : x};
     }
-    return {};
   }
 
-  std::optional<Step> step_of(NodeId id) const {
-    const Node& n = graph_[id];
-    if (field_.reduction == Reduction::LogSumExp) return logsumexp_step(n);
-    if (is_sum(field_.reduction) && n.op == Op::Sub) return Step{n.args[0], n.args[1], true};
-    const Op op = is_sum(field_.reduction)                 ? Op::Add
-                  : field_.reduction == Reduction::Product ? Op::Mul
-                  : is_minimum(field_.reduction)           ? Op::Min
-                                                           : Op::Max;
-    if (n.op != op) return {};
-    return contains_total(n.args[0]) ? Step{n.args[0], n.args[1]} : Step{n.args[1], n.args[0]};
+  // x of exp(x - largest); kNone for other nodes.
+  NodeId exponent(NodeId id, NodeId largest) const {
+    if (graph_[id].op != Op::Exp) return kNone;
+    const Node& difference = graph_[graph_[id].args[0]];
+    return difference.op == Op::Sub && difference.args[1] == largest ? difference.args[0] : kNone;
   }
 
-  // Whether statements lead from the total `from` to the total `id`.
-  bool follows(NodeId id, NodeId from) const {
-    while (id != from) {
-      if (const std::optional<Step> step = step_of(id)) {
-        id = step->before;
-      } else if (graph_[id].op == Op::Select) {
-        const NodeId yes = graph_[id].args[1], no = graph_[id].args[2];
-        id = follows(yes, no) ? no : yes;
-      } else {
-        return false;
-      }
+  Statement combination(NodeId term, const std::string& indent) const {
+    const std::string out = indent + name_;
+    if (field_.reduction == Reduction::Sum && graph_[term].op == Op::Neg)
+      return {out + " -= @;", {{graph_[term].args[0]}}};
+    const auto [right, values] = right_side(term);
+    switch (field_.reduction) {
+      case Reduction::Sum:
+      case Reduction::Count:
+        return {fmt::format("{} += {};", out, right), values};
+      case Reduction::Product:
+        return {fmt::format("{} *= {};", out, right), values};
+      default:
+        return {fmt::format("{} = {}({}, {});", out, name(field_.reduction), name_, right), values};
     }
-    return true;
   }
 
-  void collect(NodeId id, NodeId from, const std::vector<Condition>& path) {
-    if (id == from) return;
-    if (const std::optional<Step> step = step_of(id)) {
-      collect(step->before, from, path);
-      return add(*step, path);
+  // A term without the conversion to the type of the total, which the statement implies.
+  Statement right_side(NodeId term) const {
+    const Node& n = graph_[term];
+    if (n.op == Op::Const) {
+      const double value = graph_.constant_value(term);
+      if (field_.reduction == Reduction::Count) return {value != 0 ? "true" : "false"};
+      return {literal(value, n.type, Typed::FromContext).text};
     }
-    if (graph_[id].op != Op::Select)
-      throw std::runtime_error(fmt::format("finish() cannot be written: it reads the total '{}'", out_));
-    const auto [condition, yes, no] = graph_[id].args;
-    const auto with = [&](bool holds) {
-      std::vector<Condition> longer = path;
-      longer.push_back({condition, holds});
-      return longer;
+    const bool drops = n.op == Op::Cast && is_integral(n.type) && is_floating(graph_[n.args[0]].type);
+    return {"@", {{n.op == Op::Cast && !drops ? n.args[0] : term}}};
+  }
+
+  void write_selection(const Node& n, NodeId before, const std::string& indent) {
+    const auto condition = [&](bool negated) {
+      statements.push_back(condition_of({n.args[0], negated}, indent + "if (", ") {"));
     };
-    // One branch may leave the total as it is.
-    const NodeId shared = follows(yes, no) ? no : follows(no, yes) ? yes : from;
-    if (shared != from) collect(shared, from, path);
-    collect(yes, shared, with(true));
-    collect(no, shared, with(false));
-  }
-
-  void add(const Step& step, const std::vector<Condition>& path) {
-    Statement statement;
-    for (const Condition& condition : path) {
-      statement.pattern += statement.pattern.empty() ? "if (" : " && ";
-      statement.pattern += condition.holds ? "@" : "!@";
-      statement.values.push_back({condition.id, Precedence::Operand});
-    }
-    if (!path.empty()) statement.pattern += ") ";
-    NodeId value = step.value;
-    if (field_.reduction == Reduction::Count) value = graph_[value].args[0];  // a condition, converted
-    if (is_sum(field_.reduction))
-      statement.pattern += fmt::format("{} {} @", out_, step.subtracts ? "-=" : "+=");
-    else if (field_.reduction == Reduction::Product)
-      statement.pattern += fmt::format("{} *= @", out_);
-    else
-      statement.pattern += fmt::format("{0} = {1}({0}, @)", out_, name(field_.reduction));
-    statement.values.push_back({value});
-    statements.push_back(std::move(statement));
+    condition(n.args[1] == before);
+    if (n.args[1] != before) write(before, n.args[1], indent + "  ");
+    if (n.args[1] != before && n.args[2] != before) statements.push_back({indent + "} else {"});
+    if (n.args[2] != before) write(before, n.args[2], indent + "  ");
+    statements.push_back({indent + "}"});
   }
 
   const Graph& graph_;
   const Field& field_;
-  std::string out_;
-  NodeId before_ = kNone;
+  std::string name_;
+  std::vector<Link> links_;  // [node]
+  NodeId first_ = kNone;
 };
 
 }  // namespace
 
-std::vector<Statement> total_statements(const Pipeline& pipeline, int component) {
-  return TotalStatements(pipeline, component).statements;
+std::vector<Statement> total_statements(const Pipeline& pipeline, int component, NodeId root) {
+  TotalWriter writer(pipeline, component, root);
+  writer.write(writer.first(), root, "  ");
+  return std::move(writer.statements);
 }
 
 }  // namespace nbcc

@@ -1,4 +1,4 @@
-// finish() -> the statements that change a total. A step of pipeline_text.h.
+// What finish() does to a component of a total -> statements. A step of pipeline_text.h.
 #pragma once
 #include <vector>
 
@@ -6,8 +6,8 @@
 
 namespace nbcc {
 
-// Statements of finish() that give the total component its result; each may begin with a condition, "if (@ && !@) ".
-// Throws std::runtime_error if there are none.
-std::vector<Statement> total_statements(const Pipeline& pipeline, int component);
+// Complete lines, with braces and indentation, which combine values of i with the total: `root` is the combined value
+// in Pipeline::finish. Throws std::runtime_error if statements of the language cannot make it.
+std::vector<Statement> total_statements(const Pipeline& pipeline, int component, NodeId root);
 
 }  // namespace nbcc

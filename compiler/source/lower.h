@@ -100,11 +100,6 @@ std::optional<Assignment> assignment_in(const clang::Stmt* statement);
 // The operation of "+" or "+="; none for other signs.
 std::optional<Op> arithmetic_operation(llvm::StringRef sign);
 
-// The operation that combines two results of a reduction; Max for those that keep an index or exponentials.
-constexpr Op combining_operation(Reduction r) {
-  return is_sum(r) ? Op::Add : r == Reduction::Product ? Op::Mul : is_minimum(r) ? Op::Min : Op::Max;
-}
-
 // True for a variable, an element or a component of one; false for temporary values.
 bool is_part_of_variable(const clang::Expr* expression);
 

@@ -258,3 +258,99 @@ def test_what_is_refused():
     x, v, m, eps2 = particles()
     with pytest.raises(TypeError, match="accumulate= cannot be given where derivatives are taken"):
         jax.grad(lambda x: gravity(x, v, x, v, m, accumulate=True).pot.sum())(x)
+
+
+# ---- totals ----------------------------------------------------------------------------------------------
+
+TOTALS = """
+input_i vec3 xi; input_i real mi; input_j vec3 xj; input_j real mj; param real eps2 = 0.01; param vec3 k = vec3(1, 2, 3);
+output(total) real energy; output(total) vec3 square; output(total, logsumexp) real z; output(sum) real s;
+output(total, min) real least; output(total, max) real most; output(total, count) int n;
+vec3 d = xj - xi;
+real r2 = dot(d, d) + eps2;
+energy -= mi * mj / sqrt(r2); square += d * d * k; z = logsumexp(z, -r2 * mj); s += mi * mj * r2;
+least = min(least, r2); most = max(most, r2); n += r2 < 1;
+"""
+OF_TOTALS = ("energy", "square", "z", "s")
+
+
+def totals_by_jax(xi, mi, xj, mj, eps2, k):
+    d = xj[None] - xi[:, None]
+    r2 = (d * d).sum(-1) + eps2
+    return (
+        -(mi[:, None] * mj[None] / jnp.sqrt(r2)).sum(),
+        (d * d * k).sum((0, 1)),
+        jax.scipy.special.logsumexp(-r2 * mj[None]),
+        (mi[:, None] * mj[None] * r2).sum(1),
+    )
+
+
+@pytest.mark.parametrize("precision, rounding", [("double", 1e-12), ("single", 1e-5)])
+@pytest.mark.parametrize("transformed", [lambda f: f, jax.jit], ids=["grad", "jit"])
+@pytest.mark.parametrize("one_set", [True, False], ids=["one set", "two sets"])
+def test_gradients_of_totals(precision, rounding, transformed, one_set):
+    pipe = nbcc.compile(source=TOTALS, precision=precision)
+    x, _, m, eps2 = particles()
+    given = (x, m, eps2, jnp.array([1.0, 2.0, 3.0])) + (() if one_set else (x[:4] + 1, m[:4]))
+
+    def loss_of(sums):
+        def loss(x, m, eps2, k, y=None, q=None):
+            energy, square, z, s = sums(x, m, *((x, m) if one_set else (y, q)), eps2, k)
+            return 1.5 * energy + jnp.sin(square).sum() + 3 * z + (s * s).sum()
+
+        return transformed(jax.grad(loss, tuple(range(len(given)))))
+
+    ours = loss_of(lambda xi, mi, xj, mj, eps2, k: pipe(xi, mi, xj, mj, eps2=eps2, k=k, outputs=OF_TOTALS))(*given)
+    for a, b in zip(ours, loss_of(totals_by_jax)(*given)):
+        assert a.shape == b.shape and close(a, b, rounding)
+
+
+def test_a_total_is_a_loss():
+    pipe = nbcc.compile(source=TOTALS, precision="double")
+    x, _, m, eps2 = particles()
+    energy = lambda x: pipe(x, m, x, m, eps2=eps2, outputs="energy")
+    own = lambda x: totals_by_jax(x, m, x, m, eps2, 1.0)[0]
+    assert jax.jit(energy)(x).shape == energy(x).shape == ()
+    assert close(jax.jit(energy)(x), energy(x))
+    assert close(jax.value_and_grad(energy)(x)[0], own(x))
+    several = jnp.stack([x, x + 1, 2 * x])
+    assert close(jax.vmap(jax.grad(energy))(several), jax.vmap(jax.grad(own))(several))
+    squared = lambda f: jax.grad(lambda x: (jax.grad(f)(x) ** 2).sum())
+    assert close(squared(energy)(x), squared(own)(x), 1e-12)
+
+
+def test_gradients_of_totals_over_batches():
+    pipe = nbcc.compile(source=TOTALS, precision="double")
+    x, _, m, eps2 = particles()
+    batch = np.array([0, 0, 0, 1, 1, 1, 1])
+
+    def energy(x):
+        return pipe(x, m, x, m, eps2=eps2, outputs="energy", batches=(batch, batch))
+
+    own = lambda x: sum(totals_by_jax(x[p], m[p], x[p], m[p], eps2, 1.0)[0] for p in (slice(0, 3), slice(3, 7)))
+    assert close(energy(x), own(x)) and close(jax.grad(energy)(x), jax.grad(own)(x))
+
+
+def test_totals_with_finish():
+    pipe = nbcc.compile(source="""input_i real a; input_j real b; output(sum) real s; output(total) real e;
+        output(total, logsumexp) real z; s += a * b; e += a * b; z = logsumexp(z, a * b);
+        void finish() { e += s * s; if (a > 1.5) e -= a; z = logsumexp(z, a); }""", precision="double")
+    a, b = jnp.array([1.0, 2.0]), jnp.array([0.3, 0.4, 0.5])
+
+    def own(a, b):
+        s = a * b.sum()
+        return (s + s * s - jnp.where(a > 1.5, a, 0)).sum()
+
+    for ours, expected in zip(jax.grad(lambda *x: pipe(*x, outputs="e"), (0, 1))(a, b), jax.grad(own, (0, 1))(a, b)):
+        assert close(ours, expected)
+    with pytest.raises(nbcc.UsageError, match=r"'z' is an output\(total, logsumexp\) with finish\(\)"):
+        jax.grad(lambda a: pipe(a, b, outputs="z"))(a)
+
+
+@pytest.mark.parametrize("name, declared", [("least", "total, min"), ("most", "total, max")])
+def test_totals_without_derivatives(name, declared):
+    pipe = nbcc.compile(source=TOTALS, precision="double")
+    x, _, m, _ = particles()
+    with pytest.raises(nbcc.UsageError, match=rf"output '{name}' is an output\({declared}\), which nbcc does not differ"):
+        jax.grad(lambda x: pipe(x, m, x, m, outputs=name))(x)
+    assert jax.jit(lambda x: pipe(x, m, x, m, outputs="n"))(x) == pipe(x, m, x, m, outputs="n")

@@ -45,8 +45,9 @@ void expect_same_fields(const Pipeline& before, const Pipeline& after) {
   ASSERT_EQ(after.fields.size(), before.fields.size());
   for (std::size_t k = 0; k < before.fields.size(); ++k) {
     const Field &a = before.fields[k], &b = after.fields[k];
-    EXPECT_EQ(std::tie(b.name, b.role, b.length, b.columns, b.width, b.reduction, b.follows, b.defaults, b.type),
-              std::tie(a.name, a.role, a.length, a.columns, a.width, a.reduction, a.follows, a.defaults, a.type))
+    EXPECT_EQ(
+        std::tie(b.name, b.role, b.length, b.columns, b.width, b.reduction, b.total, b.follows, b.defaults, b.type),
+        std::tie(a.name, a.role, a.length, a.columns, a.width, a.reduction, a.total, a.follows, a.defaults, a.type))
         << a.name;
   }
   EXPECT_EQ(after.flops, before.flops);
@@ -171,6 +172,24 @@ TEST(pipeline_text, of_finish_reads_outputs_before_they_change) {
   EXPECT_EQ(text.substr(text.find("void")),
             "void finish() {\n  real t1 = a1;\n  a1 = b1;\n  b1 = t1;\n  t0 = t0 + 1;\n}\n");
   expect_same_bits(p, again(p), random_pipeline_input(p, 3, 4, 1));
+}
+
+// finish() cannot read a total, so an assignment is no text of it.
+TEST(pipeline_text, of_finish_combines_values_with_totals) {
+  const std::string finish =
+      "void finish() {\n  t0.x += xi.y;\n  if (ki > 2) {\n    t0.x -= xi.x;\n    if (xi.y < p) {\n      t0.x += 3.0;\n"
+      "    } else {\n      t0.x += p;\n      t0.x += xi.z;\n    }\n  }\n  t0.x += xi.y;\n  t0.z -= xi.y;\n"
+      "  least = min(least, xi.x + 1.5);\n  if (!(ki > 2)) {\n    most = max(most, ki);\n  }\n  n += ki > 2;\n"
+      "  n += true;\n  z = logsumexp(z, xi.z);\n  if (ki > 2) {\n    z = logsumexp(z, 2.0);\n  } else {\n"
+      "    z = logsumexp(z, xi.y);\n  }\n  q *= 1.0 + xi.x;\n}\n";
+  const Pipeline p = parsed(
+      "output(total) vec3 t0; output(total, min) real least; output(total, max) int most; output(total, count) int n;\n"
+      "output(total, logsumexp) double z; output(total, product) real q;\n"
+      "t0 += mj * xj; least = min(least, mj); most = max(most, kj); n += on; z = logsumexp(z, double(mj)); q *= mj;\n" +
+      finish);
+  const std::string text = pipeline_text(p);
+  EXPECT_EQ(text.substr(text.find("void")), finish);
+  expect_same_bits(p, again(p), random_pipeline_input(p, 5, 4, 1));
 }
 
 TEST(pipeline_text, of_every_kind_of_default) {

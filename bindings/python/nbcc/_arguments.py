@@ -95,8 +95,12 @@ class Arguments:
 
     def _view(self, field: Field, found: Array) -> View:
         shape, strides, element = found.shape, found.strides, found.element
-        if field.total and shape == field.shape:  # its only row
-            shape, strides = (1, *shape), (0, *strides)
+        if field.total:
+            # The only row of a total; an axis of length 1 may be in front.
+            if shape == field.shape:
+                shape, strides = (1, *shape), (0, *strides)
+            elif shape[:1] != (1,):
+                raise self._wrong(ValueError, field, f"expected shape {field.shape} of a total, got {shape}")
         rank = len(shape)
         if rank == 1 and field.components == 1:
             return (found.pointer, element, shape[0], strides[0], ELEMENT_SIZES[element], found.device)
@@ -109,11 +113,11 @@ class Arguments:
             return (found.pointer, element, shape[0], strides[0], strides[2], found.device)
         expected = "(N, " + ", ".join(map(str, field.shape)) + ")" if field.shape else "(N,)"
         if field.total:
-            expected = str(field.shape)
+            expected, shape, strides = str(field.shape), found.shape, found.strides
         hint = ""
         if rank == 2 and shape[0] == field.components and field.components > 1:
             hint = "; .T of it has that shape"
-        elif rank == 3 and shape[1:] == field.shape:
+        elif rank == 3 and shape[-2:] == field.shape:
             hint = f" with strides {strides}, where a particle's numbers are not evenly spaced"
         raise self._wrong(ValueError, field, f"expected shape {expected}, got {shape}{hint}")
 

@@ -183,7 +183,11 @@ class Pipeline(Caller):
     def __repr__(self) -> str:
         options = self._family.options
         inputs = [_signature(field) for field in self.fields if field.role != OUTPUT]
-        outputs = [f"{field.name}: {field.reduction} {field.type}" for field in self.fields if field.role == OUTPUT]
+        outputs = [
+            f"{field.name}: {'total ' if field.total else ''}{field.reduction} {field.type}"
+            for field in self.fields
+            if field.role == OUTPUT
+        ]
         where = ", ".join(sorted({device for device, _, _ in self._family.kernels()})) or "not compiled in this process"
         return (
             f"<nbcc pipeline {self.name}({', '.join(inputs)}) -> {', '.join(outputs)}; "
