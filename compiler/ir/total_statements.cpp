@@ -33,7 +33,7 @@ class TotalWriter {
     for (auto id = chain.rbegin(); id != chain.rend(); ++id) {
       const Link& link = link_of(*id);
       if (link.term != kNone)
-        statements.push_back(combination(link.term, indent));
+        statements.push_back(combination(link, indent));
       else
         write_selection(graph_[*id], link.before, indent);
     }
@@ -47,6 +47,7 @@ class TotalWriter {
   struct Link {
     bool is_in_chain = false;
     NodeId before = kNone, term = kNone;
+    bool subtracts = false;
   };
 
   bool is_in_chain(NodeId id) const { return id != kNone && links_[std::size_t(id)].is_in_chain; }
@@ -71,6 +72,8 @@ class TotalWriter {
                is_in_chain(n.args[0]) != is_in_chain(n.args[1])) {
       const bool is_second = is_in_chain(n.args[1]);
       link = {true, n.args[is_second ? 1 : 0], n.args[is_second ? 0 : 1]};
+    } else if (n.op == Op::Sub && field_.reduction == Reduction::Sum && is_in_chain(n.args[0])) {
+      link = {true, n.args[0], n.args[1], true};
     } else if (n.op == Op::Select && is_in_chain(n.args[1]) && is_in_chain(n.args[2])) {
       link = {true, common(n.args[1], n.args[2]), kNone};
     } else if (n.op == Op::Add && field_.reduction == Reduction::LogSumExp) {
@@ -107,15 +110,13 @@ class TotalWriter {
     return difference.op == Op::Sub && difference.args[1] == largest ? difference.args[0] : kNone;
   }
 
-  Statement combination(NodeId term, const std::string& indent) const {
+  Statement combination(const Link& link, const std::string& indent) const {
     const std::string out = indent + name_;
-    if (field_.reduction == Reduction::Sum && graph_[term].op == Op::Neg)
-      return {out + " -= @;", {{graph_[term].args[0]}}};
-    const auto [right, values] = right_side(term);
+    const auto [right, values] = right_side(link);
     switch (field_.reduction) {
       case Reduction::Sum:
       case Reduction::Count:
-        return {fmt::format("{} += {};", out, right), values};
+        return {fmt::format("{} {} {};", out, link.subtracts ? "-=" : "+=", right), values};
       case Reduction::Product:
         return {fmt::format("{} *= {};", out, right), values};
       default:
@@ -123,8 +124,10 @@ class TotalWriter {
     }
   }
 
-  // A term without the conversion to the type of the total, which the statement implies.
-  Statement right_side(NodeId term) const {
+  // A term without the conversion to the type of the total, which the statement implies. `-=` converts the negated
+  // term, so that there a conversion before the subtraction is written.
+  Statement right_side(const Link& link) const {
+    const NodeId term = link.term;
     const Node& n = graph_[term];
     if (n.op == Op::Const) {
       const double value = graph_.constant_value(term);
@@ -132,7 +135,7 @@ class TotalWriter {
       return {literal(value, n.type, Typed::FromContext).text};
     }
     const bool drops = n.op == Op::Cast && is_integral(n.type) && is_floating(graph_[n.args[0]].type);
-    return {"@", {{n.op == Op::Cast && !drops ? n.args[0] : term}}};
+    return {"@", {{n.op == Op::Cast && !drops && !link.subtracts ? n.args[0] : term}}};
   }
 
   void write_selection(const Node& n, NodeId before, const std::string& indent) {

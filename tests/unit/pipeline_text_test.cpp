@@ -177,10 +177,11 @@ TEST(pipeline_text, of_finish_reads_outputs_before_they_change) {
 // finish() cannot read a total, so an assignment is no text of it.
 TEST(pipeline_text, of_finish_combines_values_with_totals) {
   const std::string finish =
-      "void finish() {\n  t0.x += xi.y;\n  if (ki > 2) {\n    t0.x -= xi.x;\n    if (xi.y < p) {\n      t0.x += 3.0;\n"
+      "void finish() {\n  bool t1 = ki > 2;\n  t0.x += xi.y;\n  if (t1) {\n    t0.x -= xi.x;\n    if (xi.y < p) {\n    "
+      "  t0.x += 3.0;\n"
       "    } else {\n      t0.x += p;\n      t0.x += xi.z;\n    }\n  }\n  t0.x += xi.y;\n  t0.z -= xi.y;\n"
-      "  least = min(least, xi.x + 1.5);\n  if (!(ki > 2)) {\n    most = max(most, ki);\n  }\n  n += ki > 2;\n"
-      "  n += true;\n  z = logsumexp(z, xi.z);\n  if (ki > 2) {\n    z = logsumexp(z, 2.0);\n  } else {\n"
+      "  least = min(least, xi.x + 1.5);\n  if (!t1) {\n    most = max(most, ki);\n  }\n  n += t1;\n"
+      "  n += true;\n  z = logsumexp(z, xi.z);\n  if (t1) {\n    z = logsumexp(z, 2.0);\n  } else {\n"
       "    z = logsumexp(z, xi.y);\n  }\n  q *= 1.0 + xi.x;\n}\n";
   const Pipeline p = parsed(
       "output(total) vec3 t0; output(total, min) real least; output(total, max) int most; output(total, count) int n;\n"
