@@ -70,7 +70,7 @@ class Reader {
         fail(field.where, fmt::format("'{}' is a histogram, which needs every pair", field.name));
       if (field.reduction != Reduction::Sum)
         fail(field.where,
-             fmt::format("'{}' is an output({}), which has no far field", field.name, name(field.reduction)));
+             fmt::format("'{}' is an output({}), which has no far field", field.name, reduction_text(field)));
       if (!is_floating(field.type)) fail(field.where, fmt::format("'{}' is a sum of integers", field.name));
     }
     const NeighbourhoodProof proof = prove_neighbourhood(pipeline_);
