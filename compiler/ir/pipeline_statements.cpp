@@ -125,6 +125,7 @@ class Planner {
     if (c.scale != kNone)
       throw std::runtime_error(fmt::format("the scale of '{}' cannot be written: it is applied after the sum", out));
     const NodeId guard = guard_of(component);
+    if (field.bins > 0) return add_to_element(field, c, guard);
     if (guard == kNone && unwritten(field, component)) return;
     if (field.reduction == Reduction::Count) {
       for (const Guard& g : count_conditions(graph_, field, c.value, guard)) add({}, condition_of(g, out + " += ", ""));
@@ -133,6 +134,20 @@ class Planner {
     std::size_t from = 0;
     for (const OutputTerm& term : terms_of(graph_, field, c.value, guard))
       from = add(term.guard, reduction(field, out, term, c.logit), from);
+  }
+
+  // Inverts Lowering::histogram_element() and add_to_element().
+  void add_to_element(const Field& field, const Contribution& c, NodeId guard) {
+    const auto without_cast = [&](NodeId id, Type type) {
+      const Node& n = graph_[id];
+      return n.op == Op::Cast && n.type == type && graph_[n.args[0]].type < Type::Float ? n.args[0] : id;
+    };
+    const NodeId element =
+        graph_[c.logit].op == Op::Select ? without_cast(graph_[c.logit].args[1], Type::Int) : c.logit;
+    const bool is_absent = graph_.is_constant(element, -1);  // no statement adds to the histogram
+    if (is_absent) return;
+    const NodeId value = field.type < Type::Float ? without_cast(c.value, Type::Index) : c.value;
+    add(guard == kNone ? Guard{} : Guard{guard}, {field.name + "[@] += @", {{element}, {value}}});
   }
 
   Statement reduction(const Field& field, const std::string& out, const OutputTerm& term, NodeId logit) const {

@@ -71,7 +71,7 @@ std::string declaration(const Field& field) {
   if (field.columns > 0)
     text += fmt::format("[{}][{}]", field.length / field.columns, field.columns);
   else if (field.length > 0)
-    text += fmt::format("[{}]", field.length);
+    text += fmt::format("[{}]", field.bins > 0 ? field.bins : field.length);
   if (!field.defaults.empty()) text += " = " + default_text(field);
   text += ';';
   if (!field.comment.empty()) text += "  // " + field.comment;

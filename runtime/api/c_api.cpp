@@ -194,7 +194,7 @@ static int field_of(const std::vector<nbcc::FieldLayout>& fields, int k, nbcc_fi
             layout.comment.c_str(),
             layout.numbers(),
             layout.integral ? 1 : 0,
-            nbcc_reduction(layout.reduction),
+            nbcc_reduction(layout.bins > 0 ? nbcc::Reduction::Sum : layout.reduction),
             int(layout.defaults.size()),
             layout.defaults.data(),
             layout.total ? 1 : 0};

@@ -456,13 +456,6 @@ void SumState::run(const RunChoice& choice) {
   i_in_parts_ = i_in_next_part;
 }
 
-// After the last part of a run.
-void SumState::store_totals(const SumRequest& request) {
-  if (!ends(request.j_part)) return;
-  if (totals_) totals_->reduce(request);
-  if (histograms_) store_histograms(*histograms_, kernel_->source, views_, request.accumulate, *summation_);
-}
-
 // In runs over lists only the listed particles are checked: the indices of others are never used.
 void SumState::check_indices(SumRequest& request) {
   if (!request.check_indices) return;

@@ -57,6 +57,8 @@ struct Sums {
   TwoFloat s2 = {};
   TwoFloat s3 = {};
 };
+// `counts`: false for a lane that repeats an i.
+NBCC_DEVICE void mark(Sums& sum, bool counts) {  }
 
 // Partial result of one i-particle in double, to be combined over j-slices, j-splits and launches.
 struct Partial {
@@ -309,6 +311,7 @@ extern "C" __global__ void __launch_bounds__(NBCC_THREADS, kResidentBlocks)
     own[r].c0 = component<float>(a.i[0], i);
     own[r].c1 = component<float>(a.i[1], i);
     own[r].c2 = component<float>(a.i[2], i);
+    mark(sum[r], first_i + r * kSliceThreads < a.ni);
   }
   const unsigned split = split_of_block();
   const index tile_end = first_tile_of(split + 1, a);

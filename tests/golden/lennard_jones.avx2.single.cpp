@@ -188,6 +188,7 @@ struct Arguments {
   const int *i_number, *j_number;  // [position in the columns] index of the particle; null: the position itself
   const void* const* pair;         // columns of listed pairs, at the positions of their j
   const struct Exclusions* exclusions;  // [i]
+  index* const* histograms;
 };
 
 
