@@ -87,7 +87,9 @@ class CudaArguments {
   CudaOutput& output(int component) { return outputs_[component]; }
   double* params() { return params_; }
   CudaDevicePointer* tables() { return tables_; }  // null if the pipeline has no tables
-  CudaDevicePointer& histogram(int number) { return histograms_[number]; }
+  // The words of the first copy of each histogram, then the words from one copy to the next, and the number of copies,
+  // a power of two, minus 1.
+  CudaDevicePointer& histogram(std::size_t number) { return histograms_[number]; }
   CudaRun& run() { return *run_; }
   // Sets the particles and accumulators of a launch. Does not change the index offsets and the memory of j-splits.
   void set_piece(const CudaPiece& piece);

@@ -98,9 +98,13 @@ OutputField FieldAuthor::output() {
   output.negative = random_.chance(40);
   const bool chooses = output.reduction == Reduction::ArgMin || output.reduction == Reduction::ArgMax;
   if (chooses && random_.chance(30)) output.places = random_.between(1, 6);
-  const std::string array = output.places > 0 ? fmt::format("[{}]", output.places) : "";
+  std::string array = output.places > 0 ? fmt::format("[{}]", output.places) : "";
   // A product over all pairs would leave the range of double.
   if (can_be_total(output.reduction) && output.reduction != Reduction::Product) output.total = random_.chance(30);
+  if (output.total && is_sum(output.reduction) && output.width == 1 && random_.chance(50)) {
+    output.bins = random_.chance(20) ? random_.between(1025, 1200) : random_.between(1, 40);
+    array = fmt::format("[{}]", output.bins);
+  }
   text_.line("output({}{}) {} {}{};", output.total ? "total, " : "", name(output.reduction), output.type, output.name,
              array);
   if (chooses)

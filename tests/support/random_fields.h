@@ -16,6 +16,7 @@ struct OutputField {
   std::string type;
   int width = 1;
   bool total = false;                                      // one value for the run
+  int bins = 0;                                            // of a histogram; 0: it is none
   bool negative = false;                                   // sums: the sign of every term
   int places = 0;                                          // of a choice: the length of its array; 0: none
   std::vector<std::pair<std::string, std::string>> along;  // outputs that go along with it, and their values

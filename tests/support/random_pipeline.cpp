@@ -315,7 +315,19 @@ class PipelineAuthor {
     }
   }
 
+  // An element of a histogram, which may be out of range.
+  void add_to_element(const OutputField& output) {
+    const std::string at = fmt::format("{}[{}{}]", output.name, random_.pick(scope_.integers),
+                                       random_.chance(50) ? fmt::format(" + {}", random_.between(0, output.bins)) : "");
+    if (output.reduction == Reduction::Count) return text_.line("{} += {};", at, expressions_.condition(1));
+    const char* const assign = output.negative ? "-=" : "+=";
+    if (output.type == "int" || output.type == "index")
+      return text_.line("{} {} {};", at, assign, random_.chance(50) ? "1" : random_.pick(scope_.integers));
+    text_.line("{} {} {};", at, assign, output.type == "double" ? "double(" + term(1) + ")" : term(1));
+  }
+
   void reduce(const OutputField& output) {
+    if (output.bins > 0) return add_to_element(output);
     if (const std::string rest = joined(output); !rest.empty()) return text_.line("{} {};", output.name, rest);
     const char* const assign = output.negative ? "-=" : "+=";
     const std::string& name = output.name;
@@ -346,7 +358,7 @@ class PipelineAuthor {
     text_.line("void finish() {{");
     ++text_.indent;
     for (const OutputField& output : outputs_) {
-      if (random_.chance(30)) continue;
+      if (random_.chance(30) || output.bins > 0) continue;
       if (output.total)
         finish_total(output);
       else if (output.type == "int" || output.type == "index")

@@ -300,7 +300,7 @@ class PairText {
   std::string accumulate(std::size_t k) const {
     const OutputPlan& output = plan_.outputs[k];
     if (output.histogram >= 0)
-      return fmt::format("if (sum[r].counts{}) add_to_element(a.histograms[{}], t{}, {});\n",
+      return fmt::format("if (sum[r].counts{}) add_to_element(words_of(a, {}), t{}, {});\n",
                          output.guard == kNone ? "" : fmt::format(" & t{}", output.guard), output.histogram,
                          output.logit,
                          graph_[output.value].type == Type::Index ? fmt::format("(index)t{}", output.value)

@@ -47,7 +47,8 @@ std::string cuda_particles(const Pipeline& pipeline, const Plan& plan, const Cud
   if (!pipeline.tables.empty()) holes["more_views"] += "const void* tables;\n";
   int histograms = 0;
   for (const OutputPlan& output : plan.outputs) histograms = std::max(histograms, output.histogram + 1);
-  if (histograms > 0) holes["more_views"] += fmt::format("index* histograms[{}];\n", histograms);
+  if (histograms > 0)
+    holes["more_views"] += fmt::format("index* histograms[{}];\nindex histogram_stride, histogram_mask;\n", histograms);
   cuda_partial(pipeline, plan, body.pairs, holes);
   const std::string of_histograms =
       histograms == 0 ? ""
@@ -55,8 +56,8 @@ std::string cuda_particles(const Pipeline& pipeline, const Plan& plan, const Cud
                                                               {"float_words", std::to_string(kFloatWords)},
                                                               {"double_digit", std::to_string(kDoubleDigit)},
                                                               {"double_words", std::to_string(kDoubleWords)}});
-  return of_histograms + (uses_cuda_weights(plan) ? fill_template("cuda_weights.cuh", {}) : "") +
-         cuda_choice_functions(plan) + fill_template("cuda_particles.cuh", holes);
+  return (uses_cuda_weights(plan) ? fill_template("cuda_weights.cuh", {}) : "") + cuda_choice_functions(plan) +
+         fill_template("cuda_particles.cuh", holes) + of_histograms;
 }
 
 }  // namespace nbcc
