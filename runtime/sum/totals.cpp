@@ -1,5 +1,5 @@
-// Values of i -> totals. Entry points: Totals::with_values_of_i(), Totals::reduce(), SumState::store_totals(). Computes
-// no values; GPUs have steps of their own (runtime/cuda/cuda_totals.h).
+// Values of i -> totals. Entry points: Totals::with_values_of_i(), Totals::reduce(). Computes no values; GPUs have
+// steps of their own (runtime/cuda/cuda_totals.h).
 #include "runtime/sum/totals.h"
 
 #include <algorithm>
@@ -7,9 +7,7 @@
 #include <optional>
 #include <type_traits>
 
-#include "runtime/sum/histograms.h"
 #include "runtime/sum/reduction.h"
-#include "runtime/sum/sum.h"
 
 namespace nbcc {
 namespace {
@@ -125,13 +123,6 @@ SumRequest Totals::with_values_of_i(const SumRequest& request) {
 void Totals::reduce(const SumRequest& request) {
   steps_->reduce(totals_, request);
   totals_.clear();
-}
-
-// After the last part of a run.
-void SumState::store_totals(const SumRequest& request) {
-  if (!ends(request.j_part)) return;
-  if (totals_) totals_->reduce(request);
-  if (histograms_) store_histograms(*histograms_, kernel_->source, views_, request.accumulate, *summation_);
 }
 
 }  // namespace nbcc
