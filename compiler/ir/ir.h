@@ -86,9 +86,9 @@ std::string component_name(const FieldShape& field, int component);
 // The contribution of each pair to one output component: if guard (kNone: always) then reduce(output, value).
 // ArgMin and ArgMax compare `value` and keep the j_index; if the output is an array of several indices, all its
 // components have the same value and guard. At keeps the `value` of the pair chosen by the output that it follows,
-// under the same guard. Softmax also has a weight, exp(logit). A Histogram adds `value` to the element that `logit` names,
-// an Int; -1 is no element, and the pair is counted as outside. The value of an integer Min, Max, ArgMin or ArgMax is of
-// type Index, that of an integer Sum or Product is not.
+// under the same guard. Softmax also has a weight, exp(logit). A Histogram adds `value` to the element that `logit`
+// names, an Int; -1 is no element, and the pair is counted as outside. The value of an integer Min, Max, ArgMin or
+// ArgMax is of type Index, that of an integer Sum or Product is not.
 struct Contribution {
   NodeId value = kNone;
   NodeId guard = kNone;
