@@ -39,9 +39,6 @@ Numbers velocities(const Fluid& fluid) {
   return v;
 }
 
-// So many atoms tell the radial distribution function well enough.
-std::int64_t sampled(const Fluid& fluid) { return std::int64_t(std::min<std::size_t>(fluid.count(), 4096)); }
-
 }  // namespace
 
 Atoms::Atoms(const nbcc::Device& device, const Fluid& fluid)
@@ -52,7 +49,7 @@ Atoms::Atoms(const nbcc::Device& device, const Fluid& fluid)
       energy_(device, std::int64_t(fluid.count())),
       full_energy_(device, std::int64_t(fluid.count())),
       virial_(device, std::int64_t(fluid.count())),
-      count_(device, sampled(fluid), kShells),
+      pairs_(device, 1, kShells),
       totals_(device, 4),
       moving_(open(device, "pipelines/lennard_jones_force_shifted.pipe")),
       full_(open(device, "pipelines/lennard_jones.pipe")),
@@ -65,8 +62,8 @@ Atoms::Atoms(const nbcc::Device& device, const Fluid& fluid)
   moving_.bind("force", force_.view()).bind("energy", energy_.view()).ignore("virial");
   full_.set("rc", fluid.rc);
   full_.bind("energy", full_energy_.view()).bind("virial", virial_.view()).ignore("force");
-  counts_.set("width", kWidth).bind("xi", nbcc::view(x_.data(), sampled(fluid), 3 * sizeof(double)));
-  counts_.bind("count", count_.view());
+  counts_.set("width", kWidth).set("rc", std::min(kWidth * double(kShells), fluid.box() / 2));
+  counts_.bind("pairs", pairs_.view());
   advance_.bind("xi", x_.view()).bind("vi", v_.view()).bind("ai", force_.view());
   advance_.bind("x", x_.view()).bind("v", v_.view()).counts(std::int64_t(fluid.count()), 0);
   total_.bind("vj", v_.view()).bind("movingj", energy_.view());
@@ -134,14 +131,11 @@ Atoms::State Atoms::state() {
 
 void Atoms::add_distribution(Numbers& g) {
   counts_.run();
-  const Numbers count = count_.all();
-  const std::size_t atoms = count.size() / kShells;
+  const Numbers pairs = pairs_.all();
   for (std::size_t k = 0; k < kShells; ++k) {
-    double inside = 0;
-    for (std::size_t i = 0; i < atoms; ++i) inside += count[kShells * i + k] - (k ? count[kShells * i + k - 1] : 0);
     const double r = kWidth * double(k), outer = r + kWidth;
     const double shell = 4.0 / 3 * std::numbers::pi * (outer * outer * outer - r * r * r);
-    g[k] += inside / double(atoms) / (shell * fluid_.density);
+    g[k] += pairs[k] / double(fluid_.count()) / (shell * fluid_.density);
   }
 }
 

@@ -39,7 +39,7 @@ class Atoms {
   };
   State state();
 
-  // Adds the radial distribution function of now to g, in shells of this width, about the first atoms.
+  // Adds the radial distribution function of now to g, in shells of this width.
   static constexpr double kWidth = 0.05;
   static constexpr std::size_t kShells = 80;
   void add_distribution(Numbers& g);
@@ -59,7 +59,7 @@ class Atoms {
 
   Fluid fluid_;
   using Column = DeviceArray<double>;
-  Column x_, v_, force_, energy_, full_energy_, virial_, count_, totals_;
+  Column x_, v_, force_, energy_, full_energy_, virial_, pairs_, totals_;
   nbcc::Sum moving_, full_, counts_, advance_, total_;
   Totals now_;
   double heat_ = 0;
