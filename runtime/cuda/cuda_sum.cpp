@@ -14,7 +14,6 @@
 #include "runtime/error.h"
 #include "runtime/first_failure.h"
 #include "runtime/sum/formula.h"
-#include "runtime/sum/histograms.h"
 
 namespace nbcc {
 namespace {
@@ -173,43 +172,6 @@ void CudaSummation::run(const SumRequest& request, CudaMethod* method) {
   if (!residency_.all_on_device) return run_staged(context, method, device_list);
   if (method) return run_method(context, *method, device_list);
   run_all_pairs(context, device_list);
-}
-
-// The words of histograms are cleared before the run, and read when it is done.
-void CudaSummation::run_with_histograms(const SumRequest& request, CudaMethod* method) {
-  const CudaContextGuard guard(gpu_);
-  auto* const stream = static_cast<CudaStream*>(request.stream);
-  int capturing = 0;
-  if (can_be_captured(stream))
-    gpu_.require(gpu_.driver().stream_is_capturing(stream, &capturing), "asking whether the stream is captured");
-  if (capturing != 0)
-    throw DeviceError("a run with histograms waits for them, which cannot be done while a stream is captured");
-  wait_for_work(request.progress);
-  // More copies make atomic additions to few elements faster, but take longer to read.
-  constexpr std::size_t kMostWords = 1 << 15, kMostCopies = 128;
-  const std::size_t stride = request.histograms->words().size();
-  std::size_t copies = 1;
-  while (copies < kMostCopies && 2 * copies * stride <= kMostWords) copies *= 2;
-  std::vector<std::int64_t> words(copies * stride);
-  const std::size_t bytes = words.size() * sizeof(std::int64_t);
-  if (!histograms_.reserve(bytes)) throw DeviceError("out of memory of the GPU: there is no room for histograms");
-  std::uint64_t at = histograms_.data();
-  const std::size_t histograms = kernel_.source.histograms.size();
-  for (std::size_t h = 0; h < histograms; ++h) {
-    launcher_.arguments().histogram(h) = at;
-    const HistogramLayout& layout = kernel_.source.histograms[h];
-    at += std::uint64_t(layout.elements + 1) * std::uint64_t(layout.words) * sizeof(std::int64_t);
-  }
-  launcher_.arguments().histogram(histograms) = stride;
-  launcher_.arguments().histogram(histograms + 1) = copies - 1;
-  gpu_.require(gpu_.driver().memset_d32_async(histograms_.data(), 0, bytes / 4, stream), "clearing histograms");
-  gpu_.synchronize(stream);
-  run(request, method);
-  wait_for_work(request.progress);
-  gpu_.fetch(words.data(), histograms_.data(), bytes, stream);
-  gpu_.synchronize(stream);
-  for (std::size_t copy = 0; copy < copies; ++copy)
-    request.histograms->add(std::span(words).subspan(copy * stride, stride));
 }
 
 void CudaSummation::put(void* to, const void* from, std::size_t bytes) const {

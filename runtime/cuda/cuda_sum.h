@@ -56,7 +56,8 @@ class CudaSummation final : public Summation {
   DeviceWork work(const SumRequest& request, CudaMethod* method);
   // If `method` is null, launches sum over all pairs.
   void run(const SumRequest& request, CudaMethod* method);
-  void run_with_histograms(const SumRequest& request, CudaMethod* method);
+  void run_with_histograms(const SumRequest& request, CudaMethod* method);  // cuda_histograms.cpp
+  void run_for_histograms(const SumRequest& request, CudaMethod* method);
   CudaRunContext begin(const SumRequest& request, const CudaMethod* method);
   void send_exclusions(const CudaRunContext& context);
   void send_tables(const CudaRunContext& context);

@@ -113,11 +113,12 @@ class Summation {
         const int count = int(given->second.size());
         require(nbcc_sum_set_param(sum_, field.name, given->second.data(), count, &error), error);
       } else if (field.role == NBCC_OUTPUT) {
-        const auto size = std::size_t(particles.ni * field.components);
+        const std::int64_t rows = field.total ? 1 : particles.ni;
+        const auto size = std::size_t(rows * field.components);
         if (field.integral) {
-          bind(field, indices_[name] = std::vector<std::int64_t>(size), particles.ni, NBCC_INT64);
+          bind(field, indices_[name] = std::vector<std::int64_t>(size), rows, NBCC_INT64);
         } else {
-          bind(field, outputs_[name] = std::vector<double>(size), particles.ni, NBCC_DOUBLE_ELEMENT);
+          bind(field, outputs_[name] = std::vector<double>(size), rows, NBCC_DOUBLE_ELEMENT);
         }
       } else {
         bind_input(field, particles);

@@ -411,6 +411,7 @@ TEST(neighbourhood, every_pipeline_of_the_library_with_a_cutoff_has_one) {
       {"gay_berne", "|xj - xi| < rc in the periodic box `box`"},
       {"lennard_jones", "|xj - xi| < rc in the periodic box `box`"},
       {"lennard_jones_force_shifted", "|xj - xi| < rc in the periodic box `box`"},
+      {"radial_distribution", "|xj - xi| < rc in the periodic box `box`"},
       {"lennard_jones_soft_core", "|xj - xi| < rc in the periodic box `box`"},
       {"lennard_jones_switched", "|xj - xi| < rc in the periodic box `box`"},
       {"yukawa", "|xj - xi| < rc in the periodic box `box`"},
