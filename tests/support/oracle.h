@@ -69,6 +69,10 @@ class Oracle {
     for (const Field& field : pipeline_.fields) {
       if (field.role != Role::Output) continue;
       std::vector<double>& values = rows[field.name];
+      if (field.bins > 0) {
+        values = columns[std::size_t(field.first)];
+        continue;
+      }
       for (std::size_t i = 0; i < columns[std::size_t(field.first)].size(); ++i)
         for (int c = 0; c < field.components(); ++c) values.push_back(columns[std::size_t(field.first + c)][i]);
     }
