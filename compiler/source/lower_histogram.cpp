@@ -34,7 +34,9 @@ LValue Lowering::histogram_element(const LValue& base, const Value& index, clang
   const Field& field = *output_of(base.variable);
   if (finishing_)
     throw Rejected{
-        where, fmt::format("finish() cannot add to the histogram '{}'; its elements are named by pairs", field.name)};
+        where,
+        fmt::format("finish() can neither add to the histogram '{}' nor read it: its elements are named by pairs",
+                    field.name)};
   if (!is_sum(field.reduction))
     throw Rejected{where, fmt::format("the index of output({}) '{}' must be a constant: only sums and counts are added "
                                       "to elements that are known at run time",
