@@ -345,9 +345,10 @@ void add_run(CLI::App& app, Invocation& invocation) {
   command.add_flag("--total", options->total,
                    "Print the total, the least and the greatest value of each output over all i");
   command.add_flag("--single-output", options->single_output, "Write the sums as 32-bit numbers (default: 64)");
-  command.add_flag("--statistics", options->statistics,
-                   "Say on standard error what the search for neighbours or the far field did, and how long it took; and how "
-                   "many terms of histograms named no element");
+  command.add_flag(
+      "--statistics", options->statistics,
+      "Say on standard error what the search for neighbours or the far field did, and how long it took; and how "
+      "many terms of histograms named no element");
   command.add_flag("--plan", options->plan,
                    "Print how the sum would be done, and do not run it: the pair method and why, launches and working "
                    "memory of each device");

@@ -33,9 +33,14 @@ double value_of(std::vector<std::int64_t> digits, int bits, int exponent) {
     for (std::int64_t& digit : digits) digit = -digit;
     carry(digits, bits);
   }
-  long double value = 0;
-  for (std::size_t k = digits.size(); k-- > 0;) value += std::ldexp((long double)digits[k], int(k) * bits + exponent);
-  return double(negative ? -value : value);
+  // The highest digits that fit; if the others are not all 0, the last bit is set, which rounds as they do.
+  unsigned __int128 value = 0;
+  std::size_t k = digits.size();
+  while (k > 0 && value >> (128 - bits) == 0) value = value << bits | std::uint64_t(digits[--k]);
+  if (std::any_of(digits.begin(), digits.begin() + std::ptrdiff_t(k), [](std::int64_t digit) { return digit != 0; }))
+    value |= 1;
+  const double rounded = std::ldexp(double(value), int(k) * bits + exponent);
+  return negative ? -rounded : rounded;
 }
 
 }  // namespace

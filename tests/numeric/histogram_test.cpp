@@ -177,6 +177,13 @@ TEST(Histogram, ExactSums) {
   small.w = {-0x1.fffffffffffffp1023, 1, 0, 0, 0, 0, 0};
   small.sum.run();
   EXPECT_EQ(small.g[0], -0x1.fffffffffffffp1023);
+  // Rounded once: just above, and just below, the middle of two doubles.
+  small.w = {1, 0x1p-53, 0x1p-1074, 0, 0, 0, 0};
+  small.sum.run();
+  EXPECT_EQ(small.g[0], 1 + 0x1p-52);
+  small.w = {-1 - 0x1p-52, -0x1p-53, 0x1p-1074, 0, 0, 0, 0};
+  small.sum.run();
+  EXPECT_EQ(small.g[0], -1 - 0x1p-52);
 }
 
 TEST(Histogram, SameBitsForAnyThreads) {
