@@ -25,7 +25,7 @@ void carry(std::span<std::int64_t> digits, int bits) {
   digits.back() += over;
 }
 
-// The sum of digits[k] 2^(bits k + exponent), rounded.
+// The sum of digits[k] 2^(bits k + exponent), rounded once, to the nearest double.
 double value_of(std::vector<std::int64_t> digits, int bits, int exponent) {
   carry(digits, bits);
   const bool negative = digits.back() < 0;
@@ -33,14 +33,15 @@ double value_of(std::vector<std::int64_t> digits, int bits, int exponent) {
     for (std::int64_t& digit : digits) digit = -digit;
     carry(digits, bits);
   }
-  // The highest digits that fit; if the others are not all 0, the last bit is set, which rounds as they do.
-  unsigned __int128 value = 0;
+  // The highest bits, at least 64 if there are so many, of which the last says whether any lower bit is set.
+  unsigned __int128 highest = 0;
   std::size_t k = digits.size();
-  while (k > 0 && value >> (128 - bits) == 0) value = value << bits | std::uint64_t(digits[--k]);
+  while (k > 0 && highest >> 64 == 0) highest = highest << bits | static_cast<std::uint64_t>(digits[--k]);
   if (std::any_of(digits.begin(), digits.begin() + std::ptrdiff_t(k), [](std::int64_t digit) { return digit != 0; }))
-    value |= 1;
-  const double rounded = std::ldexp(double(value), int(k) * bits + exponent);
-  return negative ? -rounded : rounded;
+    highest |= 1;
+  // Numbers below the normal ones have fewer than 53 bits here, and ldexp() does not round them.
+  const double value = std::ldexp(double(highest), int(k) * bits + exponent);
+  return negative ? -value : value;
 }
 
 }  // namespace
@@ -96,11 +97,12 @@ double HistogramWords::real(std::size_t histogram, int element) const {
   return value_of({words, special}, layout.digit, is_float ? -149 : -1074);
 }
 
-std::int64_t* const* HistogramsOfThreads::here(double terms) {
+std::int64_t* const* HistogramsOfThreads::here(double pairs) {
   if (source_.histograms.empty()) return nullptr;
   const std::lock_guard lock(mutex_);
   std::unique_ptr<OfThread>& own = of_threads_[std::this_thread::get_id()];
   if (!own) own = std::make_unique<OfThread>(source_);
+  const double terms = pairs * double(source_.outputs);  // at most one for each pair and statement
   if (own->terms + terms > HistogramWords::limit()) {
     own->words.normalize();
     own->terms = 0;
@@ -109,14 +111,8 @@ std::int64_t* const* HistogramsOfThreads::here(double terms) {
   return own->words.pointers();
 }
 
-void HistogramsOfThreads::clear() {
-  const std::lock_guard lock(mutex_);
-  for (const auto& [thread, own] : of_threads_) {
-    if (own->terms == 0) continue;
-    own->words.clear();
-    own->terms = 0;
-  }
-}
+// Other threads may call the next run, and a run over batches has a device's sum for each: no memory is kept.
+void HistogramsOfThreads::clear() { of_threads_.clear(); }
 
 void HistogramsOfThreads::move_to(HistogramWords& sum) {
   for (const auto& [thread, own] : of_threads_) {
@@ -131,25 +127,30 @@ void store_histograms(const HistogramWords& words, const KernelSource& source, s
                       bool accumulate, Summation& sum) {
   for (std::size_t h = 0; h < source.histograms.size(); ++h) {
     const HistogramLayout& layout = source.histograms[h];
-    ArrayView view = views[std::size_t(layout.field)];
+    const ArrayView& view = views[std::size_t(layout.field)];
     if (!view.data) continue;
-    // The array may be in a device's memory, and its numbers apart: it is copied as a whole.
-    const std::int64_t last = view.component_stride * (layout.elements - 1);
-    auto* const begin = static_cast<std::byte*>(view.data) + std::min<std::int64_t>(last, 0);
-    std::vector<std::byte> bytes(std::size_t(std::abs(last) + size_of(view.element)));
-    const bool has_gaps = std::abs(view.component_stride) != size_of(view.element);
-    if (accumulate || has_gaps) sum.fetch(bytes.data(), begin, bytes.size());
-    view.data = bytes.data() - std::min<std::int64_t>(last, 0);
+    // The array may be in a device's memory: numbers side by side are copied as a whole. Of numbers that are apart,
+    // those between them are not ours, and another thread may write them.
+    const std::int64_t size = size_of(view.element), all = layout.elements;
+    std::vector<std::byte> bytes(std::size_t(all * size));
+    const bool together = view.component_stride == size;
+    const auto copy = [&](auto one) {
+      for (std::int64_t e = 0; e < (together ? 1 : all); ++e)
+        one(bytes.data() + e * size, static_cast<std::byte*>(view.data) + e * view.component_stride,
+            together ? bytes.size() : std::size_t(size));
+    };
+    if (accumulate) copy([&](void* here, const void* there, std::size_t count) { sum.fetch(here, there, count); });
+    const ArrayView copied{bytes.data(), view.element, 1, 0, size};
     const std::optional<Reduction> how = accumulate ? std::optional(Reduction::Sum) : std::nullopt;
     for (int e = 0; e < layout.elements; ++e) {
       const std::int64_t integer = layout.element == Element::Int64 ? words.integer(h, e) : 0;
       const double real = layout.element == Element::Int64 ? 0 : words.real(h, e);
       if (layout.element == Element::Int64)
-        unpack(&integer, view, e, {0, nullptr, 1}, how);
+        unpack(&integer, copied, e, {0, nullptr, 1}, how);
       else
-        unpack(&real, view, e, {0, nullptr, 1}, how);
+        unpack(&real, copied, e, {0, nullptr, 1}, how);
     }
-    sum.put(begin, bytes.data(), bytes.size());
+    copy([&](const void* here, void* there, std::size_t count) { sum.put(there, here, count); });
   }
 }
 

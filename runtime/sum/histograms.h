@@ -43,8 +43,9 @@ class HistogramWords {
 class HistogramsOfThreads {
  public:
   explicit HistogramsOfThreads(const KernelSource& source) : source_(source) {}
-  // The words of this thread, to which up to `terms` terms will be added. Null if the kernel has no histograms.
-  std::int64_t* const* here(double terms);
+  // The words of this thread, to which the terms of up to `pairs` pairs will be added. Null if the kernel has no
+  // histograms.
+  std::int64_t* const* here(double pairs);
   void clear();
   // Adds the words of all threads to `sum`, and clears them. Called when no thread adds.
   void move_to(HistogramWords& sum);
