@@ -50,15 +50,22 @@ std::vector<std::string> names_of_outputs(const Pipeline& pipeline, const Adjoin
   return names;
 }
 
-// The outputs with these names in a forward pipeline.
-std::vector<Field> chosen_outputs(const Pipeline& forward, const std::vector<std::string>& names) {
+enum class OfHistograms { Refused, LeftOut };
+
+// The outputs with these names in a forward pipeline. Histograms have no derivatives, but may be made beside outputs
+// that have.
+std::vector<Field> chosen_outputs(const Pipeline& forward, const std::vector<std::string>& names,
+                                  OfHistograms of_histograms = OfHistograms::Refused) {
   check_names(forward, names, true);
   std::vector<Field> result;
+  std::string histogram;
   for (const Field& field : forward.fields) {
     if (field.role != Role::Output || std::ranges::find(names, field.name) == names.end()) continue;
     if (keeps_index(field.reduction) || field.reduction == Reduction::Count) continue;
-    if (field.bins > 0)
-      throw InvalidAdjoint{fmt::format("output '{}' is a histogram, which nbcc does not differentiate", field.name)};
+    if (field.bins > 0) {
+      histogram = field.name;
+      continue;
+    }
     if (field.reduction == Reduction::Product || field.reduction == Reduction::At)
       throw InvalidAdjoint{fmt::format("output '{}' is an output({}), which nbcc does not differentiate", field.name,
                                        name(field.reduction))};
@@ -70,6 +77,8 @@ std::vector<Field> chosen_outputs(const Pipeline& forward, const std::vector<std
                                        reduction_text(field), is_exponential(field.reduction) ? " with finish()" : "")};
     result.push_back(field);
   }
+  if (!histogram.empty() && (of_histograms == OfHistograms::Refused || result.empty()))
+    throw InvalidAdjoint{fmt::format("output '{}' is a histogram, which nbcc does not differentiate", histogram)};
   if (result.empty()) throw InvalidAdjoint{fmt::format("pipeline '{}' has no output to differentiate", forward.name)};
   return result;
 }
@@ -470,7 +479,7 @@ Adjoint with_partners(const Pipeline& first, Adjoint adjoint) {
 Adjoint forward_pipeline(const Pipeline& pipeline, const AdjointChoice& choice) {
   const std::vector<std::string> names = names_of_outputs(pipeline, choice);
   Adjoint forward{with_saved_results(pipeline, saved_results(pipeline, names)), {}};
-  chosen_outputs(forward.pipeline, names);  // throws if a name is invalid
+  chosen_outputs(forward.pipeline, names, OfHistograms::LeftOut);  // throws if a name is invalid
   for (const Field& field : forward.pipeline.fields) {
     const bool is_new = pipeline.find(field.name) == nullptr;
     forward.fields.push_back({field, is_new ? AdjointMeaning::Saved : AdjointMeaning::Value, field.name, ""});

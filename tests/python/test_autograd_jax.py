@@ -354,3 +354,32 @@ def test_totals_without_derivatives(name, declared):
     with pytest.raises(nbcc.UsageError, match=rf"output '{name}' is an output\({declared}\), which nbcc does not differ"):
         jax.grad(lambda x: pipe(x, m, x, m, outputs=name))(x)
     assert jax.jit(lambda x: pipe(x, m, x, m, outputs="n"))(x) == pipe(x, m, x, m, outputs="n")
+
+
+HISTOGRAMS = """input_i vec3 xi; input_i real mi; input_j vec3 xj; input_j real mj;
+    output(total) real g[500]; output(total) index n[500]; output(sum) real pot; output(total) real energy;
+    vec3 d = xj - xi; real r2 = dot(d, d); real u = mj / (r2 + 1); pot += u; energy += mi * u;
+    n[int(50 * r2)] += 1; g[int(50 * r2)] += mj;"""
+
+
+@pytest.mark.parametrize("finish", ["", "void finish() { pot = sqrt(pot); }"])
+def test_histograms_beside_what_is_differentiated(finish):
+    pipe = nbcc.compile(source=HISTOGRAMS + finish, precision="double")
+    x, _, m, _ = particles()
+
+    def energy(x):
+        r2 = ((x[None] - x[:, None]) ** 2).sum(-1)
+        pot = (m[None] / (r2 + 1)).sum(1)
+        return (m[:, None] * m[None] / (r2 + 1)).sum() + (jnp.sqrt(pot) if finish else pot).sum()
+
+    def by_pipe(x, of):
+        made = pipe(x, m, x, m, outputs=of)
+        return made.energy + made.pot.sum()
+
+    expected = jax.grad(energy)(x)
+    for of in (None, ("pot", "energy", "n"), ("pot", "energy", "g")):
+        assert close(jax.grad(by_pipe)(x, of), expected)
+    assert jax.jit(lambda x: pipe(x, m, x, m, outputs="n"))(x).sum() > 0
+    for g in (lambda x: pipe(x, m, x, m, outputs="g"), lambda x: pipe(x, m, x, m).g):
+        with pytest.raises(Exception, match="output 'g' is a histogram, which nbcc does not differentiate"):
+            jax.grad(lambda x, g=g: g(x).sum())(x)

@@ -204,14 +204,15 @@ class Call:
                 sides.setdefault("set", []).append(name)
         known = {**self.values, **values}
         ni = self._count(INPUT_I, "ni", known)
-        adjoints = {name: self._of_each_i(name, value, ni) for name, value in adjoints.items()}
-        results = {name: self._of_each_i(name, value, ni) for name, value in results.items()}
         found: Dict[str, Any] = {}
         for side, names in sides.items():
             adjoint = self.pipeline._adjoints.get(side, of, names)
-            sources = {VALUE: known, GIVEN: adjoints, SAVED: results}
+            sources = {GIVEN: adjoints, SAVED: results}
             meanings = [one for one in adjoint.adjoint_fields if one.meaning != DERIVATIVE]
-            given = [sources[one.meaning][one.of] for one in meanings]
+            given = [
+                known[one.of] if one.meaning == VALUE else self._of_each_i(one.of, sources[one.meaning][one.of], ni)
+                for one in meanings
+            ]
             options = self.options
             if side == "j":
                 options = self._seen_from_j(meanings, given, known)
