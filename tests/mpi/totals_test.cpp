@@ -245,6 +245,44 @@ TEST_F(MpiTotals, MayBeIgnoredBySomeRanks) {
   }
 }
 
+// Elements that pairs name: integers are exact; real numbers are added in the order of the ranks.
+TEST_F(MpiTotals, AreHistograms) {
+  const nbcc::Pipeline pipeline =
+      nbcc::Pipeline::from_text(device(),
+                                "input_i vec3 xi; input_i int ki; input_j vec3 xj; input_j int kj;\n"
+                                "output(total) index n[1500]; output(total) real g[40]; output(total) double all;\n"
+                                "vec3 d = xj - xi; real r2 = dot(d, d);\n"
+                                "n[kj - ki + 700] += 1; g[int(8 * r2)] += 1 / (r2 + 1); all += 1;",
+                                "histograms", {.precision = NBCC_DOUBLE});
+  struct Histograms {
+    Histograms(const nbcc::Pipeline& of, Particles of_i, Particles of_j) : i(of_i), j(of_j), sum(of) {
+      sum.bind("xi", i.x).bind("ki", i.k).bind("xj", j.x).bind("kj", j.k).bind("all", nbcc::view(&all, 1));
+      sum.bind("n", nbcc::rows(n, 1500)).bind("g", nbcc::view(g.data(), 1, 0, 16));
+    }
+    Particles i, j;
+    std::vector<std::int64_t> n = std::vector<std::int64_t>(1500, -7);
+    std::vector<double> g = std::vector<double>(80, -7);  // every other one is ours
+    double all = -7;
+    nbcc::Sum sum;
+  };
+  const Particles all_i = random_particles(400, 7), all_j = random_particles(90, 8);
+  Histograms whole(pipeline, all_i, all_j), mine(pipeline, share(all_i, rank, true), share(all_j, rank, false));
+  whole.sum.run();
+  ring.run(mine.sum);
+  EXPECT_EQ(mine.n, whole.n);
+  EXPECT_EQ(mine.all, 400 * 90);
+  std::vector<double> bounds;
+  for (std::size_t k = 0; k < whole.g.size(); ++k)
+    bounds.push_back(k % 2 == 0 ? (rank_count() + 1) * nbcc::test::epsilon(NBCC_DOUBLE) * whole.g[k] : 0);
+  nbcc::test::expect_within(mine.g, whole.g, bounds, "g");
+  expect_same_on_all_ranks(mine.g, "g");
+  const std::vector<double> once = mine.g;
+  ring.accumulate(mine.sum);
+  for (std::size_t k = 0; k < whole.n.size(); ++k) EXPECT_EQ(mine.n[k], 2 * whole.n[k]);
+  for (std::size_t k = 0; k < once.size(); k += 2) EXPECT_EQ(mine.g[k], 2 * once[k]);
+  EXPECT_EQ(mine.g[1], -7);
+}
+
 TEST_F(MpiTotals, OfAnotherPipeline) {
   if (rank_count() == 1) return;
   const std::string text = "input_j real x;\noutput(total" + std::string(rank == 1 ? ", max" : "") + ") real s;\n" +
