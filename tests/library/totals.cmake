@@ -1,5 +1,5 @@
-# Compiled libraries with totals, from C, C++ and Fortran: numbers, vectors, arrays and counts, some of them ignored; and
-# interfaces that have no place for totals refuse them.
+# Compiled libraries with totals, from C, C++ and Fortran: numbers, vectors, arrays, counts and histograms,
+# some of them ignored; and interfaces that have no place for totals refuse them.
 #
 #   cmake -DBUILD=nbcc's build folder -DSOURCE=nbcc's source -DSCRATCH=an empty folder to be -P totals.cmake
 cmake_minimum_required(VERSION 3.22)
@@ -14,7 +14,7 @@ find_program(cpp_compiler NAMES c++ g++ clang++)
 find_program(fortran_compiler NAMES gfortran)
 file(REMOVE_RECURSE ${SCRATCH})
 file(MAKE_DIRECTORY ${SCRATCH})
-set(pipelines ${programs}/energies.pipe ${programs}/alone.pipe)
+set(pipelines ${programs}/energies.pipe ${programs}/alone.pipe ${programs}/histograms.pipe)
 set(words ${BUILD}/bin/nbcc compile ${pipelines} --fortran --precision double --force)
 must(${words} -o libtotals.so --rpath ${BUILD}/lib)
 must(${words} -o libtotals.a --static)

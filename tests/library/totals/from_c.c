@@ -47,5 +47,23 @@ int main(void) {
   EXPECT(alone(0, a, 2, b, 3, &product, &least), 0);
   EXPECT(product, 0);
   EXPECT(least, INFINITY);
+
+  /* Histograms are arrays of all their elements; pairs that name no element are not counted. */
+  static int64_t n[500];
+  static double g[500];
+  const double w[2] = {0.5, 1e300}, far[2] = {498, -12};
+  EXPECT(histograms(4, a, 2, far, w, n, g), 0);
+  EXPECT(n[498], 0);
+  EXPECT(n[499], 1);
+  EXPECT(g[499], 0.5);
+  EXPECT(histograms(4, a, 2, b, w, n, g), 0);
+  EXPECT(n[499], 0);
+  for (int k = 11; k < 25; ++k) {
+    EXPECT(n[k], k < 15 || k > 20);
+    EXPECT(g[k], k < 15 ? 0.5 : k > 20 ? 1e300 : 0);
+  }
+  EXPECT(histograms(4, a, 2, far, w, NULL, g), 0);
+  EXPECT(n[11], 1);
+  EXPECT(g[11], 0);
   return failures != 0;
 }

@@ -34,6 +34,13 @@ int main() {
   totals::alone(a, b, 3, &product, &least);
   EXPECT(product, 900);
   EXPECT(least, 11);
+  const std::vector<double> w{0.5, 0.25};
+  static std::array<std::int64_t, 500> n;
+  static std::array<double, 500> g;
+  totals::histograms(a, b, w, &n, &g);
+  EXPECT(n[14], 1);
+  EXPECT(g[24], 0.25);
+  EXPECT(n[25], 0);
 
   // A pipeline of the library is opened like any other.
   nbcc::Device device("cpu");
@@ -45,5 +52,8 @@ int main() {
   sum.run(1, 2);
   EXPECT(product, 3 * 5 * 30);
   EXPECT(least, 12);
+  const nbcc::Pipeline counts = totals::histograms_open(device);
+  EXPECT(counts.fields().at(3).components, 500);
+  EXPECT(counts.fields().at(4).reduction, NBCC_SUM);
   return failures != 0;
 }

@@ -3,9 +3,9 @@ program from_fortran
   use, intrinsic :: iso_c_binding
   use totals
   implicit none
-  real(c_double) :: x(3, 3), m(3), a(4), b(2), force(3, 3), energy, moment(3), most(2), product_of, least
+  real(c_double) :: x(3, 3), m(3), a(4), b(2), force(3, 3), energy, moment(3), most(2), product_of, least, g(500)
   integer(c_int32_t) :: pairs
-  integer(c_int64_t) :: indices
+  integer(c_int64_t) :: indices, n(500)
   logical :: failed = .false.
 
   x = reshape([0d0, 0d0, 0d0, 1d0, 0d0, 0d0, 0d0, 2d0, 0d0], [3, 3])
@@ -30,6 +30,11 @@ program from_fortran
   call expect(alone(4_c_int64_t, a, 2_c_int64_t, b, 2d0, product_of) == 0)
   call expect(product_of == 600)
   call expect(least == 7)
+  n = 7
+  g = 7
+  call expect(histograms(4_c_int64_t, a, 2_c_int64_t, b, [0.5d0, 0.25d0], n, g) == 0)
+  call expect(sum(n) == 8 .and. all(n(12:15) == 1) .and. all(n(22:25) == 1))
+  call expect(sum(g) == 3 .and. all(g(22:25) == 0.25d0))
   if (failed) stop 1
 contains
   subroutine expect(holds)
