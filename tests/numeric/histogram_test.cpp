@@ -186,6 +186,52 @@ TEST(Histogram, ExactSums) {
   EXPECT_EQ(small.g[0], -1 - 0x1p-52);
 }
 
+// Rounded once: what is far below half of a unit in the last place decides a tie, and the bits between are not rounded
+// first.
+TEST(Histogram, SumsAreRoundedOnce) {
+  SmallSum small(small_kernel(Precision::Double));
+  const auto sum_of = [&](std::vector<double> terms) {
+    small.w = std::move(terms);
+    small.y.assign(small.w.size(), 0);
+    const auto count = std::int64_t(small.w.size());
+    small.sum.bind("y", {small.y.data(), Element::Double, count, 8, 8});
+    small.sum.bind("w", {small.w.data(), Element::Double, count, 8, 8});
+    small.sum.run();
+    return small.g[0];
+  };
+  EXPECT_EQ(sum_of({1, 0x1p-53, 0x1p-200}), 1 + 0x1p-52);
+  EXPECT_EQ(sum_of({1, 0x1p-53, -0x1p-200}), 1);
+  EXPECT_EQ(sum_of({1, 0x1p-53}), 1);
+  EXPECT_EQ(sum_of({-1, -0x1p-53, -0x1p-1074}), -1 - 0x1p-52);
+  EXPECT_EQ(sum_of({1 + 0x1p-52, 0x1p-53, -0x1p-300}), 1 + 0x1p-52);
+  EXPECT_EQ(sum_of({0x1p-1074, 0x1p-1022, -0x1p-1074, 0x1p-1074}), 0x1p-1022 + 0x1p-1074);
+  EXPECT_EQ(sum_of({0x1.fffffffffffffp1023, 0x1p970}), HUGE_VAL);
+  EXPECT_EQ(sum_of({0x1.fffffffffffffp1023, 0x1p970, -0x1p-1074}), 0x1.fffffffffffffp1023);
+  EXPECT_EQ(sum_of({0x1.fffffffffffffp1023, 0x1.fffffffffffffp1023, -0x1.fffffffffffffp1023}), 0x1.fffffffffffffp1023);
+  EXPECT_FALSE(std::signbit(sum_of({-0.0, -0.0})));
+}
+
+// As many terms as make the words of a digit pass 64 bits if they are not carried.
+TEST(Histogram, WordsAreCarriedInTime) {
+  const auto kernel = small_kernel(Precision::Double);
+  HistogramsOfThreads histograms(kernel->source);
+  HistogramWords sum(kernel->source);
+  const int h = kernel->source.histograms[0].element == Element::Double ? 0 : 1;
+  const HistogramLayout& layout = kernel->source.histograms[std::size_t(h)];
+  // A kernel adds, for each of 2^32 pairs and 2 outputs, the largest digit.
+  constexpr double kPairs = 0x1p32, kTimes = 64;
+  const auto digit = (std::int64_t(1) << layout.digit) - 1;
+  for (int k = 0; k < int(kTimes); ++k) {
+    std::int64_t* const word = histograms.here(kPairs)[h] + layout.words;
+    ASSERT_LT(*word, std::numeric_limits<std::int64_t>::max() - std::int64_t(2 * kPairs) * digit);
+    *word += std::int64_t(2 * kPairs) * digit;
+  }
+  histograms.move_to(sum);
+  EXPECT_EQ(sum.real(std::size_t(h), 0), std::ldexp(2 * kPairs * kTimes * double(digit), -1074));
+  histograms.move_to(sum);  // nothing is left
+  EXPECT_EQ(sum.real(std::size_t(h), 0), std::ldexp(2 * kPairs * kTimes * double(digit), -1074));
+}
+
 TEST(Histogram, SameBitsForAnyThreads) {
   const OracleInput input = particles(900, 700);
   std::optional<test::Columns> first;
