@@ -104,6 +104,37 @@ TEST_F(CommandRunTotals, ThatFitInNoTableAreRefused) {
   EXPECT_EQ(nbcc("run lengths.pipe --i stars.txt --total").code, 0);
 }
 
+// A histogram has a row for each element, or is an attribute of all its elements.
+TEST_F(CommandRunTotals, AreHistograms) {
+  const std::string inputs = "input_i vec3 xi; input_j vec3 xj; input_j real mj;\n";
+  const std::string terms =
+      "output(total) index n[1100]; output(total) real g[1100]; vec3 d = xj - xi; int k = int(d.x + d.y) + 2;\n"
+      "n[k] += 1; g[k] += mj;\n";
+  write("counts.pipe", inputs + terms);
+  write("more.pipe", inputs + terms + "output(total) int few[4]; output(sum) real s; few[k] += k; s += mj;");
+  const Outcome alone = nbcc("run counts.pipe --i stars.txt -o counts.npz --statistics");
+  ASSERT_EQ(alone.code, 0) << alone.err;
+  EXPECT_THAT(alone.out + alone.err, HasSubstr("histograms: 4 terms named no element and were not counted"));
+  const ParticleTable table = read_particles(path("counts.npz"));
+  EXPECT_EQ(table.column_names(), "n, g");
+  EXPECT_EQ(table.rows, 1100);
+  Doubles n(1100), g(1100);
+  n[1] = 1, g[1] = 1, n[2] = 3, g[2] = 4, n[3] = 1, g[3] = 2, n[5] = 1, g[5] = 1, n[6] = 1, g[6] = 2;
+  EXPECT_EQ(column("n", "counts.npz"), n);
+  EXPECT_EQ(column("g", "counts.npz"), g);
+
+  ASSERT_EQ(nbcc("run more.pipe --i stars.txt -o more.npz").code, 0);
+  const ParticleTable more = read_particles(path("more.npz"));
+  EXPECT_EQ(more.column_names(), "s");
+  ASSERT_NE(more.find_attribute("total few"), nullptr);
+  EXPECT_EQ(*more.find_attribute("total few"), "0, 1, 6, 3");
+  EXPECT_EQ(more.find_attribute("total n")->substr(0, 21), "0, 1, 3, 1, 0, 1, 1, ");
+  EXPECT_THAT(nbcc("run more.pipe --i stars.txt --total").out,
+              HasSubstr("few[2]                                  6\nfew[3]                                  3\n"));
+  EXPECT_EQ(nbcc("verify more.pipe --i stars.txt").code, 0);
+  EXPECT_THAT(nbcc("run more.pipe --i stars.txt --tolerance 1e-3 --total").err, HasSubstr("'n'"));
+}
+
 TEST_F(CommandRunTotals, AreShownByCheckAndVerified) {
   const Outcome check = nbcc("check both.pipe");
   EXPECT_THAT(check.out, HasSubstr("output(total)         vec3     square\n  output(total, count)  int      n\n"));
