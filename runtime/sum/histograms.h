@@ -20,7 +20,7 @@ class HistogramWords {
   // `source` must outlive this object.
   explicit HistogramWords(const KernelSource& source);
   void clear();
-  // Adds other words, or those of all histograms one after the other (`total_words` of them).
+  // Adds the words of all histograms, in the order of words().
   void add(const HistogramWords& other);
   void add(std::span<const std::int64_t> words);
   // To be called before more than `limit()` terms have been added since the last call: words then are digits again.
