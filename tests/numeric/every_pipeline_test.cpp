@@ -118,6 +118,7 @@ TEST_P(EveryPipeline, AnIParticleMayStandAnywhere) {
     const Values before = device(particles);
     Values after = device(moved), back = after;
     for (auto& [field, values] : back) {
+      if (oracle.pipeline().find(field)->total) continue;
       const std::size_t width = values.size() / ni;
       for (std::size_t k = 0; k < ni; ++k) std::copy_n(&after.at(field)[k * width], width, &values[order[k] * width]);
     }
@@ -167,8 +168,10 @@ TEST_P(EveryPipeline, ANaNOfIDisturbsNoOther) {
   }
   for (const Choice& choice : choices_of_best_isa()) {
     Summation device(GetParam(), choice);
-    const Values calm = device(particles);
-    Values got = device(with_nan);
+    Values calm = device(particles), got = device(with_nan);
+    // A total is of all i.
+    for (Values* values : {&calm, &got})
+      std::erase_if(*values, [&](const auto& one) { return oracle.pipeline().find(one.first)->total; });
     for (auto& [field, values] : got) {
       const std::size_t width = values.size() / 50;
       std::copy_n(&calm.at(field)[disturbed * width], width, &values[disturbed * width]);
