@@ -66,13 +66,11 @@ std::vector<Field> chosen_outputs(const Pipeline& forward, const std::vector<std
       histogram = field.name;
       continue;
     }
-    if (field.reduction == Reduction::Product || field.reduction == Reduction::At)
-      throw InvalidAdjoint{fmt::format("output '{}' is an output({}), which nbcc does not differentiate", field.name,
-                                       name(field.reduction))};
     // The weight of a pair in a total logsumexp follows from the total alone, unless finish() adds values of i to it.
     const bool by_total =
         field.reduction == Reduction::Sum || (field.reduction == Reduction::LogSumExp && forward.finished.empty());
-    if (field.total && !by_total)
+    const bool has_none = field.reduction == Reduction::Product || field.reduction == Reduction::At;
+    if (has_none || (field.total && !by_total))
       throw InvalidAdjoint{fmt::format("output '{}' is an output({}){}, which nbcc does not differentiate", field.name,
                                        reduction_text(field), is_exponential(field.reduction) ? " with finish()" : "")};
     result.push_back(field);

@@ -75,11 +75,12 @@ def run_case(name, pipelines, cases, ni, nj, kind):
                     arrays[field.name] = int(given[field.name][0])
             # Results of the type of the inputs: what is asked for, not what is chosen.
             out = {
-                field.name: np.full((ni, field.components), 7, np.int64 if field.integral else dtype)
+                field.name: np.full((1 if field.total else ni, field.components), 7, np.int64 if field.integral else dtype)
                 for field in fields
                 if field.role == "output"
             }
             shown = {key: value if value.shape[1] > 1 else value[:, 0] for key, value in out.items()}
+            shown.update((field.name, out[field.name].reshape(field.shape)) for field in fields if field.total)
             # By position, since a field may have the name of an option of the call, as nj.
             pipelines[precision](*arrays.values(), out=shown)
             for field_name, (values, single, double) in expected.items():
