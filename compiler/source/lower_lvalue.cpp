@@ -132,14 +132,15 @@ LValue Lowering::element(const LValue& base, const clang::Expr* index, clang::So
     }
   }
   if (const Field* const output = output_of(base.variable);
-      output && output->total && base.shape.length > 0 && (is_histogram(*output) || !graph_->is_constant(at.parts[0])))
-    return histogram_element(base, at, here);
-  if (const Field* const output = output_of(base.variable);
-      output && base.shape.length > 0 && pipeline_.dialect == Dialect::Named && !graph_->is_constant(at.parts[0]))
-    throw Rejected{here, fmt::format("the index of output({}) '{}' must be a constant: only elements of an "
-                                     "output(total) may be named at run time; else go through the elements: for (int "
-                                     "k = 0; k < {}; ++k) and in it if (k == ...)",
-                                     reduction_text(*output), output->name, output->length)};
+      output && base.shape.length > 0 && pipeline_.dialect == Dialect::Named) {
+    const bool is_named_at_run_time = !graph_->is_constant(at.parts[0]);
+    if (output->total && (is_histogram(*output) || is_named_at_run_time)) return histogram_element(base, at, here);
+    if (is_named_at_run_time)
+      throw Rejected{here, fmt::format("the index of output({}) '{}' must be a constant: only elements of an "
+                                       "output(total) may be named at run time; else go through the elements: for (int "
+                                       "k = 0; k < {}; ++k) and in it if (k == ...)",
+                                       reduction_text(*output), output->name, output->length)};
+  }
   if (is_param(base) && base.shape.length > 0 && (base.row != kNone || !graph_->is_constant(at.parts[0])))
     return table_element(base, at, here);
   const auto& [scalar, length, width, columns, is_matrix] = base.shape;

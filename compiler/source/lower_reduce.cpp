@@ -138,7 +138,8 @@ void Lowering::count(const LValue& lvalue, const clang::Expr* right, clang::Sour
                                       "'{0} += condition', as in '{0} += x > 0'",
                                       output_of(lvalue.variable)->name)};
   if (finishing_)
-    return add_to_total(lvalue, {{Type::Index, 0, 1}, {cast(condition(bare), Type::Index, where)}}, where);
+    return contribute(lvalue, {{Type::Index, 0, 1}, {cast(condition(bare), Type::Index, where)}}, Reduction::Count,
+                      where);
   const NodeId before = path_;
   path_ = conjunction(path_, condition(bare));
   contribute(lvalue, {{Type::Real, 0, 1}, {graph_->constant(1, Type::Float)}}, Reduction::Count, where);
