@@ -286,11 +286,7 @@ void CudaGroupSummation::run_from(std::size_t owner_index, const SumRequest& req
   auto* const stream = static_cast<CudaStream*>(request.stream);
   {
     const CudaContextGuard guard(owner.gpu);
-    int capturing = 0;
-    // The legacy default stream cannot be captured, and querying it is an error.
-    if (reinterpret_cast<std::uintptr_t>(stream) > 1)
-      owner.gpu.require(owner.gpu.driver().stream_is_capturing(stream, &capturing), "asking whether it is captured");
-    if (capturing != 0) throw DeviceError("a run on several GPUs cannot be captured");
+    if (owner.gpu.is_captured(stream)) throw DeviceError("a run on several GPUs cannot be captured");
   }
   const bool to_owner = outputs_touch_inputs(request);
   last_ = owner_index;

@@ -55,6 +55,14 @@ CudaGpu::CudaGpu(const CudaDriver& driver, int ordinal) : driver_(driver), ordin
 
 CudaGpu::~CudaGpu() { driver_.device_primary_ctx_release(device_); }
 
+bool CudaGpu::is_captured(CudaStream* stream) const {
+  // Null and 1 are the legacy default stream, which cannot be captured; asking about it is an error.
+  if (reinterpret_cast<std::uintptr_t>(stream) <= 1) return false;
+  int captured = 0;
+  require(driver_.stream_is_capturing(stream, &captured), "asking whether the stream is captured");
+  return captured != 0;
+}
+
 bool CudaGpu::reach(const CudaGpu& other) const {
   int can = 0;
   require(driver_.device_can_access_peer(&can, device_, other.device_), "asking whether two GPUs are linked");

@@ -58,6 +58,8 @@ class CudaGpu {
   void fetch(void* to, CudaDevicePointer from, std::size_t bytes, CudaStream* stream) const {
     require(driver_.memcpy_dtoh_async(to, from, bytes, stream), "copying from the GPU");
   }
+  // True if the caller is capturing the stream into a graph. Call with the context current.
+  bool is_captured(CudaStream* stream) const;
   void synchronize(CudaStream* stream) const { require(driver_.stream_synchronize(stream), "waiting for the GPU"); }
 
  private:

@@ -23,7 +23,6 @@ constexpr std::int64_t kMaxPartialBytes = std::int64_t(1) << 30;
 
 // Handles of predefined streams: null and 1 are the legacy default stream, 2 is the per-thread default stream.
 bool is_predefined(CudaStream* stream) { return reinterpret_cast<std::uintptr_t>(stream) <= 2; }
-bool can_be_captured(CudaStream* stream) { return reinterpret_cast<std::uintptr_t>(stream) > 1; }
 
 std::uint64_t address_of(const ArrayView& view, int component) {
   return reinterpret_cast<std::uintptr_t>(view.data) + std::uint64_t(component * view.component_stride);
@@ -134,12 +133,7 @@ SumStatistics CudaSummation::statistics() const {
 // Prepares a run: sets the kernel argument, and sends index checks, exclusions and tables to the GPU.
 CudaRunContext CudaSummation::begin(const SumRequest& request, const CudaMethod* method) {
   CudaRunContext context{request, static_cast<CudaStream*>(request.stream)};
-  if (can_be_captured(context.stream)) {
-    int capturing = 0;
-    gpu_.require(gpu_.driver().stream_is_capturing(context.stream, &capturing),
-                 "asking whether the stream is captured");
-    context.capturing = capturing != 0;
-  }
+  context.capturing = gpu_.is_captured(context.stream);
   if (context.capturing && !request.may_be_captured)
     throw DeviceError("batches that are searched, each by itself, cannot be captured");
   CudaIndexChecks& checks = launcher_.index_checks();

@@ -62,15 +62,6 @@ bool CudaTotals::finds_arrays_here(const SumRequest& request) const {
   return false;
 }
 
-bool CudaTotals::is_captured(const SumRequest& request) const {
-  int capturing = 0;
-  // The legacy default stream cannot be captured, and querying it is an error.
-  if (reinterpret_cast<std::uintptr_t>(request.stream) > 1)
-    gpu_.require(gpu_.driver().stream_is_capturing(static_cast<CudaStream*>(request.stream), &capturing),
-                 "asking whether the stream is captured");
-  return capturing != 0;
-}
-
 void CudaTotals::reserve_buffer(CudaBuffer& buffer, std::size_t bytes, bool captured) {
   if (captured) buffer.retain_for_capture();
   if (bytes <= buffer.bytes()) return;
@@ -86,7 +77,7 @@ double* CudaTotals::reserve(const SumRequest& request, std::int64_t count) {
   const CudaContextGuard guard(gpu_);
   here_ = finds_arrays_here(request);
   if (!here_) return on_host_.reserve(request, count);
-  const bool captured = is_captured(request);
+  const bool captured = gpu_.is_captured(static_cast<CudaStream*>(request.stream));
   if (!program_ && captured)
     throw DeviceError(
         "the code that reduces totals is not loaded yet, which cannot be done while a stream is captured: run once "
@@ -113,7 +104,8 @@ void CudaTotals::fill(const TotalComponent& total, const SumRequest& request, st
   level.reduction = number_of(total.reduction);
   level.whole = total.element == Element::Int64 ? 1 : 0;
   level.fills = 1;
-  summation_.launch_after_runs(static_cast<CudaStream*>(request.stream), is_captured(request),
+  auto* const stream = static_cast<CudaStream*>(request.stream);
+  summation_.launch_after_runs(stream, gpu_.is_captured(stream),
                                [&] { launch(level, ceil_div(count, kTotalGroup), 1, request); });
 }
 
@@ -185,7 +177,7 @@ void CudaTotals::reduce(std::span<const TotalComponent> totals, const SumRequest
   if (!here_) return reduce_on_host(totals, request);
   const CudaContextGuard guard(gpu_);
   auto* const stream = static_cast<CudaStream*>(request.stream);
-  const bool captured = is_captured(request);
+  const bool captured = gpu_.is_captured(stream);
   const bool sends = request.i_list && residency_of(gpu_, request.i_list, "i_list") == Residency::Host;
   const auto is_on_host = [&](const TotalComponent& total) {
     return residency_of(gpu_, total.to.data, "a total") == Residency::Host;

@@ -24,7 +24,6 @@ class CudaTotals final : public TotalSteps {
  private:
   struct Level;
   bool finds_arrays_here(const SumRequest& request) const;
-  bool is_captured(const SumRequest& request) const;
   void reserve_buffer(CudaBuffer& buffer, std::size_t bytes, bool captured);
   void launch(Level level, std::int64_t groups, std::int64_t components, const SumRequest& request) const;
   void reduce_on_host(std::span<const TotalComponent> totals, const SumRequest& request);
