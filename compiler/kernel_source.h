@@ -157,6 +157,8 @@ struct HistogramLayout {
   Element element = Element::Int64;
   int words = 1;   // of an element
   int digit = 64;  // bits
+  // Of real numbers: the number of terms after which digits must be carried. No word can overflow with fewer.
+  double most_terms = 0x1p34;
 };
 constexpr int kSpecialWords = 3;
 // A float has 24 bits at 254 places, a double 53 at 2046. One word more takes what a number has beyond its last digit.

@@ -1,7 +1,6 @@
 // Runs with histograms on a GPU: kernels add to words in its memory (templates/cuda_histograms.cuh.in), which are
 // cleared before the run and read when it is done. Entry point: CudaSummation::run_with_histograms().
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -24,35 +23,24 @@ std::size_t copies_of(std::size_t words) {
   return copies;
 }
 
-// The number of pairs whose terms a word can take. Integers have no limit: they are sums modulo 2^64 anyway.
-double most_pairs(const KernelSource& source) {
-  double statements = 0;
-  for (const HistogramLayout& layout : source.histograms)
-    if (layout.element != Element::Int64)
-      statements = std::max(statements, double(source.fields[std::size_t(layout.field)].components()));
-  return statements == 0 ? HUGE_VAL : HistogramWords::limit() / statements;
-}
-
 }  // namespace
 
 // All pairs of many particles are summed for some i at a time, so that no word overflows. Searches and lists have fewer
 // pairs; too many of them are an error.
 void CudaSummation::run_with_histograms(const SumRequest& request, CudaMethod* method) {
   const CudaContextGuard guard(gpu_);
-  auto* const stream = static_cast<CudaStream*>(request.stream);
-  int capturing = 0;
-  // The legacy default stream cannot be captured, and querying it is an error.
-  if (reinterpret_cast<std::uintptr_t>(stream) > 1)
-    gpu_.require(gpu_.driver().stream_is_capturing(stream, &capturing), "asking whether the stream is captured");
-  if (capturing != 0)
+  if (gpu_.is_captured(static_cast<CudaStream*>(request.stream)))
     throw DeviceError("a run with histograms waits for them, which cannot be done while a stream is captured");
   const double most = most_pairs(kernel_.source);
-  const bool in_pieces = method == nullptr && request.j_part == JPart::Whole;
   SumRequest piece = request;
-  const bool has_pieces = in_pieces && pairs_of(request) > most;
+  const bool has_pieces = method == nullptr && request.j_part == JPart::Whole && pairs_of(request) > most;
   if (has_pieces && find_overlap(kernel_.source.fields, request.views, disjoint))
     throw UsageError("an output may not be an input of j where histograms are summed for some i at a time");
-  if (has_pieces) piece.i_count = std::max<std::int64_t>(std::int64_t(most / double(request.nj)), 1);
+  if (has_pieces) {
+    piece.share.i_of_run = request.i_of_run();  // the pieces are one run, with one progress
+    piece.i_count = std::max<std::int64_t>(std::int64_t(most / double(request.nj)), 1);
+    if (request.progress) request.progress->begin(pairs_of(request));
+  }
   const auto tested_so_far = [&] { return method == &search_ ? search_.statistics().pairs_tested : 0; };
   wait_for_work(request.progress);
   for (std::int64_t done = 0; done < request.i_count; done += piece.i_count) {

@@ -14,7 +14,7 @@ namespace {
 
 std::int64_t words_of(const HistogramLayout& layout) { return std::int64_t(layout.elements + 1) * layout.words; }
 
-// Moves what is beyond each digit's bits to the next, so that digits but the last are in [0, 2^bits).
+// Moves the part of each digit beyond its bits to the next digit, so that all digits but the last are in [0, 2^bits).
 void carry(std::span<std::int64_t> digits, int bits) {
   std::int64_t over = 0;
   for (std::size_t k = 0; k + 1 < digits.size(); ++k) {
@@ -33,7 +33,7 @@ double value_of(std::vector<std::int64_t> digits, int bits, int exponent) {
     for (std::int64_t& digit : digits) digit = -digit;
     carry(digits, bits);
   }
-  // The highest bits, at least 64 if there are so many, of which the last says whether any lower bit is set.
+  // The highest bits of the number, at least 64 if it has so many. The last one says whether any lower bit is set.
   unsigned __int128 highest = 0;
   std::size_t k = digits.size();
   while (k > 0 && highest >> 64 == 0) highest = highest << bits | static_cast<std::uint64_t>(digits[--k]);
@@ -45,6 +45,14 @@ double value_of(std::vector<std::int64_t> digits, int bits, int exponent) {
 }
 
 }  // namespace
+
+double most_pairs(const KernelSource& source) {
+  double most = HUGE_VAL;
+  for (const HistogramLayout& layout : source.histograms)
+    if (layout.element != Element::Int64)
+      most = std::min(most, layout.most_terms / source.fields[std::size_t(layout.field)].components());
+  return most;
+}
 
 HistogramWords::HistogramWords(const KernelSource& source) : source_(source) {
   std::int64_t count = 0;
@@ -102,12 +110,11 @@ std::int64_t* const* HistogramsOfThreads::here(double pairs) {
   const std::lock_guard lock(mutex_);
   std::unique_ptr<OfThread>& own = of_threads_[std::this_thread::get_id()];
   if (!own) own = std::make_unique<OfThread>(source_);
-  const double terms = pairs * double(source_.outputs);  // at most one for each pair and statement
-  if (own->terms + terms > HistogramWords::limit()) {
+  if (own->pairs + pairs > most_pairs(source_)) {
     own->words.normalize();
-    own->terms = 0;
+    own->pairs = 0;
   }
-  own->terms += terms;
+  own->pairs += pairs;
   return own->words.pointers();
 }
 
@@ -116,7 +123,7 @@ void HistogramsOfThreads::clear() { of_threads_.clear(); }
 
 void HistogramsOfThreads::move_to(HistogramWords& sum) {
   for (const auto& [thread, own] : of_threads_) {
-    if (own->terms == 0) continue;
+    if (own->pairs == 0) continue;
     own->words.normalize();
     sum.add(own->words);
   }

@@ -1,6 +1,6 @@
 // The histograms of a run: sums into elements that pairs name. Kernels add to words of 64 bits (KernelSource::
-// histograms), whose sums do not depend on the order of the pairs; each thread and each GPU has words of its own, which
-// are added at the end of a run. Tested by tests/numeric/histogram_test.cpp.
+// histograms), whose sums do not depend on the order of the pairs. Each thread and each GPU adds to a separate copy of
+// the words; the copies are added at the end of a run. Tested by tests/numeric/histogram_test.cpp.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -14,6 +14,10 @@
 
 namespace nbcc {
 
+// The number of pairs whose terms the words of a kernel can take: no word overflows, even if every statement of every
+// pair adds to the same element. Infinite if all histograms are of integers, which are sums modulo 2^64.
+double most_pairs(const KernelSource& source);
+
 // The words of all histograms of a kernel.
 class HistogramWords {
  public:
@@ -23,9 +27,9 @@ class HistogramWords {
   // Adds the words of all histograms, in the order of words().
   void add(const HistogramWords& other);
   void add(std::span<const std::int64_t> words);
-  // To be called before more than `limit()` terms have been added since the last call: words then are digits again.
+  // Makes the words digits again. To be called before the terms of more than most_pairs() pairs have been added since
+  // the last call.
   void normalize();
-  static constexpr double limit() { return 0x1p34; }
   std::int64_t* const* pointers() { return pointers_.data(); }
   std::span<const std::int64_t> words() const { return words_; }
   std::int64_t outside() const;  // pairs that named no element
@@ -54,14 +58,14 @@ class HistogramsOfThreads {
   struct OfThread {
     explicit OfThread(const KernelSource& source) : words(source) {}
     HistogramWords words;
-    double terms = 0;
+    double pairs = 0;  // since their digits were carried
   };
   const KernelSource& source_;
   std::mutex mutex_;
   std::map<std::thread::id, std::unique_ptr<OfThread>> of_threads_;
 };
 
-// Stores the histograms in the caller's arrays of a request; `accumulate`: adds to what they hold.
+// Stores the histograms in the caller's arrays of a request; `accumulate`: adds to the numbers in these arrays.
 void store_histograms(const HistogramWords& words, const KernelSource& source, std::span<const ArrayView> views,
                       bool accumulate, Summation& sum);
 

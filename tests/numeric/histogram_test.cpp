@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -18,8 +19,10 @@
 #include "runtime/cuda/cuda_device.h"
 #include "runtime/error.h"
 #include "runtime/sum/histograms.h"
+#include "tests/support/asked.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"
+#include "tests/support/on_gpu.h"
 #include "tests/support/random_pipeline.h"
 #include "tests/support/tolerance.h"
 
@@ -121,14 +124,14 @@ constexpr char kSmall[] =
     "int bin = int(x + y); n[bin] += 1; g[bin] += w;";
 
 struct SmallSum {
-  explicit SmallSum(const std::shared_ptr<const Kernel>& kernel) : sum(kernel) {
-    sum.bind("x", {x, Element::Double, 1, 8, 8});
+  explicit SmallSum(const std::shared_ptr<const Kernel>& kernel, std::size_t ni = 1) : x(ni, 0.0), sum(kernel) {
+    sum.bind("x", {x.data(), Element::Double, std::int64_t(ni), 8, 8});
     sum.bind("y", {y.data(), Element::Double, std::int64_t(y.size()), 8, 8});
     sum.bind("w", {w.data(), Element::Double, std::int64_t(w.size()), 8, 8});
     sum.bind("n", {n, Element::Int64, 1, 0, 8});
     sum.bind("g", {g, Element::Double, 1, 0, 16});
   }
-  double x[1] = {0};
+  std::vector<double> x;
   std::vector<double> y{-0.5, 3.5, 4, -1, 1e30, -1e30, HUGE_VAL, std::nan(""), 2, 2, 1},
       w{1, 2, 4, 8, 16, 32, 64, 128, 0x1p-149, -0x1p100, 0.1};
   std::int64_t n[4] = {-1, -1, -1, -1};
@@ -218,18 +221,18 @@ TEST(Histogram, WordsAreCarriedInTime) {
   HistogramWords sum(kernel->source);
   const int h = kernel->source.histograms[0].element == Element::Double ? 0 : 1;
   const HistogramLayout& layout = kernel->source.histograms[std::size_t(h)];
-  // A kernel adds, for each of 2^32 pairs and 2 outputs, the largest digit.
-  constexpr double kPairs = 0x1p32, kTimes = 64;
+  // A kernel adds the largest digit for each of 2^33 pairs.
+  constexpr double kPairs = 0x1p33, kTimes = 64;
   const auto digit = (std::int64_t(1) << layout.digit) - 1;
   for (int k = 0; k < int(kTimes); ++k) {
     std::int64_t* const word = histograms.here(kPairs)[h] + layout.words;
-    ASSERT_LT(*word, std::numeric_limits<std::int64_t>::max() - std::int64_t(2 * kPairs) * digit);
-    *word += std::int64_t(2 * kPairs) * digit;
+    ASSERT_LT(*word, std::numeric_limits<std::int64_t>::max() - std::int64_t(kPairs) * digit);
+    *word += std::int64_t(kPairs) * digit;
   }
   histograms.move_to(sum);
-  EXPECT_EQ(sum.real(std::size_t(h), 0), std::ldexp(2 * kPairs * kTimes * double(digit), -1074));
+  EXPECT_EQ(sum.real(std::size_t(h), 0), std::ldexp(kPairs * kTimes * double(digit), -1074));
   histograms.move_to(sum);  // nothing is left
-  EXPECT_EQ(sum.real(std::size_t(h), 0), std::ldexp(2 * kPairs * kTimes * double(digit), -1074));
+  EXPECT_EQ(sum.real(std::size_t(h), 0), std::ldexp(kPairs * kTimes * double(digit), -1074));
 }
 
 TEST(Histogram, SameBitsForAnyThreads) {
@@ -262,15 +265,58 @@ TEST(Histogram, OracleOnShim) {
   expect_on_cuda(device, Precision::Double);
 }
 
-TEST(HistogramOnGpu, Oracle) {
-  std::optional<CudaDevice> device;
-  try {
-    device.emplace(cuda_driver(), make_nvrtc(), 0, "", "");
-  } catch (const DeviceError& e) {
-    GTEST_SKIP() << e.what();
-  }
+// The kernel of a text, as if words could take no more than these terms.
+std::shared_ptr<const Kernel> kernel_with_limit(CudaDevice& device, const Pipeline& of, double most_terms) {
+  KernelSource source = build_cuda_kernel(of, {}, "");
+  for (HistogramLayout& layout : source.histograms) layout.most_terms = most_terms;
+  return device.load(source);
+}
+
+// Runs with more pairs than words can take have the same results; what cannot be summed for some i at a time is
+// refused.
+void expect_limited_runs(CudaDevice& device) {
+  const OracleInput input = particles(131, 300);
+  const auto whole = device.load(build_cuda_kernel(pipeline(), {}, ""));
+  const auto limited = kernel_with_limit(device, pipeline(), 5000);
+  for (const CudaGpu* gpu : {static_cast<const CudaGpu*>(nullptr), &device.gpu()})
+    for (const std::int64_t begin : {0, 7}) {
+      const test::KernelRunChoice choice{.begin = begin, .count = 131 - 2 * begin, .arrays_on = gpu};
+      EXPECT_EQ(test::run_kernel(limited, input, choice), test::run_kernel(whole, input, choice));
+    }
+  const auto refused = testing::ThrowsMessage<DeviceError>(testing::HasSubstr("take the terms of at most 5e+03 pairs"));
+  EXPECT_THAT([&] { test::run_kernel(limited, input, {.parts = {{0, 150}, {150, 300}}}); }, refused);
+  const auto in_one_batch = [](SumState& sum) {
+    sum.set_batches(1, 131, std::vector<std::int64_t>(131).data(), 300, std::vector<std::int64_t>(300).data());
+  };
+  EXPECT_THAT([&] { test::run_kernel(limited, input, {.prepare = in_one_batch}); }, refused);
+}
+
+TEST(Histogram, RunsOfMorePairsThanWordsTake) {
+  test::CudaShim shim;
+  shim.set_device({.multiprocessors = 2, .clock_kilohertz = 1});  // every launch is predicted to take long
+  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
+  expect_limited_runs(device);
+  // 100 i and 11 j, 4 i at a time: one progress for all; then some of the i again.
+  SmallSum small(kernel_with_limit(device, parse({"small.pipe", kSmall}), 50), 100);
+  test::Asked asked;
+  small.sum.run({.progress = &asked.progress});
+  EXPECT_THAT(small.n, testing::ElementsAre(100, 100, 200, 100));
+  EXPECT_EQ(small.g[6], 200);
+  ASSERT_GT(asked.fractions.size(), 10u);
+  EXPECT_TRUE(std::ranges::is_sorted(asked.fractions));
+  EXPECT_LT(asked.fractions[asked.fractions.size() / 2], 0.75);
+  const std::vector<std::int64_t> list{99, 0, 3, 5, 7, 8, 13};
+  small.sum.run({.i_count = 7, .i_list = list.data(), .accumulate = true});
+  EXPECT_THAT(small.n, testing::ElementsAre(107, 107, 214, 107));
+  EXPECT_EQ(small.g[6], 214);
+}
+
+using HistogramOnGpu = test::OnGpu;
+
+TEST_F(HistogramOnGpu, Oracle) {
   for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double})
-    expect_on_cuda(*device, precision);
+    expect_on_cuda(*device_, precision);
+  expect_limited_runs(*device_);
 }
 
 }  // namespace

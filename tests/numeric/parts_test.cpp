@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "runtime/error.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"
+#include "tests/support/on_gpu.h"
 #include "tests/support/random_pipeline.h"
 #include "tests/support/tolerance.h"
 
@@ -205,16 +205,12 @@ TEST(Parts, AreOneSumOnTheShim) {
   expect_by_any_method_on(device, Precision::Double);
 }
 
-TEST(PartsOnGpu, AreOneSum) {
-  std::optional<CudaDevice> device;
-  try {
-    device.emplace(cuda_driver(), make_nvrtc(), 0, "", "");
-  } catch (const DeviceError& e) {
-    GTEST_SKIP() << e.what();
-  }
+using PartsOnGpu = test::OnGpu;
+
+TEST_F(PartsOnGpu, AreOneSum) {
   for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double})
-    expect_on_cuda(*device, precision);
-  for (const Precision precision : {Precision::Single, Precision::Double}) expect_by_any_method_on(*device, precision);
+    expect_on_cuda(*device_, precision);
+  for (const Precision precision : {Precision::Single, Precision::Double}) expect_by_any_method_on(*device_, precision);
 }
 
 // ---- what is no part of one sum

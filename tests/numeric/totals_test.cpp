@@ -19,6 +19,7 @@
 #include "runtime/error.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"
+#include "tests/support/on_gpu.h"
 #include "tests/support/random_pipeline.h"
 #include "tests/support/tolerance.h"
 
@@ -376,16 +377,12 @@ TEST(Totals, OracleOnShim) {
   expect_details_on_cuda(device);
 }
 
-TEST(TotalsOnGpu, Oracle) {
-  std::optional<CudaDevice> device;
-  try {
-    device.emplace(cuda_driver(), make_nvrtc(), 0, "", "");
-  } catch (const DeviceError& e) {
-    GTEST_SKIP() << e.what();
-  }
+using TotalsOnGpu = test::OnGpu;
+
+TEST_F(TotalsOnGpu, Oracle) {
   for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double})
-    expect_on_cuda(*device, precision);
-  expect_details_on_cuda(*device);
+    expect_on_cuda(*device_, precision);
+  expect_details_on_cuda(*device_);
 }
 
 }  // namespace
