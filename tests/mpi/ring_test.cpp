@@ -13,22 +13,14 @@
 
 #include "mpi/nbcc_mpi.hpp"
 #include "tests/support/folders.h"
+#include "tests/support/mpi_ranks.h"
 #include "tests/support/tolerance.h"
 
 namespace {
 
 using nbcc::test::build_folder;
-
-int own_rank() {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return rank;
-}
-int rank_count() {
-  int count = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &count);
-  return count;
-}
+using nbcc::test::own_rank;
+using nbcc::test::rank_count;
 
 // Terms are positive, so that a sum is the sum of |term|. Places are coarse: distances are exact, and many are equal.
 const std::string kEveryReduction = R"(

@@ -14,20 +14,13 @@
 
 #include "mpi/nbcc_mpi.hpp"
 #include "tests/support/folders.h"
+#include "tests/support/mpi_ranks.h"
 #include "tests/support/tolerance.h"
 
 namespace {
 
-int own_rank() {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return rank;
-}
-int rank_count() {
-  int count = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &count);
-  return count;
-}
+using nbcc::test::own_rank;
+using nbcc::test::rank_count;
 
 // Terms of sums are positive; distances are exact.
 const std::string kEveryTotal = R"(
