@@ -75,7 +75,8 @@ std::string fish_option(const OptionWord& word) {
   return fmt::format("{}{} -d '{}'", names, values, quoted(word.description));
 }
 
-// The scripts complete subcommands, the options of each, and those of `nbcc` alone, such as --version, without values.
+// The scripts complete subcommands, the options of each subcommand, and the options of `nbcc` without a subcommand,
+// such as --version. They do not complete values.
 std::string bash_script(const CLI::App& app) {
   std::string names, cases;
   for (const CLI::App* command : app.get_subcommands(nullptr)) {

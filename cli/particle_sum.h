@@ -65,7 +65,7 @@ class ParticleSum {
   // One column per output: double, or int64 if the output is integral. The column of a total has one row, or one for
   // each element of its array.
   std::vector<ParticleColumn>& outputs();
-  // Whether the output is a total; parallel to outputs().
+  // An element is true if the output is a total; parallel to outputs().
   const std::vector<bool>& totals() const;
 
  private:

@@ -65,7 +65,8 @@ struct FieldShape {
   int width = 1;                         // 1: scalar; 2..4: vec2..vec4
   int first = 0;                         // index of its first component among all components of its role
   Reduction reduction = Reduction::Sum;  // of an output
-  // Of a histogram: the number of elements of the caller's array. Its components are the statements that add to it.
+  // The number of elements of the caller's array, if the field is a histogram; its components are then the statements
+  // that add to the array. 0: no histogram.
   int bins = 0;
   bool total = false;            // an output(total): one value for the run, reduced over i by the runtime
   int follows = -1;              // of an output(at): first component of its argmin or argmax

@@ -1,5 +1,5 @@
-// Totals over the ranks. A rank's run reduces the values of its own i; these totals are exchanged, every rank combines
-// them in the order of the ranks, and stores the same numbers:
+// Totals over the ranks. The run of a rank reduces the values of the i on that rank; the ranks exchange these totals,
+// and every rank combines them in the order of the ranks and stores the same numbers:
 //
 //   values of i --nbcc_sum_run--> own total --store()--> total of all ranks, in the caller's array
 //

@@ -88,7 +88,7 @@ std::string component_name(const FieldShape& field, int component);
 // components have the same value and guard. At keeps the `value` of the pair chosen by the output that it follows,
 // under the same guard. Softmax also has a weight, exp(logit). A Histogram adds `value` to the element that `logit`
 // names, an Int; -1 is no element, and the pair is counted as outside. The value of an integer Min, Max, ArgMin or
-// ArgMax is of type Index, that of an integer Sum or Product is not.
+// ArgMax is of type Index; the value of an integer Sum or Product is a Double.
 struct Contribution {
   NodeId value = kNone;
   NodeId guard = kNone;

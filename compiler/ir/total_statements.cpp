@@ -81,7 +81,7 @@ class TotalWriter {
     }
   }
 
-  // Of two continuations of one chain the last node that they share.
+  // The last node that two continuations of one chain share.
   NodeId common(NodeId a, NodeId b) const {
     while (a != b) {
       NodeId& later = a > b ? a : b;

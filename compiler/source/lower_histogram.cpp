@@ -12,8 +12,8 @@ bool Lowering::is_histogram(const Field& field) const {
   return field.total && (field.length > kMaxComponents || field.reduction == Reduction::Histogram);
 }
 
-// Conditions under which conversions of real numbers to integers in `id` keep their values: not those of NaN or of
-// numbers beyond the integer type.
+// The condition that no conversion of a real number to an integer in `id` changes its value beyond dropping a fraction:
+// no number is NaN or beyond the integer type.
 NodeId Lowering::conversions_hold(NodeId id, clang::SourceLocation where) {
   NodeId all = kNone;
   const std::vector<bool> needed = reachable(*graph_, {id});

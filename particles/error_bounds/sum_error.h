@@ -32,8 +32,8 @@ class SumError {
   int next();
   const RunningError& pairs() const { return pair_; }  // values and errors of the present batch
   std::vector<double> end();                           // error bounds, [output component]
-  // Of the elements of histograms, over all i so far: first component -> [element]. A pair whose element rounding may
-  // change counts as an error in every element that it may be added to.
+  // Error bounds of the elements of histograms, over all i so far: first component -> [element]. A pair whose element
+  // rounding may change counts as an error in every element that it may be added to.
   const std::map<int, std::vector<double>>& histograms() const { return histograms_; }
 
  private:
