@@ -62,7 +62,8 @@ struct FieldShape {
   int length = 0;                        // 0: not an array
   int columns = 0;                       // of an array of arrays: elements per row; `length` counts all rows' elements
   bool is_table = false;                 // a param that is read at indices known only at run time
-  int width = 1;                         // 1: scalar; 2..4: vec2..vec4
+  int width = 1;                         // 1: scalar; 2..4: vec2..vec4, or 2: a complex number
+  bool is_complex = false;               // its components are the real and the imaginary part
   int first = 0;                         // index of its first component among all components of its role
   Reduction reduction = Reduction::Sum;  // of an output
   // The number of elements of the caller's array, if the field is a histogram; its components are then the statements

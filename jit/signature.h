@@ -17,7 +17,7 @@ struct Argument {
   Kind kind = Kind::CountI;
   std::string name;  // of the field, or "ni", "nj"; with '_' appended if it is a word of C or already in use
   Number number = Number::Int64;
-  std::vector<int> shape;  // dimensions per particle: {} one number, {3} a vec3, {4, 3} four vec3
+  std::vector<int> shape;  // dimensions per particle: {} one number, {3} a vec3, {4, 3} four vec3; {2} a complex
   std::string comment;     // the comment of the field in the pipeline's text; for a param also its default
   FieldLayout field = {};  // unused for counts
   bool is_count() const { return kind == Kind::CountI || kind == Kind::CountJ; }
@@ -26,6 +26,7 @@ struct Argument {
   bool has_rows() const { return is_array() && !field.total; }
   bool on_i() const { return kind == Kind::InputI || kind == Kind::Output; }
   int width() const;  // numbers per particle
+  bool is_one_complex() const { return field.is_complex && field.length == 0; }
 };
 
 struct Signature {

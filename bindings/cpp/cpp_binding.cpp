@@ -26,6 +26,7 @@ bool has_rows(const Signature& signature, bool on_i) {
 std::string declaration(const Argument& argument, const std::string& real) {
   if (argument.field.total) {
     const std::string type = number_type(argument, real);
+    if (argument.is_one_complex()) return fmt::format("std::complex<{}>* {}", type, argument.name);
     return argument.shape.empty() ? fmt::format("{}* {}", type, argument.name)
                                   : fmt::format("std::array<{}, {}>* {}", type, argument.width(), argument.name);
   }
@@ -35,6 +36,7 @@ std::string declaration(const Argument& argument, const std::string& real) {
                        argument.width(), argument.name);
   }
   const std::string type = number_type(argument, real);
+  if (argument.is_one_complex()) return fmt::format("std::complex<{}> {}", type, argument.name);
   if (argument.shape.empty()) return fmt::format("{} {}", type, argument.name);
   return fmt::format("const std::array<{}, {}>& {}", type, argument.width(), argument.name);
 }
@@ -43,6 +45,10 @@ std::string declaration(const Argument& argument, const std::string& real) {
 std::string passed(const Argument& argument, const std::string& real) {
   if (argument.is_count() || (argument.field.total && argument.shape.empty())) return argument.name;
   if (argument.shape.empty()) return argument.is_array() ? argument.name + ".data()" : argument.name;
+  if (argument.is_one_complex() && argument.field.total)
+    return fmt::format("reinterpret_cast<{}*>({})", number_type(argument, real), argument.name);
+  if (argument.is_one_complex() && !argument.is_array())
+    return fmt::format("reinterpret_cast<const {}*>(&{})", number_type(argument, real), argument.name);
   std::string rows;  // the type that a pointer to an array points to
   for (std::size_t k = argument.has_rows() ? 0 : 1; k < argument.shape.size(); ++k) {
     rows += fmt::format("[{}]", argument.shape[k]);

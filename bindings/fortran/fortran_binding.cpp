@@ -20,7 +20,8 @@ std::string fortran_name(const std::string& name) { return name.front() == '_' ?
 // The last index in C is the first in Fortran: an array of vec3 is (3, *).
 std::string dimensions(const Argument& argument, const std::string& count) {
   std::string text;
-  for (auto n = argument.shape.rbegin(); n != argument.shape.rend(); ++n) {
+  // The last dimension of complex numbers, their parts, belongs to the type.
+  for (auto n = argument.shape.rbegin() + (argument.field.is_complex ? 1 : 0); n != argument.shape.rend(); ++n) {
     text += fmt::format("{}{}", text.empty() ? "" : ", ", *n);
   }
   if (argument.has_rows()) text += (text.empty() ? "" : ", ") + count;
@@ -29,7 +30,11 @@ std::string dimensions(const Argument& argument, const std::string& count) {
 
 std::string declaration(const Argument& argument, const std::string& real) {
   const bool is_real = argument.number == Argument::Number::Real;
-  const std::string type = fmt::format("{}(c_{})", is_real ? "real" : "integer", c_type(argument, real));
+  const std::string type = fmt::format("{}(c_{})",
+                                       argument.field.is_complex ? "complex"
+                                       : is_real                 ? "real"
+                                                                 : "integer",
+                                       c_type(argument, real));
   std::string attribute = ", value";
   if (argument.is_array() || !argument.shape.empty()) attribute = ", intent(in)";
   if (argument.kind == Argument::Kind::Output) attribute = ", intent(inout), optional";

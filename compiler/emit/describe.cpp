@@ -9,7 +9,9 @@
 namespace nbcc {
 
 FieldLayout layout_of(const Field& field) {
-  const std::string base = field.width > 1 ? fmt::format("vec{}", field.width) : std::string(name(field.type));
+  const std::string base = field.is_complex  ? "complex"
+                           : field.width > 1 ? fmt::format("vec{}", field.width)
+                                             : std::string(name(field.type));
   const std::string shape = field.bins      ? fmt::format("[{}]", field.bins)
                             : field.columns ? fmt::format("[{}][{}]", field.length / field.columns, field.columns)
                             : field.length  ? fmt::format("[{}]", field.length)

@@ -238,7 +238,7 @@ void Lowering::lower_finish(const clang::FunctionDecl* function) {
   };
   each_output([&](const clang::VarDecl* variable, const Field& field) {
     if (field.reduction == Reduction::Histogram) return;
-    Value value{{result_type(field), field.length, field.width}, {}};
+    Value value{{result_type(field), field.length, field.width, 0, false, field.is_complex}, {}};
     for (int c = 0; c < field.components(); ++c)
       value.parts.push_back(graph_->leaf(Op::Output, field.first + c, result_type(field)));
     set(variable, value);

@@ -40,12 +40,14 @@ inline constexpr int kCunbodyLength = 10000;  // length of the arrays that the p
 
 struct Shape {
   Type scalar = Type::Real;
-  int length = 0;          // 0: not an array
-  int width = 1;           // 2..4: a vector
-  int columns = 0;         // of an array of arrays: elements per row; `length` counts all rows' elements
-  bool is_matrix = false;  // square; its elements are its rows
+  int length = 0;           // 0: not an array
+  int width = 1;            // 2..4: a vector
+  int columns = 0;          // of an array of arrays: elements per row; `length` counts all rows' elements
+  bool is_matrix = false;   // square; its elements are its rows
+  bool is_complex = false;  // of width 2: the real and the imaginary part
   int components() const { return width * (length == 0 ? 1 : length); }
   bool is_scalar() const { return length == 0 && width == 1; }
+  Shape of_element() const { return {scalar, 0, width, 0, false, is_complex}; }
 };
 
 struct Value {
@@ -106,6 +108,8 @@ bool is_part_of_variable(const clang::Expr* expression);
 // True if every path through the statement ends in a return.
 bool always_returns(const clang::Stmt* statement);
 
+class ComplexNodes;
+
 class Lowering {
  public:
   Lowering(clang::ASTContext& context, const Prescanned& prescanned, const Source& source,
@@ -118,6 +122,7 @@ class Lowering {
   Pipeline run();
 
  private:
+  friend class ComplexNodes;
   // Ordered as in the text, so that a text makes the same graph in every run.
   struct InTextOrder {
     bool operator()(const clang::VarDecl* a, const clang::VarDecl* b) const {
@@ -253,6 +258,13 @@ class Lowering {
   Value matrix_arithmetic(Op op, const Value& a, const Value& b, clang::SourceLocation where);
   Value matrix_function(const std::string& name, const std::vector<Value>& arguments, clang::SourceLocation where);
   NodeId dot(const std::vector<NodeId>& a, const std::vector<NodeId>& b, clang::SourceLocation where);
+
+  // lower_complex.cpp
+  Value complex_arithmetic(Op op, const Value& a, const Value& b, clang::SourceLocation where);
+  Value complex_function(const std::string& name, const std::vector<Value>& arguments, clang::SourceLocation where);
+  Value complex_of(const clang::CXXConstructExpr* expression);
+  Value imaginary_literal(const clang::UserDefinedLiteral* literal);
+  Value real_part(const clang::CXXMemberCallExpr* expression);
 
   // lower_table.cpp
   bool is_param(const LValue& lvalue) const;

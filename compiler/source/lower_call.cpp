@@ -52,6 +52,8 @@ Value Lowering::call_built_in(const clang::CallExpr* expression, const clang::Fu
     return matrix_function(name, arguments, where);
   if (name == "dot" || name == "length" || name == "normalize" || name == "cross")
     return vector_function(name, arguments, where);
+  if (std::ranges::any_of(arguments, [](const Value& argument) { return argument.shape.is_complex; }))
+    return complex_function(name, arguments, where);
   if (name == "nearest_image" && arguments.size() == 4) return image_in_cell(expression, arguments);
   // All other functions act component by component; a number among vector arguments is used with every component.
   // Components of vectors are of type Real, and the number is converted to it.

@@ -57,7 +57,8 @@ void Lowering::allow_within(const clang::Stmt* statement) {
 }
 
 Value Lowering::repeated(const Value& value, int count) {
-  Value result{{value.shape.scalar, count, value.shape.width}, {}};
+  Value result{value.shape, {}};
+  result.shape.length = count;
   for (int m = 0; m < count; ++m) result.parts.insert(result.parts.end(), value.parts.begin(), value.parts.end());
   return result;
 }

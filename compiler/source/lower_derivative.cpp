@@ -48,6 +48,7 @@ std::string_view kind_of(Type type) {
 std::string kind_of(const Shape& shape) {
   if (shape.is_matrix) return fmt::format("a mat{}", shape.width);
   if (shape.length > 0) return "an array";
+  if (shape.is_complex) return "a complex number";
   return shape.width > 1 ? fmt::format("a vec{}", shape.width) : "a number";
 }
 

@@ -99,6 +99,7 @@ NodeId Lowering::condition(const clang::Expr* expression) {
 
 Value Lowering::arithmetic(Op op, const Value& a, const Value& b, clang::SourceLocation where) {
   if (a.shape.is_matrix || b.shape.is_matrix) return matrix_arithmetic(op, a, b, where);
+  if (a.shape.is_complex || b.shape.is_complex) return complex_arithmetic(op, a, b, where);
   const int width = std::max(a.shape.width, b.shape.width);
   if (a.shape.length || b.shape.length)
     throw Rejected{where, "arithmetic on a whole array is not in the language; use its elements"};
@@ -198,6 +199,7 @@ Value Lowering::evaluate_construct(const clang::CXXConstructExpr* expression) {
   const clang::SourceLocation where = expression->getExprLoc();
   const Shape shape = shape_of(expression->getType(), where);
   if (shape.is_matrix) return matrix_of(expression, shape);
+  if (shape.is_complex) return complex_of(expression);
   const unsigned count = expression->getNumArgs();
   if (count == 0) throw Rejected{where, fmt::format("vec{0}() has no value; write vec{0}(0)", shape.width)};
   const Value first = evaluate(expression->getArg(0));
@@ -345,6 +347,10 @@ Value Lowering::evaluate_plain(const clang::Expr* expression) {
     case clang::Stmt::CXXTemporaryObjectExprClass:
     case clang::Stmt::CXXConstructExprClass:
       return evaluate_construct(llvm::cast<clang::CXXConstructExpr>(expression));
+    case clang::Stmt::UserDefinedLiteralClass:
+      return imaginary_literal(llvm::cast<clang::UserDefinedLiteral>(expression));
+    case clang::Stmt::CXXMemberCallExprClass:
+      return real_part(llvm::cast<clang::CXXMemberCallExpr>(expression));
     case clang::Stmt::CXXOperatorCallExprClass:
       return evaluate_operator_call(llvm::cast<clang::CXXOperatorCallExpr>(expression));
     case clang::Stmt::CallExprClass:

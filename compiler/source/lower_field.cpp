@@ -64,6 +64,7 @@ Shape Lowering::shape_of(clang::QualType type, clang::SourceLocation where, bool
   if (plain == context_.BoolTy) return shape.scalar = Type::Bool, shape;
   if (const auto* record = plain->getAsCXXRecordDecl()) {
     const llvm::StringRef name = record->getName();
+    if (name == "complex") return shape.width = 2, shape.is_complex = true, shape;
     if (name == "vec2" || name == "vec3" || name == "vec4") return shape.width = name.back() - '0', shape;
     if (name.starts_with("bvec")) return shape.scalar = Type::Bool, shape.width = name.back() - '0', shape;
     if (name.starts_with("mat") && shape.length > 0) throw Rejected{where, "there are no arrays of matrices"};
@@ -71,6 +72,9 @@ Shape Lowering::shape_of(clang::QualType type, clang::SourceLocation where, bool
   }
   throw Rejected{where, fmt::format("the type '{}' is not in the language", type.getAsString())};
 }
+
+// True for the reductions that act on the real and the imaginary part by themselves.
+static bool can_be_complex(Reduction r) { return r == Reduction::Sum || r == Reduction::Softmax || r == Reduction::At; }
 
 static std::optional<Reduction> reduction_named(llvm::StringRef name) {
   for (int r = 0; r < kReductions; ++r)
@@ -124,6 +128,7 @@ Field Lowering::field_named(const clang::VarDecl* variable, llvm::StringRef anno
   field.length = shape.length;
   field.columns = shape.columns;
   field.width = shape.width;
+  field.is_complex = shape.is_complex;
   if (std::int64_t(shape.length) * shape.width > kMaxElements)
     throw Rejected{where,
                    fmt::format("{} may have 1 to {} numbers, not {}", field.role == Role::Param ? "a param" : "a total",
@@ -150,6 +155,11 @@ void Lowering::declare_field(const clang::VarDecl* variable, llvm::StringRef ann
                                       name(field.reduction))};
   if (field.role == Role::Output && field.reduction == Reduction::Count && field.type >= Type::Float)
     throw Rejected{where, "an output(count) is a whole number: declare it as 'int' or 'index'"};
+  if (field.role == Role::Output && field.is_complex && !can_be_complex(field.reduction))
+    throw Rejected{where, fmt::format("an output({}) cannot be complex: {}", name(field.reduction),
+                                      field.reduction == Reduction::Min || field.reduction == Reduction::Max
+                                          ? "complex numbers have no order; reduce norm(z), real(z) or imag(z)"
+                                          : "write it with real(z) and imag(z), or sum a function of z")};
   const Value initial = initial_value(variable, shape_of_field(variable, field));
   if (initial.parts[0] != kUnset) {
     if (field.role != Role::Param)

@@ -88,8 +88,9 @@ Value Lowering::read(const LValue& lvalue, clang::SourceLocation where) {
       FieldShape as_field;
       as_field.name = lvalue.variable->getName().str();
       as_field.length = whole.shape.length;
-      as_field.width = whole.shape.width;
-      return component_name(as_field, lvalue.first + c);
+      const int parts = whole.shape.is_complex ? 2 : 1;  // which are not named
+      as_field.width = whole.shape.width / parts;
+      return component_name(as_field, (lvalue.first + c) / parts);
     };
     if (part == kPoisoned) throw Rejected{where, ""};
     if (part == kUnset) throw Rejected{where, fmt::format("'{}' is read before it is set", name())};
@@ -143,14 +144,15 @@ LValue Lowering::element(const LValue& base, const clang::Expr* index, clang::So
   }
   if (is_param(base) && base.shape.length > 0 && (base.row != kNone || !graph_->is_constant(at.parts[0])))
     return table_element(base, at, here);
-  const auto& [scalar, length, width, columns, is_matrix] = base.shape;
+  const auto& [scalar, length, width, columns, is_matrix, is_complex] = base.shape;
   LValue part = base;
   if (columns > 0) {
     part.first += int(constant_index(at, length / columns, name, here)) * columns * width;
-    part.shape = Shape{scalar, columns, width};
+    part.shape = base.shape.of_element();
+    part.shape.length = columns;
   } else {
     part.first += int(constant_index(at, length > 0 ? length : width, name, here)) * (length > 0 ? width : 1);
-    part.shape = Shape{scalar, 0, length > 0 ? width : 1};
+    part.shape = length > 0 ? base.shape.of_element() : Shape{scalar, 0, 1};
   }
   return part;
 }
@@ -165,7 +167,7 @@ LValue Lowering::lvalue_of_variable(const clang::DeclRefExpr* reference) {
     const bool result = finishing_ && f.role == Role::Output;
     const clang::CXXRecordDecl* record = variable->getType()->getAsCXXRecordDecl();
     const bool is_matrix = record && record->getName().starts_with("mat");
-    return {variable, 0, {result ? result_type(f) : f.type, f.length, f.width, f.columns, is_matrix}};
+    return {variable, 0, {result ? result_type(f) : f.type, f.length, f.width, f.columns, is_matrix, f.is_complex}};
   }
   if (const auto found = environment_.find(variable); found != environment_.end())
     return {variable, 0, found->second.shape};

@@ -108,7 +108,8 @@ Value Lowering::initial_value(const clang::VarDecl* variable, Shape shape) {
 // Fills elements, or rows of elements, from component `first` on.
 void Lowering::fill(Value& value, std::size_t first, Shape shape, const clang::InitListExpr* list,
                     clang::SourceLocation where) {
-  const Shape part{shape.scalar, shape.columns, shape.width};
+  Shape part = shape.of_element();
+  part.length = shape.columns;
   for (unsigned k = 0; k < list->getNumInits(); ++k, first += std::size_t(part.components())) {
     const clang::Expr* const initial = list->getInit(k)->IgnoreImplicit();
     const auto* empty = llvm::dyn_cast<clang::CXXConstructExpr>(initial);

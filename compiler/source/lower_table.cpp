@@ -17,10 +17,10 @@ bool Lowering::is_param(const LValue& lvalue) const {
 // Applies one index to an array. At run time an index outside the array is clamped to its range.
 LValue Lowering::table_element(const LValue& base, const Value& index, clang::SourceLocation where) {
   const std::string name = base.variable->getName().str();
-  const auto& [scalar, length, width, columns, is_matrix] = base.shape;
+  const int columns = base.shape.columns;
   if (!index.shape.is_scalar() || (*graph_)[index.parts[0]].type > Type::Index)
     throw Rejected{where, fmt::format("the index of '{}' must be a whole number: write int(...)", name)};
-  const int count = columns > 0 ? length / columns : length;
+  const int count = columns > 0 ? base.shape.length / columns : base.shape.length;
   const auto whole = [&](int number) { return graph_->constant(number, Type::Int); };
   NodeId at = index.parts[0];
   if (graph_->is_constant(at)) {
@@ -29,12 +29,13 @@ LValue Lowering::table_element(const LValue& base, const Value& index, clang::So
     const NodeId within = binary(Op::Min, binary(Op::Max, at, whole(0), where), whole(count - 1), where);
     at = cast(within, Type::Int, where);
   }
-  LValue part{base.variable, 0, {scalar, columns, width}, base.row, at};
+  LValue part{base.variable, 0, base.shape.of_element(), base.row, at};
+  part.shape.length = columns;
   if (columns > 0) {
     part.row = binary(Op::Mul, at, whole(columns), where);
     part.column = kNone;
   } else if (part.row == kNone) {
-    part.row = whole(base.first / width);
+    part.row = whole(base.first / base.shape.width);
   }
   return part;
 }
@@ -83,7 +84,7 @@ Value Lowering::interpolate(const clang::CallExpr* expression, bool cubic) {
   const NodeId k = binary(Op::Min, cast(s, Type::Int, where), number(count - 2, Type::Int), where);
   const NodeId u = binary(Op::Sub, s, cast(k, (*graph_)[s].type, where), where);
   const NodeId row = array.row != kNone ? array.row : number(array.first / field.width, Type::Int);
-  Value result{{field.type, 0, field.width}, {}};
+  Value result{array.shape.of_element(), {}};
   for (int c = 0; c < field.width; ++c) {
     const auto part = [&](NodeId of_row, int power) { return lookup(field, c, of_row, k, power, where); };
     NodeId sum = kNone;

@@ -339,11 +339,12 @@ class Prescanner {
     }
     if (k < text.size() && !whole && (text[k] == 'f' || text[k] == 'F')) ++k;
     if (k < text.size() && whole && (text[k] == 'u' || text[k] == 'U')) ++k;
+    if (k + 1 == text.size() && text[k] == 'i') ++k;
     if (k < text.size() && text[k] == '.') return error(token.where, fmt::format("{} has two decimal points", text));
     if (k < text.size())
-      return error(token.where,
-                   fmt::format("{} ends in '{}'; a number may end in f, for a float, or in u, for an unsigned one",
-                               text, text.substr(k)));
+      return error(token.where, fmt::format("{} ends in '{}'; a number may end in f, for a float, in u, for an "
+                                            "unsigned one, or in i, for an imaginary one",
+                                            text, text.substr(k)));
     if (whole && text[0] == '0' && is_digit(text[1]))
       error(token.where,
             fmt::format("{} begins with 0, which C++ takes for octal; write {}", text, without_zeros(text)));

@@ -59,20 +59,10 @@ std::string operator_at(std::string_view line, int column) {
   return result.empty() ? "this operator" : fmt::format("'{}'", result);
 }
 
-std::string operands(std::string_view message, std::string_view line, int column) {
-  const std::string a = quoted(message, 0), b = quoted(message, 1), op = operator_at(line, column);
-  if (a.find('[') != std::string::npos || b.find('[') != std::string::npos)
-    return "arithmetic on a whole array is not in the language; use its elements";
-  if (a == "void" || b == "void") return "a function that returns nothing has no value; it stands alone as a statement";
-  if (op.starts_with("'%")) return "'%' needs whole numbers, of type int or index";
-  if (op.starts_with("'<<") || op.starts_with("'>>") || op.starts_with("'&'") || op.starts_with("'|'") ||
-      op.starts_with("'^"))
-    return refused_operator(op.substr(1, op.size() - 2));
-  return fmt::format("{} cannot combine '{}' and '{}'", op, a, b);
-}
-
 std::string conversion(const std::string& from, const std::string& wanted) {
   const std::string to = wanted == "unsigned int" ? "unsigned" : wanted;
+  if (from == "complex" && !is_vector(to))
+    return fmt::format("a complex number cannot become a {}; write real(z), imag(z) or abs(z)", to);
   if (is_vector(to) && is_vector(from)) return fmt::format("a {} cannot become a {}", from, to);
   if (is_vector(to)) return fmt::format("a scalar cannot become a {0}; write {0}(s)", to);
   if (from.starts_with("bvec"))
@@ -83,9 +73,23 @@ std::string conversion(const std::string& from, const std::string& wanted) {
   return fmt::format("a value of type '{}' cannot become one of type '{}'", from, to);
 }
 
+std::string operands(std::string_view message, std::string_view line, int column) {
+  const std::string a = quoted(message, 0), b = quoted(message, 1), op = operator_at(line, column);
+  if (a.find('[') != std::string::npos || b.find('[') != std::string::npos)
+    return "arithmetic on a whole array is not in the language; use its elements";
+  if (a == "void" || b == "void") return "a function that returns nothing has no value; it stands alone as a statement";
+  if (op.starts_with("'%")) return "'%' needs whole numbers, of type int or index";
+  if (op.starts_with("'<<") || op.starts_with("'>>") || op.starts_with("'&'") || op.starts_with("'|'") ||
+      op.starts_with("'^"))
+    return refused_operator(op.substr(1, op.size() - 2));
+  if (b == "complex" && op.ends_with("='")) return conversion(b, a);
+  return fmt::format("{} cannot combine '{}' and '{}'", op, a, b);
+}
+
 std::string constructor(const std::string& type) {
   const char width = type.empty() ? '?' : type.back();
   if (type.starts_with("bvec")) return fmt::format("a {} is made by comparing two vectors only", type);
+  if (type == "complex") return "a complex number is made of its real part, or of its real and its imaginary part";
   if (is_matrix(type))
     return fmt::format("a {0} is made of {1} rows, each a vec{1}, or of one number for its diagonal", type, width);
   return fmt::format("a {} is made of {} numbers, or of one for all components", type, width);
@@ -157,10 +161,12 @@ std::string reword(std::string message, std::string_view line, int column,
     return message +
            did_you_mean(
                first, WordKind::Type,
-               "; the types are real, float, double, int, unsigned, index, bool, vec2 to vec4 and mat2 to mat4");
+               "; the types are real, float, double, int, unsigned, index, bool, complex, vec2 to vec4 and mat2 to mat4");
   if (begins("no member named") && is_built_in(first)) return fmt::format("'{0}' is a function; write {0}(v)", first);
   if (begins("no member named") && is_matrix(second))
     return fmt::format("a {} has the rows [0] to [{}], and no '{}'", second, second.back() - '1', first);
+  if (begins("no member named") && second == "complex")
+    return fmt::format("a complex number has no '{}'; write real(z) and imag(z)", first);
   if (begins("no member named"))
     return fmt::format("a {} has the components {}, and no '{}'", second, components(second), first);
   if (begins("invalid operands to binary expression")) return operands(message, line, column);

@@ -12,7 +12,8 @@ namespace nbcc {
 namespace {
 
 constexpr std::string_view kIntegerTypes = "whole numbers are int (32 bits) and index (64 bits)";
-constexpr std::string_view kAllTypes = "the types are real, float, double, int, index, bool, vec2, vec3 and vec4";
+constexpr std::string_view kAllTypes =
+    "the types are real, float, double, int, index, bool, complex, vec2, vec3 and vec4";
 constexpr std::string_view kLoop = "write a for with a constant trip count";
 constexpr std::string_view kFunction = "write a function for each type";
 constexpr std::string_view kVariables = "use single variables or arrays";
@@ -88,8 +89,9 @@ constexpr std::array kExcluded = std::to_array<ExcludedWord>({
     {"static_assert", "static_assert", ""},
 });
 
-constexpr std::array kTypes = std::to_array<std::string_view>(
-    {"real", "float", "double", "int", "unsigned", "index", "bool", "vec2", "vec3", "vec4", "mat2", "mat3", "mat4"});
+constexpr std::array kTypes =
+    std::to_array<std::string_view>({"real", "float", "double", "int", "unsigned", "index", "bool", "complex", "vec2",
+                                     "vec3", "vec4", "mat2", "mat3", "mat4"});
 constexpr std::array kRoleNames =
     std::to_array<std::string_view>({"input_i", "input_j", "input_pair", "param", "output"});
 constexpr std::array kReductionNames = std::to_array<std::string_view>(
@@ -127,6 +129,7 @@ constexpr std::array kForms = std::to_array<Form>({
     {"philox random", "@(a, b, c), of three whole numbers"},
     {"grad", "@(u, x), of one number u and an input, a param or a variable x"},
     {"ddt", "@(e, x, rate, ...), of an expression e, variables x and their rates of change"},
+    {"imag conj arg norm", "@(z), of a complex number"},
     {"any all", "@(c), of the result of comparing two vectors"},
     {"transpose trace", "@(m), of one matrix"},
     {"determinant", "@(m), of a mat2 or a mat3"},
@@ -142,10 +145,10 @@ constexpr std::array kConstants =
 
 // Names in other languages for words of this one, which are too different in spelling for did_you_mean().
 constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
-    {"M_PI", "pi"},     {"PI", "pi"},        {"M_E", "euler"},    {"fmin", "min"},    {"fmax", "max"},
-    {"fminf", "min"},   {"fmaxf", "max"},    {"ln", "log"},       {"float2", "vec2"}, {"float3", "vec3"},
-    {"float4", "vec4"}, {"double3", "vec3"}, {"norm", "length"},  {"mag", "length"},  {"int64_t", "index"},
-    {"int32_t", "int"}, {"size_t", "index"}, {"boolean", "bool"}, {"integer", "int"}, {"mix", "select"}};
+    {"M_PI", "pi"},      {"PI", "pi"},        {"M_E", "euler"},   {"fmin", "min"},      {"fmax", "max"},
+    {"fminf", "min"},    {"fmaxf", "max"},    {"ln", "log"},      {"float2", "vec2"},   {"float3", "vec3"},
+    {"float4", "vec4"},  {"double3", "vec3"}, {"mag", "length"},  {"int64_t", "index"}, {"int32_t", "int"},
+    {"size_t", "index"}, {"boolean", "bool"}, {"integer", "int"}, {"mix", "select"}};
 
 std::string in_form(std::string_view form, std::string_view name) {
   std::string result;
@@ -212,11 +215,15 @@ constexpr std::string_view kLogSumExp =
 constexpr std::string_view kSoftmax =
     "template <__number S, __number A, __number B> __floating<S, B> @(S, A, B);\n"
     "template <__vector V, __number A> V @(V, A, V);\n"
+    "template <__number A> complex @(complex, A, complex);\n"
     "template <class S, __vector A, class B> S @(S, A, B) = delete(\"the logit of softmax is a single number, not a "
     "vector\");";
 constexpr std::string_view kGrad =
     "template <__number U, __number X> __floating<X> @(const U&, const X&);\n"
     "template <__number U, __vector X> X @(const U&, const X&);\n"
+    "template <__number U> complex @(const U&, const complex&);\n"
+    "template <class X> X @(const complex&, const X&) = delete(\"grad is of real numbers; differentiate real(u) and "
+    "imag(u)\");\n"
     "template <__number U> mat2 @(const U&, const mat2&);\n"
     "template <__number U> mat3 @(const U&, const mat3&);\n"
     "template <__number U> mat4 @(const U&, const mat4&);\n"
@@ -227,6 +234,7 @@ constexpr std::string_view kGrad =
 constexpr std::string_view kDdt =
     "template <__number E, class... R> __floating<E> @(const E&, const R&...);\n"
     "template <__vector E, class... R> E @(const E&, const R&...);\n"
+    "template <class... R> complex @(const complex&, const R&...);\n"
     "template <class... R> mat2 @(const mat2&, const R&...);\n"
     "template <class... R> mat3 @(const mat3&, const R&...);\n"
     "template <class... R> mat4 @(const mat4&, const R&...);\n"
@@ -234,7 +242,12 @@ constexpr std::string_view kDdt =
     "vector or a matrix; differentiate each element of an array\");";
 constexpr std::string_view kAt =
     "template <class T> requires(__number<T> || __vector<T>) T @(index, T);\n"
-    "template <class T> requires(__number<T> || __vector<T>) T @(index*, T);";
+    "template <class T> requires(__number<T> || __vector<T>) T @(index*, T);\n"
+    "complex @(index, complex); complex @(index*, complex);";
+constexpr std::string_view kNorm =
+    "real @(complex);\n"
+    "template <__vector V> real @(V) = delete(\"norm(z) is the square of the modulus of a complex number; the length "
+    "of a vector is length(v)\");";
 }  // namespace
 
 std::span<const LaterFunction> later_functions() {
@@ -266,6 +279,10 @@ std::span<const LaterFunction> later_functions() {
                                     {"outer", "mat2 @(vec2, vec2); mat3 @(vec3, vec3); mat4 @(vec4, vec4);"},
                                     {"trace", "real @(mat2); real @(mat3); real @(mat4);"},
                                     {"determinant", "real @(mat2); real @(mat3);"},
+                                    {"imag", "real @(complex);"},
+                                    {"conj", "complex @(complex);"},
+                                    {"arg", "real @(complex);"},
+                                    {"norm", kNorm},
                                     {"logsumexp", kLogSumExp},
                                     {"softmax", kSoftmax},
                                     {"at", kAt},

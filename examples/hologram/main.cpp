@@ -6,6 +6,7 @@
 // interaction, points on pixels and pixels on points.
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdio>
 #include <sstream>
 
@@ -48,15 +49,19 @@ Points grid(int n, double side, double z) {
   return points;
 }
 
-struct Wave {
-  std::vector<double> re, im;
-};
+using Wave = std::vector<std::complex<double>>;
+
+std::vector<double> real_parts(const Wave& wave) {
+  std::vector<double> parts;
+  for (const std::complex<double> amplitude : wave) parts.push_back(amplitude.real());
+  return parts;
+}
 
 Wave light(const nbcc::Pipeline& hologram, const Points& at, const Points& of, const std::vector<double>& amplitudes) {
-  Wave wave{std::vector<double>(at.size()), std::vector<double>(at.size())};
+  Wave wave(at.size());
   nbcc::Sum sum(hologram);
   sum.set("z0", kDistance).bind("xi", at.x).bind("xj", of.x).bind("aj", amplitudes);
-  sum.bind("re", wave.re).bind("im", wave.im).run().wait();
+  sum.bind("light", wave).run().wait();
   return wave;
 }
 
@@ -94,26 +99,25 @@ int main(int count, char** words) {
 
     const Points object = point.empty() ? letters() : one_point(1e-3 * point[0], 1e-3 * point[1]);
     const Points plate = grid(pixels, 1e-3 * side, 0);
-    const Wave on_plate = light(hologram, plate, object, std::vector<double>(object.size(), 1));
+    const std::vector<double> on_plate =
+        real_parts(light(hologram, plate, object, std::vector<double>(object.size(), 1)));
 
     const Points view = grid(seen, 2.56e-3, kDistance);
-    Wave in_view = light(hologram, view, plate, on_plate.re);
-    std::vector<double> brightness(view.size());
-    for (std::size_t k = 0; k < view.size(); ++k)
-      brightness[k] = in_view.re[k] * in_view.re[k] + in_view.im[k] * in_view.im[k];
+    std::vector<double> brightness;
+    for (const std::complex<double> amplitude : light(hologram, view, plate, on_plate))
+      brightness.push_back(std::norm(amplitude));
 
     // How much brighter it is where the object is than anywhere.
-    Wave on_object = light(hologram, object, plate, on_plate.re);
     double mean = 0, of_object = 0;
     for (const double b : brightness) mean += b / double(view.size());
-    for (std::size_t k = 0; k < object.size(); ++k)
-      of_object += (on_object.re[k] * on_object.re[k] + on_object.im[k] * on_object.im[k]) / double(object.size());
+    for (const std::complex<double> amplitude : light(hologram, object, plate, on_plate))
+      of_object += std::norm(amplitude) / double(object.size());
     const std::size_t best = std::size_t(std::max_element(brightness.begin(), brightness.end()) - brightness.begin());
     std::printf("%zu points, %zu pixels of the plate, %zu of the view\n", object.size(), plate.size(), view.size());
     std::printf("brightest at %.3f %.3f mm\n", 1e3 * view.x[3 * best], 1e3 * view.x[3 * best + 1]);
     std::printf("the object's points are %.0f times as bright as the view on the average\n", of_object / mean);
     if (!picture.empty()) {
-      draw(picture + "-hologram.png", plate, on_plate.re, "hologram");
+      draw(picture + "-hologram.png", plate, on_plate, "hologram");
       draw(picture + "-seen.png", view, brightness, "what is seen in it");
     }
   });

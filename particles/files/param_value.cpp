@@ -43,6 +43,7 @@ void check_rows(const ParamValue& param, const std::string& type) {
   for (std::size_t at = type.find('['); at != std::string::npos; at = type.find('[', at + 1))
     axes.push_back(std::stoll(type.substr(at + 1)));
   if (type.starts_with("vec")) axes.push_back(type[3] - '0');
+  if (type.starts_with("complex")) axes.push_back(2);
   if (param.rows == 0 || axes.size() < 2) return;
   const std::int64_t count = std::int64_t(param.values.size()), row = count / param.rows;
   bool ends_with_an_axis = row == 1;

@@ -13,6 +13,7 @@
 // The inline namespace gives these names other linker symbols than the names in the library's own namespace nbcc.
 #pragma once
 #include <array>
+#include <complex>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -182,6 +183,9 @@ class Sum {
   Sum& set(const std::string& param, std::span<const double> values) {
     return call(nbcc_sum_set_param, param.c_str(), values.data(), int(values.size()));
   }
+  Sum& set(const std::string& param, std::complex<double> value) {
+    return set(param, std::array<double, 2>{value.real(), value.imag()});
+  }
 
   // Binds an array to an input or output. All i-fields must have the same count of particles, and all j-fields.
   Sum& bind(const std::string& field, const View& array) {
@@ -196,6 +200,22 @@ class Sum {
   Sum& bind(const std::string& field, R&& array) {
     const Field* const known = find(field);
     return bind(field, rows(array, known ? known->components : 1));
+  }
+  // Binds a contiguous array of complex numbers (std::complex<float> or <double>) to a field that is complex or a vec2.
+  template <std::ranges::contiguous_range R>
+    requires std::ranges::sized_range<R> && std::ranges::borrowed_range<R> &&
+             detail::Complex<std::ranges::range_value_t<R>>
+  Sum& bind(const std::string& field, R&& array) {
+    const auto count = std::int64_t(std::ranges::size(array));
+    using Part = typename std::ranges::range_value_t<R>::value_type;
+    const Field* const known = find(field);
+    if (known && !known->type.starts_with("complex") && !known->type.starts_with("vec2"))
+      throw Error(NBCC_ERROR_USAGE, "'" + field + "' is " + known->type + " and takes no complex numbers");
+    const std::int64_t width = known ? known->components / 2 : 1;
+    if (count % width != 0)
+      throw Error(NBCC_ERROR_USAGE, "'" + field + "': " + std::to_string(count) +
+                                        " complex numbers have no whole number of rows of " + std::to_string(width));
+    return bind(field, view(std::ranges::data(array), count / width, width * std::int64_t(2 * sizeof(Part))));
   }
   // Binds a number to a total (output(total)) of one component.
   template <ArrayElement T>

@@ -1,6 +1,7 @@
 // Array views and exceptions of the C++ interface. Included by nbcc.hpp.
 #pragma once
 #include <array>
+#include <complex>
 #include <cstdint>
 #include <initializer_list>
 #include <ranges>
@@ -44,6 +45,9 @@ template <typename T>
   requires(std::is_integral_v<T> && std::is_signed_v<T> && sizeof(T) == 8)
 struct ElementOf<T> : std::integral_constant<nbcc_element, NBCC_INT64> {};
 
+template <typename T>
+concept Complex = std::is_same_v<T, std::complex<typename T::value_type>>;
+
 }  // namespace detail
 
 // Element types of arrays: float, double, 32- and 64-bit signed integers, const or not.
@@ -72,6 +76,16 @@ View view(T* first, std::int64_t count, std::int64_t stride = sizeof(T), std::in
           std::is_const_v<T>};
 }
 
+// Views `count` complex numbers from *first on, for a field that is complex or a vec2; the stride is in bytes.
+template <ArrayElement T>
+View view(std::complex<T>* first, std::int64_t count, std::int64_t stride = sizeof(std::complex<T>)) {
+  return view(reinterpret_cast<T*>(first), count, stride, sizeof(T));
+}
+template <ArrayElement T>
+View view(const std::complex<T>* first, std::int64_t count, std::int64_t stride = sizeof(std::complex<T>)) {
+  return view(reinterpret_cast<const T*>(first), count, stride, sizeof(T));
+}
+
 // Views an (N, width) array in row-major order: the components of a particle are contiguous. Throws Error if the size
 // of `array` is not a multiple of `width`.
 template <ArrayRange R>
@@ -96,8 +110,8 @@ View columns(R&& array, std::int64_t width) {
 }
 
 // The array arguments of compiled pipelines' functions: shape (count, Width), row-major. Converts from contiguous
-// ranges (vector, array, span) of T or, if Width is not 1, of std::array<T, Width>; T is const for an input. The caller
-// owns the memory.
+// ranges (vector, array, span) of T or, if Width is not 1, of std::array<T, Width>, or for complex numbers of
+// std::complex<T>; T is const for an input. The caller owns the memory.
 template <ArrayElement T, int Width>
 class Rows {
  public:
@@ -119,6 +133,18 @@ class Rows {
       : data_(reinterpret_cast<T*>(std::ranges::data(array))),
         count_(std::int64_t(std::ranges::size(array))),
         is_wanted_(true) {}
+
+  template <std::ranges::contiguous_range R>
+    requires std::ranges::sized_range<R> && std::ranges::borrowed_range<R> && (Width % 2 == 0) &&
+                 std::is_same_v<std::ranges::range_value_t<R>, std::complex<std::remove_const_t<T>>> &&
+                 (std::is_const_v<T> || !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>)
+  Rows(R&& numbers) : data_(reinterpret_cast<T*>(std::ranges::data(numbers))), is_wanted_(true) {
+    const std::int64_t size = std::int64_t(std::ranges::size(numbers));
+    if (size % (Width / 2) != 0)
+      throw Error(NBCC_ERROR_USAGE, "an array of " + std::to_string(size) +
+                                        " complex numbers has no whole number of rows of " + std::to_string(Width / 2));
+    count_ = size / (Width / 2);
+  }
 
   T* data() const { return data_; }
   std::int64_t count() const { return count_; }  // particles

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
 #include <functional>
 #include <string>
 #include <vector>
@@ -73,6 +74,42 @@ TEST(ScreenedCoulomb, AgreesWithALoop) {
     expect_charges(
         "screened_coulomb", p, [=](double r) { return std::exp(-kappa * r) / r; },
         [=](double r) { return std::exp(-kappa * r) * (1 + kappa * r) / (r * r); });
+  }
+}
+
+TEST(Helmholtz, AgreesWithALoop) {
+  using Complex = std::complex<double>;
+  Particles p = charges_of("helmholtz");
+  const Oracle oracle("helmholtz");
+  for (const Complex k : {Complex(0), Complex(6, 0), Complex(3, 1.5), Complex(-2, 0.25)}) {
+    p.params["k"] = {k.real(), k.imag()};
+    std::vector<double> phi, dphi;
+    double size = 0;
+    for (std::size_t i = 0; i < std::size_t(p.ni); ++i) {
+      Complex wave_of_i = 0;
+      std::vector<Complex> gradient(3);
+      for (std::size_t j = 0; j < std::size_t(p.nj); ++j) {
+        std::vector<double> d(3);
+        for (std::size_t c = 0; c < 3; ++c) d[c] = p.fields.at("xi")[3 * i + c] - p.fields.at("xj")[3 * j + c];
+        const double r = std::hypot(d[0], d[1], d[2]);
+        if (r == 0) continue;
+        const Complex q(p.fields.at("qj")[2 * j], p.fields.at("qj")[2 * j + 1]);
+        const Complex wave = q * std::exp(Complex(0, 1) * k * r) / r;
+        wave_of_i += wave;
+        for (std::size_t c = 0; c < 3; ++c) gradient[c] += wave * (Complex(0, 1) * k * r - 1.0) / (r * r) * d[c];
+        size += std::abs(wave) * (1 + 1 / r);
+      }
+      phi.insert(phi.end(), {wave_of_i.real(), wave_of_i.imag()});
+      for (const Complex z : gradient) dphi.insert(dphi.end(), {z.real(), z.imag()});
+    }
+    for (const nbcc_precision precision : {NBCC_SINGLE, NBCC_MIXED, NBCC_DOUBLE}) {
+      const Values out = sum("helmholtz", p, {.precision = precision});
+      Values bounds = oracle.bounds(p, precision);
+      for (auto& [name, bound] : bounds)
+        for (double& one : bound) one += kRoundings * epsilon(NBCC_DOUBLE) * size;
+      expect_within(out.at("phi"), phi, bounds.at("phi"), "helmholtz: phi");
+      expect_within(out.at("dphi"), dphi, bounds.at("dphi"), "helmholtz: dphi");
+    }
   }
 }
 

@@ -52,6 +52,11 @@ void FieldAuthor::optional_inputs() {
     text_.line("param int q = {};", random_.between(-4, 4));
     scope_.integers.push_back("q");
   }
+  if (random_.chance(30)) {
+    text_.line("input_j complex zj;");
+    text_.line("param complex z = 0.5 - 0.25i;");
+    for (const char* text : {"real(zj)", "imag(zj)", "real(z)", "imag(z)"}) scope_.raw.push_back(text);
+  }
   if (random_.chance(30)) tables();
 }
 
@@ -91,6 +96,9 @@ OutputField FieldAuthor::output() {
     if (random_.chance(25)) output.type = "double";
   } else if (output.reduction != Reduction::Sum && output.reduction != Reduction::Softmax && random_.chance(35)) {
     output.type = random_.chance(50) ? "int" : "index";
+  } else if ((output.reduction == Reduction::Sum || output.reduction == Reduction::Softmax) && random_.chance(20)) {
+    output.type = "complex";
+    output.width = 2;
   } else if (random_.chance(40)) {
     output.type = expressions_.vector_type();
     output.width = scope_.width;

@@ -69,6 +69,9 @@ inline Values params_for(const std::string& pipeline) {
   if (pipeline == "hologram") return {{"lambda", {0.5}}, {"z0", {0.5}}};
   if (pipeline == "gaussian_rbf") return {{"sigma", {0.25}}};
   if (pipeline == "matern") return {{"ell", {0.25}}};
+  // No distance of two positions on the grid is a multiple of dr.
+  if (pipeline == "radial_distribution") return {{"rc", {0.375}}, {"dr", {0.0077}}, {"box", box}};
+  if (pipeline == "helmholtz") return {{"k", {4, 0.5}}};
   if (pipeline == "screened_coulomb") return {{"kappa", {4}}};
   // Discs: rods in places at random would be inside each other.
   if (pipeline == "gay_berne") {

@@ -110,7 +110,7 @@ class PipelineAuthor {
   }
 
   void statement(int depth) {
-    switch (random_.below(depth < 2 ? 10 : 5)) {
+    switch (random_.below(depth < 2 ? 11 : 6)) {
       case 0:
         return define(1);
       case 1:
@@ -121,10 +121,12 @@ class PipelineAuthor {
       case 4:
         return exact_locals();
       case 5:
-        return loop();
+        return complex_number();
       case 6:
-        return local_array();
+        return loop();
       case 7:
+        return local_array();
+      case 8:
         return sine_and_cosine();
       default:
         return branch(depth);
@@ -232,6 +234,38 @@ class PipelineAuthor {
     for (const std::string& name : {s, c}) add_local(name, {"", -1, 1, x.error + 2}, 1);
   }
 
+  // A complex number with parts of size 2 at most, something that is computed of it, and the parts of the result.
+  void complex_number() {
+    const Bounded re = within(expressions_.scalar(2), -2, 2), im = within(expressions_.scalar(1), -2, 2);
+    const Bounded other = within(expressions_.scalar(1), -2, 2);
+    const double error = re.error + im.error;
+    struct Form {
+      const char* text;  // of the complex number {0} and the real number {1}
+      double size, error;
+    };
+    const Form forms[] = {{"{0} * complex(0.5, {1})", 6, 3 * error + 3 * other.error + 12},
+                          {"{0} / complex({1} + 4.0, 1.5)", 1.5, error + other.error + 12},
+                          {"{1} / (4i + {0})", 1, error + other.error + 12},
+                          {"exp({0})", 7.5, 7.5 * error + 40},
+                          {"exp(1i * {1}) - conj({0})", 3, error + other.error + 6},
+                          {"sqrt({0} + 4.0)", 2.6, error + 12},
+                          {"log({0} + 4.0)", 2, error + 12},
+                          {"pow(0.5 * {0}, 3)", 3, 3 * error + 24},
+                          {"pow({0} + 4.0, -0.5)", 0.8, error + 16},
+                          {"complex(abs({0}), 0.5 * norm({0})) + 1", 4, 3 * error + 12}};
+    const Form& form = forms[random_.below(int(std::size(forms)))];
+    if (form.error > 60) return define(1);
+    const std::string z = text_.fresh("z"), w = text_.fresh("w"), result = text_.fresh("z");
+    text_.line("complex {} = complex({}, {});", z, re.text, im.text);
+    text_.line("real {} = {};", w, other.text);
+    text_.line("complex {} = {};", result, fmt::format(fmt::runtime(form.text), z, w));
+    for (const char* part : {"real", "imag"}) {
+      const std::string name = text_.fresh("v");
+      text_.line("real {} = {}({});", name, part, result);
+      add_local(name, {"", -form.size, form.size, form.error}, 1);
+    }
+  }
+
   // if / else if / else, each with some statements. What was known before holds the union of all branches after it.
   void branch(int depth) {
     if (scope_.locals.empty()) define(1);
@@ -289,6 +323,10 @@ class PipelineAuthor {
   }
 
   // Moved to where every term is at least 1, so that its error is small against it.
+  std::string term(const OutputField& output) {
+    return output.type == "complex" ? fmt::format("complex({}, {})", term(1), term(1)) : term(output.width);
+  }
+
   std::string term(int width) {
     const Bounded value = expressions_.of_width(width, 3);
     const std::string shift = number(2.0 + double(int(value.size())));
@@ -305,7 +343,7 @@ class PipelineAuthor {
       case Reduction::LogSumExp:
         return fmt::format("= logsumexp({}, {})", output.name, logit());
       case Reduction::Softmax:
-        return fmt::format("= softmax({}, {}, {})", output.name, logit(), term(output.width));
+        return fmt::format("= softmax({}, {}, {})", output.name, logit(), term(output));
       case Reduction::Product:
         return fmt::format("*= 1.0 + 0.01 * ({})", expressions_.scalar(2).text);
       case Reduction::Count:
@@ -339,17 +377,17 @@ class PipelineAuthor {
     } else if (output.reduction != Reduction::Sum && output.type != "real" && output.width == 1) {
       text_.line("{0} = {1}({0}, {2});", name, reduction, expressions_.whole_measure(output.type == "index"));
     } else if (output.reduction != Reduction::Sum) {
-      text_.line("{0} = {1}({0}, {2});", name, reduction, term(output.width));
+      text_.line("{0} = {1}({0}, {2});", name, reduction, term(output));
     } else if (output.type == "int") {
       text_.line("{} {} {};", name, assign, random_.between(1, 3) * (random_.chance(50) ? 1 : 500000000));
     } else if (output.type == "index") {
       text_.line("{} {} j_index * 1000003 + {};", name, assign, random_.between(1, 3));
     } else if (output.type == "double") {
       text_.line("{} {} double({});", name, assign, term(1));
-    } else if (output.width > 1 && random_.chance(30)) {
+    } else if (output.width > 1 && output.type != "complex" && random_.chance(30)) {
       for (int k = 0; k < output.width; ++k) text_.line("{}.{} {} {};", name, "xyzw"[k], assign, term(1));
     } else {
-      text_.line("{} {} ({});", name, assign, term(output.width));
+      text_.line("{} {} ({});", name, assign, term(output));
     }
   }
 
@@ -375,7 +413,7 @@ class PipelineAuthor {
     const bool whole = output.type == "int" || output.type == "index";
     std::string value = whole ? output.type + "(i_index % 3)" : "(2.0 + bi)";
     if (output.type == "double") value = "double" + value;
-    if (output.width > 1) value = expressions_.vector_type() + value;
+    if (output.width > 1) value = output.type + value;
     const std::string guard = random_.chance(40) ? "if (bi < 0.25) " : "";
     const std::string& name = output.name;
     if (output.reduction == Reduction::Count)

@@ -92,6 +92,17 @@ def _copied_array(value: Any) -> Any:
     return value if _arrays.numpy is None else _arrays.numpy.array(value)
 
 
+def _as_complex(value: Any) -> Any:
+    """An array whose last axis has the real and the imaginary part, as an array of complex numbers in the same memory; an
+    array of complex numbers as it is."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        return value if value.is_complex() else torch.view_as_complex(value)
+    if value.dtype.kind == "c":
+        return value
+    return value.view("c8" if value.dtype.itemsize == 4 else "c16")[..., 0]
+
+
 class Call:
     """A call that is to be differentiated: what was given, by the names of fields, and how it is to be run."""
 
@@ -120,7 +131,9 @@ class Call:
         fields = self.forward.adjoint_fields if self.of else ()
         asked = {field.name for field in self.wanted}
         asked.update(field.name for field in fields if field.meaning == SAVED)
-        self.outputs = [field for _, field in self.forward._family.outputs if field.name in asked]
+        # Texts of derivatives declare complex outputs as vec2.
+        declared = {field.name: field for _, field in family.outputs}
+        self.outputs = [declared.get(field.name, field) for _, field in self.forward._family.outputs if field.name in asked]
         self._partners = {field.name: field.partner for field in fields if field.partner}
         self.one_set = self._is_one_set(same)
         lists, batches = self.options.get("lists"), self.options.get("batches")
@@ -186,7 +199,8 @@ class Call:
         # By position: a field may be called like an option.
         given = [known[name] for name in self.forward._family.arguments]
         results = self.forward(*given, outputs=names, **self.options)
-        return [results] if len(names) == 1 else list(results)
+        results = [results] if len(names) == 1 else list(results)
+        return [_as_complex(one) if field.is_complex else one for field, one in zip(self.outputs, results)]
 
     def gradients(
         self, values: Mapping[str, Any], results: Mapping[str, Any], adjoints: Mapping[str, Any], by: Sequence[str]

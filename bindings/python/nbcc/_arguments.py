@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from ._arrays import CPU, DOUBLE, ELEMENT_SIZES, Array, cast_to_write, describe, ndarray, plain_numpy
+from ._arrays import CPU, DOUBLE, ELEMENT_SIZES, Array, cast_to_write, describe, in_pairs, ndarray, plain_numpy
 from ._family import Family
 from ._fields import INPUT_I, INPUT_J, INPUT_PAIR, OUTPUT, PARAM, Field, is_read_by
 from ._handles import View
 from ._lists import Listing, PairRows, Values, values_by_group
-from ._numbers import as_doubles, is_shape_of, named, read, what_is_wrong, whole
+from ._numbers import as_doubles, has_complex, is_shape_of, named, pairs_of, read, shape_of, what_is_wrong, whole
 from ._streams import Order, handle_of
 
 _MISSING: Any = object()
@@ -77,11 +77,17 @@ class Arguments:
         if type(value) is Array:  # a bound array, which has been described already
             return value
         try:
+            if field.has_pairs and isinstance(value, (list, tuple)) and has_complex(value):
+                value = pairs_of(value)
             found = describe(value, order, convert=field.role != OUTPUT)
+            if field.has_pairs:
+                found = in_pairs(found)
         except TypeError as error:
             raise self._wrong(TypeError, field, str(error)) from error
         if found.element < 0:
             cast = "" if field.role == OUTPUT else cast_to_write(found, "i8" if field.integral else "f8")
+            if in_pairs(found) is not found:
+                cast = f"; a pipeline that declares '{field.name}' as complex reads it"
             raise self._wrong(TypeError, field, f"expected float32, float64, int32 or int64, got {found.dtype}{cast}")
         if field.role == OUTPUT:
             if found.readonly:
@@ -97,10 +103,10 @@ class Arguments:
         shape, strides, element = found.shape, found.strides, found.element
         if field.total:
             # The only row of a total; an axis of length 1 may be in front.
-            if shape == field.shape:
+            if shape == field.row:
                 shape, strides = (1, *shape), (0, *strides)
             elif shape[:1] != (1,):
-                raise self._wrong(ValueError, field, f"expected shape {field.shape} of a total, got {shape}")
+                raise self._wrong(ValueError, field, f"expected shape {field.row} of a total, got {shape}")
         rank = len(shape)
         if rank == 1 and field.components == 1:
             return (found.pointer, element, shape[0], strides[0], ELEMENT_SIZES[element], found.device)
@@ -109,34 +115,44 @@ class Arguments:
         if shape == (0,):  # an empty list has neither rows nor a type
             return (found.pointer, element, 0, 0, ELEMENT_SIZES[element], found.device)
         # (N, 2, 3) for two vectors: the numbers of a particle must be evenly spaced.
-        if rank == 3 and shape[1:] == field.shape and (strides[1] == shape[2] * strides[2] or shape[0] == 0):
+        if rank == 3 and shape[1:] == field.row and (strides[1] == shape[2] * strides[2] or shape[0] == 0):
             return (found.pointer, element, shape[0], strides[0], strides[2], found.device)
-        expected = "(N, " + ", ".join(map(str, field.shape)) + ")" if field.shape else "(N,)"
+        expected = "(N, " + ", ".join(map(str, field.row)) + ")" if field.row else "(N,)"
         if field.total:
-            expected, shape, strides = str(field.shape), found.shape, found.strides
+            expected, shape, strides = str(field.row), found.shape, found.strides
         hint = ""
         if rank == 2 and shape[0] == field.components and field.components > 1:
             hint = "; .T of it has that shape"
-        elif rank == 3 and shape[-2:] == field.shape:
+        elif rank == 3 and shape[-2:] == field.row:
             hint = f" with strides {strides}, where a particle's numbers are not evenly spaced"
+        if field.is_complex and shape[1:] == field.shape:
+            hint = " of real numbers; .astype(complex) of it is read"
+        if field.is_complex:
+            expected += f", or {expected[:-4]}{')' if field.shape else ',)'} of complex numbers"
         raise self._wrong(ValueError, field, f"expected shape {expected}, got {shape}{hint}")
 
     def _param(self, field: Field, value: Any, groups: Optional[int] = None) -> Tuple[float, ...]:
         if field.default is not None and value is field.default:
             return field.default
         try:
-            shape, given = read(value, field.type.startswith("bool"))
+            shape, given = read(self._in_pairs(field, value), field.type.startswith("bool"))
             values = as_doubles(given)
         except TypeError as error:
             raise self._wrong(TypeError, field, what_is_wrong(value, error)) from None
         if len(values) != field.components:
             wanted = "1 number" if field.components == 1 else f"{field.components} numbers"
             if groups is not None:
-                wanted += f", or shape {(groups, *field.shape)}"
+                wanted += f", or shape {(groups, *field.row)}"
             raise self._wrong(ValueError, field, f"expected {wanted}, got {len(values)}")
-        if shape != field.shape and not is_shape_of(shape, field.shape):
-            raise self._wrong(ValueError, field, f"expected shape {field.shape}, got {shape}")
+        if shape != field.row and not is_shape_of(shape, field.row):
+            raise self._wrong(ValueError, field, f"expected shape {field.row}, got {shape}")
         return values
+
+    @staticmethod
+    def _in_pairs(field: Field, value: Any) -> Any:
+        """The value of a param with complex numbers as pairs of real ones; real numbers are complex ones, too."""
+        is_complex = field.has_pairs and has_complex(value)
+        return pairs_of(value) if is_complex or (field.is_complex and shape_of(value) == field.shape) else value
 
     def _params(self, values: List[Any], groups: Optional[int]) -> Tuple[List[Param], List[Tuple[int, Values]]]:
         """Params with one value, and params with values by group. groups: number of groups or batches."""
@@ -148,6 +164,8 @@ class Arguments:
             found = None
             if values[k] is not self._held[k]:
                 try:
+                    if field.has_pairs and has_complex(values[k]):
+                        values[k] = pairs_of(values[k])
                     found = values_by_group(values[k], field, groups)
                 except TypeError as error:
                     raise self._wrong(TypeError, field, str(error)) from None

@@ -23,6 +23,15 @@ FLOAT, DOUBLE, INT32, INT64 = 0, 1, 2, 3  # nbcc_element
 ELEMENT_NAMES = ("float32", "float64", "int32", "int64")
 ELEMENT_SIZES = (4, 8, 4, 8)
 _BY_NAME = {name: element for element, name in enumerate(ELEMENT_NAMES)}
+COMPLEX_NAMES = ("complex64", "complex128")
+# The elements of the real and imaginary parts, by the names that `describe` gives to types.
+_BY_COMPLEX_NAME = {
+    **dict(zip(COMPLEX_NAMES, (FLOAT, DOUBLE))),
+    "<c8": FLOAT,
+    "<c16": DOUBLE,
+    "buffer format 'Zf'": FLOAT,
+    "buffer format 'Zd'": DOUBLE,
+}
 _BY_TYPESTR = {"<f4": FLOAT, "<f8": DOUBLE, "<i4": INT32, "<i8": INT64}
 _BY_FORMAT = {
     "f": FLOAT,
@@ -76,6 +85,18 @@ def describe(value: Any, order: Order, convert: bool = True) -> Array:
         if convert and numpy is not None and hasattr(value, "__array__"):
             return _of_numpy(numpy.asarray(value))
         raise TypeError(f"expected an array, got {type(value).__name__}") from None
+
+
+def in_pairs(found: Array) -> Array:
+    """An array of complex numbers as one of real numbers, with an axis for the real and the imaginary part behind the
+    others; another array as it is."""
+    element = _BY_COMPLEX_NAME.get(found.dtype)
+    if element is None:
+        return found
+    size = ELEMENT_SIZES[element]
+    return found._replace(
+        element=element, dtype=ELEMENT_NAMES[element], shape=(*found.shape, 2), strides=(*found.strides, size)
+    )
 
 
 def _materialized(value: Any, convert: bool) -> Any:

@@ -101,13 +101,13 @@ class Caller(Arguments):
             shape = (field.shape or (1,)) if field.total else (ni, *field.shape)
             element = INT64 if field.integral else real
             if inputs.like is None and ni > 0 and not field.total and ndarray.__module__ == "numpy":
-                value = new_numpy(shape, element, zeros)
+                value = new_numpy(shape, element, zeros, field.is_complex)
                 size = ELEMENT_SIZES[element]
                 view = (plain_numpy(value)[0], element, ni, size * field.components, size, CPU)
                 results.append((k, Result(value), view))
                 continue
             try:
-                made, where = new_result(inputs.like, shape, element, inputs.order, zeros)
+                made, where = new_result(inputs.like, shape, element, inputs.order, zeros, field.is_complex)
             except TypeError as error:
                 raise TypeError(f"{self._family.name}(): {error}") from error
             inputs.kept.append(where)

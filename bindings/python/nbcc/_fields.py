@@ -76,7 +76,8 @@ class DeviceChoice(NamedTuple):
 class Field(NamedTuple):
     """A field of a pipeline, as declared in its text.
 
-    role: "input_i", "input_j", "input_pair", "param" or "output". shape: shape per particle, () for a scalar.
+    role: "input_i", "input_j", "input_pair", "param" or "output". shape: shape per particle, () for a scalar and for a
+    complex number. components: real numbers per particle.
     integral: True for int, index, bool, and outputs that are indices. reduction: outputs only. default: params only,
     one number for each component; None if there is no default. total: True for an output(total), which has one value
     for the run, of that shape.
@@ -92,6 +93,20 @@ class Field(NamedTuple):
     default: Optional[Tuple[float, ...]]
     comment: str
     total: bool = False
+
+    @property
+    def is_complex(self) -> bool:
+        return self.type.startswith("complex")
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether its numbers may be given as complex numbers: also those of a vec2."""
+        return self.is_complex or self.type.startswith("vec2")
+
+    @property
+    def row(self) -> Tuple[int, ...]:
+        """The shape per particle in real numbers; of complex numbers the last axis is the real and imaginary part."""
+        return (*self.shape, 2) if self.is_complex else self.shape
 
     def __str__(self) -> str:
         return f"{self.role} {self.type} {self.name}"

@@ -126,7 +126,7 @@ def _fields_of(pipeline: ctypes.c_void_p) -> Tuple[Field, ...]:
 
 
 def _shape_of(type_: str, components: int) -> Tuple[int, ...]:
-    """The shape of a type: "real" (), "vec3" (3,), "float[4]" (4,), "vec3[2]" (2, 3), "real[9][27]" (9, 27)."""
+    """The shape of a type: "real" (), "complex" (), "vec3" (3,), "float[4]" (4,), "vec3[2]" (2, 3), "real[9][27]" (9, 27)."""
     match = re.fullmatch(r"(?:vec(\d)|\w+)((?:\[\d+\])*)", type_)
     if not match:
         return (components,) if components > 1 else ()

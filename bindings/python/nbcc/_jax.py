@@ -63,16 +63,17 @@ def _differentiable(plan: Call, names: List[str]) -> Any:
     def backward(saved: Any, adjoints_of_results: Any) -> Tuple[Any, ...]:
         values, results, wanted = saved
         adjoints = {
-            field.name: adjoint
+            field.name: jax.numpy.conj(adjoint)
             for field, adjoint in zip(plan.outputs, adjoints_of_results)
             if not field.integral and not isinstance(adjoint, jax.custom_derivatives.SymbolicZero)
         }
+        # JAX's derivative by a complex number is the conjugate of nbcc's and PyTorch's.
         if not adjoints:
             return (None,) * len(names)
         # A Python number stays one where jax.grad runs outside of jax.jit.
         known = dict(zip(names, map(jax.numpy.asarray, values)))
         by = [name for name in names if name in wanted and not plan.field(name).integral]
-        by = [name for name in by if jax.numpy.issubdtype(known[name].dtype, jax.numpy.floating)]
+        by = [name for name in by if jax.numpy.issubdtype(known[name].dtype, jax.numpy.inexact)]
         found = plan.gradients(known, {f.name: r for f, r in zip(plan.outputs, results)}, adjoints, by)
         gradients: List[Any] = []
         for name in names:
@@ -84,6 +85,8 @@ def _differentiable(plan: Call, names: List[str]) -> Any:
                     gradient = zeros.at[jax.numpy.asarray(plan.group_of_i())].add(gradient)
                 elif plan.field(name).role == PARAM:
                     gradient = gradient.sum(0)
+                if jax.numpy.iscomplexobj(known[name]):
+                    gradient = jax.lax.complex(gradient[..., 0], -gradient[..., 1])
                 gradient = gradient.reshape(known[name].shape).astype(known[name].dtype)
             gradients.append(gradient)  # None: 0
         return tuple(gradients)
@@ -119,11 +122,14 @@ def _shapes(plan: Call, values: Mapping[str, Any]) -> List[jax.ShapeDtypeStruct]
         raise TypeError(f"{plan.pipeline.name}() has no input_i: ni= must tell the number of i-particles")
     options = plan.pipeline._family.options
     double = (plan.options.get("precision") or options.precision) == "double" or any(
-        getattr(value, "dtype", None) == numpy.float64 for _, value in inputs
+        getattr(value, "dtype", None) in (numpy.float64, numpy.complex128) for _, value in inputs
     )
-    real = jax.dtypes.canonicalize_dtype(numpy.float64 if double else numpy.float32)
-    whole = jax.dtypes.canonicalize_dtype(numpy.int64)
+    real, paired, whole = map(
+        jax.dtypes.canonicalize_dtype,
+        (numpy.float64, numpy.complex128, numpy.int64) if double else (numpy.float32, numpy.complex64, numpy.int64),
+    )
     shapes = [field.shape if field.total else (ni, *field.shape) for field in plan.outputs]
     return [
-        jax.ShapeDtypeStruct(shape, whole if field.integral else real) for shape, field in zip(shapes, plan.outputs)
+        jax.ShapeDtypeStruct(shape, whole if field.integral else paired if field.is_complex else real)
+        for shape, field in zip(shapes, plan.outputs)
     ]

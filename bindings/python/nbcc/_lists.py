@@ -363,7 +363,7 @@ class Values(NamedTuple):
 def is_by_group(value: Any, field: Field, groups: int) -> bool:
     """True if the value's shape is that of the param with an additional first axis of length `groups`."""
     found = shape_of(value)
-    return found == (groups,) == (0,) or (found[:1] == (groups,) and is_shape_of(found[1:], field.shape))
+    return found == (groups,) == (0,) or (found[:1] == (groups,) and is_shape_of(found[1:], field.row))
 
 
 def values_by_group(value: Any, field: Field, groups: int) -> Optional[Values]:

@@ -27,6 +27,24 @@ def read(value: Any, is_bool: bool = False) -> Numbers:
     return Numbers(_read(value, is_bool, values), values)
 
 
+def has_complex(value: Any) -> bool:
+    """True for a complex number, an array of such, and a list with one."""
+    if isinstance(value, (list, tuple)):
+        return any(map(has_complex, value))
+    if isinstance(value, numbers.Complex):
+        return not isinstance(value, numbers.Real)
+    return "complex" in str(getattr(value, "dtype", ""))
+
+
+def pairs_of(value: Any) -> Any:
+    """Complex numbers as nested lists of real numbers, whose last axis has the real and the imaginary part."""
+    if hasattr(value, "shape"):
+        value = _plain(value)
+    if isinstance(value, (list, tuple)):
+        return [pairs_of(one) for one in value]
+    return [value.real, value.imag] if isinstance(value, numbers.Complex) else [_number(value, False), 0.0]
+
+
 def what_is_wrong(value: Any, error: TypeError) -> str:
     """The message of an error of `read`, with the type of the value unless the message has it."""
     message = str(error)

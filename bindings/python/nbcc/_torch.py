@@ -76,6 +76,8 @@ class _Sum(torch.autograd.Function):  # type: ignore[misc]
                     gradient = gradient.new_zeros(plan.groups, *gradient.shape[1:]).index_add(0, groups, gradient)
                 elif plan.field(name).role == PARAM:
                     gradient = gradient.sum(0)
+                if like.is_complex():
+                    gradient = torch.view_as_complex(gradient.reshape(*like.shape, 2).contiguous())
                 gradient = gradient.reshape(like.shape).to(device=like.device, dtype=like.dtype)
             gradients.append(gradient)
         return (None, None, *gradients)

@@ -1,0 +1,223 @@
+// Complex numbers -> nodes. Part of lowering (lower.h). Entry points: complex_arithmetic(), complex_function(). A
+// complex number has two components of type Real. A part that is the constant 0, as in a real number or in 2.0i, takes
+// no part in arithmetic: 2.0i * z costs two products, not four.
+#include <fmt/core.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+
+#include "compiler/source/lower.h"
+
+namespace nbcc::lowering {
+
+namespace {
+
+constexpr Shape kComplex{.scalar = Type::Real, .length = 0, .width = 2, .columns = 0, .is_complex = true};
+
+// Powers with whole exponents up to this are products. Others are computed from the modulus and the argument.
+constexpr int kMaxProducts = 16;
+
+}  // namespace
+
+// Builds the nodes of complex numbers at one place of the text.
+class ComplexNodes {
+ public:
+  ComplexNodes(Lowering& lowering, clang::SourceLocation where) : lowering_(lowering), where_(where) {}
+
+  // A part that is kNone is 0.
+  struct Complex {
+    NodeId re = kNone, im = kNone;
+    bool is_real() const { return im == kNone; }
+    bool is_imaginary() const { return re == kNone; }
+  };
+
+  // 0 itself has a real part.
+  Complex parts(const Value& value) const {
+    const auto part = [&](std::size_t c) { return lowering_.cast(value.parts[c], Type::Real, where_); };
+    if (!value.shape.is_complex) return {part(0), kNone};
+    const Complex z{part(0), part(1)};
+    if (is(z.im, 0)) return {z.re, kNone};
+    return is(z.re, 0) ? Complex{kNone, z.im} : z;
+  }
+  Value value(Complex z) const { return {kComplex, {or_zero(z.re), or_zero(z.im)}}; }
+
+  Complex sum(Complex a, Complex b) const { return {add(a.re, b.re), add(a.im, b.im)}; }
+  Complex difference(Complex a, Complex b) const { return {subtract(a.re, b.re), subtract(a.im, b.im)}; }
+  Complex product(Complex a, Complex b) const {
+    return {subtract(multiply(a.re, b.re), multiply(a.im, b.im)), add(multiply(a.re, b.im), multiply(a.im, b.re))};
+  }
+  Complex quotient(Complex a, Complex b) const;
+  Complex exponential(Complex z) const;
+  Complex logarithm(Complex z) const;
+  Complex root(Complex z) const;
+  Complex power(Complex z, Complex exponent) const;
+  Complex polar(NodeId modulus, NodeId argument) const {
+    return {multiply(modulus, unary(Op::Cos, argument)), multiply(modulus, unary(Op::Sin, argument))};
+  }
+  NodeId modulus(Complex z) const {
+    if (z.is_real() || z.is_imaginary()) return unary(Op::Abs, z.is_real() ? z.re : z.im);
+    return binary(Op::Hypot, z.re, z.im);
+  }
+  NodeId norm(Complex z) const { return add(multiply(z.re, z.re), multiply(z.im, z.im)); }
+  NodeId argument(Complex z) const { return binary(Op::Atan2, or_zero(z.im), or_zero(z.re)); }
+  NodeId negative(NodeId x) const { return x == kNone ? kNone : unary(Op::Neg, x); }
+  NodeId or_zero(NodeId x) const { return x == kNone ? number(0) : x; }
+
+ private:
+  NodeId number(double x) const { return lowering_.graph_->constant(x); }
+  bool is(NodeId x, double value) const { return x != kNone && lowering_.graph_->is_constant(x, value); }
+  NodeId unary(Op op, NodeId x) const { return lowering_.unary(op, x, where_); }
+  NodeId binary(Op op, NodeId x, NodeId y) const { return lowering_.binary(op, x, y, where_); }
+  NodeId select(NodeId condition, NodeId yes, NodeId no) const { return lowering_.select(condition, yes, no, where_); }
+  NodeId add(NodeId x, NodeId y) const { return x == kNone ? y : y == kNone ? x : binary(Op::Add, x, y); }
+  NodeId subtract(NodeId x, NodeId y) const {
+    return x == kNone ? negative(y) : y == kNone ? x : binary(Op::Sub, x, y);
+  }
+  NodeId multiply(NodeId x, NodeId y) const {
+    if (x == kNone || y == kNone) return kNone;
+    return is(x, 1) ? y : is(y, 1) ? x : binary(Op::Mul, x, y);
+  }
+  NodeId divide(NodeId x, NodeId y) const { return x == kNone ? kNone : binary(Op::Div, x, y); }
+  std::optional<int> whole_exponent(Complex exponent) const;
+
+  Lowering& lowering_;
+  clang::SourceLocation where_;
+};
+
+// The divisor is scaled by its larger part, so that its square neither overflows nor vanishes.
+ComplexNodes::Complex ComplexNodes::quotient(Complex a, Complex b) const {
+  if (b.is_real()) return {divide(a.re, b.re), divide(a.im, b.re)};
+  if (b.is_imaginary()) return {divide(a.im, b.im), negative(divide(a.re, b.im))};
+  const NodeId scale = binary(Op::Div, number(1), binary(Op::Max, unary(Op::Abs, b.re), unary(Op::Abs, b.im)));
+  const Complex scaled{multiply(b.re, scale), multiply(b.im, scale)};
+  const Complex turned = product(a, {scaled.re, negative(scaled.im)});
+  const NodeId factor = binary(Op::Div, scale, norm(scaled));
+  return {multiply(turned.re, factor), multiply(turned.im, factor)};
+}
+
+ComplexNodes::Complex ComplexNodes::exponential(Complex z) const {
+  if (z.is_real()) return {unary(Op::Exp, z.re), kNone};
+  if (z.is_imaginary()) return {unary(Op::Cos, z.im), unary(Op::Sin, z.im)};
+  return polar(unary(Op::Exp, z.re), z.im);
+}
+
+// log|z| is log(m) + log(1 + (n/m)^2) / 2 with the larger part m and the smaller part n: exact to rounding for any |z|,
+// also near 1. Select, not Max and Min: where the parts are equal, the derivatives of m and n must be of different
+// ones.
+ComplexNodes::Complex ComplexNodes::logarithm(Complex z) const {
+  if (z.is_real() || z.is_imaginary()) return {unary(Op::Log, modulus(z)), argument(z)};
+  const NodeId re = unary(Op::Abs, z.re), im = unary(Op::Abs, z.im);
+  const NodeId re_is_larger = binary(Op::Le, im, re);
+  const NodeId larger = select(re_is_larger, re, im), smaller = select(re_is_larger, im, re);
+  const NodeId ratio = select(binary(Op::Eq, larger, number(0)), number(0), binary(Op::Div, smaller, larger));
+  const NodeId rest = unary(Op::Log1p, binary(Op::Mul, ratio, ratio));
+  return {binary(Op::Add, unary(Op::Log, larger), binary(Op::Mul, number(0.5), rest)), argument(z)};
+}
+
+// The root with a real part that is not negative; its imaginary part has the sign of that of z.
+ComplexNodes::Complex ComplexNodes::root(Complex z) const {
+  const NodeId re = or_zero(z.re), im = or_zero(z.im);
+  const auto half = [&](NodeId x) { return binary(Op::Mul, number(0.5), x); };
+  // The larger part of the root, without cancellation; the other part follows from it, as 2 * re * im is the im of z.
+  const NodeId larger = unary(Op::Sqrt, binary(Op::Add, half(unary(Op::Abs, re)), half(modulus(z))));
+  const NodeId other =
+      select(binary(Op::Eq, larger, number(0)), number(0), binary(Op::Div, half(unary(Op::Abs, im)), larger));
+  const NodeId in_right_half = binary(Op::Le, number(0), re);
+  return {select(in_right_half, larger, other), binary(Op::CopySign, select(in_right_half, other, larger), im)};
+}
+
+std::optional<int> ComplexNodes::whole_exponent(Complex exponent) const {
+  if (!exponent.is_real() || !lowering_.graph_->is_constant(exponent.re)) return std::nullopt;
+  const double n = lowering_.graph_->constant_value(exponent.re);
+  if (std::abs(n) > kMaxProducts || n != std::trunc(n)) return std::nullopt;
+  return int(n);
+}
+
+ComplexNodes::Complex ComplexNodes::power(Complex z, Complex exponent) const {
+  if (const std::optional<int> n = whole_exponent(exponent)) {
+    Complex result{number(1), kNone}, square = z;
+    for (int bits = std::abs(*n); bits > 0; bits /= 2) {
+      if (bits % 2 == 1) result = product(result, square);
+      if (bits > 1) square = product(square, square);
+    }
+    return *n < 0 ? quotient({number(1), kNone}, result) : result;
+  }
+  if (exponent.is_real())
+    return polar(binary(Op::Pow, modulus(z), exponent.re), binary(Op::Mul, exponent.re, argument(z)));
+  return exponential(product(exponent, logarithm(z)));
+}
+
+Value Lowering::complex_arithmetic(Op op, const Value& a, const Value& b, clang::SourceLocation where) {
+  const ComplexNodes nodes(*this, where);
+  const auto x = nodes.parts(a), y = nodes.parts(b);
+  switch (op) {
+    case Op::Add:
+      return nodes.value(nodes.sum(x, y));
+    case Op::Sub:
+      return nodes.value(nodes.difference(x, y));
+    case Op::Mul:
+      return nodes.value(nodes.product(x, y));
+    default:
+      return nodes.value(nodes.quotient(x, y));
+  }
+}
+
+// A built-in function with a complex argument.
+Value Lowering::complex_function(const std::string& name, const std::vector<Value>& arguments,
+                                 clang::SourceLocation where) {
+  const ComplexNodes nodes(*this, where);
+  if (name == "select") {
+    Value result{kComplex, {}};
+    for (std::size_t c = 0; c < 2; ++c)
+      result.parts.push_back(
+          select(cast(arguments[0].parts[0], Type::Bool, where), arguments[1].parts[c], arguments[2].parts[c], where));
+    return result;
+  }
+  const auto z = nodes.parts(arguments[0]);
+  const auto real = [](NodeId node) { return Value{{Type::Real, 0, 1}, {node}}; };
+  if (name == "imag") return real(nodes.or_zero(z.im));
+  if (name == "abs") return real(nodes.modulus(z));
+  if (name == "norm") return real(nodes.norm(z));
+  if (name == "arg") return real(nodes.argument(z));
+  if (name == "conj") return nodes.value({z.re, nodes.negative(z.im)});
+  if (name == "exp") return nodes.value(nodes.exponential(z));
+  if (name == "log") return nodes.value(nodes.logarithm(z));
+  if (name == "sqrt") return nodes.value(nodes.root(z));
+  if (name == "pow") return nodes.value(nodes.power(z, nodes.parts(arguments[1])));
+  throw Rejected{where, fmt::format("'{}' of a complex number is not in the language", name)};
+}
+
+// complex(re, im), and the conversions and copies that Clang inserts.
+Value Lowering::complex_of(const clang::CXXConstructExpr* expression) {
+  const clang::SourceLocation where = expression->getExprLoc();
+  if (expression->getNumArgs() == 0) throw Rejected{where, "complex() has no value; write complex(0)"};
+  Value value = evaluate(expression->getArg(0));
+  if (value.shape.is_complex) return value;
+  value = {kComplex, {cast(value.parts[0], Type::Real, where), graph_->constant(0)}};
+  if (expression->getNumArgs() > 1) value.parts[1] = cast(evaluate(expression->getArg(1)).parts[0], Type::Real, where);
+  return value;
+}
+
+// 2.0i
+Value Lowering::imaginary_literal(const clang::UserDefinedLiteral* literal) {
+  const clang::Expr* const number = literal->getCookedLiteral();
+  double value = 0;
+  if (const auto* integer = llvm::dyn_cast<clang::IntegerLiteral>(number)) {
+    value = integer->getValue().roundToDouble();
+  } else {
+    const auto* real = llvm::cast<clang::FloatingLiteral>(number);
+    warn_of_range(real);
+    value = real->getValueAsApproximateDouble();
+  }
+  return {kComplex, {graph_->constant(0), graph_->constant(value, Type::Real, location(literal->getExprLoc()))}};
+}
+
+// real(z), which to Clang is a conversion.
+Value Lowering::real_part(const clang::CXXMemberCallExpr* expression) {
+  if (!llvm::isa<clang::CXXConversionDecl>(expression->getMethodDecl()))
+    throw Rejected{expression->getExprLoc(), "member functions are not in the language"};
+  return {{Type::Real, 0, 1}, {evaluate(expression->getImplicitObjectArgument()).parts[0]}};
+}
+
+}  // namespace nbcc::lowering
