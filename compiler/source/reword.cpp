@@ -158,10 +158,9 @@ std::string reword(std::string message, std::string_view line, int column,
   if (begins("use of undeclared identifier") && message.find("did you mean") == std::string::npos)
     return message + did_you_mean(first, WordKind::Value);
   if (begins("unknown type name") && message.find("did you mean") == std::string::npos)
-    return message +
-           did_you_mean(
-               first, WordKind::Type,
-               "; the types are real, float, double, int, unsigned, index, bool, complex, vec2 to vec4 and mat2 to mat4");
+    return message + did_you_mean(first, WordKind::Type,
+                                  "; the types are real, float, double, int, unsigned, index, bool, complex, vec2 to "
+                                  "vec4 and mat2 to mat4");
   if (begins("no member named") && is_built_in(first)) return fmt::format("'{0}' is a function; write {0}(v)", first);
   if (begins("no member named") && is_matrix(second))
     return fmt::format("a {} has the rows [0] to [{}], and no '{}'", second, second.back() - '1', first);

@@ -150,7 +150,7 @@ typedef enum nbcc_reduction {
 typedef struct nbcc_field {
   const char* name;
   nbcc_role role;
-  const char* type;         /* as declared: "real", "vec3", "int", "float[4]" */
+  const char* type;         /* as declared: "real", "vec3", "complex", "int", "float[4]" */
   const char* comment;      /* the comment after the declaration, or "" */
   int components;           /* numbers per particle */
   int integral;             /* 1: int, index or bool, or an argmin/argmax output */

@@ -1,0 +1,31 @@
+# Compiled libraries with complex numbers, from C, C++ and Fortran: arrays, params, sums and totals.
+#
+#   cmake -DBUILD=nbcc's build folder -DSOURCE=nbcc's source -DSCRATCH=an empty folder to be -P complex.cmake
+cmake_minimum_required(VERSION 3.22)
+include(${CMAKE_CURRENT_LIST_DIR}/must.cmake)
+set(programs ${SOURCE}/tests/library/complex)
+find_program(c_compiler NAMES cc gcc clang)
+if(NOT c_compiler)
+  message("skipped: there is no C compiler")
+  return()
+endif()
+find_program(cpp_compiler NAMES c++ g++ clang++)
+find_program(fortran_compiler NAMES gfortran)
+file(REMOVE_RECURSE ${SCRATCH})
+file(MAKE_DIRECTORY ${SCRATCH})
+must(${BUILD}/bin/nbcc compile ${programs}/waves.pipe --fortran --precision double --force -o libcomplexes.so
+  --rpath ${BUILD}/lib)
+set(strict -Wall -Wextra -Werror -I. -I${BUILD}/include)
+set(libraries -L. -lcomplexes -L${BUILD}/lib -lnbcc_runtime -lm -Wl,-rpath,${SCRATCH}:${BUILD}/lib)
+must(${c_compiler} -std=c11 ${strict} ${programs}/from_c.c -o from_c ${libraries})
+must(${SCRATCH}/from_c)
+if(cpp_compiler)
+  must(${cpp_compiler} -std=c++20 ${strict} -I${SOURCE} ${programs}/from_cpp.cpp -o from_cpp ${libraries})
+  must(${SCRATCH}/from_cpp)
+endif()
+if(fortran_compiler)
+  must(${fortran_compiler} -Wall ${SOURCE}/bindings/fortran/nbcc.f90 complexes.f90 ${programs}/from_fortran.f90
+    -o from_fortran ${libraries})
+  must(${SCRATCH}/from_fortran)
+endif()
+file(REMOVE_RECURSE ${SCRATCH})
