@@ -13,7 +13,7 @@
 
 #include "mpi/nbcc_mpi.hpp"
 #include "tests/support/folders.h"
-#include "tests/support/mpi_ranks.h"
+#include "tests/mpi/mpi_ranks.h"
 #include "tests/support/tolerance.h"
 
 namespace {
