@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "mpi/nbcc_mpi.hpp"
-#include "tests/support/folders.h"
 #include "tests/mpi/mpi_ranks.h"
+#include "tests/support/folders.h"
 #include "tests/support/tolerance.h"
 
 namespace {
