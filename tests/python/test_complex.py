@@ -219,6 +219,31 @@ def test_gradients_follow_jax(pipe, precision):
     check([jax.jit(lambda q: pipe(XI, XJ, q, outputs="phi"))(given[2])], expected())
 
 
+@pytest.mark.skipif("cuda:0" not in nbcc.info()["devices"], reason="no GPU")
+@pytest.mark.parametrize("library", ["torch", "cupy", "jax", "numpy"])
+def test_arrays_of_the_gpu(precision, library):
+    module = pytest.importorskip(library)
+    pipe = nbcc.compile(source=TEXT, precision=precision, device="cuda")
+    if library == "jax":
+        module.config.update("jax_enable_x64", True)
+    to_gpu = {
+        "torch": lambda value: module.tensor(value, device="cuda"),
+        "cupy": lambda value: module.asarray(value),
+        "jax": lambda value: module.numpy.asarray(value),
+        "numpy": lambda value: value,
+    }[library]
+    back = {"torch": lambda value: value.cpu().numpy(), "cupy": lambda value: value.get()}.get(library, np.asarray)
+    for q in (Q, Q.astype("c8"), np.stack([Q.real, Q.imag], 1)):
+        results = pipe(to_gpu(XI), to_gpu(XJ), to_gpu(q), k=1 - 0.5j)
+        check(map(back, results), expected(k=1 - 0.5j))
+    if library == "torch":
+        conjugate = to_gpu(Q.conj()).conj()
+        assert conjugate.is_conj()
+        phi = module.zeros(14, dtype=module.complex128, device="cuda")[::2]
+        pipe(to_gpu(XI), to_gpu(XJ), conjugate, outputs="phi", out=phi)
+        check([back(phi)], expected())
+
+
 def test_without_numpy_results_are_pairs():
     import subprocess
     import sys
