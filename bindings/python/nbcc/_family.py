@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from functools import lru_cache
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from . import _library
 from ._fields import CPU, INPUT_I, INPUT_J, INPUT_PAIR, OUTPUT, PARAM, DeviceChoice, Options, Search
 from ._handles import Kernel, open_device
+
+
+@lru_cache(maxsize=None)
+def result_type(name: str, outputs: Tuple[str, ...]) -> Any:
+    """The type of the results of a pipeline, a named tuple of its outputs. A name that Python reserves becomes _0, _1,
+    ... A result pickles as the name of the pipeline, the names of the outputs and the values."""
+    made: Any = namedtuple(f"{name}_result", outputs, rename=True)
+    made.__reduce__ = lambda self: (_result_of, (name, outputs, tuple(self)))
+    return made
+
+
+def _result_of(name: str, outputs: Tuple[str, ...], values: Tuple[Any, ...]) -> Any:
+    return result_type(name, outputs)(*values)
 
 
 class Family:
@@ -45,7 +59,6 @@ class Family:
         self.counts_are_given = not {INPUT_I, INPUT_J} <= {field.role for _, field in self.inputs}
         self.of_pairs = [field for _, field in self.inputs if field.role == INPUT_PAIR]
         self.arguments = {field.name: k for k, field in enumerate(self.fields) if field.role != OUTPUT}
-        self._result_types: Dict[Tuple[str, ...], Callable[..., Any]] = {}
         self.result = self.result_type(tuple(field.name for _, field in self.outputs))
 
     def kernel(self, device: str, options: Options) -> Kernel:
@@ -66,8 +79,8 @@ class Family:
         ]
 
     def result_type(self, names: Tuple[str, ...]) -> Callable[..., Any]:
-        made = self._result_types.get(names)
-        if made is None:
-            # A name that Python reserves becomes _0, _1, ...
-            made = self._result_types.setdefault(names, namedtuple(f"{self.name}_result", names, rename=True))
+        made: Callable[..., Any] = result_type(self.name, names)
         return made
+
+    def __reduce__(self) -> Any:
+        return Family, (self.text, self.filename, self.options, self.device, self._choice, self.search)

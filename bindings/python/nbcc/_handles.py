@@ -35,17 +35,21 @@ class _Handle:
 
     # The module is a default argument, because its global name may be deleted when the interpreter exits.
     def __del__(self, library: Any = _library) -> None:
-        if self.pointer and self.generation == library.generation:
-            type(self)._close(self.pointer)
+        pointer = getattr(self, "pointer", None)  # None: __init__ has not run
+        if pointer and self.generation == library.generation:
+            type(self)._close(pointer)
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"a {type(self).__name__.lower()} of nbcc belongs to its process: it is neither copied nor pickled")
 
 
 class Device(_Handle):
-    __slots__ = ("name", "description")
+    __slots__ = ("name", "choice", "description")
     _close = lib.nbcc_device_close
 
     def __init__(self, name: str, choice: DeviceChoice) -> None:
         super().__init__()
-        self.name = name
+        self.name, self.choice = name, choice
         options = DeviceOptions(
             ctypes.sizeof(DeviceOptions),
             choice.threads,
@@ -61,6 +65,9 @@ class Device(_Handle):
             place,
         )
         self.description = decode(lib.nbcc_device_name(self.pointer))
+
+    def __reduce__(self) -> Any:
+        return open_device, (self.name, self.choice)
 
 
 _devices: Dict[Tuple[int, str, DeviceChoice], Device] = {}

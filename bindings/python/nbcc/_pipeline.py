@@ -27,13 +27,23 @@ class Pipeline(Caller):
     """A compiled pipeline; calling it sums over all j for every i, see `__call__`. Made by `compile`.
 
     One object may be called from several threads at once: each call has a sum of its own, and the GIL is released
-    while it runs.
+    while it runs. A pipeline pickles as its text, its name and its options, and is compiled again where it arrives,
+    unless the kernel is in the cache there. A copy of a pipeline is the pipeline itself, which never changes.
     """
 
     def __init__(self, family: Family, adjoint_fields: Tuple[AdjointField, ...] = ()) -> None:
         super().__init__(family)
         self._adjoints = Adjoints(self.adjoint)
         self._adjoint_fields = adjoint_fields
+
+    def __reduce__(self) -> Any:
+        return Pipeline, (self._family, self._adjoint_fields)
+
+    def __copy__(self) -> Pipeline:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Pipeline:
+        return self
 
     def __call__(self, /, *arrays: Any, **keywords: Any) -> Any:
         torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
@@ -196,7 +206,8 @@ class Pipeline(Caller):
 
 
 class BoundPipeline(Caller):
-    """A pipeline that holds its j-particles. Made by `Pipeline.bind`; called with what is left, see `Pipeline`."""
+    """A pipeline that holds its j-particles. Made by `Pipeline.bind`; called with what is left, see `Pipeline`. Pickles
+    with its arrays."""
 
     def __init__(self, family: Family, arrays: Tuple[Any, ...], fields: Dict[str, Any], stream: Any) -> None:
         super().__init__(family)
@@ -220,6 +231,10 @@ class BoundPipeline(Caller):
         self._given = {family.arguments[name]: value for name, value in given.items()}
         self._describe(stream)
         self._resident = True
+
+    def __reduce__(self) -> Any:
+        given = {self._family.fields[k].name: value for k, value in self._given.items()}
+        return BoundPipeline, (self._family, (), given, None)
 
     def _describe(self, stream: Any) -> None:
         order = Order(None if stream is None else handle_of(stream))
