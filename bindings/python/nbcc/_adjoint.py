@@ -14,6 +14,7 @@ from ._call import OPTIONS
 from ._family import Family
 from ._fields import INPUT_I, INPUT_J, INPUT_PAIR, PARAM, Field
 from ._lists import is_by_group, listing_of
+from ._numbers import has_complex, shape_of
 
 # Keywords of a call that have no meaning where a derivative is taken.
 _REFUSED = ("out", "accumulate")
@@ -92,6 +93,15 @@ def _copied_array(value: Any) -> Any:
     return value if _arrays.numpy is None else _arrays.numpy.array(value)
 
 
+def _complex_param(field: Field, value: Any) -> Any:
+    """The value of a complex param as complex numbers, if it is real numbers; any other value as it is."""
+    if field.role != PARAM or not field.is_complex or has_complex(value) or shape_of(value) != field.shape:
+        return value
+    if isinstance(value, (list, tuple)):
+        return [complex(number) for number in value]
+    return value * (1 + 0j)  # also a tensor, whose derivative goes on to it
+
+
 def _as_complex(value: Any) -> Any:
     """An array whose last axis has the real and the imaginary part, as an array of complex numbers in the same memory; an
     array of complex numbers as it is."""
@@ -122,7 +132,10 @@ class Call:
         copies: Dict[int, Any] = {}
         values = [_copied(value, copies) for value in pipeline._match(arrays, named)]
         self.options = {name: _copied(value, copies, tensors=True) for name, value in self.options.items()}
-        self.values = {family.fields[k].name: values[k] for k in family.arguments.values()}
+        # Texts of derivatives declare complex fields as vec2, to which a real number is none.
+        self.values = {
+            family.fields[k].name: _complex_param(family.fields[k], values[k]) for k in family.arguments.values()
+        }
         wanted = pipeline._wanted(self.options.pop("outputs", None))
         self.wanted = [field for _, field in wanted]
         self.of = [field.name for field in self.wanted if not field.integral]
@@ -131,7 +144,6 @@ class Call:
         fields = self.forward.adjoint_fields if self.of else ()
         asked = {field.name for field in self.wanted}
         asked.update(field.name for field in fields if field.meaning == SAVED)
-        # Texts of derivatives declare complex outputs as vec2.
         declared = {field.name: field for _, field in family.outputs}
         self.outputs = [declared.get(field.name, field) for _, field in self.forward._family.outputs if field.name in asked]
         self._partners = {field.name: field.partner for field in fields if field.partner}

@@ -15,8 +15,9 @@ from ._handles import Kernel, open_device
 def result_type(name: str, outputs: Tuple[str, ...]) -> Any:
     """The type of the results of a pipeline, a named tuple of its outputs. A name that Python reserves becomes _0, _1,
     ... A result pickles as the name of the pipeline, the names of the outputs and the values."""
-    made: Any = namedtuple(f"{name}_result", outputs, rename=True)
-    made.__reduce__ = lambda self: (_result_of, (name, outputs, tuple(self)))
+    make: Any = namedtuple  # mypy knows it for names that are constants only
+    made = make(f"{name}_result", outputs, rename=True)
+    made.__reduce__ = lambda result: (_result_of, (name, outputs, tuple(result)))
     return made
 
 

@@ -190,6 +190,23 @@ class Pipeline(Caller):
         """
         return BoundPipeline(self._family, arrays, fields, stream)
 
+    def operator(self, /, *arrays: Any, **keywords: Any) -> Any:
+        """The sums as a product of a matrix and a vector: a scipy.sparse.linalg.LinearOperator, for arrays of CuPy a
+        cupyx.scipy.sparse.linalg.LinearOperator. No matrix is stored.
+
+        The vector is the input of j that is not given: `coulomb.operator(xi, xj, outputs="pot")` takes charges to
+        potentials. The output must be linear in it; a sum that is not raises ValueError. The shape is (numbers of the
+        output, numbers of the input), (ni, nj) for numbers of each particle; vectors have one axis, with the numbers of a
+        particle next to each other.
+
+        matvec and matmat are sums of this pipeline, rmatvec and rmatmat sums of its adjoint: products with the conjugate
+        transpose. arrays, keywords: as of calls, params, `outputs` (one name), `tolerance`, `pairs`, `lists` and
+        `exclusions` too. Arrays of the host are copied. Needs SciPy, or CuPy.
+        """
+        from ._operator import operator_of
+
+        return operator_of(self, arrays, keywords)
+
     def __repr__(self) -> str:
         options = self._family.options
         inputs = [_signature(field) for field in self.fields if field.role != OUTPUT]

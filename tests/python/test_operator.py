@@ -1,0 +1,153 @@
+"""Pipelines as linear operators of SciPy: products and transposed products against the matrix of all pairs."""
+
+import numpy as np
+import pytest
+
+import nbcc
+from conftest import PIPELINES
+
+sparse = pytest.importorskip("scipy.sparse.linalg")
+pytestmark = pytest.mark.filterwarnings("ignore::nbcc.PipelineWarning")  # some texts use not every field
+random = np.random.default_rng(8)
+XI, XJ = random.random((9, 3)), random.random((14, 3))
+D = XI[:, None] - XJ[None]
+R = np.sqrt((D**2).sum(2))
+HEAD = "input_i vec3 xi; input_j vec3 xj; input_i real a; input_j {} q; param real k = 2;\n"
+PAIR = "vec3 d = xi - xj; real r = length(d);\n"
+A = random.random(9)
+
+
+def compiled(text, kind="real"):
+    return nbcc.compile(source=HEAD.format(kind) + text, precision="double")
+
+
+# Texts, kind of q, and the matrix.
+CASES = {
+    "numbers": ("real", "output(sum) real s;" + PAIR + "s += a * q * exp(-k * r);", lambda: A[:, None] * np.exp(-2 * R)),
+    "vectors": ("real", "output(sum) vec3 s;" + PAIR + "s += q * d * a;", lambda: (A[:, None, None] * D).transpose(0, 2, 1).reshape(27, 14)),
+    "of vectors": (
+        "vec3",
+        "output(sum) real s;" + PAIR + "s += dot(q, d);",
+        lambda: D.reshape(9, 42),
+    ),
+    "complex": ("complex", "output(sum) complex s;" + PAIR + "s += q * exp(1i * k * r) * a;", lambda: A[:, None] * np.exp(2j * R)),
+    "real to complex": ("real", "output(sum) complex s;" + PAIR + "s += q * exp(1i * k * r);", lambda: np.exp(2j * R)),
+    "complex arrays": (
+        "complex",
+        "output(sum) complex s[2];" + PAIR + "s[0] += q * r; s[1] += 1i * q;",
+        lambda: np.stack([R + 0j, np.full_like(R, 1, complex) * 1j], 1).reshape(18, 14),
+    ),
+    "finished": ("real", "output(sum) real s;" + PAIR + "s += q * r; void finish() { s = 2.0 * s * a; }", lambda: 2 * A[:, None] * R),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_products(case):
+    kind, text, matrix = CASES[case]
+    matrix = matrix()
+    operator = compiled(text, kind).operator(XI, XJ, A)
+    assert isinstance(operator, sparse.LinearOperator)
+    assert operator.shape == matrix.shape and operator.dtype == matrix.dtype
+    for is_complex in (False, True):
+        v, u = (random.normal(size=(n, 2)) @ [1, 1j * is_complex] for n in matrix.shape[::-1])
+        v, u = (v, u) if is_complex else (v.real, u.real)
+        if kind == "complex" or is_complex is False or np.iscomplexobj(matrix) or case == "numbers":
+            assert np.allclose(operator.matvec(v), matrix @ v, rtol=1e-12)
+            assert np.allclose(operator.rmatvec(u), matrix.conj().T @ u, rtol=1e-12)
+    block = random.normal(size=(matrix.shape[1], 3))
+    assert np.allclose(operator @ block, matrix @ block, rtol=1e-12)
+    assert np.allclose(operator.H @ (operator @ block), matrix.conj().T @ (matrix @ block), rtol=1e-12)
+
+
+def test_options_of_calls():
+    text = "output(sum) real s;" + PAIR + "s += q * exp(-k * r) + 0.0 * a * q;"
+    pipe = compiled(text)
+    matrix, v, u = np.exp(-3 * R), random.normal(size=14), random.normal(size=9)
+    one = pipe.operator(XI, XJ, A, k=3.0)
+    assert np.allclose(one @ v, matrix @ v) and np.allclose(one.rmatvec(u), matrix.T @ u)
+    excluded = (np.arange(10), np.arange(9))
+    without = matrix.copy()
+    without[np.arange(9), np.arange(9)] = 0
+    one = pipe.operator(XI, XJ, A, k=3.0, exclusions=excluded)
+    assert np.allclose(one @ v, without @ v) and np.allclose(one.rmatvec(u), without.T @ u)
+    batches = np.repeat([0, 1], [4, 5]), np.repeat([0, 1], [6, 8])
+    of_batches = np.where(batches[0][:, None] == batches[1], matrix, 0)
+    one = pipe.operator(XI, XJ, A, k=3.0, batches=batches)
+    assert np.allclose(one @ v, of_batches @ v) and np.allclose(one.rmatvec(u), of_batches.T @ u)
+    single = nbcc.compile(source=HEAD.format("real") + text).operator(XI.astype("f4"), XJ.astype("f4"), A.astype("f4"), k=3)
+    assert single.dtype == np.float32 and np.allclose(single @ v, matrix @ v, rtol=1e-4, atol=1e-4)
+
+
+def test_one_set_and_later_changes():
+    pipe = nbcc.compile(PIPELINES / "coulomb.pipe", precision="double")
+    x = random.random((30, 3))
+    operator = pipe.operator(x, x, outputs="pot", eps2=0.01)
+    d2 = ((x[:, None] - x[None]) ** 2).sum(2)
+    matrix = np.where(d2 > 0, 1 / np.sqrt(d2 + 0.01), 0)
+    x[:] = 0  # the operator has copies
+    v = random.normal(size=30)
+    assert np.allclose(operator @ v, matrix @ v) and np.allclose(operator.rmatvec(v), matrix.T @ v)
+
+
+def test_a_far_field_is_within_its_tolerance():
+    pipe = nbcc.compile(PIPELINES / "coulomb.pipe", precision="double")
+    x = random.random((20000, 3))
+    exact, far = (pipe.operator(x, x, outputs="pot", eps2=0.0, **options) for options in ({}, {"tolerance": 1e-3}))
+    v = random.random(20000)
+    for product, of_far in ((exact @ v, far @ v), (exact.rmatvec(v), far.rmatvec(v))):
+        assert 0 < np.linalg.norm(of_far - product) < 1e-3 * np.linalg.norm(product)
+
+
+def test_solvers():
+    pipe = nbcc.compile(
+        source="input_i vec3 x; input_j vec3 y; input_j real c; output(sum) real s;\n"
+        "vec3 d = x - y; s += c * exp(-50.0 * dot(d, d));",
+        precision="double",
+    )
+    x = random.random((300, 3))
+    ridge = sparse.aslinearoperator(np.eye(300) * 1e-2)
+    matrix = pipe.operator(x, x)
+    wanted = random.normal(size=300)
+    found, failed = sparse.cg(matrix + ridge, wanted, rtol=1e-10, maxiter=2000)
+    assert failed == 0 and np.allclose(matrix @ found + 1e-2 * found, wanted, atol=1e-7)
+    helmholtz = nbcc.compile(PIPELINES / "helmholtz.pipe", precision="double")
+    waves = helmholtz.operator(XI * 4, XJ[:9] * 0.5 + 8, k=2.0, outputs="phi")
+    q = random.normal(size=(9, 2)) @ [1, 1j]
+    least = sparse.lsqr(waves, waves @ q, atol=1e-14, btol=1e-14, iter_lim=500)[0]
+    assert np.linalg.norm(waves @ least - waves @ q) < 1e-6 * np.linalg.norm(waves @ q)
+
+
+@pytest.mark.parametrize(
+    "text, kind, says",
+    [
+        ("output(sum) real s; s += q * q + a;", "real", "'s' is not linear in 'q': its derivative depends on 'q'"),
+        ("output(sum) real s; s += abs(q);", "real", "its derivative depends on 'q'"),
+        ("output(sum) real s; s += q + a;", "real", "'s' is not linear in 'q': it is not 0 where 'q' is 0"),
+        ("output(sum) complex s; s += conj(q);", "complex", "it depends on the conjugate"),
+        ("output(sum) real s; s += imag(q);", "complex", "'s' is real and 'q' complex"),
+        ("output(sum) real s; s += q; void finish() { s = s * s; }", "real", "the sums of two vectors do not add up"),
+        ("output(sum) real s; s += q; void finish() { s = s + 1e-6 * s * s; }", "real", "do not add up"),
+        ("output(total) real s; s += q;", "real", "output 's' is a total"),
+        ("output(max) real s; s = max(s, q);", "real", "is not linear in 'q'"),
+        ("output(sum) real s, t; s += q; t += q;", "real", "outputs: expected one output .*, got s, t"),
+        ("output(sum) int s; s += int(q);", "real", "outputs: expected one output of real or complex numbers"),
+    ],
+)
+def test_what_is_no_matrix(text, kind, says):
+    with pytest.raises(ValueError, match=says):
+        compiled(text, kind).operator(XI, XJ, A)
+
+
+def test_what_is_given():
+    pipe = compiled("output(sum) real s; s += q * a;")
+    for arrays, names, says in (
+        ((XI,), {}, "missing: .*xj, .*a, .*q"),
+        ((XI, XJ, A, A), {}, "every input was given"),
+        ((XI, XJ), {"q": XJ[:, 0]}, "missing: input_i real a"),
+        ((XI, XJ), {"b": 1}, "no input and no param 'b'"),
+        ((XI, XJ, A, A, A), {}, "got 5 arrays for 4 inputs"),
+    ):
+        with pytest.raises(TypeError, match=says):
+            pipe.operator(*arrays, **names)
+    named = pipe.operator(xj=XJ, a=A, xi=XI)
+    assert np.allclose(named @ np.ones(14), 14 * A)
