@@ -32,8 +32,10 @@ std::string declaration(const Argument& argument, const std::string& real) {
   }
   if (argument.is_array()) {
     const bool is_output = argument.kind == Argument::Kind::Output;
-    return fmt::format("nbcc::Rows<{}{}, {}> {}", is_output ? "" : "const ", number_type(argument, real),
-                       argument.width(), argument.name);
+    const bool takes_complex =
+        argument.field.is_complex || (argument.field.width == 2 && argument.field.type >= Type::Float);
+    return fmt::format("nbcc::Rows<{}{}, {}{}> {}", is_output ? "" : "const ", number_type(argument, real),
+                       argument.width(), takes_complex ? ", true" : "", argument.name);
   }
   const std::string type = number_type(argument, real);
   if (argument.is_one_complex()) return fmt::format("std::complex<{}> {}", type, argument.name);

@@ -115,6 +115,10 @@ void Lowering::declare_function(const clang::FunctionDecl* function) {
     throw Rejected{where, fmt::format("'{}' is a function; only a variable can be a field", name)};
   if (name == "finish" && !function->hasBody())
     throw Rejected{where, "finish is declared but has no body; write 'void finish() { ... }'"};
+  // C++ reads complex c(real(z)) as a declaration of a function.
+  if (!function->hasBody() && function->getNumParams() > 0)
+    throw Rejected{where,
+                   fmt::format("function '{0}' is declared but has no body; a variable is written {0} = ...", name)};
 }
 
 Pipeline Lowering::run() {

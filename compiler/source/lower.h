@@ -183,7 +183,7 @@ class Lowering {
   // lower_reduce.cpp
   bool reduce(const clang::Expr* expression);
   bool reduce_by_call(const LValue& lvalue, const clang::Expr* right, clang::SourceLocation where);
-  void contribute(const LValue& lvalue, const Value& value, Reduction reduction, clang::SourceLocation where,
+  void contribute(const LValue& lvalue, const Value& given, Reduction reduction, clang::SourceLocation where,
                   NodeId logit = kNone);
   void count(const LValue& lvalue, const clang::Expr* right, clang::SourceLocation where);
   void add_to_total(const LValue& lvalue, const Value& value, clang::SourceLocation where);
@@ -216,7 +216,8 @@ class Lowering {
   Value convert(const Value& value, Shape shape, clang::SourceLocation where);           // as an assignment does
   Value convert_as_asked(const Value& value, Shape shape, clang::SourceLocation where);  // as a cast does
   Value literal(const clang::Expr* expression);
-  void warn_of_range(const clang::FloatingLiteral* number);
+  llvm::StringRef text_of(const clang::Expr* literal) const;
+  void warn_of_range(const llvm::APFloat& value, llvm::StringRef text, clang::SourceLocation where);
   Value evaluate_member(const clang::MemberExpr* expression);
   Value evaluate_comparison(const clang::BinaryOperator* expression);
   NodeId condition(const clang::Expr* expression);
@@ -265,6 +266,7 @@ class Lowering {
   Value complex_of(const clang::CXXConstructExpr* expression);
   Value imaginary_literal(const clang::UserDefinedLiteral* literal);
   Value real_part(const clang::CXXMemberCallExpr* expression);
+  Value as_complex(const Value& value, const Shape& wanted, clang::SourceLocation where);
 
   // lower_table.cpp
   bool is_param(const LValue& lvalue) const;

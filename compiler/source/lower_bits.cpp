@@ -55,6 +55,9 @@ Value Lowering::cast_as_written(const clang::ExplicitCastExpr* expression) {
   const clang::QualType from = expression->getSubExpr()->IgnoreParenImpCasts()->getType(),
                         to = expression->getTypeAsWritten();
   Value value = evaluate(expression->getSubExpr());
+  if (llvm::isa<clang::CXXMemberCallExpr>(expression->getSubExpr()->IgnoreImplicit()) &&
+      shape_of(to, where).scalar != Type::Real)
+    throw Rejected{where, "a complex number cannot become a real one; write real(z), imag(z) or abs(z)"};
   if (is_unsigned(to)) return is_unsigned(from) ? value : become_unsigned(value, where);
   const Shape shape = shape_of(to, where);
   if (is_unsigned(from) && shape.scalar > Type::Int && (*graph_)[value.parts[0]].type == Type::Int)

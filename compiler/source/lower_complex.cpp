@@ -79,21 +79,34 @@ class ComplexNodes {
     return is(x, 1) ? y : is(y, 1) ? x : binary(Op::Mul, x, y);
   }
   NodeId divide(NodeId x, NodeId y) const { return x == kNone ? kNone : binary(Op::Div, x, y); }
+  // True also if x is NaN, which then is the larger part.
+  NodeId not_less(NodeId x, NodeId y) const { return unary(Op::Not, binary(Op::Lt, x, y)); }
+  // smaller / larger; of zeros 0, and NaN if `smaller` is.
+  NodeId ratio_of(NodeId smaller, NodeId larger) const {
+    return select(binary(Op::Eq, larger, number(0)), smaller, binary(Op::Div, smaller, larger));
+  }
   std::optional<int> whole_exponent(Complex exponent) const;
 
   Lowering& lowering_;
   clang::SourceLocation where_;
 };
 
-// The divisor is scaled by its larger part, so that its square neither overflows nor vanishes.
+// Smith's algorithm (Comm. ACM 5 (1962) 435): no square of the divisor, which could overflow or vanish. With m, the
+// part of b that is larger, and n, the other, |b|^2 / m is m + n (n / m). The Selects keep passes from making squares
+// of the parts, as would scaling both parts.
 ComplexNodes::Complex ComplexNodes::quotient(Complex a, Complex b) const {
   if (b.is_real()) return {divide(a.re, b.re), divide(a.im, b.re)};
   if (b.is_imaginary()) return {divide(a.im, b.im), negative(divide(a.re, b.im))};
-  const NodeId scale = binary(Op::Div, number(1), binary(Op::Max, unary(Op::Abs, b.re), unary(Op::Abs, b.im)));
-  const Complex scaled{multiply(b.re, scale), multiply(b.im, scale)};
-  const Complex turned = product(a, {scaled.re, negative(scaled.im)});
-  const NodeId factor = binary(Op::Div, scale, norm(scaled));
-  return {multiply(turned.re, factor), multiply(turned.im, factor)};
+  const NodeId re_is_larger = not_less(unary(Op::Abs, b.re), unary(Op::Abs, b.im));
+  const NodeId larger = select(re_is_larger, b.re, b.im), smaller = select(re_is_larger, b.im, b.re);
+  const NodeId ratio = ratio_of(smaller, larger);
+  const NodeId divisor = binary(Op::Add, larger, binary(Op::Mul, smaller, ratio));
+  // a times the conjugate of b / m, which is 1 - i ratio or ratio - i.
+  const NodeId re = or_zero(a.re), im = or_zero(a.im);
+  const NodeId first = select(re_is_larger, re, im), second = select(re_is_larger, im, re);
+  const NodeId turned = binary(Op::Sub, second, binary(Op::Mul, first, ratio));
+  return {binary(Op::Div, binary(Op::Add, first, binary(Op::Mul, second, ratio)), divisor),
+          binary(Op::Div, select(re_is_larger, turned, negative(turned)), divisor)};
 }
 
 ComplexNodes::Complex ComplexNodes::exponential(Complex z) const {
@@ -102,15 +115,15 @@ ComplexNodes::Complex ComplexNodes::exponential(Complex z) const {
   return polar(unary(Op::Exp, z.re), z.im);
 }
 
-// log|z| is log(m) + log(1 + (n/m)^2) / 2 with the larger part m and the smaller part n: exact to rounding for any |z|,
-// also near 1. Select, not Max and Min: where the parts are equal, the derivatives of m and n must be of different
-// ones.
+// log|z| is log(m) + log(1 + (n/m)^2) / 2 with the larger part m and the smaller part n, for any |z|. Near |z| = 1 the
+// two terms may cancel; the error then is small against the argument. Select, not Max and Min: where the parts are
+// equal, the derivatives of m and n must be of different ones.
 ComplexNodes::Complex ComplexNodes::logarithm(Complex z) const {
   if (z.is_real() || z.is_imaginary()) return {unary(Op::Log, modulus(z)), argument(z)};
   const NodeId re = unary(Op::Abs, z.re), im = unary(Op::Abs, z.im);
-  const NodeId re_is_larger = binary(Op::Le, im, re);
+  const NodeId re_is_larger = not_less(re, im);
   const NodeId larger = select(re_is_larger, re, im), smaller = select(re_is_larger, im, re);
-  const NodeId ratio = select(binary(Op::Eq, larger, number(0)), number(0), binary(Op::Div, smaller, larger));
+  const NodeId ratio = ratio_of(smaller, larger);
   const NodeId rest = unary(Op::Log1p, binary(Op::Mul, ratio, ratio));
   return {binary(Op::Add, unary(Op::Log, larger), binary(Op::Mul, number(0.5), rest)), argument(z)};
 }
@@ -201,16 +214,19 @@ Value Lowering::complex_of(const clang::CXXConstructExpr* expression) {
 
 // 2.0i
 Value Lowering::imaginary_literal(const clang::UserDefinedLiteral* literal) {
-  const clang::Expr* const number = literal->getCookedLiteral();
-  double value = 0;
-  if (const auto* integer = llvm::dyn_cast<clang::IntegerLiteral>(number)) {
-    value = integer->getValue().roundToDouble();
-  } else {
-    const auto* real = llvm::cast<clang::FloatingLiteral>(number);
-    warn_of_range(real);
-    value = real->getValueAsApproximateDouble();
-  }
-  return {kComplex, {graph_->constant(0), graph_->constant(value, Type::Real, location(literal->getExprLoc()))}};
+  const clang::SourceLocation where = literal->getExprLoc();
+  const std::string text = text_of(literal).drop_back().str();
+  // Clang has the number as a long double or an integer, which would be rounded twice.
+  llvm::APFloat number(llvm::APFloat::IEEEdouble());
+  auto status = number.convertFromString(text, llvm::APFloat::rmNearestTiesToEven);
+  if (!status) throw Rejected{where, llvm::toString(status.takeError())};
+  warn_of_range(number, text, where);
+  const bool is_whole = text.find_first_not_of("0123456789") == std::string::npos;
+  if (is_whole && (*status & llvm::APFloat::opInexact))
+    report(Severity::Warning, where,
+           fmt::format("{} is not kept exactly: beyond 2^53 a constant is the nearest double, here {:.0f}", text,
+                       number.convertToDouble()));
+  return {kComplex, {graph_->constant(0), graph_->constant(number.convertToDouble(), Type::Real, location(where))}};
 }
 
 // real(z), which to Clang is a conversion.
@@ -218,6 +234,18 @@ Value Lowering::real_part(const clang::CXXMemberCallExpr* expression) {
   if (!llvm::isa<clang::CXXConversionDecl>(expression->getMethodDecl()))
     throw Rejected{expression->getExprLoc(), "member functions are not in the language"};
   return {{Type::Real, 0, 1}, {evaluate(expression->getImplicitObjectArgument()).parts[0]}};
+}
+
+// A scalar as a complex number, where a statement changes a complex output; other values as they are.
+Value Lowering::as_complex(const Value& value, const Shape& wanted, clang::SourceLocation where) {
+  if (!wanted.is_complex || value.shape.is_complex || value.shape.width != 1) return value;
+  Value result{kComplex, {}};
+  result.shape.length = value.shape.length;
+  for (const NodeId part : value.parts) {
+    result.parts.push_back(cast(part, Type::Real, where));
+    result.parts.push_back(graph_->constant(0));
+  }
+  return result;
 }
 
 }  // namespace nbcc::lowering

@@ -244,22 +244,25 @@ Value Lowering::evaluate_operator_call(const clang::CXXOperatorCallExpr* express
   return arithmetic(*op, a, b, where);
 }
 
-// Warns of a literal that is outside the range of its type, and thus infinite or 0.
-void Lowering::warn_of_range(const clang::FloatingLiteral* number) {
-  const llvm::APFloat value = number->getValue();
-  if (!value.isInfinity() && !value.isZero()) return;
+// A literal as it is written.
+llvm::StringRef Lowering::text_of(const clang::Expr* literal) const {
   const clang::SourceManager& manager = context_.getSourceManager();
-  const clang::SourceLocation spelt = manager.getSpellingLoc(number->getLocation());
-  const llvm::StringRef text =
-      clang::Lexer::getSourceText(clang::CharSourceRange::getTokenRange(spelt, spelt), manager, context_.getLangOpts());
+  const clang::SourceLocation spelt = manager.getSpellingLoc(literal->getExprLoc());
+  return clang::Lexer::getSourceText(clang::CharSourceRange::getTokenRange(spelt, spelt), manager,
+                                     context_.getLangOpts());
+}
+
+// Warns of a literal that is outside the range of its type, and thus infinite or 0.
+void Lowering::warn_of_range(const llvm::APFloat& value, llvm::StringRef text, clang::SourceLocation where) {
+  if (!value.isInfinity() && !value.isZero()) return;
   const bool is_float = &value.getSemantics() == &llvm::APFloat::IEEEsingle();
   const std::string shown = text.size() > 40 ? text.take_front(40).str() + "..." : text.str();
   if (value.isInfinity())
-    report(Severity::Warning, number->getLocation(),
+    report(Severity::Warning, where,
            fmt::format("{} is infinite: the largest {} is {}", shown, is_float ? "float" : "number",
                        is_float ? "3.4e38" : "1.8e308"));
   else if (text.take_until([](char c) { return c == 'e' || c == 'E'; }).find_first_of("123456789") != text.npos)
-    report(Severity::Warning, number->getLocation(),
+    report(Severity::Warning, where,
            fmt::format("{} is 0: the smallest {} is {}", shown, is_float ? "float" : "number",
                        is_float ? "1.4e-45" : "4.9e-324"));
 }
@@ -288,7 +291,7 @@ Value Lowering::literal(const clang::Expr* expression) {
   if (const auto* number = llvm::dyn_cast<clang::FloatingLiteral>(expression)) {
     const bool is_float =
         number->getType().getCanonicalType() == context_.FloatTy && pipeline_.dialect == Dialect::Named;
-    warn_of_range(number);
+    warn_of_range(number->getValue(), text_of(number), where);
     return scalar(number->getValueAsApproximateDouble(), is_float ? Type::Float : Type::Real);
   }
   if (const auto* truth = llvm::dyn_cast<clang::CXXBoolLiteralExpr>(expression))

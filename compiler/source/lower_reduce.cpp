@@ -206,8 +206,9 @@ Contribution Lowering::combine_exponentials(const std::vector<Contributed>& part
   return joined;
 }
 
-void Lowering::contribute(const LValue& lvalue, const Value& value, Reduction reduction, clang::SourceLocation where,
+void Lowering::contribute(const LValue& lvalue, const Value& given, Reduction reduction, clang::SourceLocation where,
                           NodeId logit) {
+  const Value value = as_complex(given, lvalue.shape, where);
   const Field& field = *output_of(lvalue.variable);
   if (!frames_.empty())
     throw Rejected{where,

@@ -61,8 +61,11 @@ std::string operator_at(std::string_view line, int column) {
 
 std::string conversion(const std::string& from, const std::string& wanted) {
   const std::string to = wanted == "unsigned int" ? "unsigned" : wanted;
-  if (from == "complex" && !is_vector(to))
-    return fmt::format("a complex number cannot become a {}; write real(z), imag(z) or abs(z)", to);
+  if (from == "complex" && is_vector(to))
+    return fmt::format("a complex number cannot become a {}; write vec2(real(z), imag(z))", to);
+  if (from == "complex") return "a complex number cannot become a real one; write real(z), imag(z) or abs(z)";
+  if (to == "complex" && is_vector(from))
+    return fmt::format("a {} cannot become a complex number; write complex(v.x, v.y)", from);
   if (is_vector(to) && is_vector(from)) return fmt::format("a {} cannot become a {}", from, to);
   if (is_vector(to)) return fmt::format("a scalar cannot become a {0}; write {0}(s)", to);
   if (from.starts_with("bvec"))
@@ -113,6 +116,9 @@ struct Rule {
   std::string_view says;  // the new message; {0} and {1} are replaced by the first two quoted texts
 };
 constexpr Rule kRules[] = {
+    {"cannot increment value of type", "++ and -- are of real and whole numbers, and this is a '{0}'"},
+    {"cannot decrement value of type", "++ and -- are of real and whole numbers, and this is a '{0}'"},
+    {"excess elements in scalar initializer", "a conversion takes one value"},
     {"cannot assign to variable", "'{0}' is read only"},
     {"cannot assign to non-static data member", "'{0}' belongs to something that is read only"},
     {"cannot assign to return value", "this is read only"},

@@ -186,6 +186,9 @@ class Sum {
   Sum& set(const std::string& param, std::complex<double> value) {
     return set(param, std::array<double, 2>{value.real(), value.imag()});
   }
+  Sum& set(const std::string& param, std::span<const std::complex<double>> values) {
+    return set(param, std::span(reinterpret_cast<const double*>(values.data()), 2 * values.size()));
+  }
 
   // Binds an array to an input or output. All i-fields must have the same count of particles, and all j-fields.
   Sum& bind(const std::string& field, const View& array) {
@@ -216,6 +219,11 @@ class Sum {
       throw Error(NBCC_ERROR_USAGE, "'" + field + "': " + std::to_string(count) +
                                         " complex numbers have no whole number of rows of " + std::to_string(width));
     return bind(field, view(std::ranges::data(array), count / width, width * std::int64_t(2 * sizeof(Part))));
+  }
+  // Binds a complex number to a total (output(total)).
+  template <ArrayElement T>
+  Sum& bind(const std::string& field, std::complex<T>& number) {
+    return bind(field, std::span(&number, 1));
   }
   // Binds a number to a total (output(total)) of one component.
   template <ArrayElement T>

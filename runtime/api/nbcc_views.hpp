@@ -112,7 +112,7 @@ View columns(R&& array, std::int64_t width) {
 // The array arguments of compiled pipelines' functions: shape (count, Width), row-major. Converts from contiguous
 // ranges (vector, array, span) of T or, if Width is not 1, of std::array<T, Width>, or for complex numbers of
 // std::complex<T>; T is const for an input. The caller owns the memory.
-template <ArrayElement T, int Width>
+template <ArrayElement T, int Width, bool IsComplex = false>
 class Rows {
  public:
   using Row = std::array<std::remove_const_t<T>, Width>;
@@ -135,7 +135,7 @@ class Rows {
         is_wanted_(true) {}
 
   template <std::ranges::contiguous_range R>
-    requires std::ranges::sized_range<R> && std::ranges::borrowed_range<R> && (Width % 2 == 0) &&
+    requires std::ranges::sized_range<R> && std::ranges::borrowed_range<R> && IsComplex &&
                  std::is_same_v<std::ranges::range_value_t<R>, std::complex<std::remove_const_t<T>>> &&
                  (std::is_const_v<T> || !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>)
   Rows(R&& numbers) : data_(reinterpret_cast<T*>(std::ranges::data(numbers))), is_wanted_(true) {

@@ -111,7 +111,7 @@ def test_params(pipe, k):
 
 def test_params_of_batches(pipe):
     batches = np.repeat([0, 1], [3, 4]), np.repeat([0, 1], [10, 11])
-    for k in (np.array([0.5 - 1j, 2.0]), [0.5 - 1j, 2.0], [[0.5, -1.0], [2.0, 0.0]]):
+    for k in (np.array([0.5 - 1j, 2.0]), [0.5 - 1j, 2.0], [[0.5, -1.0], [2.0, 0.0]], np.array([[0.5, -1.0], [2.0, 0.0]])):
         phi = pipe(XI, XJ, Q, k=k, batches=batches, outputs="phi")
         d = np.sqrt(((XI[:, None] - XJ[None]) ** 2).sum(2)) + 0.125
         of_i = np.where(batches[0] == 0, 0.5 - 1j, 2.0)[:, None]
@@ -121,9 +121,9 @@ def test_params_of_batches(pipe):
 
 def test_refusals(pipe):
     real = nbcc.compile(source="input_j real m; input_i int n; output(sum) real s; s += m * n;")
-    with pytest.raises(TypeError, match=r"'m' \(input_j real\): expected float32, .*, got complex128; .*declares 'm' as complex"):
+    with pytest.raises(TypeError, match=r"'m' \(input_j real\): expected float32, .*, got complex128; .*declared as complex or vec2"):
         real(Q, np.arange(3))
-    with pytest.raises(ValueError, match=r"'q' .*expected shape \(N, 2\), or \(N,\) of complex numbers, .*astype\(complex\)"):
+    with pytest.raises(ValueError, match=r"'q' .*expected shape \(N,\) of complex numbers, or \(N, 2\) of real ones, got \(21,\) of real numbers; .astype\(complex\)"):
         pipe(XI, XJ, Q.real)
     with pytest.raises(ValueError, match="'q'"):
         pipe(XI, XJ, np.zeros((21, 3)))
@@ -131,8 +131,17 @@ def test_refusals(pipe):
         pipe(XI, XJ, Q, k="1i")
     with pytest.raises((TypeError, ValueError), match="'t'"):
         pipe(XI, XJ, Q, t=[1j, 1j, 1j])
-    with pytest.raises(TypeError, match="'q'"):
-        pipe(XI, XJ, Q.astype("c16").astype(">c16"))
+    with pytest.raises(TypeError, match=r"'q' .*expected complex64, complex128, .* got >c16; .astype..c16"):
+        pipe(XI, XJ, Q.astype(">c16"))
+    with pytest.raises(ValueError, match=r"got \(21, 1\) of complex numbers"):
+        pipe(XI, XJ, Q[:, None])
+    with pytest.raises(ValueError, match="'t' .*expected 2 complex numbers, or 4 numbers"):
+        pipe(XI, XJ, Q, t=[1j])
+    for k in (True, np.array(True)):
+        with pytest.raises(TypeError, match="'k'.*bool"):
+            pipe(XI, XJ, Q, k=k)
+    with pytest.raises(ValueError, match=r"'k'.*one complex value, and one for each of 2 groups"):
+        pipe(XI, XJ, Q, k=np.array([3.0, 4.0]), batches=(np.repeat([0, 1], [3, 4]), np.repeat([0, 1], [10, 11])))
     with pytest.raises(ValueError, match="out|phi"):
         pipe(XI, XJ, Q, outputs="phi", out=np.zeros(7))
 
@@ -181,9 +190,12 @@ def test_gradients_follow_pytorch(pipe, precision):
 
     found = []
     for function in (lambda *given: pipe(*given[:3], k=given[3]), of_torch):
-        given = [*numbers_of(torch), torch.tensor(K, dtype=torch.complex128, requires_grad=True)]
-        loss(function(*given)).backward()
-        found.append([one.grad for one in given])
+        grads = []
+        for k in (K, 1.5):  # a real number for a complex param, too
+            given = [*numbers_of(torch), torch.tensor(k, requires_grad=True, dtype=torch.complex128 if k == K else torch.float64)]
+            loss(function(*given)).backward()
+            grads += [one.grad for one in given]
+        found.append(grads)
     for got, wanted in zip(*found):
         assert got.dtype == wanted.dtype and torch.allclose(got, wanted, rtol=1e-10, atol=1e-12)
     few = [torch.tensor(value, requires_grad=True) for value in (XI[:2], XJ[:3], Q[:3])]
@@ -212,10 +224,16 @@ def test_gradients_follow_jax(pipe, precision):
         return loss
 
     given = jnp.asarray(XI), jnp.asarray(XJ), jnp.asarray(Q), jnp.asarray(K)
-    got = jax.grad(loss_of(lambda xi, xj, q, k: pipe(xi, xj, q, k=k)), argnums=(0, 1, 2, 3))(*given)
-    wanted = jax.grad(loss_of(of_jax), argnums=(0, 1, 2, 3))(*given)
-    for one, other in zip(got, wanted):
-        assert one.dtype == other.dtype and np.allclose(one, other, rtol=1e-10, atol=1e-12)
+    for k in (given[3], jnp.asarray(1.5), 1.5):  # a real number for a complex param, too
+        given = (*given[:3], k)
+        got = jax.grad(loss_of(lambda xi, xj, q, k: pipe(xi, xj, q, k=k)), argnums=(0, 1, 2, 3))(*given)
+        wanted = jax.grad(loss_of(of_jax), argnums=(0, 1, 2, 3))(*given)
+        for one, other in zip(got, wanted):
+            assert one.dtype == other.dtype and np.allclose(one, other, rtol=1e-10, atol=1e-12)
+    by_q = jax.grad(lambda q: (abs(pipe(XI, XJ, q, k=2, t=[1.0, 2.0]).phi) ** 2).sum())(given[2])
+    assert np.allclose(by_q, jax.grad(lambda q: (abs(of_jax(XI, XJ, q, 2)[0]) ** 2).sum())(given[2]))
+    with pytest.raises(ValueError, match="'q' .input_j complex.: expected complex numbers"):
+        jax.grad(lambda q: abs(pipe(XI, XJ, q).phi[0]))(given[2].real)
     check([jax.jit(lambda q: pipe(XI, XJ, q, outputs="phi"))(given[2])], expected())
 
 

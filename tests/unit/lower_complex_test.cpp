@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "compiler/ir/interpret.h"
+#include "compiler/isa.h"
+#include "compiler/passes/optimize.h"
 #include "compiler/source/parse.h"
 
 namespace nbcc {
@@ -111,6 +113,56 @@ TEST(lower_complex, keeps_its_digits_over_the_whole_range) {
       }
 }
 
+// Fast math must not regroup what keeps the squares away, also if the text computes such squares itself.
+TEST(lower_complex, keeps_its_digits_through_all_passes) {
+  for (const char* const other : {"z * z", "norm(z)", "norm(w) + norm(z)", "norm(z) == 0.0 ? 1.0 : 0.0"})
+    for (const Precision precision : {Precision::Single, Precision::Double})
+      for (const Isa isa : {Isa::Sse2, Isa::Avx512}) {
+        const Pipeline pipeline =
+            optimize(parse(Source{"case", kFields + fmt::format("s += w / z + log(z) + sqrt(z); g += {};", other)}),
+                     {.precision = precision}, facts(isa).target);
+        for (const double size : {1e-250, 1e-30, 1e30, 1e250}) {
+          const Complex z(0.3 * size, -0.4 * size), w(0.6 * size, 0.7 * size);
+          OracleInput input;
+          input.ni = input.nj = 1;
+          input.i = {{z.real()}, {z.imag()}, {1}};
+          input.j = {{w.real()}, {w.imag()}, {1}};
+          const auto values = interpret(pipeline, input).values;
+          expect_near({values[0][0], values[1][0]}, w / z + std::log(z) + std::sqrt(z), 1e-13,
+                      fmt::format("beside {} at {}", other, size));
+        }
+      }
+}
+
+TEST(lower_complex, keeps_nan) {
+  const double nan = std::nan("");
+  for (const Complex z : {Complex(nan, 0), Complex(0, nan), Complex(nan, 1), Complex(1, nan)}) {
+    EXPECT_TRUE(std::isnan(result_of("s += log(z);", z, 1, 1, 1).s.real()));
+    EXPECT_TRUE(std::isnan(std::abs(result_of("s += w / z;", z, 1, 1, 1).s)));
+  }
+  for (const char* const quotient : {"s += w / z;", "s += 1.0 / z;"})
+    EXPECT_FALSE(std::isfinite(std::abs(result_of(quotient, 0, {1, 2}, 1, 1).s)));
+}
+
+TEST(lower_complex, reads_imaginary_literals_as_real_ones) {
+  const auto warnings_of = [](const std::string& literal) {
+    std::vector<Diagnostic> warnings;
+    const Pipeline pipeline =
+        parse(Source{"case", "input_j real x; output(sum) complex s; s += x * " + literal + ";"}, &warnings);
+    std::string said;
+    for (const Diagnostic& warning : warnings) said += warning.message + "\n";
+    return said;
+  };
+  EXPECT_EQ(warnings_of("2.5e-3i"), "");
+  EXPECT_EQ(
+      warnings_of("9007199254740993i"),
+      "9007199254740993 is not kept exactly: beyond 2^53 a constant is the nearest double, here 9007199254740992\n");
+  EXPECT_EQ(warnings_of("1e400i"), "1e400 is infinite: the largest number is 1.8e308\n");
+  EXPECT_EQ(warnings_of("1e-400i"), "1e-400 is 0: the smallest number is 4.9e-324\n");
+  EXPECT_EQ(result_of("s += 1.00000000000000011102230246251565404236316680908203126i;", 1, 1, 1, 1).s.imag(),
+            1.0000000000000002);
+}
+
 TEST(lower_complex, knows_zero) {
   EXPECT_EQ(result_of("s += sqrt(z); g += exp(z);", 0, 1, 1, 1).s, 0.0);
   EXPECT_EQ(result_of("s += sqrt(z); g += exp(z);", 0, 1, 1, 1).g, 1.0);
@@ -200,6 +252,14 @@ TEST(lower_complex, finishes_and_fills_fields) {
   expect_near({values[2][0], values[3][0]}, std::abs(second), 1e-15, "s[1]");
   expect_near({values[4][0], values[5][0]}, {3, 7}, 1e-15, "e");
   expect_near({values[6][0], values[7][0]}, {1.5, 3.5}, 1e-15, "m");
+  const Pipeline payload = parse(Source{"case",
+                                        "input_j real x; output(argmin) index n; output(at) complex v; "
+                                        "n = argmin(n, x); v = at(n, 2.0 * x);"});
+  OracleInput two;
+  two.ni = 1, two.nj = 2;
+  two.j = {{5, 3}};
+  EXPECT_EQ(interpret(payload, two).values[1][0], 6);
+  EXPECT_EQ(interpret(payload, two).values[2][0], 0);
   for (const Field& field : pipeline.fields) EXPECT_EQ(field.is_complex, field.name != "n") << field.name;
 }
 

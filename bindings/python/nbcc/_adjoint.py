@@ -93,9 +93,18 @@ def _copied_array(value: Any) -> Any:
     return value if _arrays.numpy is None else _arrays.numpy.array(value)
 
 
-def _complex_param(field: Field, value: Any) -> Any:
-    """The value of a complex param as complex numbers, if it is real numbers; any other value as it is."""
-    if field.role != PARAM or not field.is_complex or has_complex(value) or shape_of(value) != field.shape:
+def _complex_value(pipeline: str, field: Field, value: Any) -> Any:
+    """The value of a complex param as complex numbers, if it is real numbers; any other value as it is. Raises ValueError
+    for real numbers of a complex input."""
+    if not field.is_complex or has_complex(value):
+        return value
+    shape = shape_of(value)
+    if field.role != PARAM and len(shape) == 1 + len(field.shape):
+        raise ValueError(
+            f"{pipeline}(): '{field.name}' ({field.role} {field.type}): expected complex numbers, or real ones with an axis "
+            f"of length 2 more, got {shape} of real numbers; .astype(complex) of it is read"
+        )
+    if field.role != PARAM or shape != field.shape:
         return value
     if isinstance(value, (list, tuple)):
         return [complex(number) for number in value]
@@ -134,7 +143,8 @@ class Call:
         self.options = {name: _copied(value, copies, tensors=True) for name, value in self.options.items()}
         # Texts of derivatives declare complex fields as vec2, to which a real number is none.
         self.values = {
-            family.fields[k].name: _complex_param(family.fields[k], values[k]) for k in family.arguments.values()
+            family.fields[k].name: _complex_value(family.name, family.fields[k], values[k])
+            for k in family.arguments.values()
         }
         wanted = pipeline._wanted(self.options.pop("outputs", None))
         self.wanted = [field for _, field in wanted]

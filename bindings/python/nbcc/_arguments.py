@@ -85,10 +85,15 @@ class Arguments:
         except TypeError as error:
             raise self._wrong(TypeError, field, str(error)) from error
         if found.element < 0:
+            wanted = "complex64, complex128, " if field.has_pairs else ""
             cast = "" if field.role == OUTPUT else cast_to_write(found, "i8" if field.integral else "f8")
             if in_pairs(found) is not found:
-                cast = f"; a pipeline that declares '{field.name}' as complex reads it"
-            raise self._wrong(TypeError, field, f"expected float32, float64, int32 or int64, got {found.dtype}{cast}")
+                cast = "; complex numbers are read for fields that are declared as complex or vec2"
+            elif field.has_pairs and found.library in ("numpy", "cupy") and field.role != OUTPUT:
+                cast = '; .astype("c16") of it is read'
+            raise self._wrong(
+                TypeError, field, f"expected {wanted}float32, float64, int32 or int64, got {found.dtype}{cast}"
+            )
         if field.role == OUTPUT:
             if found.readonly:
                 raise self._wrong(ValueError, field, "expected an array that can be written, got a read-only one")
@@ -125,10 +130,15 @@ class Arguments:
             hint = "; .T of it has that shape"
         elif rank == 3 and shape[-2:] == field.row:
             hint = f" with strides {strides}, where a particle's numbers are not evenly spaced"
-        if field.is_complex and shape[1:] == field.shape:
-            hint = " of real numbers; .astype(complex) of it is read"
         if field.is_complex:
-            expected += f", or {expected[:-4]}{')' if field.shape else ',)'} of complex numbers"
+            natural = "" if field.total else "N, "
+            natural = "(" + natural + ", ".join(map(str, field.shape)) + ")"
+            expected = f"{natural.replace(', )', ',)')} of complex numbers, or {expected} of real ones"
+            kind = "complex" if found.is_paired else "real"
+            shape = shape[:-1] if found.is_paired else shape
+            hint = f" of {kind} numbers" + hint
+            if not found.is_paired and field.role != OUTPUT and shape[0 if field.total else 1 :] == field.shape:
+                hint += "; .astype(complex) of it is read"
         raise self._wrong(ValueError, field, f"expected shape {expected}, got {shape}{hint}")
 
     def _param(self, field: Field, value: Any, groups: Optional[int] = None) -> Tuple[float, ...]:
@@ -141,6 +151,9 @@ class Arguments:
             raise self._wrong(TypeError, field, what_is_wrong(value, error)) from None
         if len(values) != field.components:
             wanted = "1 number" if field.components == 1 else f"{field.components} numbers"
+            if field.is_complex:
+                count = field.components // 2
+                wanted = f"{count} complex number{'s' if count > 1 else ''}, or {wanted}"
             if groups is not None:
                 wanted += f", or shape {(groups, *field.row)}"
             raise self._wrong(ValueError, field, f"expected {wanted}, got {len(values)}")
@@ -154,6 +167,21 @@ class Arguments:
         is_complex = field.has_pairs and has_complex(value)
         return pairs_of(value) if is_complex or (field.is_complex and shape_of(value) == field.shape) else value
 
+    def _pairs_by_group(self, field: Field, value: Any, groups: int) -> Any:
+        """The values of a complex param by group as pairs of real numbers; other values as they are. Raises ValueError."""
+        if field.has_pairs and has_complex(value):
+            return pairs_of(value)
+        if not field.is_complex or shape_of(value) != (groups, *field.shape):
+            return value
+        if field.row == (groups, *field.shape):
+            raise self._wrong(
+                ValueError,
+                field,
+                f"shape {field.row} of real numbers is one complex value, and one for each of {groups} groups; "
+                ".astype(complex) of it has the latter meaning",
+            )
+        return pairs_of(value)
+
     def _params(self, values: List[Any], groups: Optional[int]) -> Tuple[List[Param], List[Tuple[int, Values]]]:
         """Params with one value, and params with values by group. groups: number of groups or batches."""
         if groups is None:
@@ -164,8 +192,7 @@ class Arguments:
             found = None
             if values[k] is not self._held[k]:
                 try:
-                    if field.has_pairs and has_complex(values[k]):
-                        values[k] = pairs_of(values[k])
+                    values[k] = self._pairs_by_group(field, values[k], groups)
                     found = values_by_group(values[k], field, groups)
                 except TypeError as error:
                     raise self._wrong(TypeError, field, str(error)) from None

@@ -56,6 +56,7 @@ class Array(NamedTuple):
     device: str  # "cpu" or "cuda:N"
     library: str  # the package of the array's type: "numpy", "torch", ...
     owner: Any  # keeps the memory alive
+    is_paired: bool = False  # of complex numbers, shown as real ones by `in_pairs`
 
 
 # Without NumPy a type that no value has.
@@ -95,7 +96,11 @@ def in_pairs(found: Array) -> Array:
         return found
     size = ELEMENT_SIZES[element]
     return found._replace(
-        element=element, dtype=ELEMENT_NAMES[element], shape=(*found.shape, 2), strides=(*found.strides, size)
+        element=element,
+        dtype=ELEMENT_NAMES[element],
+        shape=(*found.shape, 2),
+        strides=(*found.strides, size),
+        is_paired=True,
     )
 
 
@@ -133,11 +138,13 @@ def cast_to_write(found: Array, to: str) -> str:
     if a cast would lose information (complex numbers, dates, records; fractions and integers from 2^63 on as "i8"),
     or if the library has no cast."""
     kind = found.dtype.lstrip("<>=|")
+    if kind in ("c8", "c16", "c32"):
+        kind = "complex"
     if to == "i8" and kind.startswith(("f", "bfloat", "uint64", "u8", "object")):
         return ""
     if found.library == "torch":
         return "" if found.dtype.startswith("complex") else f"; .to(torch.{'float64' if to == 'f8' else 'int64'}) of it is read"
-    if found.library not in ("numpy", "cupy", "jax") or found.dtype.startswith(("complex", "datetime", "timedelta", "[", "{")):
+    if found.library not in ("numpy", "cupy", "jax") or kind.startswith(("complex", "datetime", "timedelta", "M8", "m8", "[", "{")):
         return ""
     return f'; .astype("{to}") of it is read'
 

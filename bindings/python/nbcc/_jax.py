@@ -129,7 +129,8 @@ def _shapes(plan: Call, values: Mapping[str, Any]) -> List[jax.ShapeDtypeStruct]
         (numpy.float64, numpy.complex128, numpy.int64) if double else (numpy.float32, numpy.complex64, numpy.int64),
     )
     shapes = [field.shape if field.total else (ni, *field.shape) for field in plan.outputs]
+    make: Any = jax.ShapeDtypeStruct  # has no types
     return [
-        jax.ShapeDtypeStruct(shape, whole if field.integral else paired if field.is_complex else real)
+        make(shape, whole if field.integral else paired if field.is_complex else real)
         for shape, field in zip(shapes, plan.outputs)
     ]

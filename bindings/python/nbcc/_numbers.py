@@ -42,7 +42,8 @@ def pairs_of(value: Any) -> Any:
         value = _plain(value)
     if isinstance(value, (list, tuple)):
         return [pairs_of(one) for one in value]
-    return [value.real, value.imag] if isinstance(value, numbers.Complex) else [_number(value, False), 0.0]
+    is_complex = isinstance(value, numbers.Complex) and not isinstance(value, numbers.Real)
+    return [value.real, value.imag] if is_complex else [_number(value, False), 0.0]
 
 
 def what_is_wrong(value: Any, error: TypeError) -> str:

@@ -3,6 +3,7 @@
 #include <complex>
 #include <complexes.hpp>
 #include <cstdio>
+#include <type_traits>
 #include <vector>
 
 using Complex = std::complex<double>;
@@ -54,6 +55,11 @@ int main() {
   sum.set("k", k).bind("a", nbcc::view(&records[0].a, 2, sizeof(Record))).bind("f", f).bind("b", b);
   sum.bind("s", s_again).ignore("t").ignore("all").run().wait();
   EXPECT(s_again[1], sum_of(1));
+  const std::vector<Complex> ks{k};
+  all = 0;
+  sum.set("k", ks).bind("all", all).run().wait();
+  EXPECT(all, (a[0] + a[1]) * (5.0 + 2.0 * i));
+  EXPECT(std::is_constructible_v<nbcc::Rows<const double, 2>, const std::vector<Complex>&>, 0);
   try {
     sum.bind("f", a);
     EXPECT(0, 1);
