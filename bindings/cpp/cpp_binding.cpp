@@ -32,8 +32,7 @@ std::string declaration(const Argument& argument, const std::string& real) {
   }
   if (argument.is_array()) {
     const bool is_output = argument.kind == Argument::Kind::Output;
-    const bool takes_complex =
-        argument.field.is_complex || (argument.field.width == 2 && argument.field.type >= Type::Float);
+    const bool takes_complex = argument.field.width == 2;  // a complex number or a vec2
     return fmt::format("nbcc::Rows<{}{}, {}{}> {}", is_output ? "" : "const ", number_type(argument, real),
                        argument.width(), takes_complex ? ", true" : "", argument.name);
   }

@@ -41,6 +41,7 @@ void Lowering::allow_in_unexecuted_code() {
   finishing_ = false;
   for (const clang::Decl* declaration : context_.getTranslationUnitDecl()->decls()) {
     if (array_assignments_.empty()) return;
+    if (in_prelude(declaration)) continue;  // deleted functions count as definitions, but have no body
     const auto* function = llvm::dyn_cast<clang::FunctionDecl>(declaration);
     if (const auto* top = llvm::dyn_cast<clang::TopLevelStmtDecl>(declaration))
       allow_within(top->getStmt());

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "compiler/source/lower.h"
+#include "llvm/Support/Error.h"
 
 namespace nbcc::lowering {
 
