@@ -37,7 +37,7 @@ def whole_numbers(what: str, value: Any, order: Optional[Order] = None) -> Array
         value = array.array("q", value)
     if isinstance(value, (list, tuple)):
         for one in value:
-            if isinstance(one, bool) or type(one).__name__ == "bool_":
+            if isinstance(one, bool) or type(one).__name__ in ("bool_", "bool"):
                 raise TypeError(f"{what}: expected integers, got a list with a bool in it")
             if isinstance(one, int):
                 _check_is_int64(what, one)
