@@ -83,10 +83,10 @@ void Lowering::define_local(const clang::VarDecl* variable) {
     throw Rejected{where, "a field is declared at the top level, not inside a block"};
   // C++ reads real(t) = 1 as a declaration of t.
   if (llvm::isa<clang::ParenType>(variable->getType().getTypePtr()))
-    throw Rejected{
-        where, fmt::format("this declares a variable '{0}': write its name without parentheses; a part of a complex "
-                           "number cannot be assigned, but {0} = complex(1, imag({0})) can",
-                           variable->getName().str())};
+    throw Rejected{where,
+                   fmt::format("this declares a variable '{0}': write its name without parentheses; for a part of "
+                               "a complex number write {0} = complex(1, imag({0}))",
+                               variable->getName().str())};
   if (variable->getType()->isReferenceType())
     throw Rejected{where, "a reference is not in the language; declare a variable"};
   if (variable->getType()->getContainedAutoType() && variable->getInit())

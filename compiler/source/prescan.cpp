@@ -337,12 +337,8 @@ class Prescanner {
       if (k < text.size() && (text[k] == '+' || text[k] == '-')) ++k;
       if (!digits()) return error(token.where, fmt::format("{} has an exponent without digits", text));
     }
-    if (k < text.size() && !whole && (text[k] == 'f' || text[k] == 'F'))
-      ++k;
-    else if (k < text.size() && whole && (text[k] == 'u' || text[k] == 'U'))
-      ++k;
-    else if (k < text.size() && text[k] == 'i')
-      ++k;
+    // 1.5f, 7u, 2.5i
+    if (k < text.size() && std::string_view(whole ? "uUi" : "fFi").find(text[k]) != std::string_view::npos) ++k;
     if (k < text.size() && text[k] == '.') return error(token.where, fmt::format("{} has two decimal points", text));
     if (k < text.size())
       return error(token.where, fmt::format("{} ends in '{}'; a number may end in f, for a float, in u, for an "
