@@ -59,7 +59,7 @@ int main() {
   all = 0;
   sum.set("k", ks).bind("all", all).run().wait();
   EXPECT(all, (a[0] + a[1]) * (5.0 + 2.0 * i));
-  EXPECT(std::is_constructible_v<nbcc::Rows<const double, 2>, const std::vector<Complex>&>, 0);
+  EXPECT((std::is_constructible_v<nbcc::Rows<const double, 2>, const std::vector<Complex>&>), 0);
   try {
     sum.bind("f", a);
     EXPECT(0, 1);
