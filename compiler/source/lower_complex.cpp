@@ -129,7 +129,7 @@ ComplexNodes::Complex ComplexNodes::logarithm(Complex z) const {
   return {binary(Op::Add, unary(Op::Log, larger), binary(Op::Mul, number(0.5), rest)), argument(z)};
 }
 
-// The root with a real part that is not negative; its imaginary part has the sign of that of z.
+// The root whose real part is not negative. The imaginary parts of z and of the root have the same sign.
 ComplexNodes::Complex ComplexNodes::root(Complex z) const {
   const NodeId re = or_zero(z.re), im = or_zero(z.im);
   const auto half = [&](NodeId x) { return binary(Op::Mul, number(0.5), x); };
@@ -237,7 +237,7 @@ Value Lowering::real_part(const clang::CXXMemberCallExpr* expression) {
   return {{Type::Real, 0, 1}, {evaluate(expression->getImplicitObjectArgument()).parts[0]}};
 }
 
-// A scalar as a complex number, where a statement changes a complex output; other values as they are.
+// Converts a scalar that a statement adds to a complex output to a complex number; returns other values unchanged.
 Value Lowering::as_complex(const Value& value, const Shape& wanted, clang::SourceLocation where) {
   if (!wanted.is_complex || value.shape.is_complex || value.shape.width != 1) return value;
   Value result{kComplex, {}};

@@ -21,7 +21,7 @@ using Complex = std::complex<double>;
 const std::string kFields =
     "input_i complex z; input_j complex w; input_i real x; input_j int n; output(sum) complex s, g;\n";
 
-// Of one pair: what a text adds to s and g.
+// The sums s and g that a text gives for one pair.
 struct Result {
   Complex s, g;
 };
