@@ -1,5 +1,8 @@
 """Pipelines as linear operators of SciPy: products and transposed products against the matrix of all pairs."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -125,8 +128,12 @@ def test_solvers():
         ("output(sum) real s; s += q + a;", "real", "'s' is not linear in 'q': it is not 0 where 'q' is 0"),
         ("output(sum) complex s; s += conj(q);", "complex", "it depends on the conjugate"),
         ("output(sum) real s; s += imag(q);", "complex", "'s' is real and 'q' complex"),
-        ("output(sum) real s; s += q; void finish() { s = s * s; }", "real", "the sums of two vectors do not add up"),
-        ("output(sum) real s; s += q; void finish() { s = s + 1e-6 * s * s; }", "real", "do not add up"),
+        ("output(sum) real s; s += q; void finish() { s = s * s; }", "real", "its derivative depends on 'q'"),
+        ("output(sum) real s; s += q; void finish() { s = s + 1e-6 * s * s; }", "real", "its derivative depends on 'q'"),
+        ("output(sum) real s; s += a * q; void finish() { s = min(s, 1000.0); }", "real", "its derivative depends on 'q'"),
+        ("output(sum) real s; s += a * q; void finish() { s = tanh(0.01 * s); }", "real", "its derivative depends on 'q'"),
+        ("output(sum) real s; s += a * floor(q * 1e5) * 1e-5;", "real", "the transpose is another one|do not add up"),
+        ("output(sum) real s; s += q / (a - a);", "real", "'s' is not finite: the matrix has elements"),
         ("output(total) real s; s += q;", "real", "output 's' is a total"),
         ("output(max) real s; s = max(s, q);", "real", "is not linear in 'q'"),
         ("output(sum) real s, t; s += q; t += q;", "real", "outputs: expected one output .*, got s, t"),
@@ -136,6 +143,50 @@ def test_solvers():
 def test_what_is_no_matrix(text, kind, says):
     with pytest.raises(ValueError, match=says):
         compiled(text, kind).operator(XI, XJ, A)
+
+
+def test_few_particles_hide_nothing():
+    for kind in ("max", "min"):
+        pipe = compiled(f"output({kind}) real s; s = {kind}(s, a * q);")
+        for nj in (1, 2, 5):
+            with pytest.raises(ValueError, match="is not linear in 'q'"):
+                pipe.operator(XI, XJ[:nj], A)
+
+
+def test_names_of_every_kind():
+    # Components, options and comments are no uses of a name.
+    x = nbcc.compile(
+        source="input_i vec3 p; input_j vec3 r; input_j real x; // the charge; x of an ion\n"
+        "output(sum) real s; s += x * exp(-length(p - r));",
+        precision="double",
+    )
+    v = random.normal(size=14)
+    assert np.allclose(x.operator(XI, XJ) @ v, np.exp(-R) @ v)
+    odd = nbcc.compile(
+        source="input_i vec3 device; input_j vec3 stream; input_j real skin; param real out = 2;\n"
+        "output(sum) real s; s += skin * exp(-out * length(device - stream));",
+        precision="double",
+    )
+    assert np.allclose(odd.operator(XI, XJ) @ v, np.exp(-2 * R) @ v)
+    attention = compiled("output(softmax) real s; " + PAIR + "s = softmax(s, -r, q);").operator(XI, XJ, A)
+    weights = np.exp(-R) / np.exp(-R).sum(1)[:, None]
+    assert np.allclose(attention @ v, weights @ v) and np.allclose(attention.rmatvec(A), weights.T @ A)
+
+
+def test_operators_travel():
+    operator = compiled("output(sum) real s; " + PAIR + "s += q * exp(-k * r) * a;").operator(XI, XJ, A)
+    v, u = random.normal(size=14), random.normal(size=9)
+    for again in (pickle.loads(pickle.dumps(operator)), copy.deepcopy(operator)):
+        assert np.array_equal(again @ v, operator @ v) and np.array_equal(again.rmatvec(u), operator.rmatvec(u))
+
+
+def test_types():
+    text = "output(sum) complex s; " + PAIR + "s += q * 1i * exp(-k * r) * a;"
+    for real, wanted in (("f4", np.complex64), ("f8", np.complex128)):
+        pipe = nbcc.compile(source=HEAD.format("real") + text)
+        assert pipe.operator(XI.astype(real), XJ.astype(real), A.astype(real)).dtype == wanted
+    whole = nbcc.compile(source="input_i int a; input_j real b; input_j real q; output(sum) real s; s += a * b * q;")
+    assert whole.operator(np.arange(3), np.ones(4, "f4")).dtype == np.float32
 
 
 def test_what_is_given():

@@ -38,10 +38,21 @@ def pipe():
 def test_a_pipeline_pickles_as_its_text_and_options(pipe, protocol):
     sent = pickle.dumps(pipe, protocol)
     again = pickle.loads(sent)
-    assert again is not pipe and repr(again) == repr(pipe) and again.info() == pipe.info()
+    assert again is not pipe and again.fields == pipe.fields and "not compiled in this process" in repr(again)
     assert (again.text, again.filename, again._family.search) == (pipe.text, pipe.filename, pipe._family.search)
     assert again._family._choice == pipe._family._choice
     assert same(again(X, X, M), pipe(X, X, M))
+    assert repr(again) == repr(pipe) and again.info() == pipe.info()
+
+
+def test_a_missing_device_is_an_error_of_the_call(pipe):
+    elsewhere = pickle.loads(pickle.dumps(pipe))
+    elsewhere._family.device = "cuda:77"
+    arrived = pickle.loads(pickle.dumps(elsewhere))
+    with pytest.raises(nbcc.DeviceError):
+        arrived(X, X, M)
+    with multiprocessing.get_context("spawn").Pool(1) as pool, pytest.raises(nbcc.DeviceError):
+        pool.map_async(sum_there, [(elsewhere, X)]).get(timeout=60)
 
 
 def test_copies_are_the_pipeline_itself(pipe):
@@ -61,6 +72,10 @@ def test_a_bound_pipeline_takes_its_arrays_along(pipe):
     for again in (pickle.loads(pickle.dumps(bound)), copy.deepcopy(bound)):
         assert repr(again) == repr(bound) and same(again(X), pipe(X, X, M, eps2=0.5))
         assert again._given is not bound._given
+    scale = np.array([2.0])
+    held = pipe.bind(xj=X, m=M, eps2=scale)
+    scale[:] = 3
+    assert same(copy.copy(held)(X), held(X))
 
 
 def test_results_pickle(pipe):

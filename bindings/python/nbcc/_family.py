@@ -3,26 +3,42 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from functools import lru_cache
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, Union
 
 from . import _library
-from ._fields import CPU, INPUT_I, INPUT_J, INPUT_PAIR, OUTPUT, PARAM, DeviceChoice, Options, Search
+from ._fields import CPU, INPUT_I, INPUT_J, INPUT_PAIR, OUTPUT, PARAM, DeviceChoice, Field, Options, Search
 from ._handles import Kernel, open_device
 
 
-@lru_cache(maxsize=None)
+_result_types: Dict[Tuple[str, Tuple[str, ...]], Any] = {}
+
+
 def result_type(name: str, outputs: Tuple[str, ...]) -> Any:
     """The type of the results of a pipeline, a named tuple of its outputs. A name that Python reserves becomes _0, _1,
     ... A result pickles as the name of the pipeline, the names of the outputs and the values."""
+    known = _result_types.get((name, outputs))
+    if known is not None:
+        return known
     make: Any = namedtuple  # mypy knows it for names that are constants only
     made = make(f"{name}_result", outputs, rename=True)
     made.__reduce__ = lambda result: (_result_of, (name, outputs, tuple(result)))
-    return made
+    # Two threads may make a type at once; setdefault then keeps one for both.
+    return _result_types.setdefault((name, outputs), made)
 
 
 def _result_of(name: str, outputs: Tuple[str, ...], values: Tuple[Any, ...]) -> Any:
     return result_type(name, outputs)(*values)
+
+
+class Known(NamedTuple):
+    """What a kernel tells about its pipeline. It travels with the text, so that a pipeline can be unpickled where its
+    device is missing; the first call then raises DeviceError. (An error while a pool of processes unpickles is fatal.)"""
+
+    name: str
+    fields: Tuple[Field, ...]
+    operations: float
+    neighbours: str
+    no_neighbours: str
 
 
 class Family:
@@ -36,6 +52,7 @@ class Family:
         device: Optional[str],
         choice: DeviceChoice,
         search: Search,
+        known: Optional[Known] = None,
     ) -> None:
         self.text = text
         self.filename = filename
@@ -44,7 +61,7 @@ class Family:
         self.search = search  # default of calls
         self._choice = choice
         self._kernels: Dict[Tuple[int, str, Options], Kernel] = {}
-        first = self.kernel(device or CPU, options)
+        first: Union[Known, Kernel] = known or self.kernel(device or CPU, options)
         self.name = first.name
         self.fields = first.fields
         self.operations = first.operations
@@ -84,4 +101,8 @@ class Family:
         return made
 
     def __reduce__(self) -> Any:
-        return Family, (self.text, self.filename, self.options, self.device, self._choice, self.search)
+        known = Known(self.name, self.fields, self.operations, self.neighbours, self.no_neighbours)
+        return Family, (self.text, self.filename, self.options, self.device, self._choice, self.search, known)
+
+    def __deepcopy__(self, memo: Any) -> Family:
+        return self

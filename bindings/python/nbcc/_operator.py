@@ -3,14 +3,16 @@ where an operator is made."""
 
 from __future__ import annotations
 
+import importlib
 import re
-import sys
-from typing import Any, Dict, Mapping, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 from ._adjoint import Call, Differentiable
+from ._adjoint_text import SAVED, VALUE
 from ._arrays import library_of
 from ._call import OPTIONS
 from ._fields import INPUT_J, Field
+from ._numbers import shape_of
 
 
 
@@ -18,10 +20,17 @@ def operator_of(pipeline: Differentiable, arrays: Sequence[Any], keywords: Mappi
     named = {name: value for name, value in keywords.items() if name not in OPTIONS}
     options = {name: value for name, value in keywords.items() if name in OPTIONS}
     values, vector = _given(pipeline, arrays, named)
-    cupy = next((array for array in values.values() if library_of(array) == "cupy"), None) is not None
-    numbers = sys.modules["cupy"] if cupy else __import__("numpy")
-    made = _Matrix(pipeline, values, vector, options, numbers)
-    if cupy:
+    library = "numpy"
+    for name, value in values.items():
+        found = library_of(value)
+        if found == "torch":
+            raise TypeError(
+                f"{pipeline.name}.operator(): '{name}': expected an array of NumPy, JAX or CuPy, got a tensor of PyTorch; "
+                ".numpy(force=True) of it is read"
+            )
+        library = "cupy" if found == "cupy" else library
+    made = _Matrix(pipeline, values, vector, options, library)
+    if library == "cupy":
         from cupyx.scipy.sparse.linalg import LinearOperator
     else:
         from scipy.sparse.linalg import LinearOperator
@@ -53,9 +62,10 @@ class _Matrix:
     """The products of the matrix d(output)/d(vector), and of its conjugate transpose."""
 
     def __init__(
-        self, pipeline: Differentiable, values: Mapping[str, Any], vector: Field, options: Dict[str, Any], numbers: Any
+        self, pipeline: Differentiable, values: Mapping[str, Any], vector: Field, options: Dict[str, Any], library: str
     ) -> None:
-        self._numbers, self._vector, self._name = numbers, vector, pipeline.name
+        self._library, self._vector, self._name = library, vector, pipeline.name
+        numbers = self._numbers
         outputs = pipeline._wanted(options.pop("outputs", None))
         if len(outputs) != 1 or outputs[0][1].integral:
             names = ", ".join(field.name for _, field in outputs)
@@ -71,38 +81,70 @@ class _Matrix:
             of_vector = of_vector.astype(numbers.result_type(real, numbers.complex64))
         self._of_vector = of_vector
         self._plan = Call(
-            pipeline, (), {**values, vector.name: of_vector, **options, "outputs": self._output.name}, lambda a, b: a is b
+            pipeline,
+            self._in_order(pipeline, {**values, vector.name: of_vector}),
+            {**options, "outputs": self._output.name},
+            lambda a, b: a is b,
         )
         self._plan.one_set = False
         self._zero = self._plan.run({vector.name: of_vector})
         zero = self._zero[0]
         self.shape = (zero.size, of_vector.size)
         self.dtype = zero.dtype
+        self._check_is_finite(zero)
         if bool((zero != 0).any()):
             raise self._not_linear(f"it is not 0 where '{vector.name}' is 0")
         self._check_products(options)
 
     def _is_single(self, pipeline: Differentiable, values: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
         precision = options.get("precision") or pipeline._family.options.precision
-        kinds = [getattr(values[field.name], "dtype", None) for _, field in pipeline._family.inputs if field.name in values]
-        return precision != "double" and all(kind == self._numbers.float32 for kind in kinds)
+        reals = [field.name for _, field in pipeline._family.inputs if field.name in values and not field.integral]
+        kinds = [str(getattr(values[name], "dtype", None)) for name in reals]
+        return precision != "double" and bool(kinds) and all(kind in ("float32", "complex64") for kind in kinds)
+
+    @property
+    def _numbers(self) -> Any:
+        return importlib.import_module(self._library)
+
+    def _in_order(self, pipeline: Differentiable, values: Mapping[str, Any]) -> List[Any]:
+        """The values of all inputs and params in the order of declaration: a field may be called like an option."""
+        family = pipeline._family
+        ordered = []
+        for name, k in family.arguments.items():
+            field = family.fields[k]
+            if name not in values and field.default is None:
+                raise TypeError(f"{self._name}.operator() lacks its {field}")
+            ordered.append(values.get(name, field.default))
+        return ordered
 
     def _count(
         self, pipeline: Differentiable, values: Mapping[str, Any], options: Mapping[str, Any], role: str, given: str
     ) -> int:
         for _, field in pipeline._family.inputs:
             if field.role == role and field.name in values:
-                return len(values[field.name])
+                shape = shape_of(values[field.name])
+                if not shape:
+                    raise TypeError(f"{self._name}.operator(): '{field.name}' ({field}): expected an array, got a number")
+                return shape[0]
         if options.get(given) is None:
             raise TypeError(f"{self._name}.operator(): {given}= must give the number of particles")
         return int(options[given])
 
     def _check_slope(self, pipeline: Differentiable) -> None:
-        """Raises ValueError if the derivative by the vector depends on the vector: its text then has the name."""
+        """Raises ValueError if the derivative by the vector depends on the vector: its text then has the name of the vector,
+        or of an output that the forward pipeline has saved. The sum of the weights of a softmax does not depend on it, or
+        else the text has the name of the vector, too."""
         adjoint: Any = pipeline._adjoints.get("j", [self._output.name], [self._vector.name])
-        name = re.escape(self._vector.name)
-        text = re.sub(r"//[^\n]*|^input_i [^\n]*\b" + name + r"\b[^\n]*;", "", adjoint.text, flags=re.MULTILINE)
-        if re.search(rf"\b{name}\b", text):
+        forward = {field.name: field for _, field in pipeline._adjoints.forward([self._output.name])._family.outputs}
+        names = [
+            field.name
+            for field in adjoint.adjoint_fields
+            if (field.meaning == VALUE and field.of == self._vector.name)
+            or (field.meaning == SAVED and forward[field.of].reduction != "logsumexp")
+        ]
+        text = re.sub(r"//[^\n]*", "", adjoint.text)
+        text = re.sub(r"^(input_[ij]|input_pair|param|output\([^)]*\)) [^;\n]*;", "", text, flags=re.MULTILINE)
+        if any(re.search(rf"(?<![\w.]){re.escape(name)}\b", text) for name in names):
             raise self._not_linear(f"its derivative depends on '{self._vector.name}'")
 
     def _check_products(self, options: Mapping[str, Any]) -> None:
@@ -119,11 +161,24 @@ class _Matrix:
         count = self._numbers.arange(self._of_vector.size).reshape(self._of_vector.shape)
         a, b = (self._of_vector + self._numbers.cos(k + count * k) for k in (1, 2))
         of_a, of_b = self._run(a), self._run(b)
+        self._check_is_finite(of_a)
+        back = self._transposed(of_a).reshape(-1)
+        straight, turned = abs(of_a.reshape(-1)) ** 2, a.reshape(-1).conj() * back
+        # The real part alone is the product of real vectors.
+        if bool(abs(straight.sum() - turned.real.sum()) > error * (straight.sum() + abs(turned).sum())):
+            raise self._not_linear("the product with the transpose is another one")
         size = error * (abs(of_a).max() + abs(of_b).max()) if of_a.size else 0
         if bool((abs(self._run(a + b) - of_a - of_b) > size).any()):
             raise self._not_linear("the sums of two vectors do not add up")
         if self._vector.is_complex and bool((abs(self._run(1j * a) - 1j * of_a) > size).any()):
             raise self._not_linear("it depends on the conjugate")
+
+    def _check_is_finite(self, sums: Any) -> None:
+        if not bool(self._numbers.isfinite(sums).all()):
+            raise ValueError(
+                f"{self._name}.operator(): '{self._output.name}' is not finite: the matrix has elements that are infinite "
+                "or NaN"
+            )
 
     def _not_linear(self, reason: str) -> ValueError:
         return ValueError(

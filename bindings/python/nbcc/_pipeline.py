@@ -37,7 +37,7 @@ class Pipeline(Caller):
         self._adjoint_fields = adjoint_fields
 
     def __reduce__(self) -> Any:
-        return Pipeline, (self._family, self._adjoint_fields)
+        return type(self), (self._family, self._adjoint_fields)
 
     def __copy__(self) -> Pipeline:
         return self
@@ -200,8 +200,9 @@ class Pipeline(Caller):
         particle next to each other.
 
         matvec and matmat are sums of this pipeline, rmatvec and rmatmat sums of its adjoint: products with the conjugate
-        transpose. arrays, keywords: as of calls, params, `outputs` (one name), `tolerance`, `pairs`, `lists` and
-        `exclusions` too. Arrays of the host are copied. Needs SciPy, or CuPy.
+        transpose. arrays: inputs that are not named, in order of declaration. keywords: as of calls, params, `outputs`
+        (one name), `tolerance`, `pairs`, `lists` and `exclusions` too. Arrays are copied. Making an operator takes six
+        sums, which check that it is one. Needs SciPy, or CuPy.
         """
         from ._operator import operator_of
 
@@ -224,7 +225,7 @@ class Pipeline(Caller):
 
 class BoundPipeline(Caller):
     """A pipeline that holds its j-particles. Made by `Pipeline.bind`; called with what is left, see `Pipeline`. Pickles
-    with its arrays."""
+    with its arrays as they are then, also if they have changed since they were packed."""
 
     def __init__(self, family: Family, arrays: Tuple[Any, ...], fields: Dict[str, Any], stream: Any) -> None:
         super().__init__(family)
@@ -250,8 +251,11 @@ class BoundPipeline(Caller):
         self._resident = True
 
     def __reduce__(self) -> Any:
-        given = {self._family.fields[k].name: value for k, value in self._given.items()}
-        return BoundPipeline, (self._family, (), given, None)
+        fields = self._family.fields
+        given = {
+            fields[k].name: self._held[k] if fields[k].role == PARAM else value for k, value in self._given.items()
+        }
+        return type(self), (self._family, (), given, None)
 
     def _describe(self, stream: Any) -> None:
         order = Order(None if stream is None else handle_of(stream))
