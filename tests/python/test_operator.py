@@ -202,3 +202,35 @@ def test_what_is_given():
             pipe.operator(*arrays, **names)
     named = pipe.operator(xj=XJ, a=A, xi=XI)
     assert np.allclose(named @ np.ones(14), 14 * A)
+
+
+@pytest.mark.skipif("cuda:0" not in nbcc.info()["devices"], reason="no GPU")
+def test_arrays_of_a_gpu():
+    cupy = pytest.importorskip("cupy")
+    from cupyx.scipy.sparse.linalg import LinearOperator, cg
+
+    for case in ("numbers", "complex", "real to complex"):
+        kind, text, matrix = CASES[case]
+        matrix = matrix()
+        operator = compiled(text, kind).operator(cupy.asarray(XI), cupy.asarray(XJ), cupy.asarray(A))
+        assert isinstance(operator, LinearOperator) and operator.dtype == matrix.dtype
+        v, u = (random.normal(size=n) for n in matrix.shape[::-1])
+        assert np.allclose((operator @ cupy.asarray(v)).get(), matrix @ v, rtol=1e-11)
+        assert np.allclose(operator.rmatvec(cupy.asarray(u)).get(), matrix.conj().T @ u, rtol=1e-11)
+    pipe = nbcc.compile(
+        source="input_i vec3 x; input_j vec3 y; input_j real c; output(sum) real s;\n"
+        "vec3 d = x - y; s += (i_index == j_index ? 1.0 : 0.0) * c + c * exp(-50.0 * dot(d, d));",
+        precision="double",
+    )
+    x = cupy.asarray(random.random((300, 3)))
+    matrix = pipe.operator(x, x)
+    wanted = cupy.asarray(random.normal(size=300))
+    found, failed = cg(matrix, wanted, tol=1e-10)
+    assert failed == 0 and cupy.allclose(matrix @ found, wanted, atol=1e-7)
+
+
+def test_tensors_are_refused():
+    torch = pytest.importorskip("torch")
+    pipe = compiled("output(sum) real s; s += q * a;")
+    with pytest.raises(TypeError, match="'xi': expected an array of NumPy, JAX or CuPy, got a tensor of PyTorch"):
+        pipe.operator(torch.as_tensor(XI), XJ, A)
