@@ -230,10 +230,10 @@ def test_gradients_follow_jax(pipe, precision):
         wanted = jax.grad(loss_of(of_jax), argnums=(0, 1, 2, 3))(*given)
         for one, other in zip(got, wanted):
             assert one.dtype == other.dtype and np.allclose(one, other, rtol=1e-10, atol=1e-12)
-    by_q = jax.grad(lambda q: (abs(pipe(XI, XJ, q, k=2, t=[1.0, 2.0]).phi) ** 2).sum())(given[2])
-    assert np.allclose(by_q, jax.grad(lambda q: (abs(of_jax(XI, XJ, q, 2)[0]) ** 2).sum())(given[2]))
+    by_q = jax.grad(lambda q: (abs(pipe(*given[:2], q, k=2, t=[1.0, 2.0]).phi) ** 2).sum())(given[2])
+    assert np.allclose(by_q, jax.grad(lambda q: (abs(of_jax(*given[:2], q, 2)[0]) ** 2).sum())(given[2]))
     with pytest.raises(ValueError, match="'q' .input_j complex.: expected complex numbers"):
-        jax.grad(lambda q: abs(pipe(XI, XJ, q).phi[0]))(given[2].real)
+        jax.grad(lambda q: abs(pipe(*given[:2], q).phi[0]))(given[2].real)
     check([jax.jit(lambda q: pipe(XI, XJ, q, outputs="phi"))(given[2])], expected())
 
 

@@ -225,7 +225,7 @@ def test_arrays_of_a_gpu():
     x = cupy.asarray(random.random((300, 3)))
     matrix = pipe.operator(x, x)
     wanted = cupy.asarray(random.normal(size=300))
-    found, failed = cg(matrix, wanted, tol=1e-10)
+    found, failed = cg(matrix, wanted, atol=1e-9)
     assert failed == 0 and cupy.allclose(matrix @ found, wanted, atol=1e-7)
 
 
