@@ -127,3 +127,10 @@ def test_modules_import_each_other_in_one_direction():
         imports[file.stem] = {name for name in names if (PACKAGE / f"{name}.py").exists()}
     assert "_library" in imports["_errors"]
     graphlib.TopologicalSorter(imports).prepare()  # raises CycleError
+
+
+def test_dir_is_what_is_public():
+    assert [name for name in dir(nbcc) if not name.startswith("__")] == sorted([*nbcc.__all__, "lammps", "mpi"])
+    for name in dir(nbcc):
+        if name != "mpi":  # needs mpi4py
+            assert getattr(nbcc, name) is not None

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 from . import _library
 from ._errors import (
@@ -62,6 +62,10 @@ def __getattr__(name: str) -> Any:
     if name != "lammps":
         raise AttributeError(f"module 'nbcc' has no attribute {name!r}")
     return importlib.import_module(".lammps", __name__)
+
+
+def __dir__() -> List[str]:
+    return sorted([*__all__, "__version__", "lammps", "mpi"])
 
 
 def info() -> Dict[str, Any]:
