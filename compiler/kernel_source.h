@@ -157,7 +157,7 @@ struct HistogramLayout {
   Element element = Element::Int64;
   int words = 1;   // of an element
   int digit = 64;  // bits
-  // Of real numbers: the number of terms after which digits must be carried. No word can overflow with fewer.
+  // Real numbers only: after this number of terms the digits must be carried, or a word could overflow.
   double most_terms = 0x1p34;
 };
 constexpr int kSpecialWords = 3;

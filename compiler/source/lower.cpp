@@ -115,8 +115,8 @@ void Lowering::declare_function(const clang::FunctionDecl* function) {
     throw Rejected{where, fmt::format("'{}' is a function; only a variable can be a field", name)};
   if (name == "finish" && !function->hasBody())
     throw Rejected{where, "finish is declared but has no body; write 'void finish() { ... }'"};
-  // C++ reads complex c(real(z)) as a declaration of a function.
-  if (!function->hasBody() && function->getNumParams() > 0)
+  // The body may follow later. C++ reads complex c(real(z)) as a declaration of a function.
+  if (!function->hasBody())
     throw Rejected{where,
                    fmt::format("function '{0}' is declared but has no body; a variable is written {0} = ...", name)};
 }

@@ -169,10 +169,7 @@ const clang::FunctionDecl* Lowering::definition_of(const clang::FunctionDecl* fu
   const std::string name = function->getName().str();
   if (name == "finish") throw Rejected{where, "finish() is called by nbcc, once for each i after its sum"};
   const clang::FunctionDecl* definition = nullptr;
-  if (!function->hasBody(definition)) {
-    const bool is_reported = function->getNumParams() > 0;  // by declare_function()
-    throw Rejected{where, is_reported ? "" : fmt::format("function '{}' is declared but has no body", name)};
-  }
+  if (!function->hasBody(definition)) throw Rejected{where, ""};  // declare_function() has reported it
   for (const Frame& frame : frames_)
     if (frame.function == definition)
       throw Rejected{where,

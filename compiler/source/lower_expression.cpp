@@ -244,7 +244,7 @@ Value Lowering::evaluate_operator_call(const clang::CXXOperatorCallExpr* express
   return arithmetic(*op, a, b, where);
 }
 
-// A literal as it is written.
+// The source text of a literal.
 llvm::StringRef Lowering::text_of(const clang::Expr* literal) const {
   const clang::SourceManager& manager = context_.getSourceManager();
   const clang::SourceLocation spelt = manager.getSpellingLoc(literal->getExprLoc());

@@ -7,19 +7,13 @@
 #   cmake -DBUILD=nbcc's build folder -DSOURCE=nbcc's source -DSCRATCH=an empty folder to be -P cases.cmake
 cmake_minimum_required(VERSION 3.22)
 include(${CMAKE_CURRENT_LIST_DIR}/cunbody/common.cmake)
-if(NOT c_compiler)
-  message("skipped: there is no C compiler")
-  return()
-endif()
-find_program(cpp_compiler NAMES c++ g++ clang++)
-find_program(fortran_compiler NAMES gfortran)
+find_compilers()
 set(programs ${SOURCE}/tests/library/cases)
 # Those that the programs know: vectors and numbers on either side, params of one and of three numbers and whole ones,
 # sums, a maximum, a minimum with finish(), an index.
 set(names gravity lennard_jones nearest_neighbour sph_force ks_statistic)
 
-file(REMOVE_RECURSE ${SCRATCH})
-file(MAKE_DIRECTORY ${SCRATCH})
+empty_scratch()
 must(${BUILD}/bin/write_cases ${SCRATCH}/cases.txt ${names})
 list(TRANSFORM names PREPEND ${SOURCE}/pipelines/ OUTPUT_VARIABLE pipelines)
 list(TRANSFORM pipelines APPEND .pipe)

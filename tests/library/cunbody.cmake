@@ -4,12 +4,7 @@
 #   cmake -DBUILD=nbcc's build folder -DSOURCE=nbcc's source -DSCRATCH=an empty folder to be -P cunbody.cmake
 cmake_minimum_required(VERSION 3.22)
 include(${CMAKE_CURRENT_LIST_DIR}/cunbody/common.cmake)
-if(NOT c_compiler)
-  message("skipped: there is no C compiler")
-  return()
-endif()
-find_program(cpp_compiler NAMES c++ g++ clang++)
-find_program(fortran_compiler NAMES gfortran)
+find_compilers()
 
 foreach(precision single double)
   make_libraries(${SOURCE}/pipelines/cunbody_gravity.pipe ${precision})

@@ -9,3 +9,37 @@ function(must)
     message(STATUS "${out}")
   endif()
 endfunction()
+
+# The compilers of a test with programs in C, C++ and Fortran. Skips the test if there is no C compiler.
+macro(find_compilers)
+  find_program(c_compiler NAMES cc gcc clang)
+  if(NOT c_compiler)
+    message("skipped: there is no C compiler")
+    return()
+  endif()
+  find_program(cpp_compiler NAMES c++ g++ clang++)
+  find_program(fortran_compiler NAMES gfortran)
+endmacro()
+
+function(empty_scratch)
+  file(REMOVE_RECURSE ${SCRATCH})
+  file(MAKE_DIRECTORY ${SCRATCH})
+endfunction()
+
+# Builds and runs from_c.c, from_cpp.cpp and from_fortran.f90 of the folder `programs` with libNAME.so and what it is
+# used by, all in SCRATCH.
+function(run_programs name)
+  set(strict -Wall -Wextra -Werror -I. -I${BUILD}/include)
+  set(libraries -L. -l${name} -L${BUILD}/lib -lnbcc_runtime -lm -Wl,-rpath,${SCRATCH}:${BUILD}/lib)
+  must(${c_compiler} -std=c11 ${strict} ${programs}/from_c.c -o from_c ${libraries})
+  must(${SCRATCH}/from_c)
+  if(cpp_compiler)
+    must(${cpp_compiler} -std=c++20 ${strict} -I${SOURCE} ${programs}/from_cpp.cpp -o from_cpp ${libraries})
+    must(${SCRATCH}/from_cpp)
+  endif()
+  if(fortran_compiler)
+    must(${fortran_compiler} -Wall ${SOURCE}/bindings/fortran/nbcc.f90 ${name}.f90
+      ${SOURCE}/tests/library/expectations.f90 ${programs}/from_fortran.f90 -o from_fortran ${libraries})
+    must(${SCRATCH}/from_fortran)
+  endif()
+endfunction()

@@ -218,7 +218,7 @@ class Call:
         """The outputs, and behind them what derivatives need."""
         names = [field.name for field in self.outputs]
         known = {**self.values, **values}
-        # By position: a field may be called like an option.
+        # Values are given by position, because a field may be called like an option.
         given = [known[name] for name in self.forward._family.arguments]
         results = self.forward(*given, outputs=names, **self.options)
         results = [results] if len(names) == 1 else list(results)

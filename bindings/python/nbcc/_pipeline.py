@@ -201,8 +201,8 @@ class Pipeline(Caller):
 
         matvec and matmat are sums of this pipeline, rmatvec and rmatmat sums of its adjoint: products with the conjugate
         transpose. arrays: inputs that are not named, in order of declaration. keywords: as of calls, params, `outputs`
-        (one name), `tolerance`, `pairs`, `lists` and `exclusions` too. Arrays are copied. Making an operator takes six
-        sums, which check that it is one. Needs SciPy, or CuPy.
+        (one name), `tolerance`, `pairs`, `lists` and `exclusions` too. Arrays are copied. Making an operator takes five
+        or six sums, which check that it is one. Needs SciPy, or CuPy.
         """
         from ._operator import operator_of
 

@@ -1,6 +1,7 @@
 ! The same in Fortran: complex numbers.
 program from_fortran
   use, intrinsic :: iso_c_binding
+  use expectations
   use complexes
   implicit none
   complex(c_double) :: a(2), b(2, 3), k, s(2), t(2, 2), whole, wanted
@@ -8,7 +9,6 @@ program from_fortran
   complex(c_double), parameter :: i = (0d0, 1d0)
   real(c_double) :: f(2)
   integer :: n
-  logical :: failed = .false.
 
   a = [(1d0, 2d0), (-3d0, 0d0)]
   b = reshape([(1d0, 0d0), i, (2d0, -1d0), (4d0, 0d0), (0d0, 5d0), (1d0, 1d0)], [2, 3])
@@ -25,12 +25,4 @@ program from_fortran
   call expect(waves(2_c_int64_t, cmplx(a, kind=c_float), real(f, c_float), 3_c_int64_t, cmplx(b, kind=c_float), k, s_f) == 0)
   call expect(s_f(2) == cmplx(s(2), kind=c_float))
   if (failed) stop 1
-contains
-  subroutine expect(holds)
-    logical, intent(in) :: holds
-    integer, save :: number = 0
-    number = number + 1
-    if (.not. holds) print *, "expectation", number, "does not hold"
-    failed = failed .or. .not. holds
-  end subroutine
 end program

@@ -12,8 +12,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/../must.cmake)
 
 # In a fresh folder: libnbody.so, libnbody.a and what they are used by.
 macro(make_libraries pipeline precision)
-  file(REMOVE_RECURSE ${SCRATCH})
-  file(MAKE_DIRECTORY ${SCRATCH})
+  empty_scratch()
   set(words ${BUILD}/bin/nbcc compile ${pipeline} --api cunbody --fortran --force --precision ${precision})
   must(${words} -o libnbody.so --rpath "$ORIGIN:${BUILD}/lib")
   must(${words} -o libnbody.a --static)

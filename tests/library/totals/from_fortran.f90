@@ -1,12 +1,12 @@
 ! The same in Fortran: a total is a variable, or an array of its components; one that is not present is ignored.
 program from_fortran
   use, intrinsic :: iso_c_binding
+  use expectations
   use totals
   implicit none
   real(c_double) :: x(3, 3), m(3), a(4), b(2), force(3, 3), energy, moment(3), most(2), product_of, least, g(500)
   integer(c_int32_t) :: pairs
   integer(c_int64_t) :: indices, n(500)
-  logical :: failed = .false.
 
   x = reshape([0d0, 0d0, 0d0, 1d0, 0d0, 0d0, 0d0, 2d0, 0d0], [3, 3])
   m = [1d0, 2d0, 4d0]
@@ -36,12 +36,4 @@ program from_fortran
   call expect(sum(n) == 8 .and. all(n(12:15) == 1) .and. all(n(22:25) == 1))
   call expect(sum(g) == 3 .and. all(g(22:25) == 0.25d0))
   if (failed) stop 1
-contains
-  subroutine expect(holds)
-    logical, intent(in) :: holds
-    integer, save :: number = 0
-    number = number + 1
-    if (.not. holds) print *, "expectation", number, "does not hold"
-    failed = failed .or. .not. holds
-  end subroutine
 end program
