@@ -75,10 +75,7 @@ class ComplexNodes {
   NodeId subtract(NodeId x, NodeId y) const {
     return x == kNone ? negative(y) : y == kNone ? x : binary(Op::Sub, x, y);
   }
-  NodeId multiply(NodeId x, NodeId y) const {
-    if (x == kNone || y == kNone) return kNone;
-    return is(x, 1) ? y : is(y, 1) ? x : binary(Op::Mul, x, y);
-  }
+  NodeId multiply(NodeId x, NodeId y) const { return x == kNone || y == kNone ? kNone : binary(Op::Mul, x, y); }
   NodeId divide(NodeId x, NodeId y) const { return x == kNone ? kNone : binary(Op::Div, x, y); }
   // True also if x is NaN, which then is the larger part.
   NodeId not_less(NodeId x, NodeId y) const { return unary(Op::Not, binary(Op::Lt, x, y)); }
