@@ -145,6 +145,12 @@ def test_what_is_no_matrix(text, kind, says):
         compiled(text, kind).operator(XI, XJ, A)
 
 
+def test_steps_too_small_for_sums_are_seen_by_the_transpose():
+    steps = nbcc.compile(source=HEAD.format("real") + "output(sum) real s; s += a * floor(q * 1e5) * 1e-5;")
+    with pytest.raises(ValueError, match="the product with the transpose is another one"):
+        steps.operator(XI, XJ, A)
+
+
 def test_few_particles_hide_nothing():
     for kind in ("max", "min"):
         pipe = compiled(f"output({kind}) real s; s = {kind}(s, a * q);")

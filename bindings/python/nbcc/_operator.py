@@ -86,7 +86,6 @@ class _Matrix:
             {**options, "outputs": self._output.name},
             lambda a, b: a is b,
         )
-        self._plan.one_set = False
         self._zero = self._plan.run({vector.name: of_vector})
         zero = self._zero[0]
         self.shape = (zero.size, of_vector.size)
