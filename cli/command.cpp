@@ -10,6 +10,7 @@
 
 #include "cli/commands.h"
 #include "cli/failure.h"
+#include "cli/meant_words.h"
 #include "cli/standard_output.h"
 
 int nbcc_command(int argc, char** argv) {
@@ -26,7 +27,7 @@ int nbcc_command(int argc, char** argv) {
       std::ostringstream product, message;
       const int code = app.exit(problem, product, message);
       if (code == 0) nbcc::write_standard_output(product.str());  // --help, --version
-      fmt::print(stderr, "{}", message.str());
+      fmt::print(stderr, "{}{}", message.str(), code == 0 ? "" : nbcc::meant_words(app, {argv + 1, argv + argc}));
       return code == 0 ? nbcc::kDone : nbcc::kUsage;
     }
     if (!app.get_subcommands().empty()) return invocation.exit_code;

@@ -189,7 +189,7 @@ void run_bench(const BenchOptions& options) {
 void add_bench(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<BenchOptions>();
   CLI::App& command = *app.add_subcommand("bench", "Measure how fast a pipeline runs");
-  command.add_option("FILE", options->file, "A pipeline")->required()->type_name("");
+  command.add_option("FILE", options->file, "A pipeline, or its name in `nbcc list`")->required()->type_name("");
   declare_sizes(command, options->sizes);
   declare_params(command, options->params);
   declare_kernel_options(command, options->kernel);

@@ -180,7 +180,7 @@ int run_check(const CheckOptions& options) {
 void add_check(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<CheckOptions>();
   CLI::App& command = *app.add_subcommand("check", "Show errors of pipelines, and a summary of them");
-  command.add_option("FILE", options->files, "Pipelines")->required()->type_name("");
+  command.add_option("FILE", options->files, "Pipelines, or their names in `nbcc list`")->required()->type_name("");
   declare_compile_options(command, options->kernel);
   command.add_flag("--json", options->json, "A list of objects on standard output, one for each file");
   command.footer(

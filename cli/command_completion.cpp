@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/commands.h"
+#include "cli/option_choices.h"
 #include "cli/programs.h"
 #include "cli/standard_output.h"
 
@@ -22,11 +23,7 @@ OptionWord option_word(const CLI::Option& option) {
   OptionWord word;
   for (const std::string& name : option.get_lnames()) word.names.push_back("--" + name);
   for (const std::string& name : option.get_snames()) word.names.push_back("-" + name);
-  // CLI11 shows the members of an IsMember as "TEXT:{a,b,c}".
-  const std::string type = option.get_type_name();
-  const std::size_t open = type.find('{'), close = type.find('}');
-  if (open < close && close != std::string::npos) word.choices = type.substr(open + 1, close - open - 1);
-  std::ranges::replace(word.choices, ',', ' ');
+  word.choices = fmt::format("{}", fmt::join(choices_of(option), " "));
   word.description = option.get_description();
   word.takes_value = option.get_items_expected_max() > 0;
   return word;

@@ -105,7 +105,7 @@ void run_emit(const EmitOptions& options) {
 void add_emit(CLI::App& app, Invocation&) {
   const auto options = std::make_shared<EmitOptions>();
   CLI::App& command = *app.add_subcommand("emit", "Show a stage of a pipeline's way to machine code");
-  command.add_option("FILE", options->file, "A pipeline")->required()->type_name("");
+  command.add_option("FILE", options->file, "A pipeline, or its name in `nbcc list`")->required()->type_name("");
   std::vector<std::string> stages;
   for (const std::string_view stage : kernel_stages()) stages.emplace_back(stage);
   stages.insert(stages.end(), {"ptx", "cubin", "sass", "adjoint"});

@@ -334,7 +334,7 @@ void run_run(RunOptions options, const std::string& command_line) {
 void add_run(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App& command = *app.add_subcommand("run", "Sum a pipeline over particles from files");
-  command.add_option("FILE", options->file, "A pipeline")->required()->type_name("");
+  command.add_option("FILE", options->file, "A pipeline, or its name in `nbcc list`")->required()->type_name("");
   declare_particle_source(command, options->particles);
   declare_params(command, options->params);
   declare_kernel_options(command, options->kernel);

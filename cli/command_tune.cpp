@@ -244,7 +244,7 @@ void run_tune(const TuneOptions& options, const Invocation& invocation) {
 void add_tune(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<TuneOptions>();
   CLI::App& command = *app.add_subcommand("tune", "Find the fastest kernels for a GPU, and keep them for later runs");
-  command.add_option("FILE", options->file, "A pipeline")->required()->type_name("");
+  command.add_option("FILE", options->file, "A pipeline, or its name in `nbcc list`")->required()->type_name("");
   declare_sizes(command, options->sizes);
   declare_params(command, options->params);
   declare_gpu_options(command, options->kernel);

@@ -107,8 +107,11 @@ OutputReport compare(const Field& field, std::size_t output, const ParticleColum
   for (int c = 0; c < field.components(); ++c) {
     const auto component = std::size_t(field.first + c);
     for (std::size_t k = 0; k < expected.values[component].size(); ++k) {
-      const std::int64_t row = field.bins > 0 ? std::int64_t(k) : field.total ? 0 : which[k];
-      const double value = ColumnComponent{&got, c}.at(row), wanted = expected.values[component][k];
+      // A histogram of each i has [k][element] for its first component; a total has a row for each element.
+      const std::size_t elements = field.bins > 0 && !field.total ? std::size_t(field.bins) : 1;
+      const std::int64_t row = !field.total ? which[k / elements] : field.bins > 0 ? std::int64_t(k) : 0;
+      const double value = ColumnComponent{&got, elements > 1 ? int(k % elements) : c}.at(row),
+                   wanted = expected.values[component][k];
       const double scale = report.integral ? 1 : expected.scale[component][k], bound = expected.bound[component][k];
       const double error = error_of(value, wanted), relative = ratio(error, scale), used = ratio(error, bound);
       report.differ += error != 0;
@@ -127,7 +130,7 @@ OutputReport compare(const Field& field, std::size_t output, const ParticleColum
       if (used > 1) ++report.wrong;
       if (report.worst < 0 || used > report.bound_ratio) {
         report.bound_ratio = used;
-        report.worst = field.total ? -1 : which[k];
+        report.worst = field.total ? -1 : row;
       }
     }
   }
@@ -265,7 +268,7 @@ int run_verify(const VerifyOptions& options) {
 void add_verify(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<VerifyOptions>();
   CLI::App& command = *app.add_subcommand("verify", "Compare a device's sums with the double-precision oracle");
-  command.add_option("FILE", options->file, "A pipeline")->required()->type_name("");
+  command.add_option("FILE", options->file, "A pipeline, or its name in `nbcc list`")->required()->type_name("");
   declare_particle_source(command, options->particles);
   command
       .add_option("--random", options->random,

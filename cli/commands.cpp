@@ -20,7 +20,7 @@ void add_commands(CLI::App& app, Invocation& invocation) {
       "written, 3 no device or a tool is missing, 101 a bug in nbcc.\n"
       "\nExamples:\n"
       "  nbcc make-ic plummer --n 16384 -o plummer.npz\n"
-      "  nbcc run pipelines/gravity.pipe --i plummer.npz -o forces.npz\n"
+      "  nbcc run gravity --i plummer.npz -o forces.npz\n"
       "  nbcc run --help");
   CLI::Option* json =
       app.add_flag("--json")->description("With --version: an object that lists nbcc and the libraries in it");
@@ -29,7 +29,7 @@ void add_commands(CLI::App& app, Invocation& invocation) {
   }));
   app.require_subcommand(0, 1);
   for (const auto add : {add_check, add_emit, add_compile, add_inspect, add_run, add_verify, add_bench, add_tune,
-                         add_make_ic, add_info, add_doctor, add_cache, add_completion}) {
+                         add_make_ic, add_list, add_show, add_info, add_doctor, add_cache, add_completion}) {
     add(app, invocation);
   }
 }

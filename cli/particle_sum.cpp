@@ -192,7 +192,7 @@ void ParticleSum::bind(const std::vector<BoundField>& fields, std::int64_t ni, s
     if (field.role != Role::Output) continue;
     const ElementType type = field.integral ? ElementType::Int64 : ElementType::Double;
     const std::int64_t rows = field.total ? std::max(field.bins > 0 ? field.bins : field.length, 1) : ni;
-    const int components = field.total ? field.width : field.components();
+    const int components = field.total ? field.width : field.numbers();
     state.outputs.push_back({field.name, components, make_data(type, std::size_t(rows * components))});
     state.totals.push_back(field.total);
   }

@@ -1,7 +1,8 @@
 # Writes OUTPUT, a C++ file that defines the function FUNCTION, nbcc::name or nbcc::bench::name: the texts of FILES by
-# their names (less ".in", ".pipe" or ".cu"), and nothing for other names.
+# their names (less ".in", ".pipe" or ".cu"), for the empty name all names, one in a line, and nothing for others.
 string(REGEX REPLACE "^(.*)::(.*)$" "namespace \\1 {\nstd::string_view \\2(std::string_view name) {\n" opening "${FUNCTION}")
 set(body "// Made by cmake/embed.cmake.\n#include <string_view>\n${opening}")
+set(names "")
 foreach(file IN LISTS FILES)
   get_filename_component(name ${file} NAME)
   string(REGEX REPLACE "\\.(in|pipe|cu)$" "" name ${name})
@@ -16,6 +17,7 @@ foreach(file IN LISTS FILES)
     math(EXPR at "${at} + 8000")
   endwhile()
   string(APPEND body "  if (name == \"${name}\") return ${pieces};\n")
+  string(APPEND names "${name}\\n")
 endforeach()
-string(APPEND body "  return {};\n}\n}  // namespace\n")
+string(APPEND body "  if (name.empty()) return \"${names}\";\n  return {};\n}\n}  // namespace\n")
 file(WRITE ${OUTPUT} "${body}")

@@ -22,7 +22,7 @@ enum class Reduction : std::uint8_t {
   Product,
   Count,
   At,         // payload of an argmin or argmax: a value of the chosen pair
-  Histogram,  // of a total: a sum into the element that each pair names
+  Histogram,  // a sum into the element that each pair names
   // Reductions of hidden accumulators only, by which kernels compute logsumexp and softmax (emit/accumulators.h):
   // Weighted is a sum of terms with the weights exp(logit - reference); Reference is that reference, a finite number
   // near the largest logit.

@@ -147,18 +147,23 @@ constexpr std::int64_t end_of(const PlacedTable& table) {
 // Bytes that may be read beyond the last table: two vector registers of any processor.
 constexpr std::int64_t kTablePadding = 128;
 
-// The memory of a histogram: words of 64 bits, [element + 1][word]; the word of element -1 counts the pairs outside. An
-// element of integers (Int64) is one word. An element of real numbers (Float or Double, as kernels compute them) holds
-// their exact sum: digits of `digit` bits, the lowest first, in words that may be negative, then the numbers of
-// +infinity, -infinity and NaN among the terms.
+// The memory of a histogram: words of 64 bits, [row][element + 1][word]; a total has one row, any other histogram has
+// one for each i. The first word of element -1 counts the pairs outside. An element of integers (Int64) is one word. An
+// element of real numbers (Float or Double, as kernels compute them) holds their exact sum: digits of `digit` bits, the
+// lowest first, in words that may be negative, then the numbers of +infinity, -infinity and NaN among the terms.
 struct HistogramLayout {
   int field = 0;  // index in KernelSource::fields
   int elements = 0;
   Element element = Element::Int64;
-  int words = 1;   // of an element
-  int digit = 64;  // bits
+  int words = 1;      // of an element
+  int digit = 64;     // bits
+  bool of_i = false;  // each i has a row
+  std::int64_t row_words() const { return std::int64_t(elements + 1) * words; }
   // Real numbers only: after this number of terms the digits must be carried, or a word could overflow.
   double most_terms = 0x1p34;
+  // Histograms of each i: a run sums for so many i at a time that all rows together have at most so many words (512
+  // MB).
+  std::int64_t most_words = std::int64_t(1) << 26;
 };
 constexpr int kSpecialWords = 3;
 // A float has 24 bits at 254 places, a double 53 at 2046. One word more takes what a number has beyond its last digit.
@@ -244,6 +249,7 @@ struct nbcc_kernel_arguments {
   const void* const* pair;                   // packed columns of listed pairs, at the indices of their j
   const struct nbcc_exclusions* exclusions;  // [i], exclusions; for nbcc_interact_excluding only
   std::int64_t* const* histograms;           // [histogram], laid out as in KernelSource::histograms
+  std::int64_t histogram_row;                // i_index of the first row of the histograms of each i
   const void* tables;                        // laid out as in KernelSource::tables
 };
 // The exclusions of one i, as numbers of j: first + k for each set bit k of `near`, and the far_count numbers in `far`.

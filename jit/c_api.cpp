@@ -1,6 +1,9 @@
 // The functions of nbcc.h that need a compiler ([jit]): pipelines from texts, diagnostics, compilation stages, adjoints
 // and virials. All other functions are in runtime/api.
+#include <fmt/format.h>
+
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -8,6 +11,7 @@
 #include "compiler/source/parse.h"
 #include "compiler/text/diagnostic.h"
 #include "compiler/text/own_stack.h"
+#include "compiler/text/pipeline_library.h"
 #include "jit/build_kernel.h"
 #include "runtime/api/handles.h"
 #include "runtime/cpu/cpu_device.h"
@@ -100,6 +104,17 @@ nbcc_status nbcc_pipeline_from_file(nbcc_device* device, const char* path, const
     checked(pipeline, "pipeline");
     *pipeline = compile(device, read_source(path), options);
   });
+}
+
+const char* nbcc_library_names() {
+  static const std::string names = fmt::format("{}\n", fmt::join(nbcc::library_pipelines(), "\n"));
+  return names.c_str();
+}
+
+// Embedded texts end with a NUL.
+const char* nbcc_library_text(const char* name) {
+  const std::string_view text = name ? nbcc::library_text(name) : std::string_view();
+  return text.empty() ? nullptr : text.data();
 }
 
 nbcc_status nbcc_check_text(const char* text, const char* name, nbcc_report** report, nbcc_error** error) {

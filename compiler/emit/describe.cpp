@@ -30,11 +30,9 @@ KernelSource describe_kernel(const Pipeline& pipeline, const Plan& plan, Precisi
   for (std::size_t f = 0; f < source.fields.size(); ++f) {
     const FieldLayout& field = source.fields[f];
     if (field.role != Role::Output || field.bins == 0) continue;
-    HistogramLayout layout{int(f), field.bins};
-    layout.element = element_of(plan.outputs[std::size_t(field.first)].type, precision);
-    if (layout.element == Element::Float) layout.words = kFloatWords, layout.digit = kFloatDigit;
-    if (layout.element == Element::Double) layout.words = kDoubleWords, layout.digit = kDoubleDigit;
-    source.histograms.push_back(layout);
+    source.histograms.push_back(histogram_layout(field, plan.outputs[std::size_t(field.first)].type, precision));
+    source.histograms.back().field = int(f);
+    source.uses_i_index = source.uses_i_index || !field.total;
   }
   source.params = pipeline.params_by_value();
   source.table_params = pipeline.components(Role::Param) - source.params;

@@ -50,8 +50,11 @@ class Planner {
     int histograms = 0;
     for (const Field& field : pipeline_.fields) {
       if (field.role != Role::Output || field.bins == 0) continue;
-      for (int c = field.first; c < field.first + field.components(); ++c)
-        plan_.outputs[std::size_t(c)].histogram = histograms;
+      for (int c = field.first; c < field.first + field.components(); ++c) {
+        OutputPlan& output = plan_.outputs[std::size_t(c)];
+        output.histogram = histograms;
+        if (!field.total) output.row_words = histogram_layout(field, output.type, options_.precision).row_words();
+      }
       ++histograms;
     }
     for (OutputPlan& output : plan_.outputs)
@@ -293,6 +296,16 @@ Plan make_plan(const Pipeline& pipeline, const Options& options) {
   // The search for cutoffs in a guard is recursive and needs a large stack.
   run_on_own_stack(kDeepStack, [&] { plan = Planner(pipeline, options).run(); });
   return plan;
+}
+
+HistogramLayout histogram_layout(const FieldShape& field, Type type, Precision precision) {
+  HistogramLayout layout;
+  layout.elements = field.bins;
+  layout.element = element_of(type, precision);
+  layout.of_i = !field.total;
+  if (layout.element == Element::Float) layout.words = kFloatWords, layout.digit = kFloatDigit;
+  if (layout.element == Element::Double) layout.words = kDoubleWords, layout.digit = kDoubleDigit;
+  return layout;
 }
 
 Element element_of(Type type, Precision precision) {

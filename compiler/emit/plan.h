@@ -26,11 +26,12 @@ struct SidePlan {
 // How pairs are reduced to one output component, or to an additional accumulator (accumulators.h).
 struct OutputPlan : Contribution {
   Reduction reduction = Reduction::Sum;
-  Type type = Type::Real;  // type of the value
-  bool fused = false;      // the value is a product, added to the sum by a fused multiply-add
-  int reference = -1;      // Weighted: the component with its reference
-  int histogram = -1;      // Histogram: its number in KernelSource::histograms
-  bool of_choice = false;  // it belongs to one of Plan::choices and is not reduced on its own
+  Type type = Type::Real;      // type of the value
+  bool fused = false;          // the value is a product, added to the sum by a fused multiply-add
+  int reference = -1;          // Weighted: the component with its reference
+  int histogram = -1;          // Histogram: its number in KernelSource::histograms
+  std::int64_t row_words = 0;  // of a histogram of each i: HistogramLayout::row_words(); 0: a total
+  bool of_choice = false;      // it belongs to one of Plan::choices and is not reduced on its own
   // An extreme of integers, or an index selected by one, is held as int64: a double would round beyond 2^53.
   bool is_whole() const { return type == Type::Index && reduction != Reduction::Sum; }
   // True if the result is an int64, too; a selected index (argmin, argmax) is a double.
@@ -84,6 +85,9 @@ struct Plan {
 Plan make_plan(const Pipeline& pipeline, const Options& options);
 
 Element element_of(Type type, Precision precision);
+
+// The layout of a histogram, except its field, whose elements are computed in `type`.
+HistogramLayout histogram_layout(const FieldShape& field, Type type, Precision precision);
 
 bool is_uniform(Binding binding);  // true if the value is the same for all particles
 // [node] true for an exclusion guard: a condition that fails for single pairs only, such as a particle with itself. It

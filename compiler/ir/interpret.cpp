@@ -266,27 +266,32 @@ class Chooser {
   std::vector<Candidate> candidates_;
 };
 
-// The histograms of a run, in the place of the values of each i: [first component][element].
+// The histograms of a run, in the place of the values of each i: [first component][element], or [first
+// component][k][element] for the k-th i that is evaluated.
 class Histograms {
  public:
-  explicit Histograms(const Pipeline& pipeline) : pipeline_(pipeline) {
+  Histograms(const Pipeline& pipeline, std::int64_t asked) : pipeline_(pipeline) {
     for (const Field& field : pipeline.fields)
       if (field.role == Role::Output && field.bins > 0) {
-        sums_[field.first].resize(std::size_t(field.bins));
-        magnitudes_[field.first].resize(std::size_t(field.bins));
+        const std::size_t rows = field.total ? 1 : std::size_t(asked);
+        sums_[field.first].resize(rows * std::size_t(field.bins));
+        magnitudes_[field.first].resize(rows * std::size_t(field.bins));
       }
   }
-  void take(const Evaluator& pair, std::size_t count) {
-    for (const auto& [first, sums] : sums_)
-      for (int c = first; c < first + pipeline_.field_of(Role::Output, first).components(); ++c) {
+  void take(const Evaluator& pair, std::size_t count, std::int64_t asked) {
+    for (const auto& [first, sums] : sums_) {
+      const Field& field = pipeline_.field_of(Role::Output, first);
+      const std::size_t row = field.total ? 0 : std::size_t(asked) * std::size_t(field.bins);
+      for (int c = first; c < first + field.components(); ++c) {
         const Contribution& one = pipeline_.contributions[std::size_t(c)];
         for (std::size_t k = 0; k < count; ++k) {
           const double element = pair[one.logit][k], value = pair[one.value][k];
           if (element < 0 || (one.guard != kNone && pair[one.guard][k] == 0)) continue;
-          sums_[first][std::size_t(element)].add(value);
-          magnitudes_[first][std::size_t(element)] += std::fabs(value);
+          sums_[first][row + std::size_t(element)].add(value);
+          magnitudes_[first][row + std::size_t(element)] += std::fabs(value);
         }
       }
+    }
   }
   void store(OracleOutput& result) const {
     for (const auto& [first, sums] : sums_) {
@@ -361,7 +366,7 @@ OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::
   result.magnitudes = result.values;
   std::vector<double> reduced(outputs);
   const std::vector<Choice> choices = choices_of(pipeline.fields);
-  Histograms histograms(pipeline);
+  Histograms histograms(pipeline, asked);
   for (std::int64_t k = 0; k < asked; ++k) {
     const std::int64_t i = which.empty() ? k : which[std::size_t(k)];
     if (i < 0 || i >= input.ni) throw std::out_of_range("there is no i-particle " + std::to_string(i));
@@ -376,7 +381,7 @@ OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::
       pair.set_j(j, std::span(acting.pair).subspan(first, count));
       for (std::size_t c = 0; c < outputs; ++c) reduce(pipeline.contributions[c], pair, reducers[c], j, input.j_offset);
       for (Chooser& chooser : choosers) chooser.take(pair, j, input.j_offset);
-      histograms.take(pair, count);
+      histograms.take(pair, count, k);
     }
     position.set_i(i);
     const bool finite = std::ranges::all_of(pipeline.positions,

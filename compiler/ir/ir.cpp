@@ -65,9 +65,9 @@ std::string_view name(Reduction reduction) {
 }
 
 std::string reduction_text(const FieldShape& output) {
-  if (!output.total) return std::string(name(output.reduction));
-  const bool sums = output.reduction == Reduction::Sum || output.reduction == Reduction::Histogram;
-  return sums ? "total" : "total, " + std::string(name(output.reduction));
+  const Reduction declared = output.reduction == Reduction::Histogram ? Reduction::Sum : output.reduction;
+  if (!output.total) return std::string(name(declared));
+  return declared == Reduction::Sum ? "total" : "total, " + std::string(name(declared));
 }
 
 // Hash table with linear probing, at most half full.

@@ -83,7 +83,7 @@ static std::optional<Reduction> reduction_named(llvm::StringRef name) {
 }
 
 Shape Lowering::shape_of_field(const clang::VarDecl* variable, const Field& field) {
-  const bool is_long = field.role == Role::Param || (field.total && is_sum(field.reduction));
+  const bool is_long = field.role == Role::Param || (field.role == Role::Output && is_sum(field.reduction));
   return shape_of(variable->getType(), variable->getLocation(), field.role == Role::Param,
                   is_long ? kMaxElements : kMaxComponents);
 }
@@ -130,9 +130,9 @@ Field Lowering::field_named(const clang::VarDecl* variable, llvm::StringRef anno
   field.width = shape.width;
   field.is_complex = shape.is_complex;
   if (std::int64_t(shape.length) * shape.width > kMaxElements)
-    throw Rejected{where,
-                   fmt::format("{} may have 1 to {} numbers, not {}", field.role == Role::Param ? "a param" : "a total",
-                               kMaxElements, shape.components())};
+    throw Rejected{
+        where, fmt::format("{} may have 1 to {} numbers, not {}", field.role == Role::Param ? "a param" : "an output",
+                           kMaxElements, shape.components())};
   field.is_table = field.role == Role::Param && shape.length > kMaxComponents;
   field.first = pipeline_.components(field.role);
   return field;

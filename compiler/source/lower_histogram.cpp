@@ -1,4 +1,4 @@
-// Totals whose elements are named at run time (`n[bin] += 1`) -> contributions with an element. Part of lowering
+// Sums whose elements are named at run time (`n[bin] += 1`) -> contributions with an element. Part of lowering
 // (lower.h). Entry points: histogram_element(), add_to_element(), gather_histograms().
 #include <fmt/core.h>
 
@@ -9,7 +9,7 @@
 namespace nbcc::lowering {
 
 bool Lowering::is_histogram(const Field& field) const {
-  return field.total && (field.length > kMaxComponents || field.reduction == Reduction::Histogram);
+  return field.role == Role::Output && (field.length > kMaxComponents || field.reduction == Reduction::Histogram);
 }
 
 // The condition that no conversion of a real number to an integer in `id` changes its value beyond dropping a fraction:

@@ -76,6 +76,8 @@ Value Lowering::read(const LValue& lvalue, clang::SourceLocation where) {
     if (std::ranges::any_of(frame.by_reference, [&](const LValue& part) { return overlap(part, lvalue); }))
       throw Rejected{where, fmt::format("'{}' is changed by '{}' through a reference: read it by the parameter's name",
                                         lvalue.variable->getName().str(), frame.function->getName().str())};
+  if (const Field* const output = output_of(lvalue.variable); output && output->reduction == Reduction::Histogram)
+    throw Rejected{where, fmt::format("finish() cannot read the histogram '{}'", output->name)};
   if (const Field* const output = output_of(lvalue.variable); output && output->total)
     throw Rejected{where, fmt::format("finish() cannot read the total '{0}', which is known after the last i; it may "
                                       "change it as pairs do",
@@ -135,12 +137,7 @@ LValue Lowering::element(const LValue& base, const clang::Expr* index, clang::So
   if (const Field* const output = output_of(base.variable);
       output && base.shape.length > 0 && pipeline_.dialect == Dialect::Named) {
     const bool is_named_at_run_time = !graph_->is_constant(at.parts[0]);
-    if (output->total && (is_histogram(*output) || is_named_at_run_time)) return histogram_element(base, at, here);
-    if (is_named_at_run_time)
-      throw Rejected{here, fmt::format("the index of output({}) '{}' must be a constant: only elements of an "
-                                       "output(total) may be named at run time; else go through the elements: for (int "
-                                       "k = 0; k < {}; ++k) and in it if (k == ...)",
-                                       reduction_text(*output), output->name, output->length)};
+    if (is_histogram(*output) || is_named_at_run_time) return histogram_element(base, at, here);
   }
   if (is_param(base) && base.shape.length > 0 && (base.row != kNone || !graph_->is_constant(at.parts[0])))
     return table_element(base, at, here);

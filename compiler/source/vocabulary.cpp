@@ -8,6 +8,8 @@
 #include <ranges>
 #include <vector>
 
+#include "compiler/text/nearest_word.h"
+
 namespace nbcc {
 namespace {
 
@@ -154,24 +156,6 @@ std::string in_form(std::string_view form, std::string_view name) {
   std::string result;
   for (const char c : form) result += c == '@' ? std::string(name) : std::string(1, c);
   return result;
-}
-
-// The number of edits (insert, delete, replace, swap of neighbours) between two words (Damerau-Levenshtein distance,
-// restricted).
-int distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<int>> d(a.size() + 1, std::vector<int>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i) {
-    for (std::size_t j = 0; j <= b.size(); ++j) {
-      if (i == 0 || j == 0) {
-        d[i][j] = int(i + j);
-        continue;
-      }
-      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
-    }
-  }
-  return d[a.size()][b.size()];
 }
 
 std::vector<std::string_view> values() {
@@ -339,21 +323,9 @@ std::string signature(std::string_view built_in) {
 
 std::string did_you_mean(std::string_view word, WordKind kind, std::string otherwise) {
   const auto meant = [](std::string_view nearest) { return fmt::format("; did you mean '{}'?", nearest); };
-  // Long words are not compared: the table of distances grows with the word's length.
-  constexpr std::size_t kMaxLength = 24;
-  if (word.size() > kMaxLength) return otherwise;
   for (const auto& [alias, ours] : kAliases)
     if (alias == word && is_a(kind, ours)) return meant(ours);
-  // Words of one or two letters are near too many others.
-  if (word.size() <= 2) return otherwise;
-  int allowed = word.size() <= 6 ? 1 : 2;
-  std::string_view nearest;
-  for (std::string_view candidate : words(kind)) {
-    const int d = distance(word, candidate);
-    if (d > allowed) continue;
-    allowed = d - 1;
-    nearest = candidate;
-  }
+  const std::string_view nearest = nearest_word(word, words(kind));
   return nearest.empty() ? otherwise : meant(nearest);
 }
 

@@ -2,10 +2,13 @@
 // content of the text are not checked here.
 #include "compiler/text/source.h"
 
+#include <fmt/core.h>
+
 #include <cctype>
 #include <filesystem>
 #include <utility>
 
+#include "compiler/text/pipeline_library.h"
 #include "compiler/text/read_file.h"
 
 namespace nbcc {
@@ -42,6 +45,13 @@ std::string_view Source::line(int number) const {
 SourceUnreadable::~SourceUnreadable() = default;
 
 Source read_source(const std::string& path) {
+  std::error_code ignored;
+  if (is_library_name(path) && !std::filesystem::exists(path, ignored)) {
+    const std::string_view text = library_text(path);
+    if (text.empty())
+      throw SourceUnreadable(fmt::format("cannot read {0}: no such file, and {1}", path, no_such_pipeline(path)));
+    return {.path = path + ".pipe", .text = std::string(text)};
+  }
   FileContent content = read_file(path, kReadLimit);
   if (!content.problem.empty()) throw SourceUnreadable("cannot read " + path + ": " + content.problem);
   return {.path = path, .text = std::move(content.bytes)};

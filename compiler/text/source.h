@@ -30,7 +30,8 @@ struct SourceUnreadable : std::runtime_error {
   ~SourceUnreadable() override;
 };
 
-// Reads a file. Throws SourceUnreadable. The size limit is checked by `prescan`, so that it is a diagnostic.
+// Reads a file. A word without folder and ending that is no file, as `gravity`, names a pipeline of the library
+// (pipeline_library.h). Throws SourceUnreadable. The size limit is checked by `prescan`, so that it is a diagnostic.
 Source read_source(const std::string& path);
 
 }  // namespace nbcc

@@ -145,6 +145,11 @@ SumError::SumError(const Pipeline& pipeline, const OracleInput& input, const Fig
     if (field.role == Role::Output && field.bins > 0) histograms_[field.first].resize(std::size_t(field.bins));
 }
 
+std::span<double> SumError::elements_of(const Field& field) {
+  const std::size_t bins = std::size_t(field.bins), row = field.total ? 0 : k_;
+  return std::span(histograms_[field.first]).subspan(row * bins, bins);
+}
+
 SumError::~SumError() = default;
 
 void SumError::begin(std::size_t k, std::int64_t i) {
@@ -154,6 +159,10 @@ void SumError::begin(std::size_t k, std::int64_t i) {
   acting_ = acting_on(input_, i);
   reduced_.clear();
   chosen_.clear();
+  for (auto& [first, errors] : histograms_) {
+    const Field& field = pipeline_.field_of(Role::Output, first);
+    if (!field.total) errors.resize((k + 1) * std::size_t(field.bins));
+  }
   for (std::size_t c = 0; c < sums_.size(); ++c) {
     const Field& field = pipeline_.field_of(Role::Output, int(c));
     const double roundings =
@@ -203,8 +212,10 @@ int SumError::next() {
 }
 
 void SumError::take_histograms(int count) {
-  for (auto& [first, errors] : histograms_)
-    for (int c = first; c < first + pipeline_.field_of(Role::Output, first).components(); ++c) {
+  for (const Field& field : pipeline_.fields) {
+    if (field.role != Role::Output || field.bins == 0) continue;
+    const std::span<double> errors = elements_of(field);
+    for (int c = field.first; c < field.first + field.components(); ++c) {
       const Contribution& one = pipeline_.contributions[std::size_t(c)];
       for (int at = 0; at < count; ++at) {
         const Number guard = one.guard == kNone ? Number{1, 0} : pair_.at(one.guard, at);
@@ -217,6 +228,7 @@ void SumError::take_histograms(int count) {
           errors[std::size_t(e)] += certain ? value.error : std::fabs(value.value) + value.error;
       }
     }
+  }
 }
 
 std::vector<double> SumError::end() {

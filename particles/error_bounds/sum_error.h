@@ -32,12 +32,14 @@ class SumError {
   int next();
   const RunningError& pairs() const { return pair_; }  // values and errors of the present batch
   std::vector<double> end();                           // error bounds, [output component]
-  // Error bounds of the elements of histograms, over all i so far: first component -> [element]. A pair whose element
-  // rounding may change counts as an error in every element that it may be added to.
+  // Error bounds of the elements of histograms: first component -> [element], of a total over all i so far, or
+  // [k][element] of each i. A pair whose element rounding may change counts as an error in every element that it may be
+  // added to.
   const std::map<int, std::vector<double>>& histograms() const { return histograms_; }
 
  private:
   void take_histograms(int count);
+  std::span<double> elements_of(const Field& field);  // of the present i, or of a total
 
   const Pipeline& pipeline_;
   const OracleInput& input_;

@@ -178,6 +178,10 @@ typedef struct nbcc_diagnostic {
   const char* rendered; /* as it is printed: file:line:column: error: message, the source line, a caret */
 } nbcc_diagnostic;
 
+/* The pipelines that nbcc brings along. Their names, each followed by a line break; the text of one, null if there is
+ * none of this name. nbcc_pipeline_from_file takes such a name too, where there is no file that is called so. */
+NBCC_API const char* nbcc_library_names(void);            /* [jit] */
+NBCC_API const char* nbcc_library_text(const char* name); /* [jit] */
 /* Errors and warnings of a text; the report's text is all diagnostics, rendered. If there are errors the status is
  * NBCC_ERROR_INPUT, and the report is still made. */
 NBCC_API nbcc_status nbcc_check_text(const char* text, const char* name, nbcc_report** report,

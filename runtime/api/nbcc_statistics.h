@@ -93,6 +93,9 @@ typedef struct nbcc_statistics {
   int64_t terms_outside; /* terms of histograms of the last run that named no element, and were not counted */
 } nbcc_statistics;
 NBCC_API nbcc_status nbcc_sum_get_statistics(const nbcc_sum* sum, nbcc_statistics* statistics, nbcc_error** error);
+/* nbcc_statistics.method alone, which takes no time. "" before the first run, and for NULL. Valid as long as the sum.
+ */
+NBCC_API const char* nbcc_sum_method(const nbcc_sum* sum);
 
 #ifdef __cplusplus
 }

@@ -79,4 +79,6 @@ nbcc_status nbcc_sum_get_statistics(const nbcc_sum* sum, nbcc_statistics* statis
   });
 }
 
+const char* nbcc_sum_method(const nbcc_sum* sum) { return sum ? sum->state.method().data() : ""; }
+
 }  // extern "C"

@@ -64,9 +64,9 @@ PairMethod CpuSummation::row(std::string_view name, void (CpuSummation::*run)(co
   method.keeps_j = true;
   method.work = [this](const SumRequest& request) { return std::vector<DeviceWork>{{"cpu", 0, working_set(request)}}; };
   method.enqueue = [this, run](const SumRequest& request) {
-    histograms_.clear();  // a run that failed may have left some
+    histograms_.begin(request.histograms);
     (this->*run)(request);
-    if (request.histograms) histograms_.move_to(*request.histograms);
+    histograms_.end();
   };
   return method;
 }
@@ -103,6 +103,7 @@ void CpuSummation::sum_all_pairs(const SumRequest& request) {
   CpuPartition partition(source_, request, pool_.threads(), !are_apart);
   // Store a block's results while the block is in the thread's caches.
   const bool store_at_once = are_apart && !partition.shares_segments();
+  if (partition.shares_segments()) histograms_.share_rows();
   std::vector<Block> blocks;
   blocks.reserve(std::size_t(partition.max_blocks()));
   reserve(partition);
@@ -319,6 +320,7 @@ nbcc_kernel_arguments CpuSummation::arguments(const SumRequest& request, const B
           histograms_.here(double(block.end - block.begin) * double(request.nj) +
                            (request.listed_pairs ? double(request.listed_pairs->j.size()) : 0) +
                            (request.lists ? double(request.lists->pairs) : 0)),
+          histograms_.first_index(),
           request.tables ? request.tables->bytes.data() : nullptr};
 }
 

@@ -32,7 +32,7 @@ CudaArguments::CudaArguments(const KernelSource& source) {
   const int outputs = std::max(source.outputs, 1), params = std::max(source.params, 1);
   const int tables = source.tables.empty() ? 0 : 1;
   const int pairs = source.sums_listed_pairs_only() ? components_of(source, Role::InputPair) : 0;
-  const int histograms = source.histograms.empty() ? 0 : int(source.histograms.size()) + 2;
+  const int histograms = source.histograms.empty() ? 0 : int(source.histograms.size()) + 3;
   size_ = std::size_t(i + j + pairs) * sizeof(CudaView) + std::size_t(tables + histograms) * sizeof(CudaDevicePointer) +
           std::size_t(outputs) * sizeof(CudaOutput) + std::size_t(params) * sizeof(double) + sizeof(CudaRun);
   bytes_ = std::make_unique<std::byte[]>(size_);

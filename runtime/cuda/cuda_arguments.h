@@ -88,7 +88,7 @@ class CudaArguments {
   double* params() { return params_; }
   CudaDevicePointer* tables() { return tables_; }  // null if the pipeline has no tables
   // The words of the first copy of each histogram, then the words from one copy to the next, and the number of copies,
-  // a power of two, minus 1.
+  // a power of two, minus 1, and the i_index of the first row.
   CudaDevicePointer& histogram(std::size_t number) { return histograms_[number]; }
   CudaRun& run() { return *run_; }
   // Sets the particles and accumulators of a launch. Does not change the index offsets and the memory of j-splits.

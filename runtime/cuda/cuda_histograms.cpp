@@ -70,15 +70,14 @@ void CudaSummation::run_for_histograms(const SumRequest& request, CudaMethod* me
   std::vector<std::int64_t> words(copies * stride);
   const std::size_t bytes = words.size() * sizeof(std::int64_t);
   if (!histograms_.reserve(bytes)) throw DeviceError("out of memory of the GPU: there is no room for histograms");
-  std::uint64_t at = histograms_.data();
-  const std::size_t histograms = kernel_.source.histograms.size();
-  for (std::size_t h = 0; h < histograms; ++h) {
-    launcher_.arguments().histogram(h) = at;
-    const HistogramLayout& layout = kernel_.source.histograms[h];
-    at += std::uint64_t(layout.elements + 1) * std::uint64_t(layout.words) * sizeof(std::int64_t);
-  }
+  const std::span<std::int64_t* const> pointers = request.histograms->pointers();
+  const std::size_t histograms = pointers.size();
+  for (std::size_t h = 0; h < histograms; ++h)
+    launcher_.arguments().histogram(h) =
+        histograms_.data() + std::uint64_t(pointers[h] - request.histograms->words().data()) * sizeof(std::int64_t);
   launcher_.arguments().histogram(histograms) = stride;
   launcher_.arguments().histogram(histograms + 1) = copies - 1;
+  launcher_.arguments().histogram(histograms + 2) = CudaDevicePointer(request.histograms->first_index());
   gpu_.require(gpu_.driver().memset_d32_async(histograms_.data(), 0, bytes / 4, stream), "clearing histograms");
   gpu_.synchronize(stream);
   run(request, method);

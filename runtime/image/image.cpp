@@ -42,7 +42,7 @@ struct adl_serializer<std::optional<T>> {
 namespace nbcc {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SearchLayout, axes, periodic, triclinic, reach, strict, mirrored, reach_uniform,
                                    reach_of_i, reach_of_j, lengths, cell, j_positions)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HistogramLayout, field, elements, element, words, digit, most_terms)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HistogramLayout, field, elements, element, words, digit, of_i, most_terms)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelVariant, frame, source, launches, packed_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, pipeline, variants, index_checks, target, lanes, tile, i_block,
                                    i_columns, j_columns, fields, params, outputs, reductions, references,
@@ -57,7 +57,7 @@ namespace {
 constexpr std::string_view kMagic = "nbcc pipeline\n";
 // The format version. Increment it when the member lists above or their meaning change, and when the interface of
 // kernels changes (kernel_source.h, cuda_arguments.h).
-constexpr std::uint32_t kVersion = 19;
+constexpr std::uint32_t kVersion = 20;
 
 static_assert(std::endian::native == std::endian::little);
 

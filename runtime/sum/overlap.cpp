@@ -53,7 +53,7 @@ std::optional<Overlap> find_overlap(const std::vector<FieldLayout>& fields, std:
     if (fields[out].role != Role::Output || !is_bound(out)) continue;
     for (std::size_t in = 0; in < fields.size(); ++in) {
       if (fields[in].role == Role::Output || fields[in].role == Role::Param || !is_bound(in)) continue;
-      if (counts(in, out) && !test(views[in], fields[in].components(), views[out], fields[out].components()))
+      if (counts(in, out) && !test(views[in], fields[in].numbers(), views[out], fields[out].numbers()))
         return Overlap{in, out};
     }
   }

@@ -73,7 +73,7 @@ SumState::SumState(std::shared_ptr<const Kernel> kernel)
   nearest_ = std::make_unique<NearestSum>(*kernel_, *summation_);
   batch_sums_ = std::make_unique<BatchSums>(*kernel_, *summation_);
   if (!kernel_->source.histograms.empty()) histograms_ = std::make_unique<HistogramWords>(kernel_->source);
-  if (std::ranges::any_of(kernel_->source.fields, &FieldLayout::total))
+  if (histograms_ || std::ranges::any_of(kernel_->source.fields, &FieldLayout::total))
     totals_ = std::make_unique<Totals>(kernel_->source, *summation_);
   methods_ = {nearest_->method(), batch_sums_->method()};
   std::ranges::copy(summation_->methods(), std::back_inserter(methods_));
@@ -447,11 +447,8 @@ void SumState::run(const RunChoice& choice) {
   check_indices(request);
   // After a run that fails, packed j-particles are not valid.
   request_.reuse = JReuse::None;
-  RunPlan plan = plan_run(methods_, request);
-  const SumRequest planned = std::exchange(plan.request, {});
-  last_plan_ = std::move(plan);
-  last_plan_.method->enqueue(planned);
-  store_totals(planned);
+  sum(request);
+  store_totals(request);
   if (request.keep_j && last_plan_.method->keeps_j) request_.reuse = JReuse::Prepared;
   i_in_parts_ = i_in_next_part;
 }

@@ -66,6 +66,8 @@ class SumState {
   void set_exclusions(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j);
   bool has_lists() const { return lists_ || listed_pairs_ || exclusions_; }
   SumStatistics statistics() const;
+  // PairMethod::name of the last run, a string of the program; "" before the first run.
+  std::string_view method() const { return last_plan_.method ? last_plan_.method->name : ""; }
   // Adds a pair method to this sum, before the device's methods; it replaces the method of the same name. Objects that
   // the method refers to must outlive the sum.
   void add_method(PairMethod method);
@@ -112,6 +114,9 @@ class SumState {
   void check_splines(std::size_t field, std::span<const double> params) const;
   void make_tables();
   void check_indices(SumRequest& request);
+  void sum_as_planned(const SumRequest& request);
+  // Histograms of each i are summed for so many i at a time as have rows in memory, and stored.
+  void sum(const SumRequest& request);
   void store_totals(const SumRequest& request);
   void warn_of(const SumRequest& request);
 
@@ -128,7 +133,7 @@ class SumState {
   std::unique_ptr<const Exclusions> exclusions_;
   std::unique_ptr<NearestSum> nearest_;
   std::unique_ptr<BatchSums> batch_sums_;
-  std::unique_ptr<Totals> totals_;              // null: the pipeline has none
+  std::unique_ptr<Totals> totals_;              // null: the pipeline has neither totals nor histograms
   std::unique_ptr<HistogramWords> histograms_;  // null: the pipeline has none
   std::vector<PairMethod> methods_;         // added methods, methods of nearest_ and batch_sums_, the device's methods
   RunPlan last_plan_;                       // of the last run, without its request

@@ -97,7 +97,8 @@ SumRequest Totals::with_values_of_i(const SumRequest& request) {
   for (std::size_t f = 0; f < source_.fields.size(); ++f)
     if (is_wanted(f)) components += source_.fields[f].components();
   const std::int64_t rows = request.ni;
-  double* at = steps_->reserve(request, std::max<std::int64_t>(components * rows, 1));
+  // Without totals a kernel has no steps for them.
+  double* at = components > 0 ? steps_->reserve(request, std::max<std::int64_t>(components * rows, 1)) : nullptr;
   std::vector<ArrayView> views(request.views.begin(), request.views.end());
   totals_.clear();
   for (std::size_t f = 0; f < source_.fields.size(); ++f) {
@@ -121,7 +122,7 @@ SumRequest Totals::with_values_of_i(const SumRequest& request) {
 }
 
 void Totals::reduce(const SumRequest& request) {
-  steps_->reduce(totals_, request);
+  if (!totals_.empty()) steps_->reduce(totals_, request);
   totals_.clear();
 }
 

@@ -189,6 +189,7 @@ struct Arguments {
   const void* const* pair;         // columns of listed pairs, at the positions of their j
   const struct Exclusions* exclusions;  // [i]
   index* const* histograms;
+  index histogram_row;
 };
 
 

@@ -1,4 +1,4 @@
-// Histograms: elements of totals that pairs name, against the oracle: integers and real numbers, guards, elements out
+// Histograms of totals: elements that pairs name, against the oracle: integers and real numbers, guards, elements out
 // of range, several statements, all pairs, searches, lists, parts, chosen i; exact sums of real numbers, which have the
 // same bits for any number of threads and on any device; on the CPU, on the shim and on a GPU.
 #include <gmock/gmock.h>
@@ -15,16 +15,14 @@
 
 #include "compiler/source/parse.h"
 #include "jit/build_kernel.h"
-#include "particles/error_bounds/error_bound.h"
 #include "runtime/cuda/cuda_device.h"
 #include "runtime/error.h"
 #include "runtime/sum/histograms.h"
 #include "tests/support/asked.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"
+#include "tests/support/histogram_trial.h"
 #include "tests/support/on_gpu.h"
-#include "tests/support/random_pipeline.h"
-#include "tests/support/tolerance.h"
 
 namespace nbcc {
 namespace {
@@ -60,52 +58,29 @@ const Pipeline& pipeline() {
   return parsed;
 }
 
-OracleInput particles(std::int64_t ni, std::int64_t nj) {
-  OracleInput input = test::random_pipeline_input(pipeline(), ni, nj, std::uint64_t(ni * 7 + nj));
-  input.params = {1e9};
-  for (auto* side : {&input.i, &input.j}) {
-    for (std::size_t k = 0; k < (*side)[3].size(); ++k)
-      (*side)[3][k] = std::ldexp(1.0 + double(k % 7) / 8, int(k % 30) - 20);
-    for (std::size_t k = 0; k < (*side)[4].size(); ++k) (*side)[4][k] = double(k % 13);
-  }
-  return input;
-}
-
-std::vector<std::int64_t> from_to(std::int64_t begin, std::int64_t end) {
-  std::vector<std::int64_t> all(std::size_t(end - begin));
-  std::iota(all.begin(), all.end(), begin);
-  return all;
-}
-
-void expect_oracle(const test::Columns& got, const OracleInput& input, std::span<const std::int64_t> which,
-                   Precision precision, const std::string& what) {
-  const Expectation expected = expect(pipeline(), input, which, {.precision = precision}, Target{.fused = false});
-  ASSERT_EQ(got.size(), expected.values.size());
-  for (std::size_t c = 0; c < got.size(); ++c)
-    test::expect_within(got[c], expected.values[c], expected.bound[c],
-                        what + ", " + pipeline().field_of(Role::Output, int(c)).name);
-}
-
 void expect_sizes(const std::shared_ptr<const Kernel>& kernel, const CudaGpu* gpu, Precision precision) {
   for (const auto& [ni, nj] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {67, 37}, {131, 300}, {700, 90}}) {
-    const OracleInput input = particles(ni, nj);
+    const OracleInput input = test::weighted_particles(pipeline(), ni, nj);
     const std::string what = std::string(gpu ? "on" : "off") + " the device, " + std::to_string(ni);
-    expect_oracle(test::run_kernel(kernel, input, {.arrays_on = gpu}), input, from_to(0, ni), precision, what);
+    test::expect_oracle(pipeline(), test::run_kernel(kernel, input, {.arrays_on = gpu}), input, test::from_to(0, ni),
+                        precision, what);
     if (ni < 3) continue;
     const test::KernelRunChoice some{.begin = 2, .count = ni - 3, .arrays_on = gpu};
-    expect_oracle(test::run_kernel(kernel, input, some), input, from_to(2, ni - 1), precision, what + ", a range");
+    test::expect_oracle(pipeline(), test::run_kernel(kernel, input, some), input, test::from_to(2, ni - 1), precision,
+                        what + ", a range");
     const test::KernelRunChoice parts{.arrays_on = gpu, .parts = {{0, nj / 2}, {nj / 2, nj}}};
-    expect_oracle(test::run_kernel(kernel, input, parts), input, from_to(0, ni), precision, what + ", parts");
+    test::expect_oracle(pipeline(), test::run_kernel(kernel, input, parts), input, test::from_to(0, ni), precision,
+                        what + ", parts");
   }
 }
 
 void expect_search(const std::shared_ptr<const Kernel>& kernel, const CudaGpu* gpu, Precision precision) {
   ASSERT_GT(kernel->source.search.axes, 0);
-  OracleInput input = particles(1300, 1300);
+  OracleInput input = test::weighted_particles(pipeline(), 1300, 1300);
   input.params = {0.375};
   const auto search = [](SumState& sum) { sum.set_pairs(PairChoice::Cutoff); };
-  expect_oracle(test::run_kernel(kernel, input, {.arrays_on = gpu, .prepare = search}), input, from_to(0, 1300),
-                precision, "search");
+  test::expect_oracle(pipeline(), test::run_kernel(kernel, input, {.arrays_on = gpu, .prepare = search}), input,
+                      test::from_to(0, 1300), precision, "search");
 }
 
 TEST(Histogram, OracleOnCpu) {
@@ -219,6 +194,7 @@ TEST(Histogram, WordsAreCarriedInTime) {
   const auto kernel = small_kernel(Precision::Double);
   HistogramsOfThreads histograms(kernel->source);
   HistogramWords sum(kernel->source);
+  histograms.begin(&sum);
   const int h = kernel->source.histograms[0].element == Element::Double ? 0 : 1;
   const HistogramLayout& layout = kernel->source.histograms[std::size_t(h)];
   // A kernel adds the largest digit for each of 2^33 pairs.
@@ -229,14 +205,15 @@ TEST(Histogram, WordsAreCarriedInTime) {
     ASSERT_LT(*word, std::numeric_limits<std::int64_t>::max() - std::int64_t(kPairs) * digit);
     *word += std::int64_t(kPairs) * digit;
   }
-  histograms.move_to(sum);
-  EXPECT_EQ(sum.real(std::size_t(h), 0), std::ldexp(kPairs * kTimes * double(digit), -1074));
-  histograms.move_to(sum);  // nothing is left
-  EXPECT_EQ(sum.real(std::size_t(h), 0), std::ldexp(kPairs * kTimes * double(digit), -1074));
+  histograms.end();
+  EXPECT_EQ(sum.real(std::size_t(h), 0, 0), std::ldexp(kPairs * kTimes * double(digit), -1074));
+  histograms.begin(&sum);  // nothing is left
+  histograms.end();
+  EXPECT_EQ(sum.real(std::size_t(h), 0, 0), std::ldexp(kPairs * kTimes * double(digit), -1074));
 }
 
 TEST(Histogram, SameBitsForAnyThreads) {
-  const OracleInput input = particles(900, 700);
+  const OracleInput input = test::weighted_particles(pipeline(), 900, 700);
   std::optional<test::Columns> first;
   for (const int threads : {1, 2, 5}) {
     CpuDevice device(threads, detect_isa(), test::cpu_toolchain(), "", "");
@@ -275,7 +252,7 @@ std::shared_ptr<const Kernel> kernel_with_limit(CudaDevice& device, const Pipeli
 // Runs with more pairs than words can take have the same results; what cannot be summed for some i at a time is
 // refused.
 void expect_limited_runs(CudaDevice& device) {
-  const OracleInput input = particles(131, 300);
+  const OracleInput input = test::weighted_particles(pipeline(), 131, 300);
   const auto whole = device.load(build_cuda_kernel(pipeline(), {}, ""));
   const auto limited = kernel_with_limit(device, pipeline(), 5000);
   for (const CudaGpu* gpu : {static_cast<const CudaGpu*>(nullptr), &device.gpu()})

@@ -40,7 +40,7 @@ def test_a_pipeline_pickles_as_its_text_and_options(pipe, protocol):
     again = pickle.loads(sent)
     assert again is not pipe and again.fields == pipe.fields and "not compiled in this process" in repr(again)
     assert (again.text, again.filename, again._family.search) == (pipe.text, pipe.filename, pipe._family.search)
-    assert again._family._choice == pipe._family._choice
+    assert again._family.choice == pipe._family.choice
     assert same(again(X, X, M), pipe(X, X, M))
     assert repr(again) == repr(pipe) and again.info() == pipe.info()
 
@@ -101,7 +101,7 @@ def test_lists_errors_and_neighbours_pickle(pipe):
 
 
 def test_devices_are_opened_again_and_sums_refuse(pipe):
-    device = open_device("cpu", pipe._family._choice)
+    device = open_device("cpu", pipe._family.choice)
     assert pickle.loads(pickle.dumps(device)) is device and copy.copy(device) is device
     kernel = pipe._family.kernel("cpu", pipe._family.options)
     for one in (kernel, Sum(kernel)):

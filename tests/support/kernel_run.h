@@ -92,8 +92,15 @@ inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const Ora
   for (Array& array : arrays) {
     if (array.field.role != Role::Output) continue;
     if (array.there) array.there->get(array.here.data(), 8 * array.here.size());
-    if (array.field.bins > 0) {  // as the oracle: all elements for the first component
-      columns.push_back(array.here);
+    if (array.field.bins > 0) {  // as the oracle: all elements for the first component, of each i side by side
+      const std::int64_t bins = array.field.bins;
+      Columns::value_type elements = array.here;
+      if (!array.field.total) {
+        elements.clear();
+        for (std::int64_t i = choice.begin; i < choice.begin + taken; ++i)
+          for (std::int64_t e = 0; e < bins; ++e) elements.push_back(array.here[std::size_t(e * input.ni + i)]);
+      }
+      columns.push_back(std::move(elements));
       columns.resize(columns.size() + std::size_t(array.field.components()) - 1);
       continue;
     }

@@ -109,7 +109,7 @@ OutputField FieldAuthor::output() {
   std::string array = output.places > 0 ? fmt::format("[{}]", output.places) : "";
   // A product over all pairs would leave the range of double.
   if (can_be_total(output.reduction) && output.reduction != Reduction::Product) output.total = random_.chance(30);
-  if (output.total && is_sum(output.reduction) && output.width == 1 && random_.chance(50)) {
+  if (is_sum(output.reduction) && output.width == 1 && random_.chance(output.total ? 50 : 15)) {
     output.bins = random_.chance(20) ? random_.between(1025, 1200) : random_.between(1, 40);
     array = fmt::format("[{}]", output.bins);
   }

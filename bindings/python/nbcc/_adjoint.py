@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import array
 import sys
-from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Protocol, Sequence, Tuple
 
 from . import _arrays
 from ._adjoint_text import DERIVATIVE, GIVEN, SAVED, VALUE, AdjointField
-from ._arrays import library_of, ndarray
+from ._arrays import Array, library_of, ndarray
 from ._call import OPTIONS
 from ._family import Family
 from ._fields import INPUT_I, INPUT_J, INPUT_PAIR, PARAM, Field
-from ._lists import is_by_group, listing_of
+from ._lists import is_by_group
 from ._numbers import has_complex, shape_of
 
 # Keywords of a call that have no meaning where a derivative is taken.
@@ -27,6 +27,7 @@ class Differentiable(Protocol):
 
     _family: Family
     _adjoints: Adjoints
+    _key: str
 
     @property
     def name(self) -> str: ...
@@ -56,17 +57,17 @@ class Adjoints:
         return self.get("forward", of)
 
 
-def _copied(value: Any, copies: Dict[int, Any], tensors: bool = False) -> Any:
+def copied(value: Any, copies: Dict[int, Any], tensors: bool = False) -> Any:
     """The value with copies of all arrays in it that may be written; an array that is given twice stays one. JAX's never
     change, nor do nbcc.Lists and nbcc.Rows. PyTorch's own graph minds its tensors, but not those among options."""
-    if value is None or isinstance(value, (int, float, str, bytes, slice, range)):
+    if value is None or isinstance(value, (int, float, str, bytes, slice, range, Array)):
         return value
     if id(value) in copies:
         return copies[id(value)][1]
     made = value
     torch = sys.modules.get("torch")
     if isinstance(value, (list, tuple)):
-        made = [_copied(one, copies, tensors) for one in value]
+        made = [copied(one, copies, tensors) for one in value]
         made = made if isinstance(value, list) else tuple(made)
     elif torch is not None and isinstance(value, torch.Tensor):
         made = value.detach().clone() if tensors else value
@@ -74,7 +75,7 @@ def _copied(value: Any, copies: Dict[int, Any], tensors: bool = False) -> Any:
         made = value.copy()
     elif hasattr(value, "indptr") and hasattr(value, "indices"):
         if getattr(value, "format", "csr") == "csr":
-            made = (_copied(value.indptr, copies, tensors), _copied(value.indices, copies, tensors))
+            made = (copied(value.indptr, copies, tensors), copied(value.indices, copies, tensors))
     elif isinstance(value, array.array):
         made = value[:]
     elif library_of(value) not in ("jax", "jaxlib"):
@@ -96,7 +97,7 @@ def _copied_array(value: Any) -> Any:
 def _complex_value(pipeline: str, field: Field, value: Any) -> Any:
     """The value of a complex param as complex numbers, if it is real numbers; any other value as it is. Raises ValueError
     for real numbers of a complex input."""
-    if not field.is_complex or has_complex(value):
+    if not field.is_complex or isinstance(value, Array) or has_complex(value):
         return value
     shape = shape_of(value)
     if field.role != PARAM and len(shape) == 1 + len(field.shape):
@@ -139,8 +140,8 @@ class Call:
                 )
         # Derivatives come later, of the numbers as they are now.
         copies: Dict[int, Any] = {}
-        values = [_copied(value, copies) for value in pipeline._match(arrays, named)]
-        self.options = {name: _copied(value, copies, tensors=True) for name, value in self.options.items()}
+        values = [copied(value, copies) for value in pipeline._match(arrays, named)]
+        self.options = {name: copied(value, copies, tensors=True) for name, value in self.options.items()}
         # Texts of derivatives declare complex fields as vec2, to which a real number is none.
         self.values = {
             family.fields[k].name: _complex_value(family.name, family.fields[k], values[k])
@@ -152,14 +153,13 @@ class Call:
         # Whole numbers have no derivatives: there is nothing that these would need.
         self.forward = pipeline._adjoints.forward(self.of) if self.of else pipeline
         fields = self.forward.adjoint_fields if self.of else ()
-        asked = {field.name for field in self.wanted}
-        asked.update(field.name for field in fields if field.meaning == SAVED)
-        declared = {field.name: field for _, field in family.outputs}
-        self.outputs = [declared.get(field.name, field) for _, field in self.forward._family.outputs if field.name in asked]
+        # What the caller wants, then what derivatives need besides.
+        asked = [field.name for field in self.wanted]
+        saved = [field.name for field in fields if field.meaning == SAVED]
+        more = [field for _, field in self.forward._family.outputs if field.name in saved and field.name not in asked]
+        self.outputs = self.wanted + more
         self._partners = {field.name: field.partner for field in fields if field.partner}
         self.one_set = self._is_one_set(same)
-        lists, batches = self.options.get("lists"), self.options.get("batches")
-        self.groups = listing_of(family.name, lists, batches, None, None).groups
 
     def field(self, name: str) -> Field:
         return self.pipeline._family.fields[self.pipeline._family.arguments[name]]
@@ -186,7 +186,12 @@ class Call:
     def by_group(self, name: str) -> bool:
         """Whether a param has a value for each group or batch."""
         field = self.field(name)
-        return field.role == PARAM and self.groups is not None and is_by_group(self.values[name], field, self.groups)
+        if field.role != PARAM or (self.options.get("lists") is None and self.options.get("batches") is None):
+            return False
+        # The sum checks their number.
+        value = self.values[name]
+        groups = shape_of(value)[:1]
+        return bool(groups) and is_by_group(value, field, groups[0])
 
     def group_of_i(self) -> Any:
         batches = self.options.get("batches")
@@ -217,12 +222,32 @@ class Call:
     def run(self, values: Mapping[str, Any]) -> List[Any]:
         """The outputs, and behind them what derivatives need."""
         names = [field.name for field in self.outputs]
+        made = self.forward(*self._by_position(values), outputs=names, **self.options)
+        # Results come in the order of declaration.
+        order = [field.name for _, field in self.forward._family.outputs if field.name in names]
+        results = dict(zip(order, [made] if len(names) == 1 else made))
+        return [_as_complex(results[field.name]) if field.is_complex else results[field.name] for field in self.outputs]
+
+    def run_into(self, results: Sequence[Array]) -> None:
+        """Writes what `run` returns to arrays."""
+        out = {field.name: result for field, result in zip(self.outputs, results)}
+        self.forward(*self._by_position({}), outputs=list(out), out=out, **self.options)
+
+    def _by_position(self, values: Mapping[str, Any]) -> List[Any]:
+        """All inputs and params, of which some have other values. By position, because a field may be called like an
+        option."""
         known = {**self.values, **values}
-        # Values are given by position, because a field may be called like an option.
-        given = [known[name] for name in self.forward._family.arguments]
-        results = self.forward(*given, outputs=names, **self.options)
-        results = [results] if len(names) == 1 else list(results)
-        return [_as_complex(one) if field.is_complex else one for field, one in zip(self.outputs, results)]
+        return [known[name] for name in self.forward._family.arguments]
+
+    def is_single(self, inputs: Iterable[Any]) -> bool:
+        """Whether real results are float32, of the values of all inputs."""
+        precision = self.options.get("precision") or self.pipeline._family.options.precision
+        kinds = [str(getattr(value, "dtype", "")).rpartition(".")[2] for value in inputs]
+        return (
+            precision != "double"
+            and not any(kind in ("float64", "complex128") for kind in kinds)
+            and any(kind in ("float32", "complex64") for kind in kinds)
+        )
 
     def gradients(
         self, values: Mapping[str, Any], results: Mapping[str, Any], adjoints: Mapping[str, Any], by: Sequence[str]

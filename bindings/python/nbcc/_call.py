@@ -5,7 +5,6 @@ Options of the run and output arrays are checked here, with errors that name the
 from __future__ import annotations
 
 import ctypes
-import inspect
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
 
 from . import _library
@@ -21,6 +20,7 @@ from ._neighbours import Neighbours
 from ._numbers import flag, named, whole
 from ._overlap import share_memory
 from ._progress import Bar, Progress, function_of
+from ._precision import RunInfo, precision_of, real_element, warn_of_double
 from ._results import Result, new_numpy, new_result
 from ._statistics import Statistics
 from ._streams import LEGACY
@@ -87,7 +87,7 @@ class Caller(Arguments):
         zeros: bool,  # initialize new arrays to 0, because the run will not write all rows
     ) -> List[Tuple[int, Result, View]]:
         results: List[Tuple[int, Result, View]] = []
-        real = DOUBLE if double else _real_element(inputs.views)
+        real = DOUBLE if double else real_element(inputs.views)
         for k, field in wanted:
             if k in given:
                 view, found = self._seen(field, given[k], inputs.order)
@@ -121,6 +121,9 @@ class Caller(Arguments):
             for other_field, other in written[:at]:
                 if share_memory(field, view, other_field, other):
                     raise self._wrong(ValueError, field, f"shares memory with output '{other_field.name}'")
+
+    def _precision_of(self, views: List[Tuple[int, Field, View]]) -> str:
+        return precision_of(views)
 
     # ---- the run -------------------------------------------------------------------------------------------
 
@@ -171,7 +174,7 @@ class Caller(Arguments):
         device: "cpu", "cuda:N", "cuda:0,2" or "cuda:all". Default: the device of `compile`, or that of the arrays.
         stream: GPU only: an integer, or a stream of CuPy, PyTorch or Numba. Default: the current stream of the arrays'
             library.
-        precision, math, root, pairs, skin: as for `compile`.
+        precision, math, root, pairs, skin: as for `compile`. Without a precision, there or here, that of the arrays.
         tolerance: of a sum in O(N) or O(N log N) time, for pipelines with a far field: the root mean square over i of
             the error divided by the sum of the terms' magnitudes, for each output before finish(); measured for
             256 i or more. From 1e-14 to 1; None or 0: none. All pairs are summed if that is faster, or if the tolerance cannot
@@ -197,7 +200,8 @@ class Caller(Arguments):
         Ctrl-C, in the main thread, ends a sum. Arrays in `out` then have for each i either its new result or its old
         value.
 
-        Returns the outputs in order of declaration, one by itself, several as a named tuple. A total is a number, or an
+        Returns the outputs in order of declaration, one by itself, several as a named tuple, whose `info` says in which
+        precision, on which device and by which method (see `statistics`) they were computed. A total is a number, or an
         array of the shape of its type; an array for it in `out` has that shape. Outputs have the library and the device
         of the first input of i; the type is float32 if all real inputs are float32 and precision is not "double", else
         float64; int64 for indices.
@@ -238,6 +242,10 @@ class Caller(Arguments):
             raise TypeError(f"{family.name}(): accumulate= needs out=, for '{lacking}' too")
         if inputs.ni is None or inputs.nj is None:
             inputs = self._counted(inputs, wanted, given)
+        if options.precision is None:
+            options = options._replace(precision=self._precision_of(inputs.views))
+            if options.precision == "double":
+                warn_of_double(inputs.device, family.choice)
         results = self._results(inputs, inputs.ni or 0, wanted, given, options.precision == "double", i is not None)
         run = self._run_options(inputs, accumulate, clamp, i)
         params, by_group = self._params(values, None if listing is None else listing.groups)
@@ -246,11 +254,13 @@ class Caller(Arguments):
         kernel = family.kernel(inputs.device, options)
         callback = None if progress is None else function_of(family.name, progress)
         try:
-            self._run(kernel, inputs, results, params, by_group, (i_offset, j_offset), search, listing, run, callback)
+            method = self._run(
+                kernel, inputs, results, params, by_group, (i_offset, j_offset), search, listing, run, callback
+            )
         finally:
             if isinstance(callback, Bar):
                 callback.clear()
-        return self._handed_out(results)
+        return self._handed_out(results, RunInfo(options.precision or "", method, inputs.device))
 
     def _run(
         self,
@@ -264,7 +274,8 @@ class Caller(Arguments):
         listing: Optional[Listing],
         run: Optional[RunOptions],
         progress: Optional[Progress],
-    ) -> None:
+    ) -> str:
+        """Returns the method by which the pairs were chosen."""
         idle, used = self._take(kernel)
         try:
             self._give(used, inputs, params, listing)
@@ -290,6 +301,7 @@ class Caller(Arguments):
                     used.wait_after_error()
                 raise
             used.warn()
+            return used.method()
         finally:
             used.forget()
             idle.append(used)
@@ -362,7 +374,10 @@ class Caller(Arguments):
         if listing is not None:
             listing.check(family.name, CPU, inputs.nj or 0)
         callback = None if progress is None else function_of(family.name, progress)
-        idle, used = self._take(family.kernel(CPU, family.options))
+        options = family.options
+        if options.precision is None:
+            options = options._replace(precision=self._precision_of(inputs.views))
+        idle, used = self._take(family.kernel(CPU, options))
         try:
             self._give(used, inputs, params, listing)
             for k, _ in family.outputs:
@@ -386,14 +401,18 @@ class Caller(Arguments):
                 return inputs._replace(ni=self._seen(field, given[k], inputs.order)[0][2])
         raise TypeError(f"{self._family.name}() has no input_i: ni= or out= must give the number of i-particles")
 
-    def _handed_out(self, results: List[Tuple[int, Result, View]]) -> Any:
+    def _handed_out(self, results: List[Tuple[int, Result, View]], info: RunInfo) -> Any:
         values = [self._value(k, result) for k, result, _ in results]
         if len(values) == 1:
             return values[0]
         family = self._family
         if len(values) == len(family.outputs):
-            return family.result(*values)
-        return family.result_type(tuple(family.fields[k].name for k, _, _ in results))(*values)
+            made = family.result(*values)
+        else:
+            made = family.result_type(tuple(family.fields[k].name for k, _, _ in results))(*values)
+        if "info" not in made._fields:  # an output may be called so
+            made.info = info
+        return made
 
     def _value(self, k: int, result: Result) -> Any:
         value = result.convert() if result.convert else result.value
@@ -487,18 +506,4 @@ class Caller(Arguments):
 
 
 # Keyword options of a call. A field with the name of an option must be passed by position.
-OPTIONS = frozenset(
-    name
-    for name, parameter in inspect.signature(Caller.__call__).parameters.items()
-    if parameter.kind is inspect.Parameter.KEYWORD_ONLY
-)
-
-
-def _real_element(views: List[Tuple[int, Field, View]]) -> int:
-    """The type of real results: float32 if there are real inputs and all of them are float32, else float64."""
-    single = False
-    for _, _, view in views:
-        if view[1] == DOUBLE:
-            return DOUBLE
-        single = single or view[1] == FLOAT
-    return FLOAT if single else DOUBLE
+OPTIONS = frozenset(Caller.__call__.__kwdefaults__ or ())

@@ -20,14 +20,22 @@ def result_type(name: str, outputs: Tuple[str, ...]) -> Any:
     if known is not None:
         return known
     make: Any = namedtuple  # mypy knows it for names that are constants only
-    made = make(f"{name}_result", outputs, rename=True)
-    made.__reduce__ = lambda result: (_result_of, (name, outputs, tuple(result)))
+    bare = make(f"{name}_result", outputs, rename=True)
+    # Without __slots__, so that a result has a dict, and room for `info`. A class derived from the bare one would be no
+    # named tuple to PyTorch.
+    members = {key: value for key, value in vars(bare).items() if key != "__slots__"}
+    members["__reduce__"] = lambda result: (_result_of, (name, outputs, tuple(result), result.__dict__))
+    if "info" not in outputs:
+        members["info"] = None
+    made = type(bare.__name__, (tuple,), members)
     # Two threads may make a type at once; setdefault then keeps one for both.
     return _result_types.setdefault((name, outputs), made)
 
 
-def _result_of(name: str, outputs: Tuple[str, ...], values: Tuple[Any, ...]) -> Any:
-    return result_type(name, outputs)(*values)
+def _result_of(name: str, outputs: Tuple[str, ...], values: Tuple[Any, ...], more: Dict[str, Any]) -> Any:
+    made = result_type(name, outputs)(*values)
+    made.__dict__.update(more)
+    return made
 
 
 class Known(NamedTuple):
@@ -59,9 +67,9 @@ class Family:
         self.options = options
         self.device = device
         self.search = search  # default of calls
-        self._choice = choice
+        self.choice = choice
         self._kernels: Dict[Tuple[int, str, Options], Kernel] = {}
-        first: Union[Known, Kernel] = known or self.kernel(device or CPU, options)
+        first: Union[Known, Kernel] = known or self.kernel(device or CPU, options.for_kernel())
         self.name = first.name
         self.fields = first.fields
         self.operations = first.operations
@@ -84,7 +92,7 @@ class Family:
         key = (_library.generation, device, options)
         found = self._kernels.get(key)
         if found is None:
-            made = Kernel(open_device(device, self._choice), self.text, self.filename, options)
+            made = Kernel(open_device(device, self.choice), self.text, self.filename, options)
             # Two threads may compile at once; setdefault then keeps one kernel for both.
             found = self._kernels.setdefault(key, made)
         return found
@@ -102,7 +110,7 @@ class Family:
 
     def __reduce__(self) -> Any:
         known = Known(self.name, self.fields, self.operations, self.neighbours, self.no_neighbours)
-        return Family, (self.text, self.filename, self.options, self.device, self._choice, self.search, known)
+        return Family, (self.text, self.filename, self.options, self.device, self.choice, self.search, known)
 
     def __deepcopy__(self, memo: Any) -> Family:
         return self

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import re
+import sys
 from typing import Any, NamedTuple, Optional, Tuple
 
 from ._library import PipelineOptions
@@ -25,28 +27,41 @@ def _check_is_known(name: str, value: Any, known: Tuple[str, ...]) -> None:
 
 
 class Options(NamedTuple):
-    """Compile options of a kernel; see docs/how_to/choose_precision.md."""
+    """Compile options of kernels; see docs/how_to/choose_precision.md. precision: None: that of the arrays of a call."""
 
-    precision: str = "single"
+    precision: Optional[str] = None
     math: str = "fast"
     root: str = "refined"
 
     def checked(self) -> Options:
-        for name, value, known in (
-            ("precision", self.precision, PRECISIONS),
-            ("math", self.math, MATHS),
-            ("root", self.root, ROOTS),
-        ):
-            _check_is_known(name, value, known)
+        if self.precision is not None:
+            _check_is_known("precision", self.precision, PRECISIONS)
+        _check_is_known("math", self.math, MATHS)
+        _check_is_known("root", self.root, ROOTS)
         return self
+
+    def for_kernel(self) -> Options:
+        """With a precision also if none is given: a kernel is compiled before the arrays of the first call are known. Of
+        most programs NumPy's are double, PyTorch's and JAX's single."""
+        if self.precision is not None:
+            return self
+        return self._replace(precision="single" if "torch" in sys.modules or "jax" in sys.modules else "double")
 
     def as_struct(self) -> PipelineOptions:
         return PipelineOptions(
             ctypes.sizeof(PipelineOptions),
-            PRECISIONS.index(self.precision),
+            PRECISIONS.index(self.for_kernel().precision or ""),
             MATHS.index(self.math),
             ROOTS.index(self.root),
         )
+
+
+def precision_of_environment() -> Optional[str]:
+    """The environment's NBCC_PRECISION, the precision where a program says none. Raises ValueError."""
+    value = os.environ.get("NBCC_PRECISION") or None
+    if value is not None:
+        _check_is_known("NBCC_PRECISION (of the environment)", value, PRECISIONS)
+    return value
 
 
 class Search(NamedTuple):

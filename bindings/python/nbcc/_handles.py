@@ -148,12 +148,12 @@ View = Tuple[int, int, int, int, int, str]  # these five and the device, so that
 _IGNORED: View = (0, 0, 0, 0, 0, "")
 
 
-def _level_of_caller() -> int:
-    """The stacklevel for warnings.warn() in the calling function that selects the first frame outside of the
-    package."""
+def level_of_caller() -> int:
+    """The stacklevel for warnings.warn() in the calling function that selects the first frame outside of the package, and
+    of the libraries that call it for the user."""
     level, frame = 1, sys._getframe(1)
-    package = __name__.rpartition(".")[0]
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+    inner = (__name__.rpartition(".")[0], "torch", "jax")
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in inner:
         level, frame = level + 1, frame.f_back
     return level
 
@@ -358,7 +358,11 @@ class Sum(_Handle):
             first = lib.nbcc_sum_warning(self.pointer, len(self._warned))
         for text in self._warned:
             if text not in before:
-                warnings.warn(text.decode(), stacklevel=_level_of_caller())
+                warnings.warn(text.decode(), stacklevel=level_of_caller())
+
+    def method(self) -> str:
+        """The method of the last run."""
+        return decode(lib.nbcc_sum_method(self.pointer))
 
     def wait_alone(self) -> None:
         """Waits outside of a call, without a progress function."""

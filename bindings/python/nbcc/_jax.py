@@ -1,7 +1,7 @@
 """Calls inside of JAX's transformations: grad, jit, vmap. The entry point is `call`. Only imported where JAX is.
 
-A traced call is a `jax.pure_callback`: when it runs, its inputs are copied to the host, summed over there or on the
-pipeline's device, and the results copied back. Outside of transformations JAX's arrays are read where they are."""
+A traced call is a custom call of the XLA program (`_jax_call`), which reads and writes the arrays where they are. So does
+a call outside of transformations."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ import jax
 import numpy
 
 from ._adjoint import Call
+from ._described_call import Held, is_constant
+from ._jax_call import custom_call
 from ._call import OPTIONS
 from ._fields import INPUT_I, PARAM
+from ._xla import ffi
 
 
 def is_traced(arrays: Sequence[Any], keywords: Mapping[str, Any]) -> bool:
@@ -32,6 +35,8 @@ def call(pipeline: Any, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> A
     for name, value in plan.values.items():
         if isinstance(value, (list, tuple)) and _has_tracer(value):
             plan.values[name] = _stacked(plan, name, value)
+        elif plan.field(name).role != PARAM and not isinstance(value, jax.Array):
+            plan.values[name] = _placed(value)
     if plan.options.get("stream") is not None:
         raise TypeError(f"{pipeline.name}(): stream= cannot be given inside of a transformation of JAX")
     names = [name for name, value in plan.values.items() if isinstance(value, jax.Array)]
@@ -43,6 +48,13 @@ def _stacked(plan: Call, name: str, value: Any) -> Any:
         return jax.numpy.asarray(value)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{plan.pipeline.name}(): '{name}': expected rows of numbers of one length: {error}") from None
+
+
+def _placed(value: Any) -> Any:
+    """An array of the host as one of JAX, which lies where the others do, unless JAX would change its type, as it does with
+    float64 by default."""
+    array = numpy.asarray(value)
+    return jax.numpy.asarray(array) if jax.dtypes.canonicalize_dtype(array.dtype) == array.dtype else value
 
 
 def _differentiable(plan: Call, names: List[str]) -> Any:
@@ -81,7 +93,7 @@ def _differentiable(plan: Call, names: List[str]) -> Any:
             if gradient is not None:
                 gradient = jax.numpy.asarray(gradient)
                 if plan.by_group(name):
-                    zeros = jax.numpy.zeros((plan.groups, *gradient.shape[1:]), gradient.dtype)
+                    zeros = jax.numpy.zeros((known[name].shape[0], *gradient.shape[1:]), gradient.dtype)
                     gradient = zeros.at[jax.numpy.asarray(plan.group_of_i())].add(gradient)
                 elif plan.field(name).role == PARAM:
                     gradient = gradient.sum(0)
@@ -98,19 +110,28 @@ def _differentiable(plan: Call, names: List[str]) -> Any:
 
 def _run(plan: Call, names: List[str], values: Sequence[Any]) -> Tuple[Any, ...]:
     shapes = _shapes(plan, dict(zip(names, values)))
-
-    def on_host(*arrays: Any) -> Tuple[Any, ...]:
-        given: Dict[str, Any] = {}
-        for name, array in zip(names, arrays):
-            array = numpy.asarray(array)
-            given[name] = array.tolist() if plan.field(name).role == PARAM else array
-        return tuple(
-            numpy.asarray(result).astype(shape.dtype, copy=False) for result, shape in zip(plan.run(given), shapes)
-        )
-
-    return tuple(jax.pure_callback(on_host, tuple(shapes), *values, vmap_method="sequential"))
+    text = _described(plan, names, [numpy.ndim(value) for value in values])
+    sums = ffi.ffi_call(custom_call(), tuple(shapes), vmap_method="broadcast_all")
+    return tuple(sums(*values, call=text))
 
 
+def _described(plan: Call, names: List[str], ranks: List[int]) -> str:
+    """The call as a string: the ranks of its arrays, in front of which jax.vmap adds axes, and what `DescribedCall`
+    reads."""
+    words = [plan.pipeline._key]
+    others = {name: value for name, value in plan.values.items() if name not in names}
+    words += [f"{name}:{k}" for k, name in enumerate(names)]
+    for name, value in (*others.items(), *plan.options.items(), ("outputs", [field.name for field in plan.wanted])):
+        if is_constant(value):
+            words.append(f"{name}={value!r}")
+        elif value is not None:
+            _kept.append(Held(value))
+            words.append(f"{name}@{_kept[-1].number}")
+    return ",".join(map(str, ranks)) + "\t" + "\t".join(words)
+
+
+# A program that has been compiled may run at any time.
+_kept: List[Held] = []
 def _shapes(plan: Call, values: Mapping[str, Any]) -> List[jax.ShapeDtypeStruct]:
     ni = plan.options.get("ni")
     known = {**plan.values, **values}
@@ -120,10 +141,7 @@ def _shapes(plan: Call, values: Mapping[str, Any]) -> List[jax.ShapeDtypeStruct]
             ni = numpy.shape(value)[0]
     if ni is None:
         raise TypeError(f"{plan.pipeline.name}() has no input_i: ni= must tell the number of i-particles")
-    options = plan.pipeline._family.options
-    double = (plan.options.get("precision") or options.precision) == "double" or any(
-        getattr(value, "dtype", None) in (numpy.float64, numpy.complex128) for _, value in inputs
-    )
+    double = not plan.is_single(value for _, value in inputs)
     real, paired, whole = map(
         jax.dtypes.canonicalize_dtype,
         (numpy.float64, numpy.complex128, numpy.int64) if double else (numpy.float32, numpy.complex64, numpy.int64),

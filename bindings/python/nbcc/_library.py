@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import os
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
-from pathlib import Path
 from typing import List
 
 # The version of the interface for which this package was written.
@@ -183,6 +182,9 @@ _FUNCTIONS = {
     "nbcc_sum_set_listed_pairs": (c_int, [_P, c_int64, _P, c_int64, _P, _P]),
     "nbcc_sum_set_exclusions": (c_int, [_P, c_int64, _P, c_int64, _P, _P]),
     "nbcc_sum_get_statistics": (c_int, [_P, _P, _P]),
+    "nbcc_sum_method": (c_char_p, [_P]),
+    "nbcc_library_names": (c_char_p, []),
+    "nbcc_library_text": (c_char_p, [c_char_p]),
     "nbcc_sum_find_neighbours": (c_int, [_P, _P, _P]),
     "nbcc_neighbour_list_free": (None, [_P]),
     "nbcc_sum_set_progress": (c_int, [_P, _P, _P, _P]),
@@ -197,8 +199,8 @@ def candidates() -> List[str]:
     named = os.environ.get("NBCC_LIBRARY")
     if named:
         return [named]
-    beside = Path(__file__).with_name("libnbcc_jit.so")
-    return ([str(beside)] if beside.exists() else []) + ["libnbcc_jit.so.0", "libnbcc_jit.so"]
+    beside = os.path.join(os.path.dirname(__file__), "libnbcc_jit.so")
+    return ([beside] if os.path.exists(beside) else []) + ["libnbcc_jit.so.0", "libnbcc_jit.so"]
 
 
 def _declare(loaded: ctypes.CDLL, origin: str) -> ctypes.CDLL:

@@ -19,7 +19,7 @@ def _parser() -> argparse.ArgumentParser:
     words = _Words(prog="%%pipe", add_help=False, allow_abbrev=False)
     words.add_argument("name")
     words.add_argument("--device")
-    words.add_argument("--precision", choices=PRECISIONS, default=PRECISIONS[0])
+    words.add_argument("--precision", choices=PRECISIONS)
     words.add_argument("--math", choices=MATHS, default=MATHS[0])
     words.add_argument("--root", choices=ROOTS, default=ROOTS[0])
     return words

@@ -156,7 +156,7 @@ class _Matrix:
             )
         is_exact = self._zero[0].dtype.itemsize >= 8 * (1 + self._output.is_complex)
         precision = options.get("precision") or self._plan.pipeline._family.options.precision
-        error = max(1e-8 if is_exact and precision == "double" else 1e-3, 10 * float(options.get("tolerance") or 0))
+        error = max(1e-8 if is_exact and precision in (None, "double") else 1e-3, 10 * float(options.get("tolerance") or 0))
         count = self._numbers.arange(self._of_vector.size).reshape(self._of_vector.shape)
         a, b = (self._of_vector + self._numbers.cos(k + count * k) for k in (1, 2))
         of_a, of_b = self._run(a), self._run(b)

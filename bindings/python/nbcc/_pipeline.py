@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import sys
 import warnings
+import weakref
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from ._adjoint import Adjoints
 from ._adjoint_text import AdjointField, adjoint_text, virial_text
-from ._call import Caller
+from ._call import OPTIONS, Caller
 from ._errors import INPUT, CompileError, Diagnostic, ErrorOut, PipelineWarning, decode, diagnostics_of
 from ._family import Family
-from ._fields import INPUT_J, OUTPUT, PARAM, DeviceChoice, Field, Options, Search, device_name
+from ._fields import (
+    INPUT_J,
+    OUTPUT,
+    PARAM,
+    DeviceChoice,
+    Field,
+    Options,
+    Search,
+    device_name,
+    precision_of_environment,
+)
 from ._handles import View
 from ._library import lib
 from ._numbers import named, shown, whole
@@ -35,6 +47,22 @@ class Pipeline(Caller):
         super().__init__(family)
         self._adjoints = Adjoints(self.adjoint)
         self._adjoint_fields = adjoint_fields
+        self._name = family.name
+        self._argument_names = tuple(family.arguments)
+        self._output_names = tuple(field.name for _, field in family.outputs)
+        self._option_names = OPTIONS
+        # One word that tells another process everything, see `opened_again`.
+        self._key = repr(
+            (
+                family.text,
+                family.filename,
+                tuple(family.options),
+                family.device,
+                tuple(family.choice),
+                tuple(family.search),
+            )
+        )
+        _by_key[self._key] = self
 
     def __reduce__(self) -> Any:
         return type(self), (self._family, self._adjoint_fields)
@@ -50,11 +78,12 @@ class Pipeline(Caller):
         if torch is not None:
             from . import _torch
 
-            if _torch.requires_gradient(arrays, keywords):
-                if torch.is_grad_enabled():
+            tensors = _torch.tensors_of(arrays, keywords)
+            if tensors:
+                if _torch.needs_operator(tensors, arrays, keywords):
                     return _torch.call(self, arrays, keywords)
-                arrays = tuple(map(_torch.detached, arrays))
-                keywords = {name: _torch.detached(value) for name, value in keywords.items()}
+                arrays = tuple(map(_torch.as_array, arrays))
+                keywords = {name: _torch.as_array(value) for name, value in keywords.items()}
         if jax is not None:
             from . import _jax
 
@@ -87,7 +116,7 @@ class Pipeline(Caller):
         chosen = [None if names is None else ([names] if isinstance(names, str) else list(names)) for names in (of, by)]
         text, fields = adjoint_text(family.text, self.filename, side, chosen[0], chosen[1])
         filename = f"{family.name}_{side}.pipe"
-        return Pipeline(Family(text, filename, family.options, family.device, family._choice, family.search), fields)
+        return Pipeline(Family(text, filename, family.options, family.device, family.choice, family.search), fields)
 
     def virial(self, force: str = "force", places: Tuple[str, str] = ("xi", "xj")) -> Pipeline:
         """This pipeline, with its options, and an output FORCE_virial of shape (N, 6) besides: half of (x_i - x_j)_a f_b
@@ -102,7 +131,7 @@ class Pipeline(Caller):
         family = self._family
         text = virial_text(family.text, self.filename, force, places)
         return Pipeline(
-            Family(text, f"{family.name}_virial.pipe", family.options, family.device, family._choice, family.search)
+            Family(text, f"{family.name}_virial.pipe", family.options, family.device, family.choice, family.search)
         )
 
     @property
@@ -219,8 +248,24 @@ class Pipeline(Caller):
         where = ", ".join(sorted({device for device, _, _ in self._family.kernels()})) or "not compiled in this process"
         return (
             f"<nbcc pipeline {self.name}({', '.join(inputs)}) -> {', '.join(outputs)}; "
-            f"{options.precision}, {options.math}; {where}>"
+            f"{options.precision or 'precision of the arrays'}, {options.math}; {where}>"
         )
+
+
+_by_key: "weakref.WeakValueDictionary[str, Pipeline]" = weakref.WeakValueDictionary()
+_opened_again: Dict[str, Pipeline] = {}
+
+
+def opened_again(key: str) -> Pipeline:
+    """The pipeline of this key, which is made if there is none in this process."""
+    found = _by_key.get(key)
+    if found is None:
+        import ast
+
+        text, filename, options, device, choice, search = ast.literal_eval(key)
+        family = Family(text, filename, Options(*options), device, DeviceChoice(*choice), Search(*search))
+        found = _opened_again.setdefault(key, Pipeline(family))
+    return found
 
 
 class BoundPipeline(Caller):
@@ -292,13 +337,32 @@ def _signature(field: Field) -> str:
     return text
 
 
+def _is_library_name(path: str) -> bool:
+    return bool(path) and not any(mark in path for mark in "./\\\0")
+
+
+def _library_text(name: str) -> bytes:
+    """The text of a pipeline that nbcc brings along. Raises FileNotFoundError."""
+    text: Optional[bytes] = lib.nbcc_library_text(name.encode())
+    if text is None:
+        import difflib
+
+        names = decode(lib.nbcc_library_names()).split()
+        near = difflib.get_close_matches(name, names, 1)
+        meant = f"; did you mean {near[0]!r}?" if near else f", which has {', '.join(names)}"
+        raise FileNotFoundError(errno.ENOENT, f"no such file, and no pipeline of this name in the library{meant}", name)
+    return text
+
+
 def _text_of(path: Optional[Path], source: Optional[Union[str, bytes]], name: Optional[str]) -> Tuple[bytes, str]:
     if (path is None) == (source is None):
         raise TypeError("expected either a path or source=, not " + ("both" if path is not None else "neither"))
     for what, value, kinds in (("path", path, (str, os.PathLike)), ("source", source, (str, bytes)), ("name", name, str)):
         if value is not None and not isinstance(value, kinds):
             raise TypeError(f"{what}: expected a str{' or bytes' if what == 'source' else ''}, got {type(value).__name__}")
-    if path is not None:
+    if isinstance(path, str) and _is_library_name(path) and not os.path.exists(path):
+        text, filename = _library_text(path), name or f"{path}.pipe"
+    elif path is not None:
         with open(path, "rb") as file:
             text = file.read()
         filename = name or os.fspath(path)
@@ -346,7 +410,7 @@ def compile(
     source: Optional[Union[str, bytes]] = None,
     name: Optional[str] = None,
     device: Any = None,
-    precision: str = "single",
+    precision: Optional[str] = None,
     math: str = "fast",
     root: str = "refined",
     threads: int = 0,
@@ -357,11 +421,14 @@ def compile(
 ) -> Pipeline:
     """Compiles a pipeline, and returns it as something to be called.
 
-    path: of a .pipe file. source: the text itself, instead.
+    path: of a .pipe file; or the name of a pipeline that nbcc brings along, as `nbcc list` shows it: "gravity". source:
+        the text itself, instead.
     name: what diagnostics call the text, and of which the pipeline's name is made; the path, or "pipeline.pipe".
     device: "cpu", "cuda", "cuda:N", "cuda:0,2" or "cuda:all" for all calls. Without it a call runs where its arrays lie: the kernel for the CPU
         is made now, those for GPUs when they are first needed.
-    precision: "single", "mixed" or "double"; math: "fast" or "precise"; root: "refined", "estimate" or "exact".
+    precision: "single", "mixed" or "double". Without it that of the arrays of each call: single if all arrays for real
+        numbers are of float32, else double (params and whole numbers do not count); NBCC_PRECISION in the environment is
+        another default. math: "fast" or "precise"; root: "refined", "estimate" or "exact".
         What they mean for results: docs/how_to/choose_precision.md.
     threads: of the CPU; 0: all cores that this process may run on. isa: "sse2", "avx2", "avx512"; None: the best.
     cache_dir: of compiled kernels; "" for none; None: as the environment says.
@@ -378,6 +445,8 @@ def compile(
         raise TypeError(f"isa: expected 'sse2', 'avx2' or 'avx512', got {shown(isa)}")
     threads = named("threads", whole, threads, -(2**31), 2**31 - 1)  # the library refuses those below 0
     options = Options(precision, math, root).checked()
+    if precision is None:
+        options = options._replace(precision=precision_of_environment())
     where = None if device is None else device_name(device)
     diagnostics = _diagnostics(text, filename)
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):

@@ -6,7 +6,7 @@
     gravity = nbcc.mpi.spread(nbcc.compile("gravity.pipe"), MPI.COMM_WORLD)
     acc, pot = gravity(x, xj=x, mj=m)      # this rank's particles, pulled by those of all ranks
 
-Entry point: `spread`. mpi4py and libnbcc_mpi must be built with the same MPI. An error on one rank before a sum
+Entry point: `spread`. The MPI is mpi4py's, of the family of Open MPI or of MPICH. An error on one rank before a sum
 begins is raised on all ranks by this module; later errors are distributed by libnbcc_mpi.
 """
 
@@ -14,34 +14,73 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Tuple, Type
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Type
 
 from . import _library
 from ._call import Caller
 from ._errors import DeviceError, ErrorOut, InternalError, UsageError, check
-from ._handles import Device, Kernel, Sum
+from ._fields import Field
+from ._handles import Device, Kernel, Sum, View
 from ._library import RunOptions
 from ._pipeline import Pipeline
 
 __all__ = ["Spread", "spread"]
 
 
-def _candidates() -> List[str]:
-    """Paths of libnbcc_mpi beside libnbcc_jit, then names for the system's loader."""
+class _Mpi(NamedTuple):
+    """The MPI of mpi4py."""
+
+    family: str  # "openmpi", whose communicators are pointers, or "mpich", whose are numbers
+    name: str
+    path: str  # of its library; "" if it is not known
+
+
+def _mpi_of_process() -> _Mpi:
+    from mpi4py import MPI
+
+    family = "openmpi" if MPI._sizeof(MPI.Comm) == ctypes.sizeof(ctypes.c_void_p) else "mpich"
+    vendor, version = MPI.get_vendor()
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as file:
+        mapped = {line.split(maxsplit=5)[5].strip() for line in file if "/" in line}
+    paths = sorted(path for path in mapped if re.fullmatch(r"libmpi(ch)?\.so\.\d[\d.]*", os.path.basename(path)))
+    return _Mpi(family, f"{vendor} {'.'.join(map(str, version))}", paths[0] if paths else "")
+
+
+def _candidates(family: str) -> List[str]:
+    """Paths of libnbcc_mpi beside libnbcc_jit, then names for the system's loader. That of a family is linked to no MPI."""
     named = os.environ.get("NBCC_MPI_LIBRARY")
     if named:
         return [named]
     folder = Path(_library.path).parent
-    beside = [str(folder / name) for name in ("libnbcc_mpi.so.0", "libnbcc_mpi.so") if (folder / name).exists()]
-    return beside + ["libnbcc_mpi.so.0", "libnbcc_mpi.so"]
+    names = (f"libnbcc_mpi_{family}.so", "libnbcc_mpi.so.0", "libnbcc_mpi.so")
+    return [str(folder / name) for name in names if (folder / name).exists()] + list(names)
+
+
+def _check_mpi_of(path: str, mpi: _Mpi) -> None:
+    """Raises OSError if the library is linked to another MPI than that of the process."""
+    if not os.path.exists(path):
+        return
+    with open(path, "rb") as file:
+        linked = set(re.findall(rb"libmpi(?:ch)?\.so\.\d+", file.read()))
+    other = sorted(name.decode() for name in linked if not os.path.basename(mpi.path).startswith(name.decode()))
+    if other and mpi.path:
+        raise OSError(
+            f"{path} is linked to {other[0]}, but mpi4py uses {mpi.name} ({mpi.path}): expected one library for both; "
+            f"libnbcc_mpi_{mpi.family}.so, which is built where the headers of that family are, goes with mpi4py's"
+        )
 
 
 def _load() -> ctypes.CDLL:
     problems = []
-    for candidate in _candidates():
+    mpi = _mpi_of_process()
+    if mpi.path:
+        # RTLD_GLOBAL, because libnbcc_mpi and components of MPI need its symbols.
+        ctypes.CDLL(mpi.path, mode=ctypes.RTLD_GLOBAL)
+    for candidate in _candidates(mpi.family):
         try:
-            # RTLD_GLOBAL, because MPI loads components that need its symbols.
+            _check_mpi_of(candidate, mpi)
             loaded = ctypes.CDLL(candidate, mode=ctypes.RTLD_GLOBAL)
         except OSError as error:
             problems.append(str(error))
@@ -145,6 +184,10 @@ class Spread(Caller):
                 self._agree(error, "")
             raise
 
+    def _precision_of(self, views: List[Tuple[int, Field, View]]) -> str:
+        """The wider of those of all ranks."""
+        return min(self._agree(None, super()._precision_of(views)))  # "double" < "single"
+
     def owners(self) -> Tuple[Tuple[int, ...], Tuple[int, ...]]:
         """(i_first, j_first), ranks + 1 numbers each: in the last call the i of rank r had i_index i_first[r], ...,
         i_first[r + 1] - 1; j likewise. Not collective. Raises UsageError before the first call."""
@@ -182,13 +225,14 @@ class Spread(Caller):
         self._last = ring
         return ring
 
-    def _agree(self, error: Optional[Exception], device: str) -> Tuple[str, ...]:
-        """Returns the devices of all ranks; if some ranks have an error, raises that of the lowest rank on all
+    def _agree(self, error: Optional[Exception], word: str) -> Tuple[str, ...]:
+        """Returns the words of all ranks; if some ranks have an error, raises that of the lowest rank on all
         ranks."""
-        own = (None if error is None else (_kind_of(error), str(error)), device)
+        own = (None if error is None else (_kind_of(error), str(error)), word)
         by_rank = self._comm.allgather(own)
         for rank, (failure, _) in enumerate(by_rank):
             if failure is not None:
+                self._agreed = True  # on every rank
                 raise _KINDS[failure[0]](f"rank {rank}: {failure[1]}") from error
         return tuple(of for _, of in by_rank)
 

@@ -67,6 +67,9 @@ int CpuPairBody::choose_block(const Plan& plan, const CpuVectors& vectors) {
 }
 
 std::string CpuPairBody::i_name(int r) { return r == 0 ? "i" : fmt::format("i_{}", r); }
+std::string CpuPairBody::i_index(int r) {
+  return fmt::format("((numbered ? a->i_number[{0}] : {0}) + a->i_offset)", i_name(r));
+}
 
 // ---- nodes ---------------------------------------------------------------------------------------------------------
 
@@ -176,8 +179,7 @@ std::string CpuPairBody::load_i(const std::vector<NodeId>& nodes) const {
         const Element element = plan_.i.columns[std::size_t(column)].element;
         return fmt::format("({})((({}*)a->i[{}])[{}])", vector_type(element), c_name(element), column, i_name(r));
       };
-      text += loaded(plan_.i, id, r, read,
-                     fmt::format("(vindex)((numbered ? a->i_number[{0}] : {0}) + a->i_offset)", i_name(r)));
+      text += loaded(plan_.i, id, r, read, fmt::format("(vindex)({})", i_index(r)));
     }
   }
   return text;
@@ -313,7 +315,10 @@ std::string CpuPairBody::accumulate(std::size_t k, int r, bool every_pair_counts
 
 // The last block of a range repeats its last i, which counts once.
 std::string CpuPairBody::add_to_histogram(const OutputPlan& output, int r, const std::string& counts) const {
-  const std::string words = fmt::format("a->histograms[{}]", output.histogram), element = node_name(output.logit, r);
+  const std::string element = node_name(output.logit, r);
+  std::string words = fmt::format("a->histograms[{}]", output.histogram);
+  if (output.row_words > 0)
+    words += fmt::format(" + ({} - a->histogram_row) * (index){}", i_index(r), output.row_words);
   const std::string add =
       graph_.is_constant(output.value, 1) && output.is_whole()
           ? fmt::format("count_elements({}, {}, {});\n", words, element, counts)

@@ -32,6 +32,7 @@ class CpuPairBody {
 
   int i_block() const { return i_block_; }  // i-particles of a block, which share the loads of j
   static std::string i_name(int r);         // 0 <= r < i_block()
+  static std::string i_index(int r);        // i_index of the pipeline
 
   // Computes the derived columns of a vector of particles from `letter` on, which is i or j. prepare_uniform(): the
   // nodes of constants and params that they need.

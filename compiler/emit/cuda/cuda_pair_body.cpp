@@ -299,12 +299,7 @@ class PairText {
   // would cost more.
   std::string accumulate(std::size_t k) const {
     const OutputPlan& output = plan_.outputs[k];
-    if (output.histogram >= 0)
-      return fmt::format("if (sum[r].counts{}) add_to_element(words_of(a, {}), t{}, {});\n",
-                         output.guard == kNone ? "" : fmt::format(" & t{}", output.guard), output.histogram,
-                         output.logit,
-                         graph_[output.value].type == Type::Index ? fmt::format("(index)t{}", output.value)
-                                                                  : fmt::format("t{}", output.value));
+    if (output.histogram >= 0) return add_to_histogram(output);
     if (output.reduction >= Reduction::Product) return cuda_accumulate_weighted(plan_, k, scalars_);
     const std::string guard = output.guard == kNone ? "" : fmt::format("t{}", output.guard);
     const std::string value = fmt::format("t{}", output.value);
@@ -330,6 +325,14 @@ class PairText {
     if (output.is_whole()) better = fmt::format("({0} | (part[r].k{1} & sum[r].j{1}) < 0)", better, k);
     return fmt::format("if ({}{}) {} = {}, part[r].k{} = k;\n", guard.empty() ? "" : guard + " && ", better, best,
                        value, k);
+  }
+
+  std::string add_to_histogram(const OutputPlan& output) const {
+    std::string words = fmt::format("words_of(a, {})", output.histogram);
+    if (output.row_words > 0) words += fmt::format(" + (own[r].i - a.histogram_row) * (index){}", output.row_words);
+    return fmt::format("if (sum[r].counts{}) add_to_element({}, t{}, {}t{});\n",
+                       output.guard == kNone ? "" : fmt::format(" & t{}", output.guard), words, output.logit,
+                       graph_[output.value].type == Type::Index ? "(index)" : "", output.value);
   }
 
   // Neighbours come in any order, so that a tie must keep the lowest index.

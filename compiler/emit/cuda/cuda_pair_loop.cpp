@@ -69,7 +69,8 @@ PairLoop analyse(const Plan& plan, const CudaStatements& statements, const CudaS
   const auto needs = [&](const auto& kind) { return std::ranges::any_of(loop.needed, kind); };
   loop.tests_self = needs([&](NodeId id) { return is_self_test(graph, graph[id]); });
   loop.two_loops = loop.tests_self && tiled && !loop.has_prepass && is_worth_two_loops(plan);
-  loop.i_index = needs([&](NodeId id) { return graph[id].op == Op::IIndex; });
+  loop.i_index = needs([&](NodeId id) { return graph[id].op == Op::IIndex; }) ||
+                 std::ranges::any_of(plan.outputs, [](const OutputPlan& output) { return output.row_words > 0; });
   const bool j_index =
       loop.tests_self || needs([&](NodeId id) { return graph[id].op == Op::JIndex; }) ||
       std::ranges::any_of(plan.outputs, [](const OutputPlan& output) { return keeps_index(output.reduction); });

@@ -1,0 +1,107 @@
+"""A call of a pipeline as one string besides its arrays, for frameworks that trace calls and run them later, perhaps in
+another process. Entry points: `Words`, which makes the string, and `DescribedCall`, which reads it.
+
+The string is the pipeline's key (`_pipeline.opened_again`) and words for the arguments, separated by tabs:
+
+    xi:0          the array 0          batches.1:3   the element 1 of a tuple: the array 3
+    clamp=True    a constant           lists@7       a Python object, held by this process under the number 7
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import weakref
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from ._adjoint import Call
+from ._pipeline import opened_again
+
+# A word: name, element of a tuple, kind, rest.
+_WORD = re.compile(r"(\w+)(?:\.(\d+))?([:=@])(.*)", re.DOTALL)
+
+
+def is_constant(value: Any) -> bool:
+    """Whether a value can stand in the string: its repr() says all of it. Infinity and NaN have none that is read again."""
+    if type(value) in (list, tuple):
+        return all(map(is_constant, value))
+    return type(value) in (bool, int, str) or (type(value) is float and value - value == 0)
+
+
+class Held:
+    """An argument that is neither an array nor a constant. It is known as long as somebody keeps this object."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.number = next(_numbers)
+        _held[self.number] = self
+
+
+_held: "weakref.WeakValueDictionary[int, Held]" = weakref.WeakValueDictionary()
+_numbers = iter(range(1, 2**62))
+
+
+class Given(NamedTuple):
+    """An argument, or an element of one: the number of an array, or a value that is none."""
+
+    name: str
+    element: Optional[int]
+    array: Optional[int]
+    value: Any
+
+
+class DescribedCall:
+    """What the string of a call says."""
+
+    def __init__(self, text: str) -> None:
+        key, *words = text.split("\t")
+        self.pipeline = opened_again(key)
+        self.held: List[Held] = []
+        self.given: List[Given] = []
+        for word in words:
+            found = _WORD.match(word)
+            assert found is not None, word
+            name, element, kind, rest = found.groups()
+            value: Any = None
+            if kind == "@":
+                held = _held.get(int(rest))
+                if held is None:
+                    raise RuntimeError(f"{self.pipeline.name}(): '{name}' of this call is not known in this process")
+                self.held.append(held)
+                value = held.value
+            elif kind == "=":
+                value = ast.literal_eval(rest)
+            self.given.append(
+                Given(name, None if element is None else int(element), int(rest) if kind == ":" else None, value)
+            )
+
+    def plan(self, arrays: Sequence[Any], **more: Any) -> Call:
+        """The call with these arrays, and with more options."""
+        values: Dict[str, Any] = {}
+        for name, element, index, value in self.given:
+            one = value if index is None else arrays[index]
+            if element is None:
+                values[name] = one
+            else:
+                values[name] = (*values.get(name, ()), one)
+        # By position as far as possible, because a field may be called like an option.
+        arguments = self.pipeline._argument_names
+        count = next((k for k, name in enumerate(arguments) if name not in values), len(arguments))
+        by_position = [values.pop(name) for name in arguments[:count]]
+        return Call(self.pipeline, by_position, {**values, **more}, lambda a, b: a is b)
+
+    def can_be_batches(self, lengths: Tuple[Optional[int], Optional[int]]) -> bool:
+        """Whether several systems, each of these numbers of i and of j, can be batches of one call: where no result
+        depends on the place of a particle in the arrays."""
+        family = self.pipeline._family
+        if any(one.name in _NOT_IN_BATCHES for one in self.given) or any(field.total for _, field in family.outputs):
+            return False
+        if None in lengths or family.of_pairs:
+            return False
+        text = _EQUAL_INDICES.sub(b"", family.text)
+        return b"_index" not in text and (text == family.text or lengths[0] == lengths[1])
+
+
+# With these options the systems of a map cannot be batches of one call.
+_NOT_IN_BATCHES = ("lists", "batches", "listed_pairs", "exclusions", "i", "ni", "nj", "i_offset", "j_offset")
+_EQUAL_INDICES = re.compile(rb"i_index\s*[=!]=\s*j_index|j_index\s*[=!]=\s*i_index")

@@ -1,0 +1,269 @@
+"""Calls with PyTorch's tensors inside of what PyTorch makes of functions: torch.compile, torch.export, torch.func, autocast,
+fake and meta tensors, modules. Against the same calls by themselves, and against PyTorch's own sums."""
+
+import copy
+import pathlib
+import warnings
+
+import pytest
+
+torch = pytest.importorskip("torch")
+import numpy as np  # noqa: E402
+
+import nbcc  # noqa: E402
+import nbcc.torch  # noqa: E402
+
+DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
+on_devices = pytest.mark.parametrize("device", DEVICES)
+
+
+def points(count, *more, device="cpu", dtype=torch.float32, seed=0):
+    return torch.rand((count, *more), dtype=dtype, generator=torch.Generator().manual_seed(seed)).to(device)
+
+
+def by_torch(x, y, m, eps2):
+    d = y[None, :, :] - x[:, None, :]
+    s = (d * d).sum(-1) + eps2
+    return (m[None, :, None] * d * s[..., None] ** -1.5).sum(1), -(m[None, :] * s**-0.5).sum(1)
+
+
+@pytest.fixture(scope="module")
+def gravity():
+    return nbcc.compile("gravity")
+
+
+@pytest.fixture(autouse=True)
+def fresh_dynamo():
+    torch._dynamo.reset()
+
+
+def close(a, b, tolerance=2e-5):
+    assert a.dtype == b.dtype and a.device.type == b.device.type
+    assert torch.allclose(a, b, rtol=tolerance, atol=tolerance * float(b.abs().max()))
+
+
+@on_devices
+def test_compiled_as_one_graph(gravity, device):
+    x, m = points(40, 3, device=device), points(40, device=device, seed=1)
+
+    @torch.compile(fullgraph=True)
+    def energy(x, m, eps2):
+        acc, pot = gravity(x, x * 1.5, m, eps2=eps2)
+        return (m * pot).sum() + (acc * acc).sum()
+
+    def plain(x, m, eps2):
+        acc, pot = by_torch(x, x * 1.5, m, eps2)
+        return (m * pot).sum() + (acc * acc).sum()
+
+    for eps2 in (0.1, 0.2, 0.3, 0.7):  # numbers that change from call to call
+        close(energy(x, m, eps2), plain(x, m, eps2))
+    for count in (40, 41, 53):  # as do shapes
+        x = points(count, 3, device=device).requires_grad_()
+        m = points(count, device=device, seed=1)
+        energy(x, m, 0.1).backward()
+        found, x.grad = x.grad, None
+        plain(x, m, 0.1).backward()
+        close(found, x.grad, 2e-4)
+
+
+@on_devices
+def test_compiled_outputs_and_options(gravity, device):
+    x, m = points(30, 3, device=device), points(30, device=device, seed=1)
+    ids = torch.arange(3).repeat_interleave(10).to(device)
+    one = torch.compile(lambda x, m: gravity(x, x, m, eps2=0.1, outputs="pot", precision="double"), fullgraph=True)
+    close(one(x, m), gravity(x, x, m, eps2=0.1, outputs="pot", precision="double"))
+    some = torch.compile(lambda x, m, ids: gravity(x, x, m, eps2=0.1, batches=(ids, ids)).acc, fullgraph=True)
+    close(some(x, m, ids), gravity(x, x, m, eps2=0.1, batches=(ids, ids)).acc)
+    some_lists = nbcc.Lists(i_first=[0, 30], range_first=[0, 1], j_begin=[0], j_end=[30])
+    with pytest.raises(Exception, match="expected tensors or constants"):
+        torch.compile(lambda x: gravity(x, x, m, eps2=0.1, lists=some_lists), fullgraph=True)(x)
+
+
+@on_devices
+def test_exported_and_saved(gravity, device, tmp_path):
+    class Potential(torch.nn.Module):
+        def forward(self, x, m):
+            return gravity(x, x, m, eps2=0.1).pot.sum()
+
+    x, m = points(20, 3, device=device), points(20, device=device, seed=1)
+    count = torch.export.Dim("count")
+    program = torch.export.export(Potential(), (x, m), dynamic_shapes=({0: count}, {0: count}))
+    torch.export.save(program, tmp_path / "potential.pt2")
+    again = torch.export.load(tmp_path / "potential.pt2").module()
+    for size in (20, 33):
+        x, m = points(size, 3, device=device), points(size, device=device, seed=1)
+        close(again(x, m), gravity(x, x, m, eps2=0.1).pot.sum())
+
+
+@on_devices
+def test_func_grad_and_jacobians(gravity, device):
+    x, m = points(6, 3, device=device, dtype=torch.float64), points(6, device=device, dtype=torch.float64, seed=1)
+
+    def of(sums):
+        return lambda x: sums(x, x * 1.5, m, 0.1)[1]
+
+    def ours(x, y, m, eps2):
+        return gravity(x, y, m, eps2=eps2)
+
+    for transform in (
+        lambda f: torch.func.grad(lambda x: f(x).sum()),
+        torch.func.jacrev,
+        lambda f: torch.func.jacrev(torch.func.grad(lambda x: f(x).sum())),
+        lambda f: lambda x: torch.func.vjp(f, x)[1](torch.ones(6, dtype=x.dtype, device=device))[0],
+    ):
+        close(transform(of(ours))(x), transform(of(by_torch))(x), 1e-10)
+
+
+@on_devices
+@pytest.mark.parametrize("dims", [(0, None, None, None), (0, 0, 0, None), (1, 0, None, 0), (None, None, None, 0)])
+def test_vmap(gravity, device, dims):
+    shapes = [(7, 3), (5, 3), (5,), ()]
+    values = [
+        points(*[4, *shape][:1], *shape, device=device, dtype=torch.float64, seed=k) + 0.3
+        if dim is not None
+        else points(*shape or (1,), device=device, dtype=torch.float64, seed=k).reshape(shape) + 0.3
+        for k, (shape, dim) in enumerate(zip(shapes, dims))
+    ]
+    values = [value.movedim(0, dim) if dim else value for value, dim in zip(values, dims)]
+    found = torch.vmap(lambda *v: tuple(gravity(*v)), in_dims=dims)(*values)
+    wanted = torch.vmap(by_torch, in_dims=dims)(*values)
+    for one, other in zip(found, wanted):
+        close(one, other, 1e-12)
+    # And the gradients of each system.
+    if dims[0] is not None:
+        ours = torch.vmap(torch.func.grad(lambda *v: gravity(*v).pot.sum()), in_dims=dims)(*values)
+        theirs = torch.vmap(torch.func.grad(lambda *v: by_torch(*v)[1].sum()), in_dims=dims)(*values)
+        close(ours, theirs, 1e-10)
+
+
+MIXED = """
+input_i real x; input_j real y; param real s = 1;
+output(argmin) index near; output(min) real least; output(count) int n; output(total) real energy;
+near = argmin(near, (y - x) * (y - x)); least = min(least, s * abs(y - x)); n += y > x; energy += s * x * y;
+"""
+INDICES = "input_i real x; input_j real y; output(sum) real s; if (j_index < i_index + 2) s += x * y;"
+
+
+@on_devices
+@pytest.mark.parametrize("text", [MIXED, INDICES, MIXED.replace("output(total) real energy;", "").replace("energy += s * x * y;", "")])
+def test_vmap_where_places_matter(device, text):
+    sums = nbcc.compile(source=text)
+    x, y = points(5, 6, device=device, dtype=torch.float64), points(5, 4, device=device, dtype=torch.float64, seed=3)
+
+    def tuples(x, y):
+        made = sums(x, y)
+        return made if isinstance(made, tuple) else (made,)
+
+    found = torch.vmap(lambda a, b: tuple(tuples(a, b)))(x, y)
+    for k in range(5):
+        for one, other in zip(found, tuples(x[k], y[k])):
+            close(one[k], torch.as_tensor(other).to(device), 1e-12)
+
+
+def test_vmap_is_one_call_of_batches(gravity, monkeypatch):
+    import nbcc._call
+
+    calls = []
+    run = nbcc._call.Caller._run
+    monkeypatch.setattr(nbcc._call.Caller, "_run", lambda self, *rest: calls.append(run(self, *rest)) or calls[-1])
+    torch.vmap(lambda x: gravity(x, x, torch.ones(9), eps2=0.1).acc)(points(50, 9, 3))
+    assert calls in (["lists"], ["batches"])
+
+
+@on_devices
+def test_fake_and_meta_tensors(gravity, device):
+    meta = gravity(torch.empty(7, 3, device="meta"), torch.empty(9, 3, device="meta"), torch.empty(9, device="meta"), eps2=1)
+    assert meta.acc.shape == (7, 3) and meta.acc.is_meta and meta.pot.dtype == torch.float32
+    with torch._subclasses.FakeTensorMode():
+        x = torch.empty(7, 3, device=device, dtype=torch.float64)
+        fake = gravity(x, x, torch.empty(7, device=device), eps2=1)
+    assert fake.acc.dtype == torch.float64 and fake.acc.device.type == device
+    # What fake tensors promise is what calls return.
+    both = nbcc.compile(source="input_i complex z; input_j vec2 w; output(sum) complex s; output(argmin) index k[3];"
+                        "s += z * complex(w.x, w.y); k = argmin(k, w.x);")
+    for kinds in ((torch.complex64, torch.float32), (torch.complex128, torch.float32), (torch.complex64, torch.float64)):
+        given = [torch.zeros(4, dtype=kinds[0], device=device), torch.zeros(5, 2, dtype=kinds[1], device=device)]
+        real = both(*given)
+        with torch._subclasses.FakeTensorMode() as mode:
+            faked = both(*[mode.from_tensor(one) for one in given])
+        for one, other in zip(real, faked):
+            assert (one.dtype, one.shape, one.device) == (other.dtype, other.shape, other.device)
+
+
+@on_devices
+def test_autocast_and_halves(gravity, device):
+    import nbcc._torch
+
+    nbcc._torch._warned_of_halves = False
+    x, m = points(10, 3, device=device), points(10, device=device, seed=1)
+    layer = torch.nn.Linear(3, 3).to(device)
+    with torch.autocast(device, dtype=torch.bfloat16):
+        y = layer(x)
+        assert y.dtype == torch.bfloat16
+        with pytest.warns(nbcc.PipelineWarning, match="bfloat16 are converted to float32"):
+            found = gravity(x, y, m, eps2=0.1).pot
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            again = gravity(x, y.detach(), m, eps2=0.1).pot
+    assert found.dtype == torch.float32 and torch.equal(found, again)
+    close(found, gravity(x, y.float(), m, eps2=0.1).pot)
+    found.sum().backward()
+    assert layer.weight.grad.dtype == torch.float32 and layer.weight.grad.abs().sum() > 0
+
+
+@on_devices
+def test_module(device, tmp_path):
+    module = nbcc.torch.Module("gravity", eps2=0.25).to(device)
+    x, m = points(12, 3, device=device), points(12, device=device, seed=1)
+    assert [name for name, _ in module.named_parameters()] == ["eps2"]
+    close(module(x, x, m).pot, by_torch(x, x, m, 0.25)[1])
+    module(x, x, m).pot.sum().backward()
+    eps2 = torch.tensor(0.25, requires_grad=True)
+    by_torch(x.cpu(), x.cpu(), m.cpu(), eps2)[1].sum().backward()
+    assert abs(float(module.eps2.grad) - float(eps2.grad)) < 1e-4 * abs(float(eps2.grad))
+    torch.save(module, tmp_path / "module.pt")
+    for other in (torch.load(tmp_path / "module.pt", weights_only=False), copy.deepcopy(module)):
+        assert torch.equal(other(x, x, m).pot, module(x, x, m).pot)
+    changed = torch.func.functional_call(module, {"eps2": torch.tensor(0.5, device=device)}, (x, x, m))
+    close(changed.pot, by_torch(x, x, m, 0.5)[1])
+    close(torch.compile(module, fullgraph=True)(x, x, m).pot, module(x, x, m).pot)
+    with pytest.raises(TypeError, match="'eps3'"):
+        nbcc.torch.Module("gravity", eps3=1)
+    sgd = torch.optim.SGD(module.parameters(), lr=1e-3)
+    sgd.step()
+    assert float(module.eps2.detach()) != 0.25
+    assert "gravity" in repr(module)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_cuda_graphs(gravity):
+    x, m = points(200, 3, device="cuda"), points(200, device="cuda", seed=1)
+    step = torch.compile(lambda x, m: gravity(x, x, m, eps2=0.1).acc * 2, mode="reduce-overhead", fullgraph=True)
+    for _ in range(4):
+        close(step(x, m).clone(), gravity(x, x, m, eps2=0.1).acc * 2)
+    graph, still = torch.cuda.CUDAGraph(), x.clone()
+    gravity(still, still, m, eps2=0.1)
+    with torch.cuda.graph(graph):
+        made = gravity(still, still, m, eps2=0.1).acc
+    still.copy_(x * 0.5)
+    graph.replay()
+    close(made, gravity(x * 0.5, x * 0.5, m, eps2=0.1).acc)
+
+
+def test_precision_follows_tensors(gravity):
+    x, m = points(10, 3), points(10, seed=1)
+    assert gravity(x, x, m, eps2=0.1).info.precision == "single"
+    assert gravity(x.double(), x, m, eps2=0.1).info.precision == "double"
+    assert gravity(x.double().requires_grad_(), x, m, eps2=0.1).acc.dtype == torch.float64
+    assert np.allclose(gravity(x.double(), x.double(), m.double(), eps2=0.1).pot, by_torch(x.double(), x.double(), m.double(), 0.1)[1], rtol=1e-13)
+
+
+def test_importing_nbcc_imports_no_torch():
+    import subprocess
+    import sys
+
+    code = "import sys, nbcc; assert not {'torch', 'jax', 'scipy', 'cupy'} & set(sys.modules); import nbcc.torch; assert 'torch' in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+assert pathlib
