@@ -1,5 +1,5 @@
 // What misspelled words of a command line were probably meant to be. Entry point: meant_words(). Tested by
-// tests/unit/command_test.cpp.
+// tests/unit/command_library_test.cpp.
 #pragma once
 #include <string>
 #include <vector>

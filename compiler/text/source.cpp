@@ -46,11 +46,11 @@ SourceUnreadable::~SourceUnreadable() = default;
 
 Source read_source(const std::string& path) {
   std::error_code ignored;
-  if (is_library_name(path) && !std::filesystem::exists(path, ignored)) {
+  if (is_library_name(path) && !std::filesystem::is_regular_file(path, ignored)) {
     const std::string_view text = library_text(path);
-    if (text.empty())
+    if (!text.empty()) return {.path = path + ".pipe", .text = std::string(text)};
+    if (!std::filesystem::exists(path, ignored))
       throw SourceUnreadable(fmt::format("cannot read {0}: no such file, and {1}", path, no_such_pipeline(path)));
-    return {.path = path + ".pipe", .text = std::string(text)};
   }
   FileContent content = read_file(path, kReadLimit);
   if (!content.problem.empty()) throw SourceUnreadable("cannot read " + path + ": " + content.problem);

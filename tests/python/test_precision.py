@@ -110,14 +110,14 @@ def test_gpus_that_are_slow_in_double_say_so(monkeypatch):
     monkeypatch.setattr(precision, "open_device", lambda name, choice: Device)
     monkeypatch.setattr(precision, "_warned", {""})
     with pytest.warns(nbcc.PipelineWarning, match="cuda:0 .sm_89. is slow"):
-        precision.warn_of_double("cuda:0", None)
+        precision.warn_of_double("double", "cuda:0", None)
     Device.description = "cuda:1, NVIDIA H100, sm_90"
     import warnings
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        precision.warn_of_double("cuda:0", None)
-        precision.warn_of_double("cuda:1", None)
+        precision.warn_of_double("double", "cuda:0", None)
+        precision.warn_of_double("double", "cuda:1", None)
 
 
 def test_names_of_the_library():

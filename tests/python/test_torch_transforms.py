@@ -2,7 +2,6 @@
 fake and meta tensors, modules. Against the same calls by themselves, and against PyTorch's own sums."""
 
 import copy
-import pathlib
 import warnings
 
 import pytest
@@ -266,4 +265,89 @@ def test_importing_nbcc_imports_no_torch():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-assert pathlib
+
+
+PARAMS = """input_i real x; input_j real y; param real s = 1; param complex c = complex(1, 0); param vec3 box = vec3(1, 2, 3);
+param real tab[5] = {1, 2, 3, 4, 5}; param int n = 2; output(sum) complex z; output(min) real least;
+z += s * c * x * y + tab[int(4 * x)] * y + dot(box, box) + n; least = min(least, (y - x) * (y - x));"""
+TWICE = "input_i real x; input_j real y; output(sum) real s; if (2 * i_index == j_index) s += x * y;"
+COUNTED = "input_i real x; input_j real y; output(sum) int n[4]; output(total) index all[4]; n[int(4 * y)] += 1; all[int(4 * x)] += 1;"
+
+
+def each(function, *stacked):
+    """What torch.vmap should give, one system after the other."""
+    made = [function(*[one[k] for one in stacked]) for k in range(len(stacked[0]))]
+    return torch.stack(made) if isinstance(made[0], torch.Tensor) else tuple(map(torch.stack, zip(*made)))
+
+
+@on_devices
+@pytest.mark.parametrize("systems", [2, 3, 4])
+def test_vmap_of_every_kind_of_argument(device, systems):
+    p = nbcc.compile(source=PARAMS)
+    x, y = (points(systems, count, device=device, dtype=torch.float64, seed=count) for count in (6, 5))
+    number = points(systems, dtype=torch.float64, seed=9).to(device)
+    y_numpy = points(5, dtype=torch.float64).numpy()
+    for function in (
+        lambda a, k: p(a, a, s=k).z,
+        lambda a, k: p(a, a, c=k).z,  # a complex param, given as real numbers
+        lambda a, k: p(a, a, c=torch.complex(k, 2 * k)).z,
+        lambda a, k: p(a, a, box=[k, 2 * k, 5 * k]).z,
+        lambda a, k: p(a, a, box=torch.stack([k, k * k, k])).z,
+        lambda a, k: p(a, a, tab=k * torch.arange(5.0, device=device, dtype=torch.float64)).z,
+    ):
+        close(torch.view_as_real(torch.vmap(function)(x, number)), torch.view_as_real(each(function, x, number)), 1e-12)
+    if device == "cpu":  # an input that is no tensor
+        close(torch.vmap(lambda a: p(a, y_numpy).least)(x), each(lambda a: p(a, y_numpy).least, x), 1e-12)
+    # Minima of each system, and their gradients.
+    least = torch.func.grad(lambda a, b: p(a, b, outputs="least").sum(), argnums=(0, 1))
+    for one, other in zip(torch.vmap(least)(x, y), each(least, x, y)):
+        close(one, other, 1e-12)
+    twice = nbcc.compile(source=TWICE)
+    close(torch.vmap(lambda a: twice(a, a))(x), each(lambda a: twice(a, a), x), 1e-12)
+
+
+@on_devices
+def test_what_has_no_derivative_can_be_mapped(device):
+    p = nbcc.compile(source=COUNTED)
+    x = points(3, 6, device=device, dtype=torch.float64)
+    found = torch.vmap(lambda a: tuple(p(a, a)))(x)
+    wanted = each(lambda a: tuple(torch.as_tensor(one).to(device) for one in p(a, a)), x)
+    for one, other in zip(found, wanted):
+        assert torch.equal(one.to(device), other)
+    assert p(torch.empty(4, device="meta"), torch.empty(5, device="meta")).n.shape == (4, 4)
+    with pytest.raises(nbcc.UsageError, match="is a histogram, which nbcc does not differentiate"):
+        reals = nbcc.compile(source="input_i real x; input_j real y; output(sum) real g[4]; g[int(y)] += x;")
+        reals(x[0].clone().requires_grad_(), x[0])
+
+
+@on_devices
+def test_lists_of_tensors_have_gradients(device):
+    p = nbcc.compile(source=PARAMS)
+    x = points(6, device=device, dtype=torch.float64)
+    sides = [torch.tensor(k + 1.0, dtype=torch.float64, device=device, requires_grad=True) for k in range(3)]
+    for function in (lambda *s: p(x, x, box=list(s)).z.real.sum(), torch.compile(lambda *s: p(x, x, box=list(s)).z.real.sum())):
+        grads = torch.autograd.grad(function(*sides), sides)
+        assert [round(float(one)) for one in grads] == [72, 144, 216]
+
+
+def test_numbers_of_every_kind_are_compiled():
+    p = nbcc.compile(source=PARAMS)
+    x = points(6, dtype=torch.float64)
+    for options in ({"c": 1 + 2j}, {"n": 7}, {"box": [1.0, 2.0, 4.0]}, {"s": 2}):
+        compiled = torch.compile(lambda x, o=options: torch.view_as_real(p(x, x, **o).z), fullgraph=True)
+        close(compiled(x), torch.view_as_real(p(x, x, **options).z), 1e-12)
+
+
+def test_outputs_are_written_where_they_can_be(gravity):
+    x, m, out = points(5, 3), points(5), torch.zeros(5)
+    half = torch.zeros(5, dtype=torch.float16)
+    with pytest.raises(TypeError, match="float16"):
+        gravity(x, x, m, eps2=0.1, outputs="pot", out=half)
+    from torch.utils.flop_counter import FlopCounterMode
+
+    with FlopCounterMode(display=False):
+        gravity(x, x, m, eps2=0.1, outputs="pot", out=out)
+    assert torch.equal(out, gravity(x, x, m, eps2=0.1, outputs="pot"))
+    out.zero_()
+    torch.compile(lambda x: gravity(x, x, m, eps2=0.1, outputs="pot", out=out))(x)  # which ends the graph in front of it
+    assert torch.equal(out, gravity(x, x, m, eps2=0.1, outputs="pot"))

@@ -446,57 +446,6 @@ TEST(Command, CompletionKnowsSubcommandsOptionsAndChoices) {
   }
 }
 
-TEST(Command, TheLibraryOfPipelines) {
-  const Shell shell;
-  const Outcome list = shell.nbcc("list");
-  EXPECT_EQ(list.code, 0);
-  EXPECT_THAT(list.out, ContainsRegex("gravity +softened Newtonian gravity, G = 1; outputs: acc, pot\n"));
-  const json listed = json::parse(shell.nbcc("list --json").out);
-  std::size_t files = 0;
-  for (const auto& file : std::filesystem::directory_iterator(source_folder() + "/pipelines")) {
-    const std::string name = file.path().stem();
-    if (file.path().extension() != ".pipe") continue;
-    ++files;
-    std::ifstream text(file.path());
-    EXPECT_EQ(shell.nbcc("show " + name).out, std::string((std::istreambuf_iterator<char>(text)), {})) << name;
-    EXPECT_TRUE(std::ranges::any_of(listed, [&](const json& one) { return one["name"] == name; })) << name;
-  }
-  EXPECT_EQ(listed.size(), files);
-  EXPECT_EQ(shell.nbcc("check gravity").code, 0);
-  // A file goes before the library.
-  shell.write("gravity", kBroken);
-  const Outcome file = shell.nbcc("check gravity");
-  EXPECT_EQ(file.code, 1);
-  EXPECT_THAT(file.err, HasSubstr("gravity:4:6: error"));
-  for (const auto& [words, code, message] :
-       {std::tuple("show gravty", 2, "there is no pipeline 'gravty' in the library; did you mean 'gravity'?"),
-        {"check yukwa", 2,
-         "cannot read yukwa: no such file, and there is no pipeline 'yukwa' in the library; did you mean"},
-        {"check nothing_like_it", 2, "'nothing_like_it' in the library; `nbcc list` shows what there is"}}) {
-    const Outcome outcome = shell.nbcc(words);
-    EXPECT_EQ(outcome.code, code) << words;
-    EXPECT_THAT(outcome.err, HasSubstr(message)) << words;
-  }
-}
-
-TEST(Command, NearWordsAreSuggested) {
-  const Shell shell;
-  for (const auto& [words, near] : {std::pair("rnu gravity", "Did you mean 'run'?\n"),
-                                    {"check gravity --precison double", "Did you mean '--precision'?\n"},
-                                    {"check gravity --precision duble", "Did you mean 'double'?\n"},
-                                    {"check gravity --precision=sngle", "Did you mean 'single'?\n"},
-                                    {"completion bsh", "Did you mean 'bash'?\n"},
-                                    {"check gravity --zzz", ""},
-                                    {"zzzzz", ""}}) {
-    const Outcome outcome = shell.nbcc(words);
-    EXPECT_EQ(outcome.code, 2) << words;
-    if (*near)
-      EXPECT_THAT(outcome.err, HasSubstr(near)) << words;
-    else
-      EXPECT_THAT(outcome.err, Not(HasSubstr("Did you mean"))) << words;
-  }
-}
-
 TEST(Command, TheManualAndTheReferenceNameEverySubcommandOptionAndChoice) {
   const auto text_of = [](const std::string& path) {
     std::ifstream file(test::source_folder() + path);

@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Proto
 from . import _arrays
 from ._adjoint_text import DERIVATIVE, GIVEN, SAVED, VALUE, AdjointField
 from ._arrays import Array, library_of, ndarray
+from ._errors import UsageError
 from ._call import OPTIONS
 from ._family import Family
 from ._fields import INPUT_I, INPUT_J, INPUT_PAIR, PARAM, Field
@@ -151,8 +152,14 @@ class Call:
         self.wanted = [field for _, field in wanted]
         self.of = [field.name for field in self.wanted if not field.integral]
         # Whole numbers have no derivatives: there is nothing that these would need.
-        self.forward = pipeline._adjoints.forward(self.of) if self.of else pipeline
-        fields = self.forward.adjoint_fields if self.of else ()
+        self.forward = pipeline
+        self._refusal: Optional[UsageError] = None  # why there are no derivatives
+        if self.of:
+            try:
+                self.forward = pipeline._adjoints.forward(self.of)
+            except UsageError as error:
+                self._refusal = error
+        fields = self.forward.adjoint_fields if self.forward is not pipeline else ()
         # What the caller wants, then what derivatives need besides.
         asked = [field.name for field in self.wanted]
         saved = [field.name for field in fields if field.meaning == SAVED]
@@ -209,6 +216,11 @@ class Call:
             return values[0]
         return self.pipeline._family.result_type(tuple(field.name for field in self.wanted))(*values)
 
+    def check_derivatives(self) -> None:
+        """Raises UsageError if there are none."""
+        if self._refusal is not None:
+            raise self._refusal
+
     def refuse_derivative_by_pairs(self, name: str) -> None:
         if self.field(name).role == INPUT_PAIR:
             raise TypeError(f"{self.pipeline.name}(): there are no derivatives by '{name}', an input of pairs")
@@ -242,7 +254,7 @@ class Call:
     def is_single(self, inputs: Iterable[Any]) -> bool:
         """Whether real results are float32, of the values of all inputs."""
         precision = self.options.get("precision") or self.pipeline._family.options.precision
-        kinds = [str(getattr(value, "dtype", "")).rpartition(".")[2] for value in inputs]
+        kinds = [str(getattr(value, "dtype", "float64")).rpartition(".")[2] for value in inputs]  # lists are double
         return (
             precision != "double"
             and not any(kind in ("float64", "complex128") for kind in kinds)
@@ -253,6 +265,7 @@ class Call:
         self, values: Mapping[str, Any], results: Mapping[str, Any], adjoints: Mapping[str, Any], by: Sequence[str]
     ) -> Dict[str, Any]:
         """d_NAME of the fields in `by`, from those of outputs. Those of params have a row for each i."""
+        self.check_derivatives()
         of = [field.name for field in self.outputs if field.name in adjoints]
         sides: Dict[str, List[str]] = {}
         for name in by:

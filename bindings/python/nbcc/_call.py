@@ -9,9 +9,9 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
 
 from . import _library
 from ._arguments import Arguments, Inputs, Param
-from ._arrays import CPU, DOUBLE, ELEMENT_SIZES, FLOAT, INT64, ndarray, plain_numpy
+from ._arrays import CPU, DOUBLE, ELEMENT_SIZES, INT64, ndarray, plain_numpy
 from ._family import Family
-from ._fields import Field, Options, Search, device_name, is_read_by
+from ._fields import Field, Search, device_name, is_read_by
 from ._handles import Kernel, Sum, View
 from ._library import RunOptions
 from ._list_arrays import whole_numbers
@@ -56,8 +56,7 @@ class Caller(Arguments):
     def _given_outputs(self, out: Any, wanted: List[Tuple[int, Field]]) -> Dict[int, Any]:
         if out is None:
             return {}
-        # Test for a tuple first, because isinstance(out, Mapping) takes a microsecond.
-        if isinstance(out, (tuple, list)):
+        if isinstance(out, (tuple, list)):  # first: isinstance(out, Mapping) takes a microsecond
             if len(out) != len(wanted):
                 listed = ", ".join(field.name for _, field in wanted)
                 raise TypeError(f"{self._family.name}(): out: expected {len(wanted)} arrays ({listed}), got {len(out)}")
@@ -177,10 +176,10 @@ class Caller(Arguments):
         precision, math, root, pairs, skin: as for `compile`. Without a precision, there or here, that of the arrays.
         tolerance: of a sum in O(N) or O(N log N) time, for pipelines with a far field: the root mean square over i of
             the error divided by the sum of the terms' magnitudes, for each output before finish(); measured for
-            256 i or more. From 1e-14 to 1; None or 0: none. All pairs are summed if that is faster, or if the tolerance cannot
-            be kept, in the precision that the tolerance needs; `statistics()["reason"]` says so. With exclusions all
-            pairs are summed in the precision of the call, and a tolerance that needs a higher one is an error. No effect with lists, batches, listed_pairs,
-            and pairs other than "auto". Derivatives are sums to the same tolerance.
+            256 i or more. From 1e-14 to 1; None or 0: none. All pairs are summed if that is faster, or if the tolerance
+            cannot be kept, in the precision that it needs; `statistics()["reason"]` says so. With exclusions all pairs are
+            summed in the precision of the call, and a tolerance that needs a higher one is an error. No effect with lists,
+            batches, listed_pairs, and pairs other than "auto". Derivatives are sums to the same tolerance.
         lists: nbcc.Lists, groups of i and the ranges of j that act on each.
         batches: (i_batch, j_batch), integers of shape (ni,) and (nj,) in rising order: the j of a batch act on the i of
             the same batch. The number of batches is the largest id + 1; a third element sets another number.
@@ -212,11 +211,7 @@ class Caller(Arguments):
         values = self._match(arrays, fields)
         options = family.options
         if precision is not None or math is not None or root is not None:
-            options = Options(
-                options.precision if precision is None else precision,
-                options.math if math is None else math,
-                options.root if root is None else root,
-            ).checked()
+            options = options.changed(precision, math, root)
         search = family.search
         if pairs is not None or skin is not None or tolerance is not None:
             search = search.changed(pairs, skin, tolerance)
@@ -228,8 +223,9 @@ class Caller(Arguments):
                 for name, value in (("i_offset", i_offset), ("j_offset", j_offset))
             )
         if type(accumulate) is not bool or type(clamp) is not bool:
-            accumulate = named(f"{family.name}(): accumulate", flag, accumulate)
-            clamp = named(f"{family.name}(): clamp", flag, clamp)
+            accumulate, clamp = (
+                named(f"{family.name}(): {name}", flag, value) for name, value in (("accumulate", accumulate), ("clamp", clamp))
+            )
         where = family.device if device is None else device_name(device)
         listing: Optional[Listing] = None
         if lists is not None or batches is not None or listed_pairs is not None or exclusions is not None:
@@ -244,8 +240,7 @@ class Caller(Arguments):
             inputs = self._counted(inputs, wanted, given)
         if options.precision is None:
             options = options._replace(precision=self._precision_of(inputs.views))
-            if options.precision == "double":
-                warn_of_double(inputs.device, family.choice)
+            warn_of_double(options.precision, inputs.device, family.choice)
         results = self._results(inputs, inputs.ni or 0, wanted, given, options.precision == "double", i is not None)
         run = self._run_options(inputs, accumulate, clamp, i)
         params, by_group = self._params(values, None if listing is None else listing.groups)
@@ -253,10 +248,9 @@ class Caller(Arguments):
             listing.check(family.name, inputs.device, inputs.nj or 0)
         kernel = family.kernel(inputs.device, options)
         callback = None if progress is None else function_of(family.name, progress)
+        offsets = (i_offset, j_offset)
         try:
-            method = self._run(
-                kernel, inputs, results, params, by_group, (i_offset, j_offset), search, listing, run, callback
-            )
+            method = self._run(kernel, inputs, results, params, by_group, offsets, search, listing, run, callback)
         finally:
             if isinstance(callback, Bar):
                 callback.clear()
@@ -374,9 +368,7 @@ class Caller(Arguments):
         if listing is not None:
             listing.check(family.name, CPU, inputs.nj or 0)
         callback = None if progress is None else function_of(family.name, progress)
-        options = family.options
-        if options.precision is None:
-            options = options._replace(precision=self._precision_of(inputs.views))
+        options = family.options.changed(family.options.precision or precision_of(inputs.views), None, None)
         idle, used = self._take(family.kernel(CPU, options))
         try:
             self._give(used, inputs, params, listing)
@@ -456,8 +448,7 @@ class Caller(Arguments):
         if not is_read_by(inputs.device, found.device):
             raise ValueError(f"{name}(): i: expected indices on {inputs.device}, got some on {found.device}")
         options.i_count = found.shape[0]
-        # An empty list needs a non-null pointer, because a null pointer means a range.
-        options.i_list = found.pointer or ctypes.addressof(options)
+        options.i_list = found.pointer or ctypes.addressof(options)  # a null pointer means a range
         inputs.kept.append(found)
 
     def wait(self) -> None:

@@ -1,5 +1,5 @@
 """A call of a pipeline as one string besides its arrays, for frameworks that trace calls and run them later, perhaps in
-another process. Entry points: `Words`, which makes the string, and `DescribedCall`, which reads it.
+another process. Entry point: `DescribedCall`, which reads the string; `_torch` and `_jax` write it.
 
 The string is the pipeline's key (`_pipeline.opened_again`) and words for the arguments, separated by tabs:
 
@@ -12,9 +12,10 @@ from __future__ import annotations
 import ast
 import re
 import weakref
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Collection, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from ._adjoint import Call
+from ._fields import INPUT_I, INPUT_J
 from ._pipeline import opened_again
 
 # A word: name, element of a tuple, kind, rest.
@@ -90,18 +91,26 @@ class DescribedCall:
         by_position = [values.pop(name) for name in arguments[:count]]
         return Call(self.pipeline, by_position, {**values, **more}, lambda a, b: a is b)
 
-    def can_be_batches(self, lengths: Tuple[Optional[int], Optional[int]]) -> bool:
-        """Whether several systems, each of these numbers of i and of j, can be batches of one call: where no result
-        depends on the place of a particle in the arrays."""
+    def can_be_batches(self, plan: Call, lengths: Mapping[str, int], mapped: Collection[str]) -> bool:
+        """Whether several systems can be batches of one call: where no result depends on the place of a particle in the
+        arrays. plan: the call of one system. lengths: the numbers of particles of a system, by role. mapped: the params
+        that differ from system to system."""
         family = self.pipeline._family
-        if any(one.name in _NOT_IN_BATCHES for one in self.given) or any(field.total for _, field in family.outputs):
+        arrays = {one.name for one in self.given if one.array is not None and one.element is None}
+        if any(one.name in _NOT_IN_BATCHES for one in self.given) or any(field.total for field in plan.outputs):
             return False
-        if None in lengths or family.of_pairs:
+        if lengths.keys() != {INPUT_I, INPUT_J} or any(field.name not in arrays for _, field in family.inputs):
             return False
-        text = _EQUAL_INDICES.sub(b"", family.text)
-        return b"_index" not in text and (text == family.text or lengths[0] == lengths[1])
+        # Of batches params may be numbers and vectors of real numbers, and no tables.
+        if any("[" in field.type or field.is_complex for _, field in family.params if field.name in mapped):
+            return False
+        text = _COMMENT.sub(b"", family.text)
+        bare = _EQUAL_INDICES.sub(b" ", text)
+        return b"_index" not in bare and (text == bare or lengths[INPUT_I] == lengths[INPUT_J])
 
 
 # With these options the systems of a map cannot be batches of one call.
 _NOT_IN_BATCHES = ("lists", "batches", "listed_pairs", "exclusions", "i", "ni", "nj", "i_offset", "j_offset")
-_EQUAL_INDICES = re.compile(rb"i_index\s*[=!]=\s*j_index|j_index\s*[=!]=\s*i_index")
+_COMMENT = re.compile(rb"//[^\n]*")
+# As a whole condition, or one that && or || joins to others.
+_EQUAL_INDICES = re.compile(rb"(?<=[(&|])\s*(i_index\s*[=!]=\s*j_index|j_index\s*[=!]=\s*i_index)\s*(?=[)&|])")

@@ -40,6 +40,14 @@ class Options(NamedTuple):
         _check_is_known("root", self.root, ROOTS)
         return self
 
+    def changed(self, precision: Optional[str], math: Optional[str], root: Optional[str]) -> Options:
+        """A copy with the arguments that are not None. Raises ValueError."""
+        return Options(
+            self.precision if precision is None else precision,
+            self.math if math is None else math,
+            self.root if root is None else root,
+        ).checked()
+
     def for_kernel(self) -> Options:
         """With a precision also if none is given: a kernel is compiled before the arrays of the first call are known. Of
         most programs NumPy's are double, PyTorch's and JAX's single."""

@@ -63,6 +63,7 @@ def _differentiable(plan: Call, names: List[str]) -> Any:
         return _run(plan, names, values)
 
     def forward(*primals: Any) -> Tuple[Any, Any]:
+        plan.check_derivatives()
         for name, primal in zip(names, primals):
             if primal.perturbed:
                 plan.refuse_derivative_by_pairs(name)
@@ -125,13 +126,22 @@ def _described(plan: Call, names: List[str], ranks: List[int]) -> str:
         if is_constant(value):
             words.append(f"{name}={value!r}")
         elif value is not None:
-            _kept.append(Held(value))
-            words.append(f"{name}@{_kept[-1].number}")
+            words.append(f"{name}@{_kept.setdefault(_identity(value), Held(value)).number}")
     return ",".join(map(str, ranks)) + "\t" + "\t".join(words)
 
 
-# A program that has been compiled may run at any time.
-_kept: List[Held] = []
+# A program that has been compiled may run at any time. The same value is kept once, and makes the same string.
+_kept: Dict[Any, Held] = {}
+
+
+def _identity(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_identity, value))
+    if isinstance(value, numpy.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    return value if isinstance(value, (bool, int, float, complex, str, bytes, type(None))) else (type(value), id(value))
+
+
 def _shapes(plan: Call, values: Mapping[str, Any]) -> List[jax.ShapeDtypeStruct]:
     ni = plan.options.get("ni")
     known = {**plan.values, **values}

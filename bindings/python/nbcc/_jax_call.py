@@ -87,26 +87,27 @@ def _execute(execution: Execution) -> None:
     results = [_Systems(array, len(array.shape) - axes) for array in execution.results]
     count = math.prod(results[0].axes)
     lengths = {of_array[k].role: one.of_one[0] for k, one in enumerate(given) if isinstance(one, _Systems)}
-    ni, nj = lengths.get(INPUT_I), lengths.get(INPUT_J)
-    chooses = any(field.reduction in _INDICES for _, field in call.pipeline._family.outputs)
-    if axes > 0 and not chooses and ni is not None and nj is not None and call.can_be_batches((ni, nj)):
-        ids = {n: numpy.repeat(numpy.arange(count), n) for n in (ni, nj)}
-        _sum(
-            call,
-            [one.joined() if isinstance(one, _Systems) else _of_groups(one) for one in given],
-            [result.joined() for result in results],
-            execution.stream,
-            batches=(ids[ni], ids[nj], count),
-        )
-        return
+    # XLA repeats what is the same in all systems.
+    given = [one if isinstance(one, _Systems) or not (one == one[0]).all() else one[0].tolist() for one in given]
+    mapped = [of_array[k].name for k, one in enumerate(given) if isinstance(one, numpy.ndarray)]
+
+    def of_system(k: int) -> List[Any]:
+        return [
+            one.one(k) if isinstance(one, _Systems) else one[k].tolist() if isinstance(one, numpy.ndarray) else one
+            for one in given
+        ]
+
+    if axes > 0:
+        plan = call.plan(of_system(0))
+        chooses = any(field.reduction in _INDICES for field in plan.outputs)
+        if not chooses and call.can_be_batches(plan, lengths, mapped):
+            ids = {n: numpy.repeat(numpy.arange(count), n) for n in lengths.values()}
+            joined = [one.joined() if isinstance(one, _Systems) else one for one in given]
+            batches = (ids[lengths[INPUT_I]], ids[lengths[INPUT_J]], count)
+            _sum(call, joined, [result.joined() for result in results], execution.stream, batches=batches)
+            return
     for k in range(count):
-        arrays = [one.one(k) if isinstance(one, _Systems) else one[k].tolist() for one in given]
-        _sum(call, arrays, [result.one(k) for result in results], execution.stream)
-
-
-def _of_groups(numbers: Any) -> Any:
-    """The numbers of a param: once, if they are the same in all systems."""
-    return numbers[0].tolist() if (numbers == numbers[0]).all() else numbers
+        _sum(call, of_system(k), [result.one(k) for result in results], execution.stream)
 
 
 def _sum(call: DescribedCall, arrays: Sequence[Any], results: Sequence[Array], stream: Optional[int], **more: Any) -> None:

@@ -49,6 +49,10 @@ class Pipeline(Caller):
         self._adjoint_fields = adjoint_fields
         self._name = family.name
         self._argument_names = tuple(family.arguments)
+        self._kinds = {
+            name: "whole" if family.fields[k].integral else "complex" if family.fields[k].is_complex else "real"
+            for name, k in family.arguments.items()
+        }
         self._output_names = tuple(field.name for _, field in family.outputs)
         self._option_names = OPTIONS
         # One word that tells another process everything, see `opened_again`.
@@ -80,10 +84,13 @@ class Pipeline(Caller):
 
             tensors = _torch.tensors_of(arrays, keywords)
             if tensors:
-                if _torch.needs_operator(tensors, arrays, keywords):
+                if _torch.needs_operator(tensors, keywords):
                     return _torch.call(self, arrays, keywords)
                 arrays = tuple(map(_torch.as_array, arrays))
-                keywords = {name: _torch.as_array(value) for name, value in keywords.items()}
+                keywords = {
+                    name: (_torch.as_array if name in self._kinds else _torch.as_option)(value)
+                    for name, value in keywords.items()
+                }
         if jax is not None:
             from . import _jax
 
@@ -360,7 +367,7 @@ def _text_of(path: Optional[Path], source: Optional[Union[str, bytes]], name: Op
     for what, value, kinds in (("path", path, (str, os.PathLike)), ("source", source, (str, bytes)), ("name", name, str)):
         if value is not None and not isinstance(value, kinds):
             raise TypeError(f"{what}: expected a str{' or bytes' if what == 'source' else ''}, got {type(value).__name__}")
-    if isinstance(path, str) and _is_library_name(path) and not os.path.exists(path):
+    if isinstance(path, str) and _is_library_name(path) and not os.path.isfile(path):
         text, filename = _library_text(path), name or f"{path}.pipe"
     elif path is not None:
         with open(path, "rb") as file:

@@ -43,9 +43,11 @@ def precision_of(views: List[Tuple[int, Field, View]]) -> str:
 _warned: Set[str] = set()
 
 
-def warn_of_double(device: str, choice: DeviceChoice) -> None:
+def warn_of_double(precision: Optional[str], device: str, choice: DeviceChoice) -> None:
     """Warns once in a process that double precision is now chosen by the arrays, and once for each GPU that is slow in
-    it."""
+    it. precision: that of the call."""
+    if precision != "double":
+        return
     if "" not in _warned:
         _warned.add("")
         warnings.warn(

@@ -20,32 +20,39 @@ from ._handles import level_of_caller
 
 _HALVES = (torch.float16, torch.bfloat16)
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
+# Of numbers of Python, by Pipeline._kinds.
+_DTYPES = {"whole": torch.int64, "real": torch.float64, "complex": torch.complex128}
 
 
 def tensors_of(arrays: Sequence[Any], keywords: Mapping[str, Any]) -> List[torch.Tensor]:
-    return [value for value in (*arrays, *keywords.values()) if isinstance(value, torch.Tensor)]
+    """Those among the arguments, also as elements of lists."""
+    found = []
+    for value in (*arrays, *keywords.values()):
+        found += [one for one in (value if isinstance(value, (list, tuple)) else (value,)) if isinstance(one, torch.Tensor)]
+    return found
 
 
-def needs_operator(tensors: Sequence[torch.Tensor], arrays: Sequence[Any], keywords: Mapping[str, Any]) -> bool:
+def needs_operator(tensors: Sequence[torch.Tensor], keywords: Mapping[str, Any]) -> bool:
     """Whether PyTorch must see the call: it traces, maps or differentiates it, or the tensors have no numbers. Otherwise
     tensors are read where they are, like any arrays."""
-    if torch.compiler.is_compiling():
+    if torch.compiler.is_compiling() or (torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)):
         return True
-    if torch.is_grad_enabled():
-        for value in (*arrays, *keywords.values()):
-            if isinstance(value, (list, tuple)) and any(isinstance(v, torch.Tensor) and v.requires_grad for v in value):
-                raise TypeError("a list of tensors that require gradients: give torch.stack() of it")
-        if any(tensor.requires_grad for tensor in tensors):
-            return True
-    return torch._C._len_torch_dispatch_stack() > 0 or any(
+    if any(
         type(tensor) not in _PLAIN or tensor.is_meta or torch._C._functorch.is_functorch_wrapped_tensor(tensor)
         for tensor in tensors
-    )
+    ):
+        return True
+    return keywords.get("out") is None and torch._C._len_torch_dispatch_stack() > 0
 
 
 def as_array(value: Any) -> Any:
-    """A tensor as what is read where it is."""
+    """An input as what is read where it is."""
     return widened(value).detach() if isinstance(value, torch.Tensor) else value
+
+
+def as_option(value: Any) -> Any:
+    """An option, which may be an array to be written."""
+    return value.detach() if isinstance(value, torch.Tensor) else value
 
 
 _warned_of_halves = False
@@ -88,6 +95,8 @@ def call(pipeline: Any, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> A
     kept: List[Any] = []
     copies: Dict[int, Any] = {}
     if not is_compiling:
+        if not needs_operator(tensors_of(arrays, keywords), keywords):  # what torch.compile has given up to trace
+            return pipeline(*arrays, **keywords)
         _check(pipeline, arrays, keywords)
     given = list(zip(pipeline._argument_names, arrays)) + list(keywords.items())
     outputs = pipeline._output_names
@@ -99,6 +108,10 @@ def call(pipeline: Any, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> A
             asked = [value] if isinstance(value, str) else list(value)
             outputs = tuple(one for one in outputs if one in asked)
         is_option = name not in pipeline._argument_names
+        if is_compiling and name in ("out", "accumulate") and is_option:
+            raise TypeError(f"{pipeline._name}(): {name}= cannot be given where torch.compile traces")
+        if not is_option and isinstance(value, (list, tuple)) and any(isinstance(one, torch.Tensor) for one in value):
+            value = torch.stack([one if isinstance(one, torch.Tensor) else torch.tensor(one) for one in value])
         if not is_compiling and not isinstance(value, torch.Tensor):
             value = copied(value, copies, tensors=True)
         elif not is_compiling and is_option:  # PyTorch's own graph minds inputs
@@ -112,7 +125,7 @@ def call(pipeline: Any, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> A
             elif is_compiling and not is_option and not on_gpu:
                 # Numbers may change from call to call: as tensors they need no new compilation. With tensors on the host a
                 # CUDA graph is none.
-                words.append(f"{word}:{_place(tensors, torch.tensor(one, dtype=torch.float64))}")
+                words.append(f"{word}:{_place(tensors, torch.tensor(one, dtype=_DTYPES[pipeline._kinds[name]]))}")
             elif is_constant(one):
                 words.append(f"{word}={one!r}")
             elif is_compiling:
@@ -137,7 +150,9 @@ def _is_transformed() -> bool:
 def _check(pipeline: Any, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> None:
     fields = {name: value for name, value in keywords.items() if name not in pipeline._option_names}
     pipeline._match(arrays, fields)
-    pipeline._wanted(keywords.get("outputs"))
+    wanted = [field.name for _, field in pipeline._wanted(keywords.get("outputs")) if not field.integral]
+    if wanted and torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors_of(arrays, fields)):
+        pipeline._adjoints.forward(wanted)  # raises UsageError where there are no derivatives
     for name, value in (*zip(pipeline._argument_names, arrays), *fields.items()):
         field = pipeline._family.fields[pipeline._family.arguments[name]]
         if field.role == INPUT_PAIR and isinstance(value, torch.Tensor) and value.requires_grad:
@@ -265,15 +280,22 @@ def _map(info: Any, in_dims: Any, call: str, tensors: List[torch.Tensor]) -> Tup
     sums = DescribedCall(call)
     mapped = [dim is not None for dim in dims]
     fields = {field.name: field for field in sums.pipeline._family.fields}
-    length: Dict[str, int] = {}
-    for name, _, index, _ in sums.given:
-        if index is not None and name in fields:
-            length[fields[name].role] = front[index].shape[int(mapped[index])] if front[index].dim() > mapped[index] else 0
-    if not sums.can_be_batches((length.get(INPUT_I), length.get(INPUT_J))):
-        rows = [
-            torch.ops.nbcc.sums(call, [tensor[k] if is_mapped else tensor for tensor, is_mapped in zip(front, mapped)])
-            for k in range(count)
-        ]
+    lengths: Dict[str, int] = {}
+    params: List[str] = []
+    for name, element, index, _ in sums.given:
+        if index is None or element is not None or name not in fields:
+            continue
+        if fields[name].role != PARAM:
+            lengths[fields[name].role] = front[index].shape[int(mapped[index])]
+        elif mapped[index]:
+            params.append(name)
+
+    def of_system(k: int) -> List[torch.Tensor]:
+        return [tensor[k] if is_mapped else tensor for tensor, is_mapped in zip(front, mapped)]
+
+    plan = sums.plan(of_system(0)) if count else None
+    if plan is None or not sums.can_be_batches(plan, lengths, params):
+        rows = [torch.ops.nbcc.sums(call, of_system(k)) for k in range(count)]
         return [torch.stack(list(column)) for column in zip(*rows)], [0] * len(rows[0])
     joined: List[torch.Tensor] = list(front)
     for name, _, index, _ in sums.given:
@@ -281,11 +303,10 @@ def _map(info: Any, in_dims: Any, call: str, tensors: List[torch.Tensor]) -> Tup
             continue
         whole = front[index] if mapped[index] else front[index].expand(count, *front[index].shape)
         joined[index] = whole.reshape(count * whole.shape[1], *whole.shape[2:])
-    ni, nj = length[INPUT_I], length[INPUT_J]
+    ni, nj = lengths[INPUT_I], lengths[INPUT_J]
     ids = {n: torch.arange(count).repeat_interleave(n) for n in (ni, nj)}
     words = [f"batches.0:{_place(joined, ids[ni])}", f"batches.1:{_place(joined, ids[nj])}", f"batches.2={count}"]
     results = torch.ops.nbcc.sums("\t".join([call, *words]), joined)
-    plan = sums.plan(tensors)
     first_j = (torch.arange(count) * nj).to(results[0].device)
     for k, field in enumerate(plan.outputs):
         results[k] = results[k].reshape(count, ni, *results[k].shape[1:])

@@ -40,8 +40,11 @@ class _Mpi(NamedTuple):
 def _mpi_of_process() -> _Mpi:
     from mpi4py import MPI
 
-    family = "openmpi" if MPI._sizeof(MPI.Comm) == ctypes.sizeof(ctypes.c_void_p) else "mpich"
     vendor, version = MPI.get_vendor()
+    has_numbers = MPI._sizeof(MPI.Comm) == ctypes.sizeof(ctypes.c_int)
+    if vendor != "Open MPI" and not has_numbers:
+        raise ImportError(f"mpi4py uses {vendor}, whose handles are neither those of Open MPI nor those of MPICH")
+    family = "mpich" if has_numbers else "openmpi"
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as file:
         mapped = {line.split(maxsplit=5)[5].strip() for line in file if "/" in line}
     paths = sorted(path for path in mapped if re.fullmatch(r"libmpi(ch)?\.so\.\d[\d.]*", os.path.basename(path)))

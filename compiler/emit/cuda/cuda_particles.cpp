@@ -48,7 +48,8 @@ std::string cuda_particles(const Pipeline& pipeline, const Plan& plan, const Cud
   int histograms = 0;
   for (const OutputPlan& output : plan.outputs) histograms = std::max(histograms, output.histogram + 1);
   if (histograms > 0)
-    holes["more_views"] += fmt::format("index* histograms[{}];\nindex histogram_stride, histogram_mask, histogram_row;\n", histograms);
+    holes["more_views"] +=
+        fmt::format("index* histograms[{}];\nindex histogram_stride, histogram_mask, histogram_row;\n", histograms);
   cuda_partial(pipeline, plan, body.pairs, holes);
   const std::string of_histograms =
       histograms == 0 ? ""

@@ -1,0 +1,95 @@
+"""Calls inside of jax.vmap, scan and compiled programs, against the same calls one by one."""
+
+import numpy as np
+import pytest
+
+jax = pytest.importorskip("jax")
+jax.config.update("jax_enable_x64", True)
+import jax.numpy as jnp  # noqa: E402
+
+import nbcc  # noqa: E402
+
+PARAMS = """input_i real x; input_j real y; param real s = 1; param complex c = complex(1, 0); param vec3 box = vec3(1, 2, 3);
+param real tab[5] = {1, 2, 3, 4, 5}; output(sum) complex z; output(min) real least; output(argmin) index near;
+z += s * c * x * y + tab[int(4 * x)] * y + dot(box, box); least = min(least, (y - x) * (y - x)); near = argmin(near, y - x);"""
+TWICE = "input_i real x; input_j real y; output(sum) real s; if (2 * i_index == j_index) s += x * y;"
+COUNTED = "input_i real x; input_j real y; output(sum) index n[4]; output(total) index all[4]; n[int(4 * y)] += 1; all[int(4 * x)] += 1;"
+
+
+def numbers(*shape, seed=0):
+    return jnp.asarray(np.random.default_rng(seed).random(shape))
+
+
+def same(one, other):
+    return jax.tree.all(jax.tree.map(lambda a, b: bool(jnp.allclose(a, b, rtol=1e-11, atol=1e-11)), one, other))
+
+
+def each(function, *stacked):
+    made = [function(*[one[k] for one in stacked]) for k in range(len(stacked[0]))]
+    return jax.tree.map(lambda *parts: jnp.stack(parts), *made)
+
+
+@pytest.mark.parametrize("systems", [2, 3, 4])
+def test_vmap_of_every_kind_of_argument(systems):
+    p = nbcc.compile(source=PARAMS)
+    x, y, number = numbers(systems, 6), numbers(systems, 5, seed=1), numbers(systems, seed=2)
+    for function in (
+        lambda a, b, k: p(a, b, s=k).z,
+        lambda a, b, k: p(a, b, c=k + 2j * k).z,
+        lambda a, b, k: p(a, b, box=[k, 2 * k, 5 * k]).z,
+        lambda a, b, k: p(a, b, tab=k * jnp.arange(5.0)).z,
+        lambda a, b, k: tuple(p(a, b, s=k)),
+        jax.grad(lambda a, b, k: p(a, b, s=k).least.sum() + p(a, b, s=k).z.real.sum(), argnums=(0, 1, 2)),
+    ):
+        assert same(jax.vmap(function)(x, y, number), each(function, x, y, number))
+        assert same(jax.jit(jax.vmap(function))(x, y, number), each(function, x, y, number))
+    held = np.asarray(numbers(5, seed=3))
+    assert same(jax.vmap(lambda a: p(a, held).least)(x), each(lambda a: p(a, held).least, x))
+    twice = nbcc.compile(source=TWICE)
+    assert same(jax.vmap(lambda a: twice(a, a))(x), each(lambda a: twice(a, a), x))
+    counted = nbcc.compile(source=COUNTED)
+    assert same(jax.vmap(lambda a: tuple(counted(a, a)))(x), each(lambda a: tuple(counted(a, a)), x))
+
+
+def test_nested_maps():
+    gravity = nbcc.compile("gravity")
+    x, eps2 = numbers(2, 3, 5, 3), numbers(2, seed=1) + 0.1
+
+    def energy(x, eps2):
+        return gravity(x, x, jnp.ones(5), eps2=eps2).pot.sum()
+
+    nested = jax.vmap(jax.vmap(jax.grad(energy), (0, None)), (0, 0))(x, eps2)
+    assert same(nested, each(lambda a, e: each(lambda b: jax.grad(energy)(b, e), a), x, eps2))
+
+
+def test_numbers_that_are_not_traced():
+    gravity = nbcc.compile("gravity")
+    x, m = numbers(5, 3), jnp.ones(5)
+    for eps2 in (0.25, np.float32(0.25), np.float64(0.25), np.array(0.25)):
+        assert same(jax.jit(lambda x, e=eps2: gravity(x, x, m, eps2=e).pot)(x), gravity(x, x, m, eps2=0.25).pot)
+    assert same(jax.jit(lambda x, e: gravity(x, x, m, eps2=e).pot)(x, 0.25), gravity(x, x, m, eps2=0.25).pot)
+
+
+def test_what_is_held_is_held_once():
+    import nbcc._jax
+
+    gravity = nbcc.compile("gravity")
+    x, pairs = numbers(5, 3), (np.arange(6), np.arange(5)[::-1].copy())
+    before = len(nbcc._jax._kept)
+    for _ in range(5):
+        jax.grad(lambda x: gravity(x, x, jnp.ones(5), eps2=0.1, listed_pairs=pairs).pot.sum())(x)
+    assert len(nbcc._jax._kept) <= before + 1
+
+
+def test_errors_have_their_text():
+    gravity = nbcc.compile("gravity")
+    with pytest.raises(Exception, match="expected 3 j-particles, as 'xj' has, got 5"):
+        jax.block_until_ready(jax.jit(lambda x: gravity(x, x[:3], jnp.ones(5), eps2=0.1).pot)(numbers(5, 3)))
+
+
+def test_derivatives_that_there_are_not():
+    counted = nbcc.compile(source="input_i real x; input_j real y; output(sum) real g[4]; g[int(y)] += x;")
+    x = numbers(5)
+    assert same(jax.jit(lambda x: counted(x, x))(x), counted(x, x))
+    with pytest.raises(nbcc.UsageError, match="is a histogram, which nbcc does not differentiate"):
+        jax.grad(lambda x: counted(x, x).sum())(x)
