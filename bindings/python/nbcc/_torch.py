@@ -95,8 +95,6 @@ def call(pipeline: Any, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> A
     kept: List[Any] = []
     copies: Dict[int, Any] = {}
     if not is_compiling:
-        if not needs_operator(tensors_of(arrays, keywords), keywords):  # what torch.compile has given up to trace
-            return pipeline(*arrays, **keywords)
         _check(pipeline, arrays, keywords)
     given = list(zip(pipeline._argument_names, arrays)) + list(keywords.items())
     outputs = pipeline._output_names
@@ -108,8 +106,8 @@ def call(pipeline: Any, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> A
             asked = [value] if isinstance(value, str) else list(value)
             outputs = tuple(one for one in outputs if one in asked)
         is_option = name not in pipeline._argument_names
-        if is_compiling and name in ("out", "accumulate") and is_option:
-            raise TypeError(f"{pipeline._name}(): {name}= cannot be given where torch.compile traces")
+        if is_compiling and name == "out" and is_option:
+            return _untraced(pipeline, arrays, keywords)
         if not is_option and isinstance(value, (list, tuple)) and any(isinstance(one, torch.Tensor) for one in value):
             value = torch.stack([one if isinstance(one, torch.Tensor) else torch.tensor(one) for one in value])
         if not is_compiling and not isinstance(value, torch.Tensor):
@@ -140,6 +138,11 @@ def call(pipeline: Any, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> A
     if len(outputs) == 1:
         return results[0]
     return pipeline._family.result_type(outputs)(*results[: len(outputs)])
+
+
+@torch.compiler.disable  # type: ignore[misc, unused-ignore]
+def _untraced(pipeline: Any, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+    return pipeline(*arrays, **keywords)
 
 
 def _is_transformed() -> bool:
