@@ -44,7 +44,7 @@ def test_vmap_of_every_kind_of_argument(systems):
         assert same(jax.vmap(function)(x, y, number), each(function, x, y, number))
         assert same(jax.jit(jax.vmap(function))(x, y, number), each(function, x, y, number))
     held = np.asarray(numbers(5, seed=3))
-    assert same(jax.vmap(lambda a: p(a, held).least)(x), each(lambda a: p(a, held).least, x))
+    assert same(jax.vmap(lambda a: p(a, held).least)(x), each(lambda a: p(a, jnp.asarray(held)).least, x))
     twice = nbcc.compile(source=TWICE)
     assert same(jax.vmap(lambda a: twice(a, a))(x), each(lambda a: twice(a, a), x))
     counted = nbcc.compile(source=COUNTED)

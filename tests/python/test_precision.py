@@ -105,19 +105,19 @@ def test_gpus_that_are_slow_in_double_say_so(monkeypatch):
     import nbcc._precision as precision
 
     class Device:
-        description = "cuda:0, NVIDIA GeForce RTX 4090, sm_89"
+        name, description = "cuda:0", "cuda:0, NVIDIA GeForce RTX 4090, sm_89"
 
-    monkeypatch.setattr(precision, "open_device", lambda name, choice: Device)
     monkeypatch.setattr(precision, "_warned", {""})
     with pytest.warns(nbcc.PipelineWarning, match="cuda:0 .sm_89. is slow"):
-        precision.warn_of_double("double", "cuda:0", None)
-    Device.description = "cuda:1, NVIDIA H100, sm_90"
+        precision.warn_of_double("double", Device)
     import warnings
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        precision.warn_of_double("double", "cuda:0", None)
-        precision.warn_of_double("double", "cuda:1", None)
+        precision.warn_of_double("double", Device)  # said already
+        Device.name, Device.description = "cuda:1", "cuda:1, NVIDIA H100, sm_90"
+        precision.warn_of_double("double", Device)
+        precision.warn_of_double("single", None)
 
 
 def test_names_of_the_library():

@@ -19,7 +19,7 @@ import hashlib, random
 import nbcc
 random.seed(1)
 x = [[random.random() for _ in range(3)] for _ in range(100)]
-acc, pot = nbcc.compile({str(PIPELINES / "gravity.pipe")!r}, threads=1)(x, x, [0.01] * 100, eps2=0.01)
+acc, pot = nbcc.compile({str(PIPELINES / "gravity.pipe")!r}, threads=1, precision="single")(x, x, [0.01] * 100, eps2=0.01)
 print(hashlib.sha256(bytes(acc) + bytes(pot)).hexdigest())
 """
 

@@ -85,7 +85,7 @@ def test_no_interrupt_is_lost(particles):
     program = f"""
 import os, signal, sys, threading, time
 import numpy as np, nbcc
-pipeline = nbcc.compile(source={PLAIN!r}, threads=2)
+pipeline = nbcc.compile(source={PLAIN!r}, threads=2, precision='single')
 x, m = np.random.default_rng(1).random(({N}, 3)), np.ones({N})
 def busy(done):
     end = time.monotonic() + 0.03
@@ -108,7 +108,7 @@ def test_a_program_ends_as_python_programs_do():
 import numpy as np, nbcc
 x = np.zeros(({N}, 3))
 print("begins", flush=True)
-nbcc.compile(source={PLAIN!r}, threads=2)(x, x, x[:, 0])
+nbcc.compile(source={PLAIN!r}, threads=2, precision='single')(x, x, x[:, 0])
 """
     process = subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

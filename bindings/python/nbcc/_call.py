@@ -1,6 +1,5 @@
 """Executes a call of a pipeline as one run of an nbcc_sum. Entry point: `Caller`, a callable object for a pipeline.
-Options of the run and output arrays are checked here, with errors that name the argument; the library does the sums.
-"""
+Options of the run and output arrays are checked here, with errors that name the argument. The library does the sums."""
 
 from __future__ import annotations
 
@@ -240,13 +239,14 @@ class Caller(Arguments):
             inputs = self._counted(inputs, wanted, given)
         if options.precision is None:
             options = options._replace(precision=self._precision_of(inputs.views))
-            warn_of_double(options.precision, inputs.device, family.choice)
         results = self._results(inputs, inputs.ni or 0, wanted, given, options.precision == "double", i is not None)
         run = self._run_options(inputs, accumulate, clamp, i)
         params, by_group = self._params(values, None if listing is None else listing.groups)
         if listing is not None:
             listing.check(family.name, inputs.device, inputs.nj or 0)
         kernel = family.kernel(inputs.device, options)
+        if precision is None and family.options.precision is None:
+            warn_of_double(options.precision, kernel.device)
         callback = None if progress is None else function_of(family.name, progress)
         offsets = (i_offset, j_offset)
         try:

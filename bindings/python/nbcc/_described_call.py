@@ -1,10 +1,11 @@
 """A call of a pipeline as one string besides its arrays, for frameworks that trace calls and run them later, perhaps in
 another process. Entry point: `DescribedCall`, which reads the string; `_torch` and `_jax` write it.
 
-The string is the pipeline's key (`_pipeline.opened_again`) and words for the arguments, separated by tabs:
+The string is the pipeline's key (`_opened`) and words for the arguments, separated by tabs:
 
     xi:0          the array 0          batches.1:3   the element 1 of a tuple: the array 3
     clamp=True    a constant           lists@7       a Python object, held by this process under the number 7
+    eps2%1/4      a number, as a ratio of integers
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from typing import Any, Collection, Dict, List, Mapping, NamedTuple, Optional, S
 
 from ._adjoint import Call
 from ._fields import INPUT_I, INPUT_J
-from ._pipeline import opened_again
+from ._opened import opened_again
 
 # A word: name, element of a tuple, kind, rest.
-_WORD = re.compile(r"(\w+)(?:\.(\d+))?([:=@])(.*)", re.DOTALL)
+_WORD = re.compile(r"(\w+)(?:\.(\d+))?([:=@%])(.*)", re.DOTALL)
 
 
 def is_constant(value: Any) -> bool:
@@ -72,6 +73,9 @@ class DescribedCall:
                 value = held.value
             elif kind == "=":
                 value = ast.literal_eval(rest)
+            elif kind == "%":
+                above, below = map(int, rest.split("/"))
+                value = above if below == 1 else above / below
             self.given.append(
                 Given(name, None if element is None else int(element), int(rest) if kind == ":" else None, value)
             )

@@ -7,9 +7,9 @@ import errno
 import os
 import sys
 import warnings
-import weakref
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
+from . import _opened
 from ._adjoint import Adjoints
 from ._adjoint_text import AdjointField, adjoint_text, virial_text
 from ._call import OPTIONS, Caller
@@ -55,7 +55,7 @@ class Pipeline(Caller):
         }
         self._output_names = tuple(field.name for _, field in family.outputs)
         self._option_names = OPTIONS
-        # One word that tells another process everything, see `opened_again`.
+        # One word that tells another process everything, see `_opened`.
         self._key = repr(
             (
                 family.text,
@@ -66,7 +66,7 @@ class Pipeline(Caller):
                 tuple(family.search),
             )
         )
-        _by_key[self._key] = self
+        _opened.register(self)
 
     def __reduce__(self) -> Any:
         return type(self), (self._family, self._adjoint_fields)
@@ -259,20 +259,14 @@ class Pipeline(Caller):
         )
 
 
-_by_key: "weakref.WeakValueDictionary[str, Pipeline]" = weakref.WeakValueDictionary()
-_opened_again: Dict[str, Pipeline] = {}
+def _of_key(key: str) -> Pipeline:
+    import ast
+
+    text, filename, options, device, choice, search = ast.literal_eval(key)
+    return Pipeline(Family(text, filename, Options(*options), device, DeviceChoice(*choice), Search(*search)))
 
 
-def opened_again(key: str) -> Pipeline:
-    """The pipeline of this key, which is made if there is none in this process."""
-    found = _by_key.get(key)
-    if found is None:
-        import ast
-
-        text, filename, options, device, choice, search = ast.literal_eval(key)
-        family = Family(text, filename, Options(*options), device, DeviceChoice(*choice), Search(*search))
-        found = _opened_again.setdefault(key, Pipeline(family))
-    return found
+_opened.set_maker(_of_key)
 
 
 class BoundPipeline(Caller):

@@ -7,10 +7,10 @@ import re
 import warnings
 from typing import List, NamedTuple, Optional, Set, Tuple
 
-from ._arrays import CPU, DOUBLE, FLOAT
+from ._arrays import DOUBLE, FLOAT
 from ._errors import PipelineWarning
-from ._fields import DeviceChoice, Field
-from ._handles import View, level_of_caller, open_device
+from ._fields import Field
+from ._handles import Device, View, level_of_caller
 
 # The architectures of GPUs that compute in double precision at half the rate of single; others at 1/32 or less.
 _FAST_IN_DOUBLE = ("60", "70", "80", "90", "100")
@@ -43,7 +43,7 @@ def precision_of(views: List[Tuple[int, Field, View]]) -> str:
 _warned: Set[str] = set()
 
 
-def warn_of_double(precision: Optional[str], device: str, choice: DeviceChoice) -> None:
+def warn_of_double(precision: Optional[str], device: Device) -> None:
     """Warns once in a process that double precision is now chosen by the arrays, and once for each GPU that is slow in
     it. precision: that of the call."""
     if precision != "double":
@@ -57,13 +57,13 @@ def warn_of_double(precision: Optional[str], device: str, choice: DeviceChoice) 
             PipelineWarning,
             stacklevel=level_of_caller(),
         )
-    if device == CPU or device in _warned:
+    if device.name in _warned:
         return
-    _warned.add(device)
-    kind = re.search(r"\bsm_(\d+)", open_device(device, choice).description)
+    _warned.add(device.name)
+    kind = re.search(r"\bsm_(\d+)", device.description)
     if kind and kind.group(1) not in _FAST_IN_DOUBLE:
         warnings.warn(
-            f"arrays of float64 are summed in double precision, in which {device} (sm_{kind.group(1)}) is "
+            f"arrays of float64 are summed in double precision, in which {device.name} (sm_{kind.group(1)}) is "
             "slow: expected 1/8 of the rate of single precision or more; precision='single', precision='mixed' or arrays "
             "of float32 are faster",
             PipelineWarning,

@@ -124,6 +124,10 @@ def call(pipeline: Any, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> A
                 # Numbers may change from call to call: as tensors they need no new compilation. With tensors on the host a
                 # CUDA graph is none.
                 words.append(f"{word}:{_place(tensors, torch.tensor(one, dtype=_DTYPES[pipeline._kinds[name]]))}")
+            elif is_compiling and isinstance(one, (int, float)) and not isinstance(one, bool):
+                # The way to make a constant of a number that Dynamo takes for a variable.
+                above, below = one.as_integer_ratio()
+                words.append(f"{word}%{above}/{below}")
             elif is_constant(one):
                 words.append(f"{word}={one!r}")
             elif is_compiling:
