@@ -17,6 +17,7 @@ from ._described_call import DescribedCall, Held, is_constant
 from ._errors import PipelineWarning
 from ._fields import INPUT_I, INPUT_J, INPUT_PAIR, PARAM
 from ._handles import level_of_caller
+from ._opened import register
 
 _HALVES = (torch.float16, torch.bfloat16)
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
@@ -95,6 +96,7 @@ def call(pipeline: Any, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> A
     kept: List[Any] = []
     copies: Dict[int, Any] = {}
     if not is_compiling:
+        register(pipeline)  # of several with one key the one that is called
         _check(pipeline, arrays, keywords)
     given = list(zip(pipeline._argument_names, arrays)) + list(keywords.items())
     outputs = pipeline._output_names
