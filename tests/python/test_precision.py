@@ -53,6 +53,13 @@ def test_what_is_stated_goes_before_arrays(sums):
     assert "precision of the arrays" in repr(sums) and sums.info()["options"]["precision"] is None
 
 
+def test_the_last_call_tells_the_same(sums):
+    one = nbcc.compile("gravity_acc")
+    assert one.info()["last"] == {"precision": "", "method": "", "device": ""}
+    one(np.ones((2, 3), "f4"), np.ones((2, 3), "f4"), np.ones(2, "f4"))
+    assert one.info()["last"] == {"precision": "single", "method": "all pairs", "device": "cpu"}
+
+
 def test_lists_are_double(sums):
     assert sums([[0, 0, 0]], [1], [[1, 0, 0]], [2.5]).info.precision == "double"
 

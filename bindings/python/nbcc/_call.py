@@ -31,7 +31,7 @@ class Caller(Arguments):
     def __init__(self, family: Family) -> None:
         super().__init__(family)
         self._idle: Dict[Kernel, List[Sum]] = {}
-        self._version = 0
+        self._version, self._last_run = 0, RunInfo("", "", "")
 
     # ---- the outputs ---------------------------------------------------------------------------------------
 
@@ -254,7 +254,8 @@ class Caller(Arguments):
         finally:
             if isinstance(callback, Bar):
                 callback.clear()
-        return self._handed_out(results, RunInfo(options.precision or "", method, inputs.device))
+        self._last_run = RunInfo(options.precision or "", method, inputs.device)
+        return self._handed_out(results, self._last_run)
 
     def _run(
         self,
@@ -303,9 +304,7 @@ class Caller(Arguments):
     def _take(self, kernel: Kernel) -> Tuple[List[Sum], Sum]:
         """Takes an idle sum, and returns it with the list to which the caller must return it. So concurrent threads,
         and a call inside of a call, use different sums."""
-        idle = self._idle.get(kernel)
-        if idle is None:
-            idle = self._idle.setdefault(kernel, [])
+        idle = self._idle.get(kernel) or self._idle.setdefault(kernel, [])
         try:
             return idle, idle.pop()
         except IndexError:

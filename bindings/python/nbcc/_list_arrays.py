@@ -60,7 +60,8 @@ def whole_numbers(what: str, value: Any, order: Optional[Order] = None) -> Array
             copied = _arrays.numpy.ascontiguousarray(made, "int64")
     elif found.library != "builtins" or isinstance(value, (array.array, memoryview, bytes, bytearray)):
         try:
-            copied = array.array("q", memoryview(value))
+            buffer: Any = value
+            copied = array.array("q", memoryview(buffer))
         except (TypeError, NotImplementedError):
             pass
         except OverflowError:

@@ -5,6 +5,7 @@ bool.
 
 from __future__ import annotations
 
+import array
 import numbers
 import operator
 import sys
@@ -126,7 +127,7 @@ def shape_of(value: Any) -> Tuple[int, ...]:
         return tuple(shape)
     if isinstance(value, (list, tuple)):
         return (len(value), *(shape_of(value[0]) if value else ()))
-    return (len(value),) if type(value).__module__ == "array" else ()
+    return (len(value),) if isinstance(value, array.array) else ()
 
 
 def is_shape_of(found: Sequence[int], declared: Sequence[int]) -> bool:

@@ -174,8 +174,8 @@ class Pipeline(Caller):
     def info(self) -> Dict[str, Any]:
         """What there is to know of the pipeline, as plain data: name, filename, operations, neighbours (which pairs can
         contribute, in words; None where the guards prove nothing), no_neighbours (why not, where a guard looks like a
-        cutoff, else None), options, fields (a list of dicts) and kernels (those compiled by now: device, description,
-        options)."""
+        cutoff, else None), options, fields (a list of dicts), kernels (those compiled by now: device, description,
+        options) and last (precision, method and device of the last call of any thread, "" before the first)."""
         return {
             "name": self.name,
             "filename": self.filename,
@@ -188,10 +188,12 @@ class Pipeline(Caller):
                 {"device": device, "description": kernel.device.description, "options": options._asdict()}
                 for device, options, kernel in self._family.kernels()
             ],
+            "last": self._last_run._asdict(),
         }
 
     def source(self, stage: str = "cpu", isa: Optional[str] = None) -> str:
-        """A stage of the text's way to a kernel, with this pipeline's options.
+        """A stage of the text's way to a kernel, with this pipeline's options. Without a precision it is double, or single if
+        PyTorch or JAX has been imported.
 
         stage: "ir" (as parsed), "optimized" (after the passes for the CPU), "cpu" (the kernel's C++ text), "asm" (its
         machine code as assembly), "cuda" (the kernel's text for NVIDIA's GPUs; "cuda-search", "cuda-lists" and

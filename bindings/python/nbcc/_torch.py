@@ -201,7 +201,7 @@ def _fake(call: str, tensors: List[torch.Tensor]) -> List[torch.Tensor]:
     if ni is None:
         raise TypeError(f"{plan.pipeline.name}() has no input_i: ni= must tell the number of i-particles")
     like = sums.pipeline._family.like
-    exemplar = inputs.get(sums.pipeline._family.fields[like].name) if like >= 0 else None
+    exemplar: Any = inputs.get(sums.pipeline._family.fields[like].name) if like >= 0 else None
     device = exemplar.device if isinstance(exemplar, torch.Tensor) else torch.device("cpu")
     real = torch.float32 if plan.is_single(inputs.values()) else torch.float64
     paired = torch.complex64 if real == torch.float32 else torch.complex128
