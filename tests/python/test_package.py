@@ -79,14 +79,14 @@ def test_without_numpy():
 
 
 def test_a_library_that_is_not_there():
-    done = python("import nbcc", NBCC_LIBRARY="/nonexistent/libnbcc_jit.so")
+    done = python("import nbcc; nbcc.check(source='')", NBCC_LIBRARY="/nonexistent/libnbcc_jit.so")
     assert done.returncode != 0
     assert "ImportError: nbcc's library could not be loaded:" in done.stderr
     assert "/nonexistent/libnbcc_jit.so" in done.stderr and "NBCC_LIBRARY may name it" in done.stderr
 
 
 def test_a_library_that_is_another():
-    done = python("import nbcc", NBCC_LIBRARY="libm.so.6")
+    done = python("import nbcc; nbcc.check(source='')", NBCC_LIBRARY="libm.so.6")
     assert (
         "ImportError: libm.so.6 is not the libnbcc_jit of this package: it has no function nbcc_version" in done.stderr
     )

@@ -79,7 +79,7 @@ def info() -> Dict[str, Any]:
     problem = place.take() if status else "" if count.value else "the CUDA driver shows no GPU"
     return {
         "version": decode(_library.lib.nbcc_version()),
-        "library": _library.path,
+        "library": _library.path(),
         "devices": ["cpu"] + [f"cuda:{k}" for k in range(count.value)],
         "cpu": open_device("cpu", DeviceChoice()).description,
         "cuda_problem": problem,

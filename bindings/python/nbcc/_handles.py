@@ -27,7 +27,7 @@ class _Handle:
     """Closes its handle when it is garbage collected, but only in the process that opened it."""
 
     __slots__ = ("pointer", "generation")
-    _close: ClassVar[Any]
+    _close: ClassVar[str]  # the function that closes it
 
     def __init__(self) -> None:
         self.pointer = ctypes.c_void_p()
@@ -37,7 +37,7 @@ class _Handle:
     def __del__(self, library: Any = _library) -> None:
         pointer = getattr(self, "pointer", None)  # None: __init__ has not run
         if pointer and self.generation == library.generation:
-            type(self)._close(pointer)
+            getattr(library.lib, type(self)._close)(pointer)
 
     def __reduce__(self) -> Any:
         raise TypeError(f"a {type(self).__name__.lower()} of nbcc belongs to its process: it is neither copied nor pickled")
@@ -45,7 +45,7 @@ class _Handle:
 
 class Device(_Handle):
     __slots__ = ("name", "choice", "description")
-    _close = lib.nbcc_device_close
+    _close = "nbcc_device_close"
 
     def __init__(self, name: str, choice: DeviceChoice) -> None:
         super().__init__()
@@ -84,7 +84,7 @@ class Kernel(_Handle):
     """A pipeline, compiled for a device."""
 
     __slots__ = ("device", "name", "operations", "neighbours", "no_neighbours", "fields")
-    _close = lib.nbcc_pipeline_close
+    _close = "nbcc_pipeline_close"
 
     def __init__(self, device: Device, text: bytes, filename: str, options: Options) -> None:
         super().__init__()
@@ -182,7 +182,7 @@ class Sum(_Handle):
         "_answers",
         "_asks",
     )
-    _close = lib.nbcc_sum_destroy
+    _close = "nbcc_sum_destroy"
 
     def __init__(self, kernel: Kernel) -> None:
         super().__init__()

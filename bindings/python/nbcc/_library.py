@@ -1,6 +1,6 @@
 """Loads libnbcc_jit and declares the functions that this package calls (runtime/api/nbcc.h).
 
-Entry point: `lib`, the loaded library. Its functions are called with the GIL released, as ctypes.CDLL does. Statuses
+Entry point: `lib`, the library, which is loaded at its first use. Its functions are called with the GIL released, as ctypes.CDLL does. Statuses
 are checked by `_errors.check`.
 """
 
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ctypes
 import os
+import threading
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
-from typing import List
+from typing import Any, List
 
 # The version of the interface for which this package was written.
 MAJOR, MINOR = 0, 1
@@ -233,8 +234,28 @@ def _load() -> ctypes.CDLL:
     )
 
 
-lib = _load()
-path: str = lib._name
+class _Library:
+    """Loads the library when a function of it is first asked for: with LLVM that takes as long as the rest of the import of
+    this package."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _FUNCTIONS and name != "_name":
+            raise AttributeError(name)
+        with _loading:
+            if "_name" not in self.__dict__:
+                loaded = _load()
+                self.__dict__.update({one: getattr(loaded, one) for one in _FUNCTIONS}, _name=loaded._name)
+        return self.__dict__[name]
+
+
+_loading = threading.Lock()
+lib: Any = _Library()
+
+
+def path() -> str:
+    """Of the loaded library."""
+    return str(lib._name)
+
 
 # Neither threads nor CUDA survive a fork: a child process neither uses nor closes handles that were made before the
 # fork, but makes new ones. `generation` counts the forks between the first process and this one.
@@ -242,8 +263,9 @@ generation = 0
 
 
 def _after_fork() -> None:
-    global generation
+    global generation, _loading
     generation += 1
+    _loading = threading.Lock()  # another thread may have held it
 
 
 os.register_at_fork(after_in_child=_after_fork)

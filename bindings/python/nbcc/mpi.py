@@ -56,7 +56,7 @@ def _candidates(family: str) -> List[str]:
     named = os.environ.get("NBCC_MPI_LIBRARY")
     if named:
         return [named]
-    folder = Path(_library.path).parent
+    folder = Path(_library.path()).parent
     names = (f"libnbcc_mpi_{family}.so", "libnbcc_mpi.so.0", "libnbcc_mpi.so")
     return [str(folder / name) for name in names if (folder / name).exists()] + list(names)
 
