@@ -1,5 +1,9 @@
 """Calls inside of jax.vmap, scan and compiled programs, against the same calls one by one."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -93,3 +97,39 @@ def test_derivatives_that_there_are_not():
     assert same(jax.jit(lambda x: counted(x, x))(x), counted(x, x))
     with pytest.raises(nbcc.UsageError, match="is a histogram, which nbcc does not differentiate"):
         jax.grad(lambda x: counted(x, x).sum())(x)
+
+
+SHARDED = """
+import jax, jax.numpy as jnp, nbcc
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+gravity, m = nbcc.compile("gravity", precision="single"), jnp.ones(8)
+x = jax.random.uniform(jax.random.key(1), (8, 3))
+mesh = Mesh(jax.devices("cpu"), ("d",))
+assert len(mesh.devices) == 2
+whole = gravity(x, x, m, eps2=0.1).pot
+sharded = jax.device_put(x, NamedSharding(mesh, P("d")))
+assert jnp.allclose(jax.jit(lambda x: gravity(x, x, m, eps2=0.1).pot)(sharded), whole)
+
+def local(x):
+    return gravity(x, x, m[:4], eps2=0.1).pot
+
+def gathered(x):
+    return gravity(x, jax.lax.all_gather(x, "d", tiled=True), m, eps2=0.1).pot
+
+for function, wanted in ((local, jnp.concatenate([local(x[:4]), local(x[4:])])), (gathered, whole)):
+    mapped = jax.shard_map(function, mesh=mesh, in_specs=P("d"), out_specs=P("d"))
+    assert jnp.allclose(jax.jit(mapped)(x), wanted)
+    try:
+        mapped(x)
+    except TypeError as error:
+        assert "gravity(): JAX takes a call inside of shard_map inside of jax.jit only" in str(error)
+    else:
+        raise AssertionError
+"""
+
+
+@pytest.mark.skipif(not hasattr(jax, "shard_map"), reason="an old JAX")
+def test_shards():
+    two = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=2", "JAX_PLATFORMS": "cpu"}
+    done = subprocess.run([sys.executable, "-c", SHARDED], capture_output=True, text=True, env=two)
+    assert done.returncode == 0, done.stderr

@@ -89,7 +89,7 @@ class DescribedCall:
                 values[name] = one
             else:
                 values[name] = (*values.get(name, ()), one)
-        # By position as far as possible, because a field may be called like an option.
+        # Values are given by position as far as possible, because a field may be called like an option.
         arguments = self.pipeline._argument_names
         count = next((k for k, name in enumerate(arguments) if name not in values), len(arguments))
         by_position = [values.pop(name) for name in arguments[:count]]
@@ -113,8 +113,10 @@ class DescribedCall:
         return b"_index" not in bare and (text == bare or lengths[INPUT_I] == lengths[INPUT_J])
 
 
-# With these options the systems of a map cannot be batches of one call.
+# Outputs that hold the j_index, which in a batch is that in the joined arrays.
+OF_INDICES = ("argmin", "argmax")
+# The systems of a map cannot be batches of one call that has one of these options.
 _NOT_IN_BATCHES = ("lists", "batches", "listed_pairs", "exclusions", "i", "ni", "nj", "i_offset", "j_offset")
 _COMMENT = re.compile(rb"//[^\n]*")
-# As a whole condition, or one that && or || joins to others.
+# The comparison is a whole condition, or && or || joins it to others.
 _EQUAL_INDICES = re.compile(rb"(?<=[(&|])\s*(i_index\s*[=!]=\s*j_index|j_index\s*[=!]=\s*i_index)\s*(?=[)&|])")

@@ -40,7 +40,13 @@ def call(pipeline: Any, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> A
     if plan.options.get("stream") is not None:
         raise TypeError(f"{pipeline.name}(): stream= cannot be given inside of a transformation of JAX")
     names = [name for name, value in plan.values.items() if isinstance(value, jax.Array)]
-    return plan.handed_out(_differentiable(plan, names)(*[plan.values[name] for name in names]))
+    try:
+        results = _differentiable(plan, names)(*[plan.values[name] for name in names])
+    except NotImplementedError as error:
+        if "shard_map" not in str(error):
+            raise
+        raise TypeError(f"{pipeline.name}(): JAX takes a call inside of shard_map inside of jax.jit only: {error}") from None
+    return plan.handed_out(results)
 
 
 def _stacked(plan: Call, name: str, value: Any) -> Any:
@@ -69,7 +75,7 @@ def _differentiable(plan: Call, names: List[str]) -> Any:
                 plan.refuse_derivative_by_pairs(name)
         values = tuple(primal.value for primal in primals)
         results = sums(*values)
-        # Names are keys, so that they stay out of what is traced.
+        # A dict's keys, here the names, are not traced.
         wanted = {name: None for name, primal in zip(names, primals) if primal.perturbed}
         return results, (values, results, wanted)
 

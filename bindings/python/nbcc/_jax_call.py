@@ -10,14 +10,11 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 import numpy
 
 from ._arrays import ELEMENT_SIZES, Array, in_pairs
-from ._described_call import DescribedCall
+from ._described_call import OF_INDICES, DescribedCall
 from ._dlpack import contiguous
 from ._fields import INPUT_I, INPUT_J, PARAM, Field
 from ._gpu_memory import clear, copied_to_host
 from ._xla import Execution, register
-
-# Outputs that hold the j_index: of batches those in the joined arrays.
-_INDICES = ("argmin", "argmax")
 
 
 @functools.lru_cache(None)
@@ -87,7 +84,7 @@ def _execute(execution: Execution) -> None:
     results = [_Systems(array, len(array.shape) - axes) for array in execution.results]
     count = math.prod(results[0].axes)
     lengths = {of_array[k].role: one.of_one[0] for k, one in enumerate(given) if isinstance(one, _Systems)}
-    # XLA repeats what is the same in all systems.
+    # XLA gives a param that is the same in all systems once for each of them.
     given = [one if isinstance(one, _Systems) or not (one == one[0]).all() else one[0].tolist() for one in given]
     mapped = [of_array[k].name for k, one in enumerate(given) if isinstance(one, numpy.ndarray)]
 
@@ -99,7 +96,7 @@ def _execute(execution: Execution) -> None:
 
     if axes > 0:
         plan = call.plan(of_system(0))
-        chooses = any(field.reduction in _INDICES for field in plan.outputs)
+        chooses = any(field.reduction in OF_INDICES for field in plan.outputs)
         if not chooses and call.can_be_batches(plan, lengths, mapped):
             ids = {n: numpy.repeat(numpy.arange(count), n) for n in lengths.values()}
             joined = [one.joined() if isinstance(one, _Systems) else one for one in given]

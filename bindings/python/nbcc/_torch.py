@@ -13,7 +13,7 @@ from typing import Any, Dict, List, Mapping, Sequence, Tuple
 import torch
 
 from ._adjoint import Call, copied
-from ._described_call import DescribedCall, Held, is_constant
+from ._described_call import OF_INDICES, DescribedCall, Held, is_constant
 from ._errors import PipelineWarning
 from ._fields import INPUT_I, INPUT_J, INPUT_PAIR, PARAM
 from ._handles import level_of_caller
@@ -21,7 +21,7 @@ from ._opened import register
 
 _HALVES = (torch.float16, torch.bfloat16)
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
-# Of numbers of Python, by Pipeline._kinds.
+# The types of tensors that are made of Python's numbers, by Pipeline._kinds.
 _DTYPES = {"whole": torch.int64, "real": torch.float64, "complex": torch.complex128}
 
 
@@ -282,6 +282,7 @@ class _Sum(torch.autograd.Function):  # type: ignore[misc]
 
 # ---- torch.func.vmap -------------------------------------------------------------------------------------------------
 
+
 @_sums.register_vmap  # type: ignore[misc, unused-ignore]
 def _map(info: Any, in_dims: Any, call: str, tensors: List[torch.Tensor]) -> Tuple[List[torch.Tensor], List[int]]:
     dims, count = in_dims[1], info.batch_size
@@ -319,7 +320,7 @@ def _map(info: Any, in_dims: Any, call: str, tensors: List[torch.Tensor]) -> Tup
     first_j = (torch.arange(count) * nj).to(results[0].device)
     for k, field in enumerate(plan.outputs):
         results[k] = results[k].reshape(count, ni, *results[k].shape[1:])
-        if field.reduction in ("argmin", "argmax"):  # the index of a j in its own system; -1 is none
+        if field.reduction in OF_INDICES:  # the index of a j in its own system; -1 is none
             first = first_j.reshape(count, *[1] * (results[k].dim() - 1))
             results[k] = torch.where(results[k] < 0, results[k], results[k] - first)
     return results, [0] * len(results)
