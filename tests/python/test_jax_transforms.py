@@ -16,6 +16,7 @@ import nbcc  # noqa: E402
 PARAMS = """input_i real x; input_j real y; param real s = 1; param complex c = complex(1, 0); param vec3 box = vec3(1, 2, 3);
 param real tab[5] = {1, 2, 3, 4, 5}; output(sum) complex z; output(min) real least; output(argmin) index near;
 z += s * c * x * y + tab[int(4 * x)] * y + dot(box, box); least = min(least, (y - x) * (y - x)); near = argmin(near, y - x);"""
+LEAST = "input_i real x; input_j real y; output(min) real least; least = min(least, (y - x) * (y - x));"
 TWICE = "input_i real x; input_j real y; output(sum) real s; if (2 * i_index == j_index) s += x * y;"
 COUNTED = "input_i real x; input_j real y; output(sum) index n[4]; output(total) index all[4]; n[int(4 * y)] += 1; all[int(4 * x)] += 1;"
 
@@ -47,6 +48,10 @@ def test_vmap_of_every_kind_of_argument(systems):
     ):
         assert same(jax.vmap(function)(x, y, number), each(function, x, y, number))
         assert same(jax.jit(jax.vmap(function))(x, y, number), each(function, x, y, number))
+    # A minimum alone: what its derivative needs holds indices, which the pipeline itself does not.
+    alone = nbcc.compile(source=LEAST)
+    least = jax.grad(lambda a, b: alone(a, b).sum(), argnums=(0, 1))
+    assert same(jax.vmap(least)(x, y), each(least, x, y))
     held = np.asarray(numbers(5, seed=3))
     assert same(jax.vmap(lambda a: p(a, held).least)(x), each(lambda a: p(a, jnp.asarray(held)).least, x))
     twice = nbcc.compile(source=TWICE)
