@@ -39,10 +39,10 @@ def test_vmap_of_every_kind_of_argument(systems):
     p = nbcc.compile(source=PARAMS)
     x, y, number = numbers(systems, 6), numbers(systems, 5, seed=1), numbers(systems, seed=2)
     for function in (
-        lambda a, b, k: p(a, b, s=k).z,
-        lambda a, b, k: p(a, b, c=k + 2j * k).z,
-        lambda a, b, k: p(a, b, box=[k, 2 * k, 5 * k]).z,
-        lambda a, b, k: p(a, b, tab=k * jnp.arange(5.0)).z,
+        lambda a, b, k: p(a, b, s=k, outputs="z"),
+        lambda a, b, k: p(a, b, c=k + 2j * k, outputs="z"),
+        lambda a, b, k: p(a, b, box=[k, 2 * k, 5 * k], outputs="z"),
+        lambda a, b, k: p(a, b, tab=k * jnp.arange(5.0), outputs="z"),
         lambda a, b, k: tuple(p(a, b, s=k)),
         jax.grad(lambda a, b, k: p(a, b, s=k).least.sum() + p(a, b, s=k).z.real.sum(), argnums=(0, 1, 2)),
     ):
