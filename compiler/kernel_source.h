@@ -81,6 +81,7 @@ enum class Frame : std::uint8_t {
   ListedPairs,  // CUDA: pairs that the caller lists one by one
   IndexChecks,  // CUDA: no sums; computes the ranges of table indices
   Totals,       // CUDA: no sums; reduces the values of i to totals
+  Symmetric,    // CUDA: each pair of one set once, for both of its particles; the CPU has it in AllPairs
 };
 
 // The source of a kernel with one frame around its pair body, for the backend's compiler.
@@ -170,6 +171,18 @@ constexpr int kSpecialWords = 3;
 constexpr int kFloatDigit = 24, kFloatWords = (253 + 24) / kFloatDigit + 2 + kSpecialWords;
 constexpr int kDoubleDigit = 28, kDoubleWords = (2045 + 53) / kDoubleDigit + 2 + kSpecialWords;
 
+struct KernelSource;
+
+// A kernel that computes each pair of one set once, for both of its particles (passes/reactions.h).
+struct SymmetricKernel {
+  std::string obstacle;                        // why there is none; empty: there is one
+  std::shared_ptr<const KernelSource> source;  // its outputs are those of the pipeline, then their reactions
+  double cost = 1;  // operations of a pair, as a fraction of those of computing the pair twice
+  // [field of `source`] the pipeline's field that has the same array or values; "": a reaction, which is not stored.
+  std::vector<std::string> given;
+  std::vector<std::pair<std::string, std::string>> partners;  // fields of the pipeline that must be one array
+};
+
 struct KernelSource {
   std::string pipeline;  // name of the pipeline
   // At most one per frame. A device compiles the first when it loads the kernel, any other when a run first needs it.
@@ -204,6 +217,9 @@ struct KernelSource {
   // Makes the kernels of far fields; `at_least`: a precision below which rounding errors are too large. Null in
   // compiled libraries, which have no compiler.
   std::function<FarKernels(Precision at_least)> far_kernels;
+  // Makes the kernel for one set; null in compiled libraries. It always makes the same one.
+  std::function<SymmetricKernel()> symmetric;
+  int first_reaction = 0;   // the terms of output components from here on are added to j; 0: to i, as all others
   std::vector<int> lines;  // [node] line of the pipeline's text that made the node; 0: none
   double operations = 0;   // per interaction: as stated by #pragma flops, else as counted
   // CUDA only:
@@ -265,6 +281,8 @@ using nbcc_prepare_function = void (*)(const nbcc_kernel_arguments*, std::int64_
 // need not be. The terms of each `tile` j-particles, counted from j_begin, are summed in working precision.
 using nbcc_interact_function = void (*)(const nbcc_kernel_arguments*, std::int64_t i_begin, std::int64_t i_end,
                                         std::int64_t j_begin, std::int64_t j_end);
+// nbcc_interact_symmetric, of pipelines with reactions: accumulates the terms of i and the reactions for pairs of
+// disjoint ranges; the rows of reactions are indexed like the j-particles. Other functions skip reactions.
 // Applies post-sum factors and finish() in double precision to acc, in place.
 using nbcc_finish_function = void (*)(const nbcc_kernel_arguments*, std::int64_t i_begin, std::int64_t i_end);
 // Computes the positions of particles [begin, end): rows[axis] are coordinates, for each axis of SearchLayout; the next

@@ -28,11 +28,22 @@ std::string source_of_search(const KernelSource& kernel) {
                                kernel.no_neighbours.empty() ? "" : "; ", kernel.no_neighbours));
 }
 
-constexpr KernelStage kCpuStages[] = {{"cpu", source_of_frame<Frame::AllPairs>}, {"asm", cpu_assembly}};
+template <Frame frame>
+std::string source_of_symmetric(const KernelSource& kernel) {
+  const SymmetricKernel made = kernel.symmetric();
+  if (made.obstacle.empty()) return source_of_frame<frame>(*made.source);
+  throw UsageError(
+      fmt::format("pipeline '{}' has no kernel that computes each pair once: {}", kernel.pipeline, made.obstacle));
+}
+
+constexpr KernelStage kCpuStages[] = {{"cpu", source_of_frame<Frame::AllPairs>},
+                                      {"cpu-symmetric", source_of_symmetric<Frame::AllPairs>},
+                                      {"asm", cpu_assembly}};
 constexpr KernelStage kCudaStages[] = {{"cuda", source_of_frame<Frame::AllPairs>},
                                        {"cuda-search", source_of_search},
                                        {"cuda-lists", source_of_frame<Frame::Lists>},
-                                       {"cuda-pairs", source_of_frame<Frame::ListedPairs>}};
+                                       {"cuda-pairs", source_of_frame<Frame::ListedPairs>},
+                                       {"cuda-symmetric", source_of_symmetric<Frame::Symmetric>}};
 
 constexpr Backend kBackends[] = {
     {.name = CpuDevice::kBackend,

@@ -18,6 +18,7 @@
 #include "compiler/passes/nearest.h"
 #include "compiler/passes/neighbourhood.h"
 #include "compiler/passes/optimize.h"
+#include "compiler/passes/reactions.h"
 #include "compiler/passes/table_indices.h"
 #include "compiler/passes/virial.h"
 #include "compiler/source/parse.h"
@@ -97,6 +98,26 @@ FarKernels build_far_kernels(const Backend& backend, const Pipeline& pipeline, O
   return made;
 }
 
+SymmetricKernel build_symmetric(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa) {
+  SymmetricKernel made;
+  if (backend.name != "cpu") {
+    made.obstacle = "this device computes each pair from both ends";
+    return made;
+  }
+  const std::optional<OneSet> one_set = with_reactions(pipeline);
+  if (!one_set) {
+    made.obstacle = "an output keeps more than a sum, product or extreme of its terms";
+    return made;
+  }
+  const Target target = backend.target(isa);
+  const Pipeline both = optimize(one_set->pipeline, options, target);
+  made.cost = shared_cost(optimize(pipeline, options, target), both);
+  made.given = one_set->given;
+  made.partners = one_set->partners;
+  made.source = std::make_shared<const KernelSource>(backend.emit(both, options, isa, nullptr, {}));
+  return made;
+}
+
 }  // namespace
 
 KernelSource build_kernel(const Backend& backend, const Source& source, const Options& options, Isa isa,
@@ -124,6 +145,7 @@ KernelSource build_kernel(const Backend& backend, const Pipeline& pipeline, cons
     made.raised = how.precision != options.precision;
     return made;
   };
+  kernel.symmetric = [&backend, of_each_i, options, isa] { return build_symmetric(backend, of_each_i, options, isa); };
   const std::string file = fmt::format("{}.{}", pipeline.name, kernel.target);
   dump(dump_folder, fmt::format("{}.{}", file, backend.file_ending), kernel.first().source);
   if (const KernelVariant* const search = kernel.find(Frame::Search))

@@ -134,6 +134,7 @@ class ClangToolchain : public CpuToolchain {
     find_if_there("nbcc_interact", code->interact);
     find_if_there("nbcc_interact_numbered", code->interact_numbered);
     find_if_there("nbcc_interact_excluding", code->interact_excluding);
+    find_if_there("nbcc_interact_symmetric", code->interact_symmetric);
     if (!code->interact && !code->interact_excluding) find("nbcc_interact");
     return code;
   }

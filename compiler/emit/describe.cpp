@@ -39,6 +39,7 @@ KernelSource describe_kernel(const Pipeline& pipeline, const Plan& plan, Precisi
   source.tables = plan.tables;
   for (const auto& [number, table] : plan.tables_of_pairs) source.tables.push_back(table);
   source.outputs = int(plan.outputs.size());
+  source.first_reaction = pipeline.first_reaction;
   for (const OutputPlan& output : plan.outputs) {
     source.reductions.push_back(output.reduction);
     source.references.push_back(output.reference);

@@ -46,6 +46,7 @@ class Planner {
       const bool fused = fields[k]->reduction == Reduction::Sum && options_.math == Math::Fast && value.op == Op::Mul &&
                          value.binding == Binding::Pair && value.type >= Type::Float;
       plan_.outputs.push_back({c, reduction, value.type, fused});
+      plan_.outputs.back().of_j = pipeline_.first_reaction > 0 && int(k) >= pipeline_.first_reaction;
     }
     int histograms = 0;
     for (const Field& field : pipeline_.fields) {

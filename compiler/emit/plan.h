@@ -32,6 +32,7 @@ struct OutputPlan : Contribution {
   int histogram = -1;          // Histogram: its number in KernelSource::histograms
   std::int64_t row_words = 0;  // of a histogram of each i: HistogramLayout::row_words(); 0: a total
   bool of_choice = false;      // it belongs to one of Plan::choices and is not reduced on its own
+  bool of_j = false;           // a reaction: its terms are added to j
   // An extreme of integers, or an index selected by one, is held as int64: a double would round beyond 2^53.
   bool is_whole() const { return type == Type::Index && reduction != Reduction::Sum; }
   // True if the result is an int64, too; a selected index (argmin, argmax) is a double.

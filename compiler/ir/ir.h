@@ -109,6 +109,7 @@ struct Pipeline {
   std::vector<Table> tables;                // indexed by the payload of Lookup; their params come after all others
   Graph pair;                               // of params, i, j and pair inputs
   std::vector<Contribution> contributions;  // one per output component
+  int first_reaction = 0;                   // the terms of output components from here on are added to j; 0: none
   Graph finish;                             // finish(): of outputs, i-inputs and params
   std::vector<NodeId> finished;             // one per output component, or empty without finish()
   Graph position_graph;                     // nodes of the position of i: of i-inputs and params

@@ -1,5 +1,5 @@
-// Graphs of one pipeline -> graphs of another one in which i and j may have exchanged roles, for adjoint pipelines.
-// Part of adjoint.cpp.
+// Graphs of one pipeline -> graphs of another one in which i and j may have exchanged roles, for adjoint pipelines and
+// for pipelines with reactions. Part of adjoint.cpp and reactions.cpp.
 #pragma once
 #include <functional>
 #include <string>
@@ -83,6 +83,8 @@ class InputMap {
   const std::vector<AdjointField>& fields() const { return fields_; }
   // `exchanged`: in the copy in which i and j have exchanged roles; OneSet makes both copies.
   NodeId added_input(Graph& graph, int component, bool exchanged) const;
+  // The leaf of the new pipeline for one of the old pipeline, whose i stays i.
+  NodeId of_i(Graph& graph, const Node& node) const { return leaf(graph, node, false); }
   NodeId j_index(Graph& graph, bool exchanged) const;
   // The leaf to differentiate by: an input of the new pipeline's i, or a param.
   NodeId variable(Graph& graph, Op op, int component) const;

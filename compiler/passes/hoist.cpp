@@ -12,7 +12,7 @@
 namespace nbcc {
 namespace {
 
-// A value as constant * factors * core. No factor depends on j.
+// A value as constant * factors * core. No factor depends on j, nor on i if the pipeline has reactions.
 struct Split {
   double constant = 1;
   std::vector<NodeId> factors;  // sorted
@@ -28,8 +28,8 @@ bool is_small(double constant) { return std::fabs(constant) >= 0x1p-16 && std::f
 
 class Splitter {
  public:
-  Splitter(Graph& graph, const std::vector<NodeId>& roots) : graph_(graph) {
-    const std::vector<bool> alive = reachable(graph, roots);
+  explicit Splitter(Pipeline& pipeline) : graph_(pipeline.pair), may_depend_on_i_(pipeline.first_reaction == 0) {
+    const std::vector<bool> alive = reachable(graph_, pipeline.roots());
     known_.resize(alive.size());
     for (NodeId id = 0; id < NodeId(alive.size()); ++id)
       if (alive[std::size_t(id)]) known_[std::size_t(id)] = compute(id);
@@ -44,7 +44,9 @@ class Splitter {
   }
 
  private:
-  static bool without_j(Binding b) { return b == Binding::Constant || b == Binding::Param || b == Binding::I; }
+  bool is_common(Binding b) const {
+    return b == Binding::Constant || b == Binding::Param || (b == Binding::I && may_depend_on_i_);
+  }
 
   Split compute(NodeId id) {
     const Node node = graph_[id];
@@ -57,7 +59,7 @@ class Splitter {
     }
     if (node.op == Op::Mul) return split_product(id, node);
     if (node.op == Op::Add || node.op == Op::Sub) return split_sum(id, node);
-    if (without_j(node.binding)) return {1, {id}, kNone};
+    if (is_common(node.binding)) return {1, {id}, kNone};
     return {1, {}, id};
   }
 
@@ -79,7 +81,7 @@ class Splitter {
 
   Split split_sum(NodeId id, const Node& node) {
     const Split &a = split(node.args[0]), &b = split(node.args[1]);
-    if (without_j(node.binding)) return {1, {id}, kNone};
+    if (is_common(node.binding)) return {1, {id}, kNone};
     if (a.core == kNone || b.core == kNone || a.factors != b.factors) return {1, {}, id};
     if (a.constant != b.constant && a.constant != -b.constant) return {1, {}, id};
     if (a.constant == 1 && a.factors.empty() && b.constant == 1) return {1, {}, id};
@@ -88,13 +90,14 @@ class Splitter {
   }
 
   Graph& graph_;
+  const bool may_depend_on_i_;
   std::vector<Split> known_;
 };
 
 }  // namespace
 
 void hoist(Pipeline& pipeline) {
-  Splitter splitter(pipeline.pair, pipeline.roots());
+  Splitter splitter(pipeline);
   for (std::size_t k = 0; k < pipeline.contributions.size(); ++k) {
     Contribution& c = pipeline.contributions[k];
     if (pipeline.field_of(Role::Output, int(k)).reduction != Reduction::Sum ||

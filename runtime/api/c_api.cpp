@@ -275,6 +275,14 @@ nbcc_status nbcc_sum_set_pairs(nbcc_sum* sum, nbcc_pairs pairs, nbcc_error** err
   });
 }
 
+nbcc_status nbcc_sum_set_symmetric(nbcc_sum* sum, nbcc_symmetric choice, nbcc_error** error) {
+  return guarded(error, [&] {
+    if (choice != NBCC_SYMMETRIC_AUTO && choice != NBCC_SYMMETRIC_OFF && choice != NBCC_SYMMETRIC_ALWAYS)
+      throw nbcc::UsageError(fmt::format("symmetric: there is no choice {}", int(choice)));
+    nbcc::state_of(sum).set_symmetric(nbcc::SymmetricChoice(choice));
+  });
+}
+
 nbcc_status nbcc_sum_set_skin(nbcc_sum* sum, double skin, nbcc_error** error) {
   return guarded(error, [&] { nbcc::state_of(sum).set_skin(skin); });
 }

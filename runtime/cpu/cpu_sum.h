@@ -48,6 +48,7 @@ class CpuSummation final : public Summation {
   void sum_neighbours(const SumRequest& request);
   void sum_lists(const SumRequest& request);
   void sum_listed_pairs(const SumRequest& request);
+  void sum_symmetric(const SumRequest& request);
   std::optional<Estimate> estimate_search(const SumRequest& request);
   Estimate survey_search(SumRequest& request);
   void reserve(const CpuPartition& partition);

@@ -22,6 +22,7 @@ struct CpuCode {
   std::array<nbcc_indices_function, kIndexSides> indices{};
   nbcc_within_function within = nullptr;
   nbcc_interact_function interact_numbered = nullptr;
+  nbcc_interact_function interact_symmetric = nullptr;  // of pipelines with reactions
   nbcc_interact_function interact_excluding =
       nullptr;  // with exclusions; only in Frame::Lists, which has no `interact`
 };

@@ -21,6 +21,7 @@
 #include "runtime/sum/int_range.h"
 #include "runtime/sum/plural.h"
 #include "runtime/sum/reduction.h"
+#include "runtime/sum/symmetric.h"
 #include "runtime/sum/totals.h"
 
 namespace nbcc {
@@ -75,7 +76,8 @@ SumState::SumState(std::shared_ptr<const Kernel> kernel)
   if (!kernel_->source.histograms.empty()) histograms_ = std::make_unique<HistogramWords>(kernel_->source);
   if (histograms_ || std::ranges::any_of(kernel_->source.fields, &FieldLayout::total))
     totals_ = std::make_unique<Totals>(kernel_->source, *summation_);
-  methods_ = {nearest_->method(), batch_sums_->method()};
+  symmetric_ = std::make_unique<SymmetricSum>(*kernel_);
+  methods_ = {nearest_->method(), batch_sums_->method(), symmetric_->method()};
   std::ranges::copy(summation_->methods(), std::back_inserter(methods_));
   request_.views = views_;
   request_.params = params_;

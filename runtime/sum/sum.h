@@ -17,6 +17,7 @@ namespace nbcc {
 
 class BatchSums;
 class NearestSum;
+class SymmetricSum;
 class Totals;
 class HistogramWords;
 
@@ -50,6 +51,7 @@ class SumState {
   void set_launch(const LaunchConfig& overrides);
   LaunchConfig launch_for(std::int64_t ni, std::int64_t nj);
   void set_pairs(PairChoice choice);
+  void set_symmetric(SymmetricChoice choice) { request_.symmetric = choice; }
   void set_skin(double skin);
   // Set the lists of later runs: lists, batches or listed pairs; each replaces the previous one. An empty optional
   // removes the lists. The arrays are copied.
@@ -132,6 +134,7 @@ class SumState {
   std::optional<ListedParticles> listed_particles_;  // of lists_ or listed_pairs_; made when indices are checked
   std::unique_ptr<const Exclusions> exclusions_;
   std::unique_ptr<NearestSum> nearest_;
+  std::unique_ptr<SymmetricSum> symmetric_;
   std::unique_ptr<BatchSums> batch_sums_;
   std::unique_ptr<Totals> totals_;              // null: the pipeline has neither totals nor histograms
   std::unique_ptr<HistogramWords> histograms_;  // null: the pipeline has none

@@ -20,6 +20,13 @@ constexpr std::string_view name(PairChoice choice) {
   return choice == PairChoice::Auto ? "auto" : choice == PairChoice::All ? "all" : "cutoff";
 }
 
+// Whether each pair of one set is computed once, for both of its particles. Auto: in sums over all pairs, if that costs
+// less. Always: in sums over all pairs wherever it is possible.
+enum class SymmetricChoice : std::uint8_t { Auto, Off, Always };
+constexpr std::string_view name(SymmetricChoice choice) {
+  return choice == SymmetricChoice::Auto ? "auto" : choice == SymmetricChoice::Off ? "off" : "always";
+}
+
 // How much of the packed j-particles of the sum's last run is still valid.
 enum class JReuse : std::uint8_t {
   None,      // the caller's arrays must be read again
@@ -52,6 +59,7 @@ struct SumRequest {
 
   // The pairs. At most one of `lists` and `listed_pairs` is given; if neither is, `pairs` chooses.
   PairChoice pairs = PairChoice::Auto;
+  SymmetricChoice symmetric = SymmetricChoice::Auto;
   const Lists* lists = nullptr;              // groups of i with ranges of j, or batches; all i are chosen
   const PairRows* listed_pairs = nullptr;    // pairs listed one by one
   const Exclusions* exclusions = nullptr;    // excluded pairs, in the form that kernels test; null: none

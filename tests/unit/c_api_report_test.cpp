@@ -162,7 +162,8 @@ TEST(CApiReport, WrongArgumentsAreUsageErrors) {
   EXPECT_EQ(stage.status, NBCC_ERROR_USAGE);
   EXPECT_EQ(
       stage.message(),
-      "there is no stage 'sass'; there are ir, optimized, cpu, asm, cuda, cuda-search, cuda-lists and cuda-pairs");
+      "there is no stage 'sass'; there are ir, optimized, cpu, cpu-symmetric, asm, cuda, cuda-search, cuda-lists, "
+      "cuda-pairs and cuda-symmetric");
   EXPECT_EQ(stage.handle, nullptr);
   emit("cpu", nullptr, "mmx", isa);
   EXPECT_EQ(isa.status, NBCC_ERROR_USAGE);

@@ -16,6 +16,7 @@ PRECISIONS = ("single", "mixed", "double")
 MATHS = ("fast", "precise")
 ROOTS = ("refined", "estimate", "exact")
 PAIRS = ("auto", "all", "cutoff")
+SYMMETRIC = ("auto", "off", "always")
 INPUT_I, INPUT_J, PARAM, OUTPUT, INPUT_PAIR = "input_i", "input_j", "param", "output", "input_pair"
 ROLES = (INPUT_I, INPUT_J, PARAM, OUTPUT, INPUT_PAIR)
 REDUCTIONS = ("sum", "min", "max", "argmin", "argmax", "logsumexp", "softmax", "product", "count", "at")
@@ -73,19 +74,29 @@ def precision_of_environment() -> Optional[str]:
 
 
 class Search(NamedTuple):
-    """Which pairs a sum computes, the skin within which neighbour lists are kept, and the tolerance of far fields."""
+    """Which pairs a sum computes and from how many ends, the skin of neighbour lists, and the tolerance of far fields."""
 
     pairs: str = "auto"
     skin: float = 0.0
     tolerance: float = 0.0
+    symmetric: str = "auto"
 
-    def changed(self, pairs: Optional[str], skin: Optional[float], tolerance: Optional[float] = None) -> Search:
+    def changed(
+        self,
+        pairs: Optional[str],
+        skin: Optional[float],
+        tolerance: Optional[float] = None,
+        symmetric: Optional[str] = None,
+    ) -> Search:
         """A copy with the arguments that are not None. Raises ValueError, TypeError."""
         if pairs is not None:
             _check_is_known("pairs", pairs, PAIRS)
+        if symmetric is not None:
+            _check_is_known("symmetric", symmetric, SYMMETRIC)
         width = self.skin if skin is None else named("skin", real, skin)
         error = self.tolerance if tolerance is None else named("tolerance", real, tolerance)
-        return Search(self.pairs if pairs is None else pairs, width, error)
+        both = self.symmetric if symmetric is None else symmetric
+        return Search(self.pairs if pairs is None else pairs, width, error, both)
 
 
 class DeviceChoice(NamedTuple):

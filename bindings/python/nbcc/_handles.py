@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Dict, List, Optional, Sequence, Set, Tuple
 
 from . import _library
 from ._errors import INTERRUPTED, ErrorOut, check, decode
-from ._fields import OUTPUT, PAIRS, REDUCTIONS, ROLES, DeviceChoice, Field, Options, Search
+from ._fields import OUTPUT, PAIRS, REDUCTIONS, ROLES, SYMMETRIC, DeviceChoice, Field, Options, Search
 from ._library import DeviceOptions, FieldStruct, NeighbourListStruct, RunOptions, StatisticsStruct
 from ._library import lib
 from ._lists import NOTHING_LISTED, LastGiven, Listing, Values
@@ -252,9 +252,11 @@ class Sum(_Handle):
             return
         if self._search.tolerance != search.tolerance:  # this compiles kernels and discards what was chosen for others
             check(lib.nbcc_sum_set_tolerance(self.pointer, search.tolerance, None, self.place.address), self.place)
-        self._search = Search("", -1, search.tolerance)  # unknown if one of the two calls fails
+        self._search = Search("", -1, search.tolerance)  # unknown if one of these calls fails
         check(lib.nbcc_sum_set_pairs(self.pointer, PAIRS.index(search.pairs), self.place.address), self.place)
         check(lib.nbcc_sum_set_skin(self.pointer, search.skin, self.place.address), self.place)
+        both = SYMMETRIC.index(search.symmetric)
+        check(lib.nbcc_sum_set_symmetric(self.pointer, both, self.place.address), self.place)
         self._search = search
 
     def set_listing(self, listing: Optional[Listing]) -> None:

@@ -176,6 +176,7 @@ _FUNCTIONS = {
     "nbcc_sum_j_changed": (c_int, [_P, _P]),
     "nbcc_sum_set_pairs": (c_int, [_P, c_int, _P]),
     "nbcc_sum_set_skin": (c_int, [_P, c_double, _P]),
+    "nbcc_sum_set_symmetric": (c_int, [_P, c_int, _P]),
     "nbcc_sum_set_tolerance": (c_int, [_P, c_double, _P, _P]),
     "nbcc_sum_set_lists": (c_int, [_P, _P, _P]),
     "nbcc_sum_set_batches": (c_int, [_P, c_int64, c_int64, _P, c_int64, _P, _P]),

@@ -421,6 +421,7 @@ def compile(
     cache_dir: Optional[Path] = None,
     pairs: str = "auto",
     skin: float = 0.0,
+    symmetric: str = "auto",
 ) -> Pipeline:
     """Compiles a pipeline, and returns it as something to be called.
 
@@ -439,6 +440,9 @@ def compile(
         (`info()["neighbours"]`), which is refused where nothing is; "auto": whichever is faster. Results are the same but
         for the order in which terms are added.
     skin: what a search finds is kept from call to call until a particle has moved by half of this.
+    symmetric: where i and j are one set, because partners such as xi and xj are the same array, a sum over all pairs may
+        compute each pair once, for both of its particles. "auto": if the two terms of a pair have enough operations in
+        common, from 4096 particles on; "always": wherever it is possible; "off": each pair is computed from both ends.
 
     Raises CompileError with every diagnostic of the text; OSError for a file that cannot be read; DeviceError;
     ValueError for an option. Doubtful places in the text are PipelineWarnings.
@@ -457,5 +461,5 @@ def compile(
     for diagnostic in diagnostics:
         warnings.warn(str(diagnostic).rstrip("\n"), PipelineWarning, stacklevel=2)
     choice = DeviceChoice(threads, isa, None if cache_dir is None else os.fspath(cache_dir))
-    search = Search().changed(pairs, skin)
+    search = Search().changed(pairs, skin, symmetric=symmetric)
     return Pipeline(Family(text, filename, options, where, choice, search))

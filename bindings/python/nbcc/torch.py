@@ -55,4 +55,4 @@ class Module(torch.nn.Module):  # type: ignore[misc, unused-ignore]
         return repr(self.pipeline)
 
 
-_OPTIONS = frozenset(("device", "precision", "math", "root", "threads", "isa", "cache_dir", "pairs", "skin"))
+_OPTIONS = frozenset(("device", "precision", "math", "root", "threads", "isa", "cache_dir", "pairs", "skin", "symmetric"))

@@ -38,26 +38,38 @@ std::set<NodeId> find_exclusions(const Plan& plan) {
 }  // namespace
 
 std::string cpu_accumulator(std::size_t k, int r) { return fmt::format("sum{}_{}", k, r); }
+// The vector of j that accumulates output component k, a reaction.
+static std::string reaction(std::size_t k) { return fmt::format("reaction{}", k); }
 
 CpuPairBody::CpuPairBody(const Plan& plan, const CpuVectors& vectors, CpuExpressions& expressions)
-    : CpuPairBody(plan, vectors, expressions, choose_block(plan, vectors)) {}
+    : CpuPairBody(plan, vectors, expressions, CpuTerms::OfI) {}
 
-CpuPairBody::CpuPairBody(const Plan& plan, const CpuVectors& vectors, CpuExpressions& expressions, int i_block)
+CpuPairBody::CpuPairBody(const Plan& plan, const CpuVectors& vectors, CpuExpressions& expressions, CpuTerms terms)
+    : CpuPairBody(plan, vectors, expressions, choose_block(plan, vectors, terms), terms) {}
+
+CpuPairBody::CpuPairBody(const Plan& plan, const CpuVectors& vectors, CpuExpressions& expressions, int i_block,
+                         CpuTerms terms)
     : plan_(plan),
       vectors_(vectors),
       expressions_(expressions),
       i_block_(i_block),
+      terms_(terms),
       exclusions_(find_exclusions(plan)) {}
 
 // The number of i-particles that share the loads of j, as many as registers can hold. Sixteen registers do not suffice
 // even for gravity; there one i at a time, whose iterations overlap anyway, is faster by 20%.
-int CpuPairBody::choose_block(const Plan& plan, const CpuVectors& vectors) {
+int CpuPairBody::choose_block(const Plan& plan, const CpuVectors& vectors, CpuTerms terms) {
   // The values of so many operations are spilled anyway, and Clang's time grows with the square of their number.
   if (plan.pair.size() > kMaxOperationsToBlock) return 1;
   // Code after a cutoff test is seldom reached and needs no registers. With four i, too few vectors would fail the
   // cutoff for all i.
   if (plan.any_guard != kNone) return 2;
   if (facts(vectors.isa).registers < 32) return 1;
+  if (terms == CpuTerms::OfBoth) {
+    // Values of i are read from memory. Sums of j need registers only while a block adds to them.
+    const std::size_t sums = plan.outputs.size() / 2, registers = 22;
+    return sums * 5 <= registers ? 4 : sums * 3 <= registers ? 2 : 1;
+  }
   std::size_t per_i = plan.i.low.size() + plan.choices.size();
   for (const OutputPlan& output : plan.outputs) per_i += !output.of_choice;
   for (NodeId id : plan.pair) per_i += plan.graph[id].op == Op::InputI || plan.i.derived.count(id);
@@ -85,6 +97,7 @@ std::string CpuPairBody::expression(NodeId id, int r) {
   if (n.op == Op::Param) return fmt::format("({})(a->param[{}])", type, n.payload);
   if (n.op == Op::Lookup)
     return cpu_lookup(graph_, n, plan_.table(n, false), vectors_, node_name(n.args[0], r), node_name(n.args[1], r));
+  if (is_self_test(graph_, n) && terms_ == CpuTerms::OfBoth) return "(vmask)(0)";
   if (is_self_test(graph_, n))
     return fmt::format(
         "numbered ? number_is(*(vnumbers*)(a->j_number + j), a->i_number[{0}] + a->i_offset - a->j_offset) "
@@ -211,7 +224,7 @@ std::string CpuPairBody::pair() {
     for (int r = 0; r < i_block_; ++r) any += fmt::format("{}{}", r ? " | " : "", node_name(plan_.any_guard, r));
     test += fmt::format("if (!any({})) return;\n", any);
   }
-  return test + rest + counted_pairs() + accumulate_all();
+  return test + rest + counted_pairs() + load_reactions() + accumulate_all() + store_reactions();
 }
 
 std::string CpuPairBody::within() {
@@ -224,6 +237,9 @@ std::string CpuPairBody::within() {
 // For each i, the mask of the vector's pairs that exist and are not excluded.
 std::string CpuPairBody::counted_pairs() const {
   std::string text;
+  for (int r = 0; r < i_block_ && terms_ == CpuTerms::OfBoth; ++r)
+    text += fmt::format("const vmask live_{0} = all_i || i + {0} < chunk_end ? live : (vmask)(0);\n", r);
+  if (terms_ == CpuTerms::OfBoth) return text;
   for (int r = 0; r < i_block_; ++r)
     text += fmt::format(
         "const vmask live_{0} = exclusions ? without_excluded(a->exclusions[{1}], *(vnumbers*)(a->j_number + j), live) "
@@ -252,7 +268,7 @@ std::string CpuPairBody::clear() const {
   for (std::size_t k = 0; k < plan_.outputs.size(); ++k)
     for (int r = 0; r < i_block_; ++r) {
       const OutputPlan& output = plan_.outputs[k];
-      if (output.of_choice || output.histogram >= 0) continue;
+      if (output.of_choice || output.histogram >= 0 || output.of_j) continue;
       const bool continues = output.reduction == Reduction::Reference;
       text +=
           fmt::format("{0} {1} = ({0})({2});\n", cpu_type(output.type, true), cpu_accumulator(k, r),
@@ -269,7 +285,8 @@ std::string CpuPairBody::accumulate_all() const {
   const auto all = [this](bool every_pair_counts) {
     std::string text;
     for (std::size_t k = 0; k < plan_.outputs.size(); ++k)
-      for (int r = 0; r < i_block_ && !plan_.outputs[k].of_choice; ++r) text += accumulate(k, r, every_pair_counts);
+      for (int r = 0; r < i_block_ && !plan_.outputs[k].of_choice && is_accumulated(plan_.outputs[k]); ++r)
+        text += accumulate(k, r, every_pair_counts);
     for (const Choice& choice : plan_.choices)
       for (int r = 0; r < i_block_; ++r) text += choose(choice, r, every_pair_counts);
     return text;
@@ -293,7 +310,7 @@ std::string CpuPairBody::counted(const OutputPlan& output, int r, bool every_pai
 // A fused product is also a node with a statement, which the compiler drops if nothing else reads it.
 std::string CpuPairBody::accumulate(std::size_t k, int r, bool every_pair_counts) const {
   const OutputPlan& output = plan_.outputs[k];
-  const std::string sum = cpu_accumulator(k, r), value = node_name(output.value, r);
+  const std::string sum = output.of_j ? reaction(k) : cpu_accumulator(k, r), value = node_name(output.value, r);
   const std::string counts = counted(output, r, every_pair_counts);
   if (output.histogram >= 0) return add_to_histogram(output, r, counts);
   if (output.reduction == Reduction::Weighted) return "";  // accumulated with its reference
@@ -330,7 +347,7 @@ std::string CpuPairBody::reduce(int r) const {
   std::string text;
   for (std::size_t k = 0; k < plan_.outputs.size(); ++k) {
     const OutputPlan& output = plan_.outputs[k];
-    if (output.of_choice || output.histogram >= 0) continue;  // already up to date
+    if (output.of_choice || output.histogram >= 0 || output.of_j) continue;  // already up to date
     const std::string sum = cpu_accumulator(k, r), i = i_name(r);
     const char* const whole = output.is_whole() ? "(index*)" : "";
     const bool least = is_minimum(output.reduction);
@@ -347,6 +364,59 @@ std::string CpuPairBody::reduce(int r) const {
           "combine({4}a->acc[{0}] + {1}, a->arg[{0}] + {1}, {2}, arg{0}_{3}, first_j + (numbered ? 0 : a->j_offset), "
           "{5});\n",
           k, i, sum, r, whole, least);
+  }
+  return text;
+}
+
+// ---- reactions -----------------------------------------------------------------------------------------------------
+
+std::string CpuPairBody::declare_reactions(int vectors) const {
+  std::string text;
+  for (std::size_t k = 0; k < plan_.outputs.size(); ++k)
+    if (const OutputPlan& output = plan_.outputs[k]; output.of_j)
+      text += fmt::format("{} reactions{}[{}];\n", cpu_type(output.type, true), k, vectors);
+  return text;
+}
+
+std::string CpuPairBody::clear_reactions(int vectors) const {
+  std::string text;
+  for (std::size_t k = 0; k < plan_.outputs.size(); ++k)
+    if (const OutputPlan& output = plan_.outputs[k]; output.of_j)
+      text += fmt::format("reactions{}[k] = ({})({});\n", k, cpu_type(output.type, true),
+                          cpu_literal(output.identity(), output.type));
+  return fmt::format("for (int k = 0; k < {}; ++k) {{\n{}}}\n", vectors, text);
+}
+
+std::string CpuPairBody::load_reactions() const {
+  std::string text;
+  for (std::size_t k = 0; k < plan_.outputs.size() && terms_ == CpuTerms::OfBoth; ++k)
+    if (const OutputPlan& output = plan_.outputs[k]; output.of_j)
+      text += fmt::format("{} {} = reactions{}[vector];\n", cpu_type(output.type, true), reaction(k), k);
+  return text;
+}
+
+std::string CpuPairBody::store_reactions() const {
+  std::string text;
+  for (std::size_t k = 0; k < plan_.outputs.size() && terms_ == CpuTerms::OfBoth; ++k)
+    if (plan_.outputs[k].of_j) text += fmt::format("reactions{}[vector] = {};\n", k, reaction(k));
+  return text;
+}
+
+// The rows have whole vectors.
+std::string CpuPairBody::add_reactions() const {
+  std::string text;
+  for (std::size_t k = 0; k < plan_.outputs.size(); ++k) {
+    const OutputPlan& output = plan_.outputs[k];
+    if (!output.of_j) continue;
+    const std::string type = output.is_whole() ? "vindex" : "vdouble";
+    const std::string row = fmt::format("*({}*)(a->acc[{}] + j)", type, k);
+    const std::string next = fmt::format("__builtin_convertvector(reactions{}[vector], {})", k, type);
+    if (output.reduction == Reduction::Sum)
+      text += fmt::format("{} += {};\n", row, next);
+    else if (output.reduction == Reduction::Product)
+      text += fmt::format("{} *= {};\n", row, next);
+    else
+      text += fmt::format("{0} = {1}({0}, {2});\n", row, is_minimum(output.reduction) ? "minimum" : "maximum", next);
   }
   return text;
 }

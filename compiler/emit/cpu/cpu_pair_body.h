@@ -15,6 +15,12 @@ namespace nbcc {
 // The name of the vector that accumulates output component k for the r-th i.
 std::string cpu_accumulator(std::size_t k, int r);
 
+// The terms that a body accumulates.
+enum class CpuTerms : std::uint8_t {
+  OfI,    // those of i; reactions are skipped
+  OfBoth  // those of i and the reactions, which are accumulated to vectors of j; i and j are never one particle
+};
+
 // Variables that the frame defines:
 //   a                 the kernel's arguments
 //   i, i_1, i_2 ...   the i-particles of the block, as indices into the columns
@@ -22,13 +28,16 @@ std::string cpu_accumulator(std::size_t k, int r);
 //   j, live           the first of a vector of j-particles; mask of its lanes that exist
 //   exclusions        some pairs are excluded
 //   first_j           the j at which the accumulators were cleared; argmin and argmax count from it
+//   vector, all_i     with reactions: the number of the vector of j; whether all i of the block exist, below chunk_end
 // Statements of several i-particles are written breadth first (t7_0, t7_1, then t8_0, t8_1), so that independent
 // operations are adjacent; the compiler keeps this order.
 class CpuPairBody {
  public:
   CpuPairBody(const Plan& plan, const CpuVectors& vectors, CpuExpressions& expressions);
+  CpuPairBody(const Plan& plan, const CpuVectors& vectors, CpuExpressions& expressions, CpuTerms terms);
   // The same with `i_block` given.
-  CpuPairBody(const Plan& plan, const CpuVectors& vectors, CpuExpressions& expressions, int i_block);
+  CpuPairBody(const Plan& plan, const CpuVectors& vectors, CpuExpressions& expressions, int i_block,
+              CpuTerms terms = CpuTerms::OfI);
 
   int i_block() const { return i_block_; }  // i-particles of a block, which share the loads of j
   static std::string i_name(int r);         // 0 <= r < i_block()
@@ -44,13 +53,17 @@ class CpuPairBody {
   std::string clear() const;
   std::string pair();               // accumulates one vector of j against all i of the block
   std::string reduce(int r) const;  // adds the accumulators of the r-th i to the rows of results
+  // Arrays of `vectors` vectors of j; identities of the reductions; adds one vector to the rows of results.
+  std::string declare_reactions(int vectors) const;
+  std::string clear_reactions(int vectors) const;
+  std::string add_reactions() const;
   // For one i: the nodes that Plan::within needs before the loop over j; in the loop, the mask of a vector's pairs.
   std::string before_within() { return uniform(plan_.for_within) + load_i(plan_.for_within); }
   std::string within();
   std::string functions();  // functions that these statements call and that not every kernel has
 
  private:
-  static int choose_block(const Plan& plan, const CpuVectors& vectors);
+  static int choose_block(const Plan& plan, const CpuVectors& vectors, CpuTerms terms);
   bool per_i(NodeId id) const { return graph_[id].binding == Binding::I || graph_[id].binding == Binding::Pair; }
   int copies(NodeId id) const { return per_i(id) ? i_block_ : 1; }
   std::string node_name(NodeId id, int r) const;
@@ -64,6 +77,9 @@ class CpuPairBody {
   std::string computed(NodeId id, int r);
   std::string pair_statement(NodeId id);
   std::string counted_pairs() const;
+  bool is_accumulated(const OutputPlan& output) const { return !output.of_j || terms_ == CpuTerms::OfBoth; }
+  std::string load_reactions() const;
+  std::string store_reactions() const;
   std::string accumulate_all() const;
   std::string accumulate(std::size_t k, int r, bool every_pair_counts) const;
   std::string add_to_histogram(const OutputPlan& output, int r, const std::string& counts) const;
@@ -79,6 +95,7 @@ class CpuPairBody {
   const Graph& graph_ = plan_.graph;
   CpuExpressions& expressions_;
   const int i_block_;
+  const CpuTerms terms_;
   const std::set<NodeId> exclusions_;  // exclusion guards: they fail for single pairs only
 };
 

@@ -9,6 +9,7 @@
 #include "compiler/emit/cpu/cpu_expression.h"
 #include "compiler/emit/cpu/cpu_locate.h"
 #include "compiler/emit/cpu/cpu_pair_body.h"
+#include "compiler/emit/cpu/cpu_symmetric.h"
 #include "compiler/emit/cpu/cpu_table.h"
 #include "compiler/emit/describe.h"
 #include "compiler/emit/finish.h"
@@ -116,10 +117,15 @@ KernelSource emit_cpu(const Pipeline& given, const Options& options, Isa isa, co
     const IndexText text = index_text(indices, source.index_checks, plan, scalars, {"i", "j", "pair"});
     check = fill_template("cpu_indices.cpp", {{"i", text[0]}, {"j", text[1]}, {"pair", text[2]}});
   }
+  std::string symmetric;
+  if (pipeline.first_reaction > 0) {
+    CpuPairBody both(plan, vectors, expressions, CpuTerms::OfBoth);
+    symmetric = cpu_symmetric(both, source.lanes, kTermsPerTile);
+  }
   const std::string more = body.functions();
   holes["finish"] = nan_or_zero_statements(pipeline, plan, scalars) + finish_statements(pipeline, plan, scalars);
   holes["functions"] = expressions.functions() + more;  // last, when all used functions are known
-  holes["interact"] = frame + fill_template("cpu_interact.cpp", {});
+  holes["interact"] = frame + fill_template("cpu_interact.cpp", {}) + symmetric;
   if (!locate.empty()) holes["interact"] += fill_template("cpu_numbered.cpp", {}) + locate;
   holes["interact"] += check;
   source.variants.push_back({Frame::AllPairs, fill_template("cpu_kernel.cpp", holes)});

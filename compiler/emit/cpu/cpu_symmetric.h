@@ -1,0 +1,11 @@
+// The frame that computes each pair once for both of its particles. Part of emit_cpu.
+#pragma once
+#include <string>
+
+#include "compiler/emit/cpu/cpu_pair_body.h"
+
+namespace nbcc {
+// The function nbcc_interact_symmetric, from a body with reactions. `terms`: terms that a lane sums in working
+// precision.
+std::string cpu_symmetric(CpuPairBody& body, int lanes, int terms);
+}  // namespace nbcc

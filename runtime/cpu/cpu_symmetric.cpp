@@ -1,0 +1,57 @@
+// A run over all pairs of one set that computes each pair once. Part of CpuSummation.
+//
+// The particles are divided into blocks. PairRounds orders the pairs of blocks so that no two threads add to one block
+// at a time, and so that the order of additions depends on the number of particles alone.
+#include <algorithm>
+#include <numeric>
+
+#include "runtime/cpu/cpu_sum.h"
+#include "runtime/cpu/pair_rounds.h"
+
+namespace nbcc {
+namespace {
+
+// Small blocks let more threads work on few particles; large blocks add to the rows of results less often.
+constexpr std::int64_t kBlocks = 32, kSmallest = 128, kLargest = 1024;
+
+std::int64_t size_of_blocks(const KernelSource& source, std::int64_t particles) {
+  const std::int64_t most = std::min<std::int64_t>(kLargest, source.tile);
+  return std::clamp(round_up(ceil_div(particles, kBlocks), kSmallest), kSmallest, std::max(most, kSmallest));
+}
+
+}  // namespace
+
+void CpuSummation::sum_symmetric(const SumRequest& request) {
+  begin_run(request);
+  const std::int64_t count = request.ni, size = size_of_blocks(source_, count);
+  const std::int64_t padded = round_up(count, std::lcm<std::int64_t>(source_.lanes, source_.i_block));
+  i_.reserve(padded);
+  totals_.reserve(source_, padded);
+  pack_j(request);
+  PairRounds rounds(ceil_div(count, size));
+  begin(double(count) * double(count));
+  const auto block = [&](std::int64_t number) {
+    const std::int64_t begin = number * size, end = std::min(begin + size, count);
+    return Block{begin, end, end == count ? padded : end, request.i_offset, Picked{begin, nullptr, end - begin}, begin};
+  };
+  const double nanoseconds = CpuPartition::kWorthWaking;
+  for_each(rounds.blocks(), nanoseconds, [&](std::int64_t number) { begin_block(request, block(number)); });
+  const nbcc_kernel_arguments given = arguments(request, block(0), totals_);
+  for_each(rounds.items(), nanoseconds, [&](std::int64_t item) {
+    rounds.work(item, [&](PairRounds::Pair pair) {
+      const Block i = block(pair.i), j = block(pair.j);
+      if (pair.i == pair.j)
+        code_.interact(&given, i.begin, i.end, i.begin, i.end);
+      else
+        code_.interact_symmetric(&given, i.begin, i.end, j.begin, j.end);
+      const double pairs = double(i.end - i.begin) * double(j.end - j.begin);
+      step(pair.i == pair.j ? pairs : 2 * pairs);
+    });
+  });
+  share_items(rounds.blocks(), nanoseconds, [&](std::int64_t number) {
+    finish_block(request, block(number));
+    store_block(request, block(number));
+  });
+}
+
+}  // namespace nbcc

@@ -1,0 +1,114 @@
+// Decides whether a run is one over a single set, and forwards it to a sum of the symmetric kernel. Entry point:
+// SymmetricSum::method().
+#include "runtime/sum/symmetric.h"
+
+#include <algorithm>
+
+#include "fmt/format.h"
+
+namespace nbcc {
+namespace {
+
+// The least number of particles for which each pair is computed once. It does not depend on the machine or its number
+// of threads, so that results do not either.
+constexpr std::int64_t kLeastParticles = 4096;
+// Adding to the sums of j costs as much as this fraction of the operations of a pair.
+constexpr double kCostOfReactions = 1.1;
+
+bool is_same_array(const ArrayView& a, const ArrayView& b) {
+  return a.data == b.data && a.element == b.element && a.count == b.count && a.stride == b.stride &&
+         a.component_stride == b.component_stride;
+}
+
+}  // namespace
+
+PairMethod SymmetricSum::method() {
+  PairMethod row;
+  row.name = "symmetric";
+  row.estimate = [this](const SumRequest& request) { return estimate(request); };
+  row.work = [this](const SumRequest& request) {
+    std::vector<DeviceWork> work;
+    bind(request);
+    const RunPlan plan = sum().plan();
+    return plan.method->work(plan.request);
+  };
+  row.enqueue = [this](const SumRequest& request) { run(request); };
+  row.statistics = [this] { return sum_ ? sum_->statistics() : SumStatistics{}; };
+  row.wait = [this](Progress* progress) {
+    if (sum_) sum_->wait(progress);
+  };
+  return row;
+}
+
+const ArrayView& SymmetricSum::view(const SumRequest& request, std::string_view field) const {
+  const auto found = std::ranges::find(kernel_.source.fields, field, &FieldLayout::name);
+  return request.views[std::size_t(found - kernel_.source.fields.begin())];
+}
+
+bool SymmetricSum::are_one_set(const SumRequest& request) const {
+  return request.ni == request.nj && !made_->partners.empty() &&
+         std::ranges::all_of(made_->partners, [&](const auto& pair) {
+           return is_same_array(view(request, pair.first), view(request, pair.second));
+         });
+}
+
+// Questions that need no kernel come first.
+std::string SymmetricSum::obstacle_of(const SumRequest& request) {
+  if (request.symmetric == SymmetricChoice::Off) return "symmetric = off";
+  if (request.exclusions) return "pairs are excluded";
+  if (request.i_list || request.i_count != request.ni) return "some i are chosen";
+  if (request.j_part != JPart::Whole) return "the j come in parts";
+  if (request.ni != request.nj || request.i_offset != request.j_offset) return "i and j are two sets";
+  if (request.ni < kLeastParticles && request.symmetric == SymmetricChoice::Auto)
+    return fmt::format("there are fewer than {} particles", kLeastParticles);
+  if (!kernel_.source.symmetric) return "the library has no kernel for it";
+  if (!made_) made_ = kernel_.source.symmetric();
+  if (!made_->obstacle.empty()) return made_->obstacle;
+  if (!are_one_set(request)) return "i and j are two sets";
+  return "";
+}
+
+std::optional<Estimate> SymmetricSum::estimate(const SumRequest& request) {
+  if (request.lists || request.listed_pairs) return {};
+  Estimate found{.obstacle = obstacle_of(request)};
+  if (found.obstacle.empty() && request.symmetric == SymmetricChoice::Auto)
+    found.cost = pairs_of(request) * made_->cost * kCostOfReactions;
+  return found;
+}
+
+SumState& SymmetricSum::sum() {
+  if (!sum_) sum_.emplace(kernel_.load(*made_->source));
+  return *sum_;
+}
+
+void SymmetricSum::bind(const SumRequest& request) {
+  SumState& both = sum();
+  for (std::size_t f = 0; f < both.fields().size(); ++f) {
+    const FieldLayout& field = both.fields()[f];
+    const std::string& given = made_->given[f];
+    if (given.empty()) {
+      both.ignore(field.name);
+    } else if (field.role == Role::Param) {
+      both.set_param(field.name, request.params.subspan(std::size_t(field.first), std::size_t(field.components())));
+    } else if (const ArrayView& array = view(request, given); array.data) {
+      both.bind(field.name, array);
+    } else {
+      both.ignore(field.name);
+    }
+  }
+  both.set_counts(request.ni, request.nj);
+  both.set_offsets(request.i_offset, request.j_offset);
+}
+
+// The run's checks have been done for the caller's kernel.
+void SymmetricSum::run(const SumRequest& request) {
+  bind(request);
+  RunChoice now;
+  now.accumulate = request.accumulate;
+  now.clamp = true;
+  now.stream = request.stream;
+  now.progress = request.progress;
+  sum_->run(now);
+}
+
+}  // namespace nbcc
