@@ -26,6 +26,7 @@ constexpr Section kSections[] = {
     {"speed", measure_side_by_side, "generated kernels against hand-written ones"},
     {"shapes", measure_shapes, "the hand-written ones among themselves"},
     {"small", measure_small_sets, "few i-particles"},
+    {"symmetric", measure_symmetric, "each pair of one set once against both ends"},
     {"threads", measure_threads, "two threads against one"},
     {"precisions", measure_precisions, "single, mixed, double; fast, precise"},
     {"roots", measure_roots, "estimate, refined, exact"},

@@ -35,6 +35,7 @@ class Generated {
   // ni and nj first particles of the set; all by default.
   void bind(std::int64_t ni, std::int64_t nj);
   void run() { sum_.run(); }
+  void set_symmetric(nbcc_symmetric choice) { sum_.symmetric(choice); }
   void run_list(const std::vector<std::int64_t>& i) { sum_.run(i); }
 
   const std::vector<Field>& fields() const { return fields_; }

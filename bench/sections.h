@@ -9,6 +9,7 @@ void measure_compile_times(const Setup& setup, Report& report);  // first: it in
 void measure_side_by_side(const Setup& setup, Report& report);
 void measure_shapes(const Setup& setup, Report& report);
 void measure_small_sets(const Setup& setup, Report& report);
+void measure_symmetric(const Setup& setup, Report& report);
 void measure_threads(const Setup& setup, Report& report);
 void measure_precisions(const Setup& setup, Report& report);
 void measure_roots(const Setup& setup, Report& report);

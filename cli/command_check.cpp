@@ -15,6 +15,7 @@
 #include "compiler/passes/nearest.h"
 #include "compiler/passes/neighbourhood.h"
 #include "compiler/passes/optimize.h"
+#include "compiler/passes/reactions.h"
 #include "compiler/passes/table_indices.h"
 #include "compiler/source/parse.h"
 #include "compiler/text/diagnostic.h"
@@ -75,8 +76,18 @@ std::string far_field_of(const FarReading& reading, const Pipeline& pipeline) {
   return fmt::format("none: {}{}", line > 0 ? fmt::format("line {}: ", line) : "", reading.obstacle.reason);
 }
 
+// "acc odd, pot even; a pair costs 0.59 of computing it twice", or why each pair is computed from both ends.
+std::string symmetry_of(const Pipeline& pipeline, const Pipeline& optimized, const CheckOptions& options) {
+  const std::optional<OneSet> both = with_reactions(without_totals(pipeline));
+  if (!both) return "none: an output keeps more than a sum or an extreme of its terms, or pairs are listed";
+  if (both->partners.empty()) return "none: no input of i has a partner among those of j, such as xi and xj";
+  const Pipeline made = optimize(both->pipeline, options.kernel.options, compiler_target(options.kernel));
+  return fmt::format("{}; a pair costs {:.2f} of computing it twice", symmetry_text(pipeline),
+                     shared_cost(optimized, made));
+}
+
 std::string text_of(const Pipeline& pipeline, const OperationCounts& counts, const std::string& neighbours,
-                    const std::string& far_field, const Options& options) {
+                    const std::string& far_field, const std::string& symmetry, const Options& options) {
   const std::size_t fields = pipeline.fields.size();
   std::string text = fmt::format("{}: {} field{}, {}\n", pipeline.name, fields, fields == 1 ? "" : "s",
                                  pipeline.dialect == Dialect::Cunbody ? "in the dialect of CUNBODY-1" : "by name");
@@ -89,17 +100,19 @@ std::string text_of(const Pipeline& pipeline, const OperationCounts& counts, con
   if (!neighbours.empty())
     text += fmt::format("\n  neighbours: {}: cost O(N{})", neighbours, neighbours == kNearest ? " log N" : "");
   text += fmt::format("\n  far field: {}", far_field);
+  text += fmt::format("\n  if i and j are exchanged: {}", symmetry);
   if (pipeline.components(Role::InputPair) > 0) text += "\n  pairs: those that the caller lists";
   return text + "\n";
 }
 
 Json json_of(const Pipeline& pipeline, const OperationCounts& counts, const std::string& neighbours,
-             const std::string& far_field) {
+             const std::string& far_field, const std::string& symmetry) {
   return {{"pipeline", pipeline.name},
           {"dialect", pipeline.dialect == Dialect::Cunbody ? "CUNBODY-1" : "named fields"},
           {"fields", json_of(fields_of(pipeline), true)},
           {"neighbours", neighbours.empty() ? Json() : Json(neighbours)},
           {"far_field", far_field},
+          {"symmetry", symmetry},
           {"operations",
            {{"raw", pipeline.raw_operations},
             {"stated", pipeline.flops ? Json(*pipeline.flops) : Json()},
@@ -130,7 +143,8 @@ int check_file(const std::string& file, const CheckOptions& options, Json& repor
     std::vector<Diagnostic> warnings;
     const Pipeline pipeline = parse(source, &warnings);
     const Options& how = options.kernel.options;
-    const OperationCounts counts = operations_by_stage(optimize(pipeline, how, compiler_target(options.kernel)));
+    const Pipeline optimized = optimize(pipeline, how, compiler_target(options.kernel));
+    const OperationCounts counts = operations_by_stage(optimized);
     const NeighbourhoodProof proof = prove_neighbourhood(pipeline);
     if (proof.obstacle)
       warnings.push_back(
@@ -149,8 +163,9 @@ int check_file(const std::string& file, const CheckOptions& options, Json& repor
     report["ok"] = true;
     report["diagnostics"] = json_of(warnings);
     const std::string far_field = far_field_of(read_far_terms(pipeline), pipeline);
-    report.update(json_of(pipeline, counts, neighbours, far_field));
-    if (!options.json) write_standard_output(text_of(pipeline, counts, neighbours, far_field, how));
+    const std::string symmetry = symmetry_of(pipeline, optimized, options);
+    report.update(json_of(pipeline, counts, neighbours, far_field, symmetry));
+    if (!options.json) write_standard_output(text_of(pipeline, counts, neighbours, far_field, symmetry, how));
     return kDone;
   } catch (const CompileError& error) {
     fmt::print(stderr, "{}", error.what());

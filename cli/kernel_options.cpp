@@ -78,6 +78,12 @@ void declare_kernel_options(CLI::App& app, KernelChoice& choice) {
       [&](PairChoice pairs) { choice.pairs = pairs; },
       "Which pairs to compute: all, or (cutoff) the pairs that a search finds within the pipeline's proved cutoff")
       ->default_str("auto");
+  add_choice(
+      app, "--symmetric", std::vector{SymmetricChoice::Auto, SymmetricChoice::Off, SymmetricChoice::Always},
+      [&](SymmetricChoice symmetric) { choice.symmetric = symmetric; },
+      "In sums of one set over all pairs, compute each pair once, for both of its particles: if that is faster, never, "
+      "or wherever it is possible")
+      ->default_str("auto");
   app.add_flag("--clamp", choice.clamp,
                "Clamp table indices that are out of range to the nearest element (default: they are an error)");
   declare_threads(app, choice);

@@ -21,6 +21,7 @@ struct KernelChoice {
   std::optional<Isa> isa{};  // none: the best instruction set of this machine
   int threads = 0;           // 0: all cores
   PairChoice pairs = PairChoice::Auto;
+  SymmetricChoice symmetric = SymmetricChoice::Auto;
   double tolerance = 0;                       // of sums with a far field; 0: none
   bool clamp = false;                         // table indices out of range are clamped
   std::optional<std::string> cache_folder{};  // not an option; "" for none
@@ -30,7 +31,7 @@ struct KernelChoice {
 void declare_arithmetic(CLI::App& app, KernelChoice& choice);
 // --isa, and the options of declare_arithmetic
 void declare_compile_options(CLI::App& app, KernelChoice& choice);
-// --device, --pairs, --clamp, --threads, and the options of declare_compile_options
+// --device, --pairs, --symmetric, --clamp, --threads, and the options of declare_compile_options
 void declare_kernel_options(CLI::App& app, KernelChoice& choice);
 // --tolerance
 CLI::Option* declare_tolerance(CLI::App& app, KernelChoice& choice);

@@ -129,6 +129,7 @@ ParticleSum::ParticleSum(const Text& pipeline_text, const KernelChoice& choice, 
 
 void ParticleSum::prepare(const KernelChoice& choice, const std::vector<ParamValue>& params) {
   state_->sum.pairs(nbcc_pairs(choice.pairs));
+  state_->sum.symmetric(nbcc_symmetric(choice.symmetric));
   state_->sum.tolerance(choice.tolerance);
   state_->sum.clamp(choice.clamp);
   if (const CudaDevice* const gpu = first_gpu(*state_->device.get()->device)) state_->on_device.emplace(gpu->gpu());

@@ -90,7 +90,8 @@ struct KernelVariant {
   std::string source;  // with KernelSource::target the cache key
   // CUDA: the launch configurations among which a device chooses, without j_splits; the first is that in `source`.
   std::vector<LaunchConfig> launches = {};
-  int packed_bytes = 0;  // CUDA: maximum bytes of a j-particle that the frame's kernels pack
+  int packed_bytes = 0;  // CUDA: maximum bytes of a j-particle that the frame's kernels pack; Symmetric: of a slot
+  std::int64_t most_bytes = std::int64_t(1) << 30;  // CUDA, Symmetric: maximum bytes of all slots
 };
 
 // A straight-line program that computes one number from params and inputs of one particle, in double precision. The

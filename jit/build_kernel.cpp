@@ -100,13 +100,9 @@ FarKernels build_far_kernels(const Backend& backend, const Pipeline& pipeline, O
 
 SymmetricKernel build_symmetric(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa) {
   SymmetricKernel made;
-  if (backend.name != "cpu") {
-    made.obstacle = "this device computes each pair from both ends";
-    return made;
-  }
   const std::optional<OneSet> one_set = with_reactions(pipeline);
   if (!one_set) {
-    made.obstacle = "an output keeps more than a sum, product or extreme of its terms";
+    made.obstacle = "an output keeps more than a sum or an extreme of its terms";
     return made;
   }
   const Target target = backend.target(isa);

@@ -4,7 +4,7 @@
 // whose series needs h to the first power for 14 bits or more and to the second for 12. The leading coefficient of the
 // series is taken out and applied to the finished sum; what remains costs one operation less. The factor applied is the
 // inverse of the rounded constant, or every sum would be wrong by its rounding.
-#include "bench/hand_written/sum.h"
+#include "bench/hand_written/symmetric.h"
 
 namespace hand_written::NBCC_BENCH_ISA {
 namespace {
@@ -57,6 +57,30 @@ struct Gravity {
     for (int r = 0; r < R; ++r) sum[1][r] = fma(w[r], y[r], sum[1][r]);
     for (int r = 0; r < R; ++r) sum[2][r] = fma(w[r], z[r], sum[2][r]);
   }
+
+  template <bool kDiagonal, int R, typename Weight>
+  __attribute__((always_inline)) void add_both(const Float (&i)[kJ][R], const Float (&j)[kJ], Float (&sum)[kSums][R],
+                                               Float (&back)[kSums], const Weight& weight) const {
+    Float d[3][R], r2[R], e[R], e2[R], w[R], u[R];
+    for (int c = 0; c < 3; ++c)
+      for (int r = 0; r < R; ++r) d[c][r] = j[c] - i[c][r];
+    for (int r = 0; r < R; ++r) r2[r] = fma(d[2][r], d[2][r], eps2);
+    for (int r = 0; r < R; ++r) r2[r] = fma(d[1][r], d[1][r], r2[r]);
+    for (int r = 0; r < R; ++r) r2[r] = fma(d[0][r], d[0][r], r2[r]);
+    for (int r = 0; r < R; ++r) e[r] = rsqrt_estimate(r2[r]);
+    for (int r = 0; r < R; ++r) e2[r] = e[r] * e[r];
+    for (int r = 0; r < R; ++r) e[r] = e[r] * e2[r];
+    for (int r = 0; r < R; ++r) r2[r] = series(r2[r], e2[r]);
+    for (int r = 0; r < R; ++r) e[r] = e[r] * r2[r];
+    if (kDiagonal)
+      for (int r = 0; r < R; ++r) e[r] = e[r] * weight(r);
+    for (int r = 0; r < R; ++r) w[r] = j[3] * e[r];
+    for (int r = 0; r < R; ++r) u[r] = i[3][r] * e[r];
+    for (int c = 0; c < 3; ++c)
+      for (int r = 0; r < R; ++r) sum[c][r] = fma(w[r], d[c][r], sum[c][r]);
+    for (int c = 0; c < 3; ++c)
+      for (int r = 0; r < R; ++r) back[c] = fnma(u[r], d[c][r], back[c]);
+  }
 };
 
 constexpr Kernel kShapes[] = {
@@ -66,6 +90,9 @@ constexpr Kernel kShapes[] = {
     kernel<Gravity, 1, false>("gravity_acc", "vector of j, 1 i"),
     kernel<Gravity, 2, false>("gravity_acc", "vector of j, 2 i"),
     kernel<Gravity, 4, false>("gravity_acc", "vector of j, 4 i"),
+    symmetric_kernel<Gravity, 1>("gravity_acc", "each pair once, 1 i"),
+    symmetric_kernel<Gravity, 2>("gravity_acc", "each pair once, 2 i"),
+    symmetric_kernel<Gravity, 4>("gravity_acc", "each pair once, 4 i"),
 };
 
 }  // namespace

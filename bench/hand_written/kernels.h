@@ -27,6 +27,7 @@ struct Kernel {
   // have room for the padded number of particles in the working precision.
   void (*pack)(const Problem&, void* i, void* j);
   void (*run)(const Problem&, const void* i, const void* j);
+  bool symmetric = false;  // i and j are one set, and each pair is computed once
 };
 
 struct Shapes {

@@ -85,6 +85,8 @@ class InputMap {
   NodeId added_input(Graph& graph, int component, bool exchanged) const;
   // The leaf of the new pipeline for one of the old pipeline, whose i stays i.
   NodeId of_i(Graph& graph, const Node& node) const { return leaf(graph, node, false); }
+  // The same with exchanged roles.
+  NodeId exchanged(Graph& graph, const Node& node) const { return leaf(graph, node, true); }
   NodeId j_index(Graph& graph, bool exchanged) const;
   // The leaf to differentiate by: an input of the new pipeline's i, or a param.
   NodeId variable(Graph& graph, Op op, int component) const;

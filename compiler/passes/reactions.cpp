@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "compiler/passes/exchange.h"
 
@@ -14,55 +13,80 @@ namespace {
 InputMap map_of_one_set(const Pipeline& pipeline) { return {pipeline, {}, {}, AdjointSide::OneSet}; }
 
 bool can_be_reversed(Reduction reduction) {
-  return reduction == Reduction::Sum || reduction == Reduction::Count || reduction == Reduction::Product ||
-         reduction == Reduction::Min || reduction == Reduction::Max;
+  return reduction == Reduction::Sum || reduction == Reduction::Count || reduction == Reduction::Min || reduction == Reduction::Max;
 }
 
-// A product as its sign and the powers of its factors, without factors of one particle.
-struct Factors {
+// A value as sign * factors * core; each factor depends on one particle.
+struct Split {
   bool negative = false;
-  std::map<NodeId, int> powers;
+  std::vector<NodeId> factors, divisors;  // sorted
+  NodeId core = kNone;                    // kNone: 1
+  bool has_same_factors(const Split& other) const { return factors == other.factors && divisors == other.divisors; }
 };
 
-// More factors are not multiplied out, so that nested products stay short.
-constexpr std::size_t kMaxFactors = 64;
+// More factors of a product are not taken out of it, so that nested products have short lists.
+constexpr std::size_t kMaxFactors = 16;
 
-class Products {
+// Takes factors of one particle out of products, and out of sums whose terms have the same factors.
+class Splitter {
  public:
-  explicit Products(const Graph& graph) : graph_(graph) {}
-
-  Factors operator()(NodeId id) {
-    Factors product;
-    multiply(product, id, 1);
-    std::erase_if(product.powers, [](const auto& factor) { return factor.second == 0; });
-    return product;
+  explicit Splitter(Graph& graph) : graph_(graph) {
+    const NodeId count = graph.size();
+    for (NodeId id = 0; id < count; ++id) known_.push_back(split(id));
   }
+  const Split& operator()(NodeId id) const { return known_[std::size_t(id)]; }
 
  private:
-  void multiply(Factors& product, NodeId id, int power) {
-    const Node& node = graph_[id];
-    if (node.binding == Binding::I || node.binding == Binding::J) return;
-    if (product.powers.size() < kMaxFactors) {
-      if (node.op == Op::Neg) {
-        product.negative = !product.negative;
-        return multiply(product, node.args[0], power);
-      }
-      if (node.op == Op::Mul || node.op == Op::Div) {
-        multiply(product, node.args[0], power);
-        return multiply(product, node.args[1], node.op == Op::Div ? -power : power);
-      }
+  Split split(NodeId id) {
+    const Node node = graph_[id];
+    if (node.binding == Binding::I || node.binding == Binding::J) return {false, {id}, {}, kNone};
+    if (node.type < Type::Float || node.binding != Binding::Pair) return {false, {}, {}, id};
+    const auto arg = [&](int k) -> const Split& { return known_[std::size_t(node.args[std::size_t(k)])]; };
+    if (node.op == Op::Neg) {
+      Split split = arg(0);
+      split.negative = !split.negative;
+      return split;
     }
-    product.powers[id] += power;
+    if (node.op == Op::Mul || node.op == Op::Div) return product(id, node, arg(0), arg(1));
+    if (node.op == Op::Add || node.op == Op::Sub) return sum(id, node, arg(0), arg(1));
+    return {false, {}, {}, id};
   }
 
-  const Graph& graph_;
+  Split product(NodeId id, const Node& node, Split a, const Split& b) {
+    const bool is_quotient = node.op == Op::Div;
+    a.negative = a.negative != b.negative;
+    const auto take = [](std::vector<NodeId>& to, const std::vector<NodeId>& from) {
+      to.insert(to.end(), from.begin(), from.end());
+      std::ranges::sort(to);
+    };
+    take(a.factors, is_quotient ? b.divisors : b.factors);
+    take(a.divisors, is_quotient ? b.factors : b.divisors);
+    if (a.factors.size() + a.divisors.size() > kMaxFactors) return {false, {}, {}, id};
+    if (b.core == kNone) return a;
+    if (a.core == kNone && !is_quotient) {
+      a.core = b.core;
+      return a;
+    }
+    if (a.core == kNone) a.core = graph_.constant(1, node.type);
+    a.core = graph_.make(node.op, node.type, {a.core, b.core, kNone});
+    return a;
+  }
+
+  Split sum(NodeId id, const Node& node, Split a, const Split& b) {
+    if (a.core == kNone || b.core == kNone || !a.has_same_factors(b)) return {false, {}, {}, id};
+    const bool adds = (node.op == Op::Add) == (a.negative == b.negative);
+    a.core = graph_.make(adds ? Op::Add : Op::Sub, node.type, {a.core, b.core, kNone});
+    return a;
+  }
+
+  Graph& graph_;
+  std::vector<Split> known_;
 };
 
-Symmetry symmetry_of(const Graph& graph, const Contribution& given, const Contribution& exchanged) {
+Symmetry symmetry_of(const Splitter& split, const Contribution& given, const Contribution& exchanged) {
   if (given.guard != exchanged.guard || given.logit != exchanged.logit) return Symmetry::None;
-  Products products(graph);
-  const Factors a = products(given.value), b = products(exchanged.value);
-  if (a.powers != b.powers) return Symmetry::None;
+  const Split &a = split(given.value), &b = split(exchanged.value);
+  if (a.core != b.core) return Symmetry::None;
   return a.negative == b.negative ? Symmetry::Even : Symmetry::Odd;
 }
 
@@ -75,7 +99,10 @@ Contribution copy_of(const Contribution& given, Exchange& copy) {
 std::vector<Contribution> both_ways(const Pipeline& pipeline, const InputMap& map, Graph& graph) {
   std::vector<Contribution> made;
   for (const bool exchanged : {false, true}) {
-    Exchange copy = map.copy_of_pair(pipeline.pair, graph, exchanged);
+    // Signs are pulled out of both copies, so that they have the same form.
+    Exchange copy(
+        pipeline.pair, graph,
+        [&](const Node& node) { return exchanged ? map.exchanged(graph, node) : map.of_i(graph, node); }, true);
     for (const Contribution& one : pipeline.contributions) made.push_back(copy_of(one, copy));
   }
   return made;
@@ -134,10 +161,11 @@ std::vector<Symmetry> symmetries(const Pipeline& pipeline) {
   const InputMap map = map_of_one_set(pipeline);
   Graph graph;
   const std::vector<Contribution> both = both_ways(pipeline, map, graph);
+  const Splitter split(graph);
   std::vector<Symmetry> found;
   for (std::size_t k = 0; k < pipeline.contributions.size(); ++k) {
     const Reduction reduction = pipeline.field_of(Role::Output, int(k)).reduction;
-    found.push_back(can_be_reversed(reduction) ? symmetry_of(graph, both[k], both[k + pipeline.contributions.size()])
+    found.push_back(can_be_reversed(reduction) ? symmetry_of(split, both[k], both[k + pipeline.contributions.size()])
                                                : Symmetry::None);
   }
   return found;

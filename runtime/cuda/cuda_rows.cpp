@@ -38,6 +38,15 @@ double fraction_within(const SearchLayout& search, std::span<const double> param
 }  // namespace
 
 CudaSummation::CudaSummation(const CudaKernel& kernel) : kernel_(kernel), gpu_(kernel.gpu()) {
+  if (kernel_.source.first_reaction > 0) {  // all other methods would leave out the reactions
+    PairMethod symmetric = row("symmetric", &symmetric_);
+    symmetric.estimate = [this](const SumRequest& request) {
+      const bool always = request.symmetric == SymmetricChoice::Always;
+      return Estimate{.obstacle = always ? "" : symmetric_.obstacle(request.ni), .cost = pairs_of(request) / 2};
+    };
+    methods_.push_back(std::move(symmetric));
+    return;
+  }
   PairMethod search = row("search", &search_);
   search.searches = true;
   search.estimate = [this](const SumRequest& request) { return estimate_search(request); };

@@ -19,7 +19,7 @@ class CudaStaging {
   // launcher.arguments() holds the views of the arrays that are on the device. All references must outlive this object.
   // `accumulators`: memory of CudaAccumulators, kept between the runs (JPart) of one sum.
   CudaStaging(const CudaKernel& kernel, CudaLauncher& launcher, CudaBuffer& accumulators, CudaIndexList& list,
-              std::array<CudaMethod*, 2> methods)
+              std::array<CudaMethod*, 3> methods)
       : kernel_(kernel),
         gpu_(kernel.gpu()),
         launcher_(launcher),
@@ -93,7 +93,7 @@ class CudaStaging {
   CudaLauncher& launcher_;
   CudaBuffer& accumulators_;
   CudaIndexList& list_;
-  const std::array<CudaMethod*, 2> methods_;
+  const std::array<CudaMethod*, 3> methods_;
   CudaResidency residency_;
   std::vector<StagedColumn> i_staged_, j_staged_, out_staged_;
   std::int64_t i_bytes_ = 0, j_bytes_ = 0;  // bytes of one particle in the columns

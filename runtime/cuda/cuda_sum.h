@@ -15,6 +15,7 @@
 #include "runtime/cuda/cuda_residency.h"
 #include "runtime/cuda/cuda_search.h"
 #include "runtime/cuda/cuda_stage.h"
+#include "runtime/cuda/cuda_symmetric.h"
 
 namespace nbcc {
 
@@ -92,9 +93,10 @@ class CudaSummation final : public Summation {
   std::int64_t tables_number_ = 0;  // Tables::number of the contents of tables_; 0: none
   CudaSearch search_{kernel_, launcher_.arguments(), exclusions_};
   CudaLists lists_{kernel_, launcher_.arguments(), exclusions_, launcher_.pace()};
+  CudaSymmetric symmetric_{kernel_, launcher_.arguments(), launcher_.pace()};
   CudaBuffer accumulators_{gpu_};
   CudaIndexList list_{gpu_};
-  CudaStaging staging_{kernel_, launcher_, accumulators_, list_, {&search_, &lists_}};
+  CudaStaging staging_{kernel_, launcher_, accumulators_, list_, {&search_, &lists_, &symmetric_}};
 
   std::uint64_t binding_ = 0;  // SumRequest::binding for which residency_ and the kernel argument are set
   CudaResidency residency_;

@@ -29,6 +29,7 @@ struct CudaFrame {
 constexpr CudaFrame kCudaFrames[] = {
     {Frame::AllPairs, true, false},     {Frame::Search, true, false},       {Frame::Lists, true, true},
     {Frame::ListedPairs, false, false}, {Frame::IndexChecks, false, false}, {Frame::Totals, false, false},
+    {Frame::Symmetric, false, false},
 };
 
 // The source with the variant's macros. The kernel must have a variant of that frame.

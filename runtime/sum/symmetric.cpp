@@ -26,10 +26,10 @@ PairMethod SymmetricSum::method() {
   PairMethod row;
   row.name = "symmetric";
   row.estimate = [this](const SumRequest& request) { return estimate(request); };
+  row.survey = [this](const SumRequest& request) { return survey(request); };
   row.work = [this](const SumRequest& request) {
-    std::vector<DeviceWork> work;
     bind(request);
-    const RunPlan plan = sum().plan();
+    const RunPlan plan = sum()->plan();
     return plan.method->work(plan.request);
   };
   row.enqueue = [this](const SumRequest& request) { run(request); };
@@ -76,13 +76,26 @@ std::optional<Estimate> SymmetricSum::estimate(const SumRequest& request) {
   return found;
 }
 
-SumState& SymmetricSum::sum() {
-  if (!sum_) sum_.emplace(kernel_.load(*made_->source));
-  return *sum_;
+SumState* SymmetricSum::sum() {
+  if (sum_) return &*sum_;
+  const std::shared_ptr<const Kernel> loaded = kernel_.load(*made_->source);
+  return loaded ? &sum_.emplace(loaded) : nullptr;
+}
+
+// Asks the device, which must load the kernel to answer.
+Estimate SymmetricSum::survey(const SumRequest& request) {
+  Estimate found = *estimate(request);
+  if (!sum()) {
+    found.obstacle = "several GPUs compute each pair from both ends";
+    return found;
+  }
+  for (const PairMethod& method : sum_->summation().methods())
+    if (const std::optional<Estimate> of_device = method.estimate(request)) found.obstacle = of_device->obstacle;
+  return found;
 }
 
 void SymmetricSum::bind(const SumRequest& request) {
-  SumState& both = sum();
+  SumState& both = *sum();
   for (std::size_t f = 0; f < both.fields().size(); ++f) {
     const FieldLayout& field = both.fields()[f];
     const std::string& given = made_->given[f];
@@ -96,6 +109,7 @@ void SymmetricSum::bind(const SumRequest& request) {
       both.ignore(field.name);
     }
   }
+  both.set_symmetric(request.symmetric);
   both.set_counts(request.ni, request.nj);
   both.set_offsets(request.i_offset, request.j_offset);
 }

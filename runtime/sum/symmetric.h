@@ -16,10 +16,11 @@ class SymmetricSum {
 
  private:
   std::optional<Estimate> estimate(const SumRequest& request);
+  Estimate survey(const SumRequest& request);
   std::string obstacle_of(const SumRequest& request);
   bool are_one_set(const SumRequest& request) const;
   const ArrayView& view(const SumRequest& request, std::string_view field) const;
-  SumState& sum();
+  SumState* sum();  // null: the device has no symmetric kernels
   void bind(const SumRequest& request);
   void run(const SumRequest& request);
 

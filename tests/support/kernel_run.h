@@ -25,6 +25,8 @@ struct KernelRunChoice {
   // The same before each part, which has so many j.
   std::function<void(SumState&, std::size_t part, std::int64_t nj)> prepare_part{};
   std::function<void(SumState&)> after{};  // looks at the sum when it has run
+  // i and j are one set: a partner of a field of i (xi and xj) is bound to its array.
+  bool one_set = false;
 };
 
 inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const OracleInput& input,
@@ -38,6 +40,12 @@ inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const Ora
     const FieldLayout& field;
   };
   std::deque<Array> arrays;
+  const auto partner = [&](const FieldLayout& field) {
+    if (choice.one_set && field.role == Role::InputJ)
+      for (const auto& [of_i, of_j] : kernel->source.symmetric().partners)
+        if (of_j == field.name) return of_i;
+    return std::string();
+  };
   for (const FieldLayout& field : kernel->source.fields) {
     const auto first = std::size_t(field.first), components = std::size_t(field.numbers());
     if (field.role == Role::Param) {
@@ -46,6 +54,10 @@ inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const Ora
     }
     const bool of_j = field.role == Role::InputJ, of_pair = field.role == Role::InputPair;
     const std::int64_t n = field.total ? 1 : of_pair ? std::int64_t(input.pairs->j.size()) : of_j ? input.nj : input.ni;
+    if (const std::string same = partner(field); !same.empty()) {
+      sum.bind(field.name, sum.bound(same));
+      continue;
+    }
     Array& array = arrays.emplace_back(Array{{}, nullptr, field});
     array.here.reserve(std::size_t(n) * components + 1);
     if (field.role == Role::Output) {

@@ -59,6 +59,8 @@ constexpr Proof kProofs[] = {
     {"s odd, f even", "s += dx.x * dv.x * dx.y; f += cross(dx, dv);"},
     {"s even, f odd", "s += mj * mj; f += hj * dx;"},
     {"s odd, f odd", "s += mj * dx.z / r; f += hi * mj * dx;"},
+    {"s even, f odd", "s += mj * exp(-r * r / rc); f += (mj * dv - mj * dot(dx, dv) * dx) / r;"},
+    {"s even, f odd", "s -= mi * mj * r - 2 * mi * mj; f -= mi * mj * (exp(-r2 * 2) + r) * dx;"},
     // Near misses.
     {"s neither, f neither", "s += dot(dx, vj); f += vj;"},
     {"s even, f neither", "s += r; f += vj * r;"},

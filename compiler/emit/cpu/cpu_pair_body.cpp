@@ -391,14 +391,14 @@ std::string CpuPairBody::load_reactions() const {
   std::string text;
   for (std::size_t k = 0; k < plan_.outputs.size() && terms_ == CpuTerms::OfBoth; ++k)
     if (const OutputPlan& output = plan_.outputs[k]; output.of_j)
-      text += fmt::format("{} {} = reactions{}[vector];\n", cpu_type(output.type, true), reaction(k), k);
+      text += fmt::format("{} {} = reactions{}[j_vector];\n", cpu_type(output.type, true), reaction(k), k);
   return text;
 }
 
 std::string CpuPairBody::store_reactions() const {
   std::string text;
   for (std::size_t k = 0; k < plan_.outputs.size() && terms_ == CpuTerms::OfBoth; ++k)
-    if (plan_.outputs[k].of_j) text += fmt::format("reactions{}[vector] = {};\n", k, reaction(k));
+    if (plan_.outputs[k].of_j) text += fmt::format("reactions{}[j_vector] = {};\n", k, reaction(k));
   return text;
 }
 
@@ -410,11 +410,9 @@ std::string CpuPairBody::add_reactions() const {
     if (!output.of_j) continue;
     const std::string type = output.is_whole() ? "vindex" : "vdouble";
     const std::string row = fmt::format("*({}*)(a->acc[{}] + j)", type, k);
-    const std::string next = fmt::format("__builtin_convertvector(reactions{}[vector], {})", k, type);
+    const std::string next = fmt::format("__builtin_convertvector(reactions{}[j_vector], {})", k, type);
     if (output.reduction == Reduction::Sum)
       text += fmt::format("{} += {};\n", row, next);
-    else if (output.reduction == Reduction::Product)
-      text += fmt::format("{} *= {};\n", row, next);
     else
       text += fmt::format("{0} = {1}({0}, {2});\n", row, is_minimum(output.reduction) ? "minimum" : "maximum", next);
   }

@@ -28,7 +28,7 @@ enum class CpuTerms : std::uint8_t {
 //   j, live           the first of a vector of j-particles; mask of its lanes that exist
 //   exclusions        some pairs are excluded
 //   first_j           the j at which the accumulators were cleared; argmin and argmax count from it
-//   vector, all_i     with reactions: the number of the vector of j; whether all i of the block exist, below chunk_end
+//   j_vector, all_i   with reactions: the number of the vector of j; whether all i of the block exist, below chunk_end
 // Statements of several i-particles are written breadth first (t7_0, t7_1, then t8_0, t8_1), so that independent
 // operations are adjacent; the compiler keeps this order.
 class CpuPairBody {

@@ -126,7 +126,7 @@ class PairText {
     holes["mark"] = counts ? "sum.counts = counts;" : "";
     for (std::size_t k = 0; k < plan_.outputs.size(); ++k) {
       const OutputPlan& output = plan_.outputs[k];
-      if (output.of_choice || output.histogram >= 0) continue;
+      if (output.of_choice || output.histogram >= 0 || output.of_j) continue;
       const std::string type = cuda_type(output.type, scalars_);
       if (is_summed(output)) {
         tile += fmt::format("{} s{} = 0;\n", type, k);
@@ -305,7 +305,7 @@ class PairText {
     const std::string value = fmt::format("t{}", output.value);
     if (output.reduction == Reduction::Sum) {
       const Node& n = graph_[output.value];
-      const std::string sum = fmt::format("part[r].s{}", k);
+      const std::string sum = fmt::format("{}.s{}", output.of_j ? "back" : "part[r]", k);
       const std::string factors = output.fused ? fmt::format("t{}, t{}", n.args[0], n.args[1]) : "";
       if (!guard.empty())
         return output.fused ? fmt::format("add_product_if({}, {}, {});\n", guard, factors, sum)
@@ -313,7 +313,7 @@ class PairText {
       if (!output.fused) return fmt::format("{} += {};\n", sum, value);
       return fmt::format("{0} = {1}({2}, {0});\n", sum, type_of(output) == Type::Float ? "fmaf" : "fma", factors);
     }
-    const std::string best = fmt::format("sum[r].s{}", k);
+    const std::string best = fmt::format("{}.s{}", output.of_j ? "back" : "sum[r]", k);
     const bool least = is_minimum(output.reduction);
     if (!keeps_index(output.reduction))
       return fmt::format("{0}{1} = {2}({1}, ({3}){4});\n", guard.empty() ? "" : fmt::format("if ({}) ", guard), best,
@@ -351,7 +351,7 @@ class PairText {
   std::string flush() const {
     std::string text;
     for (std::size_t k = 0; k < plan_.outputs.size(); ++k) {
-      if (plan_.outputs[k].of_choice) continue;
+      if (plan_.outputs[k].of_choice || plan_.outputs[k].of_j) continue;
       if (is_summed(plan_.outputs[k])) text += fmt::format("add(sum[r].s{0}, part[r].s{0});\n", k);
       if (keeps_index(plan_.outputs[k].reduction) && pairs_ == CudaPairs::All)
         text += fmt::format("if (part[r].k{0} >= 0) sum[r].j{0} = first_j + part[r].k{0} + a.j_offset;\n", k);
@@ -408,7 +408,7 @@ class PairText {
   static bool is_summed(const OutputPlan& output) {
     return output.reduction == Reduction::Sum || output.reduction == Reduction::Weighted;
   }
-  bool any_order() const { return pairs_ != CudaPairs::All; }
+  bool any_order() const { return pairs_ == CudaPairs::Neighbours || pairs_ == CudaPairs::Listed; }
   // `text` about JParticle::number, if the index is needed; with exclusions it always is.
   std::string number_of_j(const std::string& text) const {
     if (loop_.j_number || !any_order()) return loop_.j_number ? text : "";

@@ -6,6 +6,8 @@
 //   i, j                      index in the caller's arrays of a particle that is loaded
 //   staged[k], first_j        j-particles in shared memory; index of the first
 //   self[r]                   index of i itself in the tile; may_be_self: false in a loop over a tile without i itself
+// CudaPairs::Symmetric, in addition to these:
+//   back                      the reactions of the j-particle
 // CudaPairs::Neighbours and Listed, whose j come in any order and are loaded by the frame:
 //   other                     a j-particle in registers; other.number is its index in the caller's array
 //   self[r]                   index of i itself
@@ -29,8 +31,8 @@ using TemplateHoles = std::map<std::string, std::string>;
 
 // The pairs that a frame visits. All: all j, tile by tile, in order. Neighbours: the j that a search finds. Listed: the
 // caller's lists; params are read from the pointer `param`, a j may be shifted as it is loaded, and p is the index of a
-// listed pair.
-enum class CudaPairs : std::uint8_t { All, Neighbours, Listed };
+// listed pair. Symmetric: tiles of j, for pairs that add to both of their particles.
+enum class CudaPairs : std::uint8_t { All, Neighbours, Listed, Symmetric };
 
 struct CudaPairBody {
   std::string uniform;             // nodes of constants and params alone

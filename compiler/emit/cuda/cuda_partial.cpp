@@ -60,7 +60,7 @@ void cuda_partial(const Pipeline& pipeline, const Plan& plan, CudaPairs pairs, T
     if (!output.of_choice) {
       add_member(output.is_whole() ? "index" : "double", fmt::format("acc{}", k),
                  cuda_literal(output.identity(), output.is_whole() ? Type::Index : Type::Double, kScalars));
-      made += fmt::format("part.acc{0} = {1}sum.s{0}{2};\n", k, sum ? "total(" : "", sum ? ")" : "");
+      if (!output.of_j) made += fmt::format("part.acc{0} = {1}sum.s{0}{2};\n", k, sum ? "total(" : "", sum ? ")" : "");
       if (keeps_index(output.reduction)) {
         add_member("double", fmt::format("arg{}", k), "-1.0");
         made += fmt::format("part.arg{0} = (double)sum.j{0};\n", k);

@@ -14,6 +14,7 @@
 #include "compiler/emit/cuda/cuda_neighbours.h"
 #include "compiler/emit/cuda/cuda_pair_body.h"
 #include "compiler/emit/cuda/cuda_particles.h"
+#include "compiler/emit/cuda/cuda_symmetric.h"
 #include "compiler/emit/cuda/cuda_tables.h"
 #include "compiler/emit/cuda/cuda_totals.h"
 #include "compiler/emit/cuda/gpu_facts.h"
@@ -151,6 +152,10 @@ KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neig
     if (std::ranges::any_of(source.fields, &FieldLayout::total))
       source.variants.push_back(cuda_totals(pipeline, plan, options));
   };
+  if (pipeline.first_reaction > 0) {
+    add_cuda_symmetric(source, pipeline, plan, options);
+    return source;
+  }
   if (source.sums_listed_pairs_only()) {
     add_cuda_lists(source, pipeline, plan, options);
     add_index_checks(cuda_pair_body(pipeline, plan, options, CudaPairs::Listed));

@@ -1,0 +1,57 @@
+// Sums over all pairs of one set that compute each pair once (templates/cuda_symmetric.cu.in): one launch for the pairs,
+// one that adds and stores. Tested by tests/numeric/symmetric_test.cpp.
+#pragma once
+#include <string>
+
+#include "runtime/cuda/cuda_kernel.h"
+#include "runtime/cuda/cuda_memory.h"
+#include "runtime/cuda/cuda_method.h"
+#include "runtime/cuda/cuda_pace.h"
+
+namespace nbcc {
+
+// The last argument of the kernels, with the layout that the source declares.
+struct CudaSymmetricArgument {
+  CudaDevicePointer slots = 0;
+  std::int64_t groups = 0, tiles = 0, first_distance = 0;
+};
+
+class CudaSymmetric final : public CudaMethod {
+ public:
+  // All must outlive this object.
+  CudaSymmetric(const CudaKernel& kernel, CudaArguments& arguments, CudaPace& pace)
+      : kernel_(kernel), arguments_(arguments), pace_(pace), slots_(kernel.gpu()) {}
+
+  // Why a sum over so many particles is left to kernels that compute each pair twice; "": it is not. Depends only on
+  // the number of particles, the kernel and the GPU.
+  std::string obstacle(std::int64_t particles) const;
+
+  bool has_room(const SumRequest& request) const override;
+  [[nodiscard]] bool reserve(const SumRequest& request) override;
+  std::size_t bytes_for(const SumRequest& request) const override;
+  std::size_t bytes() const override { return slots_.bytes(); }
+  void retain_for_capture() override { slots_.retain_for_capture(); }
+  void release() override { slots_.release(); }
+  double units(const SumRequest& request) const override { return pairs_of(request); }
+  std::int64_t launches(const SumRequest&) const override { return 2; }
+  bool uses_particle_indices(const SumRequest&) const override { return true; }
+  void run(const CudaRunContext& context, const CudaPiece& piece) override;
+
+ private:
+  // How a number of particles is divided: into `groups` groups of `tiles` tiles.
+  struct Division {
+    LaunchConfig config;
+    std::int64_t groups = 0, tiles = 1;
+    double bytes = 0;  // of all slots
+  };
+  Division divide(std::int64_t particles) const;
+
+  const CudaKernel& kernel_;
+  CudaArguments& arguments_;
+  CudaPace& pace_;
+  const CudaProgram* program_ = nullptr;  // loaded by the last reserve()
+  CudaFunction* store_ = nullptr;
+  CudaBuffer slots_;
+};
+
+}  // namespace nbcc

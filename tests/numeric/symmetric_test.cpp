@@ -1,0 +1,319 @@
+// Sums over all pairs of one set that compute each pair once: against the interpreter and against the sums that compute
+// each pair from both ends, at sizes that fill neither vectors nor tiles nor blocks; and the same bits for any number of
+// threads.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "compiler/passes/reactions.h"
+#include "compiler/source/parse.h"
+#include "tests/support/asked.h"
+#include "tests/support/cpu_run.h"
+#include "tests/support/cuda_shim.h"
+#include "tests/support/on_gpu.h"
+#include "tests/support/random_pipeline.h"
+
+namespace nbcc {
+namespace {
+
+using namespace test;
+
+const std::string kFields =
+    "input_i vec3 xi; input_i vec3 vi; input_i real hi; input_i int ti;\n"
+    "input_j vec3 xj; input_j vec3 vj; input_j real mj; input_j real hj; input_j int tj;\n"
+    "param real eps2 = 0.01; param real rc = 0.7; param real table[4] = {1, 2, 3, 4};\n"
+    "vec3 dx = xj - xi; vec3 dv = vj - vi; real r2 = dot(dx, dx) + eps2; real r = sqrt(r2);\n";
+const std::string kTexts[] = {
+    kFields + "output(sum) vec3 f; f += mj / (r2 * r) * dx;",
+    kFields + "output(sum) vec3 f; output(sum) real p; skip_if(dot(dx, dx) == 0.0);\n"
+              "f += mj / (r2 * r) * (dv - 3 * dot(dx, dv) / r2 * dx); p -= mj / r;",
+    kFields + "output(sum) vec3 f; output(count) int n; skip_if(i_index == j_index || r2 >= rc * rc);\n"
+              "f += (24 / r2 - hi * hj) * dx; n += r2 < 0.4;",
+    kFields + "output(min) real low; output(max) real high; output(sum) int n; output(min) int least;\n"
+              "low = min(low, r2 + hj); high = max(high, r2 * hj); n += ti + 2 * tj; least = min(least, tj - ti + 100);",
+    // Neither odd nor even: both terms are computed.
+    kFields + "output(sum) real s; output(sum) vec3 f; skip_if(i_index < j_index && tj == 1);\n"
+              "s += exp(-r2 / (hi * hi)) + table[tj]; f += (r + mj) * vj + dx;",
+    kFields + "output(sum) double s; output(total) real all; output(sum) complex z;\n"
+              "s += double(mj) * r; all += hj / r2; z += (dx.x + mj * 1i) * r;\nvoid finish() { s = s * hi + real(i_index); }",
+};
+
+OracleInput one_set(std::int64_t n, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> any(-1, 1), size(0.3, 1.2);
+  OracleInput input{.ni = n, .nj = n, .i = {}, .j = {}, .params = {0.01, 0.7, 1, 2, 3, 4}};
+  const auto column = [&](auto draw) {
+    std::vector<double> values(static_cast<std::size_t>(n));
+    for (double& value : values) value = draw();
+    return values;
+  };
+  for (int c = 0; c < 6; ++c) input.i.push_back(column([&] { return std::round(any(random) * 1024) / 1024; }));
+  input.i.push_back(column([&] { return std::round(size(random) * 1024) / 1024; }));
+  input.i.push_back(column([&] { return double(random() % 4); }));
+  input.j = input.i;
+  input.j.insert(input.j.begin() + 6, column([&] { return std::round(size(random) * 1024) / 1024; }));
+  input.i_offset = input.j_offset = 5;
+  return input;
+}
+
+// Partners have the values of i.
+void make_one_set(const Pipeline& pipeline, OracleInput& input) {
+  const std::optional<OneSet> both = with_reactions(pipeline);
+  for (const auto& [of_i, of_j] : both->partners)
+    for (int c = 0; c < pipeline.find(of_i)->components(); ++c)
+      input.j[std::size_t(pipeline.find(of_j)->first + c)] = input.i[std::size_t(pipeline.find(of_i)->first + c)];
+}
+
+using Build = std::function<KernelSource(const Pipeline&, const Options&)>;
+
+CpuRun::Columns run_both(const std::shared_ptr<const Kernel>& kernel, const OracleInput& input, SymmetricChoice choice,
+                 const CudaGpu* arrays_on = nullptr) {
+  KernelRunChoice how;
+  how.arrays_on = arrays_on;
+  how.one_set = true;
+  how.prepare = [choice](SumState& sum) {
+    sum.set_symmetric(choice);
+    sum.set_pairs(PairChoice::All);
+  };
+  how.after = [&](SumState& sum) {
+    EXPECT_EQ(sum.method(), choice == SymmetricChoice::Off ? "all pairs" : "symmetric") << sum.statistics().reason;
+  };
+  return run_kernel(kernel, input, how);
+}
+
+void expect_both_ends(KernelDevice& device, const Build& build, const std::vector<std::int64_t>& sizes,
+                      const CudaGpu* arrays_on = nullptr) {
+  for (std::size_t t = 0; t < std::size(kTexts); ++t) {
+    const Pipeline pipeline = parse({"symmetric.pipe", kTexts[t]});
+    for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double}) {
+      const Options options{precision, t % 2 == 0 ? Math::Fast : Math::Precise, RootMode::Refined};
+      const auto kernel = device.load(build(pipeline, options));
+      for (const std::int64_t n : sizes) {
+        const OracleInput input = one_set(n, t);
+        const Expectation expected = random_pipeline_expectation(pipeline, input, precision);
+        const CpuRun::Columns got = run_both(kernel, input, SymmetricChoice::Always, arrays_on);
+        EXPECT_EQ(random_pipeline_difference(pipeline, got, expected), "") << kTexts[t] << "\n" << n << " particles";
+      }
+    }
+  }
+}
+
+TEST(SymmetricOnCpu, AgreesWithTheInterpreter) {
+  for (const Isa isa : runnable_isas()) {
+    CpuDevice device(2, isa, cpu_toolchain(), "", "");
+    expect_both_ends(device, [isa](const Pipeline& p, const Options& o) { return build_cpu_kernel(p, o, isa, ""); },
+                     {1, 2, 17, 255, 256, 257, 700});
+  }
+}
+
+TEST(SymmetricOnShim, AgreesWithTheInterpreter) {
+  CudaShim shim;
+  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
+  expect_both_ends(device, [](const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); },
+                   {1, 33, 511, 1100});
+}
+
+// A kernel whose symmetric form may use so much memory for slots that its groups have several tiles.
+KernelSource with_large_groups(KernelSource source, std::int64_t most_bytes) {
+  source.symmetric = [make = source.symmetric, most_bytes] {
+    SymmetricKernel made = make();
+    KernelSource changed = *made.source;
+    for (KernelVariant& variant : changed.variants) variant.most_bytes = most_bytes;
+    made.source = std::make_shared<const KernelSource>(std::move(changed));
+    return made;
+  };
+  return source;
+}
+
+// Odd and even numbers of groups of several tiles, also where the last group is shorter.
+void expect_groups(KernelDevice& device, const std::vector<std::int64_t>& sizes, std::int64_t bytes_of_particle) {
+  const Pipeline pipeline = parse({"symmetric.pipe", kTexts[1]});
+  for (const std::int64_t n : sizes) {
+    const auto kernel =
+        device.load(with_large_groups(build_cuda_kernel(pipeline, {Precision::Double}, ""), n * bytes_of_particle));
+    const OracleInput input = one_set(n, 3);
+    const Expectation expected = random_pipeline_expectation(pipeline, input, Precision::Double);
+    EXPECT_EQ(random_pipeline_difference(pipeline, run_both(kernel, input, SymmetricChoice::Always), expected), "")
+        << n << " particles";
+  }
+}
+
+TEST(SymmetricOnShim, GroupsTilesWhereSlotsWouldTakeTooMuchMemory) {
+  CudaShim shim;
+  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
+  for (const int slots : {2, 3, 4}) expect_groups(device, {1500, 2600}, slots * 4 * 8);
+}
+
+// Pipelines whose outputs can be reversed; both forms of a kernel, wherever i and j are one set.
+void expect_random_pipelines(KernelDevice& device, const Build& build, int first, int last, std::int64_t n) {
+  int tried = 0;
+  for (int seed = first; seed < last; ++seed) {
+    const std::string text = random_pipeline_text(std::uint64_t(seed));
+    const Pipeline pipeline = parse({"random.pipe", text});
+    if (!with_reactions(without_totals(pipeline))) continue;
+    ++tried;
+    const auto precision = Precision(seed % 3);
+    OracleInput input = random_pipeline_input(pipeline, n, n, std::uint64_t(seed));
+    make_one_set(without_totals(pipeline), input);
+    input.i_offset = input.j_offset;
+    const auto kernel =
+        device.load(build(pipeline, {precision, seed % 2 ? Math::Fast : Math::Precise, RootMode::Refined}));
+    const Expectation expected = random_pipeline_expectation(pipeline, input, precision);
+    const auto got = run_both(kernel, input, SymmetricChoice::Always);
+    EXPECT_EQ(random_pipeline_difference(pipeline, got, expected), "") << "seed " << seed << "\n" << text;
+  }
+  EXPECT_GT(tried, (last - first) / 10);
+}
+
+TEST(SymmetricOnCpu, RandomPipelinesAgreeWithTheInterpreter) {
+  for (const Isa isa : runnable_isas()) {
+    CpuDevice device(1, isa, cpu_toolchain(), "", "");
+    const int first = 5000 + 100 * int(isa);
+    expect_random_pipelines(
+        device, [isa](const Pipeline& p, const Options& o) { return build_cpu_kernel(p, o, isa, ""); }, first,
+        first + 60, 301);
+  }
+}
+
+TEST(SymmetricOnShim, RandomPipelinesAgreeWithTheInterpreter) {
+  CudaShim shim;
+  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
+  expect_random_pipelines(
+      device, [](const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); }, 6000, 6040, 150);
+}
+
+TEST(SymmetricOnCpu, HasTheSameBitsForAnyNumberOfThreads) {
+  const Pipeline pipeline = parse({"symmetric.pipe", kTexts[1]});
+  const OracleInput input = one_set(5003, 7);
+  CpuRun::Columns first;
+  for (const int threads : {1, 2, 3, 8}) {
+    CpuDevice device(threads, detect_isa(), cpu_toolchain(), "", "");
+    const auto kernel = device.load(build_cpu_kernel(pipeline, {}, detect_isa(), ""));
+    for (int run = 0; run < 3; ++run) {
+      CpuRun::Columns now = run_both(kernel, input, SymmetricChoice::Always);
+      if (first.empty()) first = now;
+      for (std::size_t c = 0; c < now.size(); ++c)
+        EXPECT_EQ(std::memcmp(now[c].data(), first[c].data(), now[c].size() * sizeof(double)), 0) << threads;
+    }
+  }
+}
+
+// Momentum: what j adds to i and i adds to j is computed once, and added to both.
+TEST(SymmetricOnCpu, ForcesOfAllPairsCancel) {
+  const Pipeline pipeline = parse({"symmetric.pipe", kFields + "output(sum) vec3 f; f += hi * hj / (r2 * r) * dx;"});
+  CpuDevice device(2, detect_isa(), cpu_toolchain(), "", "");
+  for (const Precision precision : {Precision::Single, Precision::Double}) {
+    const auto kernel = device.load(build_cpu_kernel(pipeline, {precision}, detect_isa(), ""));
+    const auto force = run_both(kernel, one_set(4096, 2), SymmetricChoice::Always);
+    for (const auto& component : force) {
+      double net = 0, size = 0;
+      for (const double f : component) net += f, size += std::fabs(f);
+      EXPECT_LT(std::fabs(net), size * (precision == Precision::Single ? 0x1p-23 : 0x1p-52));
+    }
+  }
+}
+
+TEST(SymmetricOnCpu, IsLeftToAllPairsWhereItCannotBe) {
+  const Pipeline pipeline = parse({"symmetric.pipe", kTexts[0]});
+  CpuDevice device(1, detect_isa(), cpu_toolchain(), "", "");
+  const auto kernel = device.load(build_cpu_kernel(pipeline, {}, detect_isa(), ""));
+  const OracleInput input = one_set(300, 1);
+  const auto reason = [&](KernelRunChoice how, const std::function<void(SumState&)>& prepare = {}) {
+    std::string found;
+    how.prepare = [&](SumState& sum) {
+      if (prepare) return prepare(sum);
+      sum.set_symmetric(SymmetricChoice::Always);
+    };
+    how.after = [&](SumState& sum) { found = sum.statistics().reason; };
+    run_kernel(kernel, input, how);
+    return found;
+  };
+  const auto expect = [](const std::string& text, const std::string& part) {
+    EXPECT_NE(text.find("symmetric: " + part), std::string::npos) << text;
+  };
+  expect(reason({.one_set = false}), "i and j are two sets");
+  expect(reason({.begin = 1, .one_set = true}), "some i are chosen");
+  expect(reason({.one_set = true}, [](SumState& sum) { sum.set_symmetric(SymmetricChoice::Off); }), "symmetric = off");
+  expect(reason({.one_set = true}, [](SumState&) {}), "there are fewer than 4096 particles");
+  expect(reason({.parts = {{0, 100}, {100, 300}}}), "the j come in parts");
+  const std::vector<std::int64_t> none(301, 0);
+  expect(reason({.one_set = true},
+                [&](SumState& sum) {
+                  sum.set_symmetric(SymmetricChoice::Always);
+                  sum.set_exclusions(300, none.data(), 0, none.data());
+                }),
+         "pairs are excluded");
+  const auto chooses = device.load(build_cpu_kernel(
+      parse({"near.pipe", kFields + "output(argmin) index near; near = argmin(near, r2);"}), {}, detect_isa(), ""));
+  run_kernel(chooses, input, {.prepare = [](SumState& sum) {
+                                sum.set_symmetric(SymmetricChoice::Always);
+                                sum.set_pairs(PairChoice::All);
+                              },
+                              .after =
+                                  [&](SumState& sum) {
+                                    expect(sum.statistics().reason, "an output keeps more than a sum or an extreme");
+                                  },
+                              .one_set = true});
+}
+
+TEST(SymmetricOnCpu, CanBeInterrupted) {
+  const Pipeline pipeline = parse({"symmetric.pipe", kTexts[0]});
+  for (const int threads : {1, 4}) {
+    CpuDevice device(threads, detect_isa(), cpu_toolchain(), "", "");
+    const auto kernel = device.load(build_cpu_kernel(pipeline, {}, detect_isa(), ""));
+    SumState sum(kernel);
+    std::vector<double> x(3 * 6000, 0.5), v(x), m(6000, 1.0), f(3 * 6000, -7.0);
+    std::vector<int> t(6000, 1);
+    const auto of = [](auto& values, int components, Element element) {
+      const std::int64_t bytes = sizeof values[0];
+      return ArrayView{values.data(), element, std::int64_t(values.size()) / components, bytes * components, bytes};
+    };
+    for (const char* name : {"xi", "xj"}) sum.bind(name, of(x, 3, Element::Double));
+    for (const char* name : {"vi", "vj"}) sum.bind(name, of(v, 3, Element::Double));
+    for (const char* name : {"hi", "hj", "mj"}) sum.bind(name, of(m, 1, Element::Double));
+    for (const char* name : {"ti", "tj"}) sum.bind(name, of(t, 1, Element::Int32));
+    sum.bind("f", of(f, 3, Element::Double));
+    sum.set_symmetric(SymmetricChoice::Always);
+    Asked asked(3);
+    RunChoice choice;
+    choice.progress = &asked.progress;
+    EXPECT_THROW(sum.run(choice), Interrupted);
+    EXPECT_EQ(f, std::vector<double>(3 * 6000, -7.0));
+    Asked all;
+    choice.progress = &all.progress;
+    sum.run(choice);
+    EXPECT_EQ(sum.method(), "symmetric");
+    EXPECT_EQ(f[17], 0);
+    EXPECT_NEAR(all.fractions.back(), 1, 0.3);
+  }
+}
+
+class SymmetricOnGpu : public OnGpu {};
+
+TEST_F(SymmetricOnGpu, AgreesWithTheInterpreter) {
+  const auto build = [](const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); };
+  expect_both_ends(*device_, build, {1, 33, 1025, 3000});
+  expect_both_ends(*device_, build, {1025}, &gpu());
+  for (const int slots : {2, 3, 4}) expect_groups(*device_, {1500, 2600, 9000}, slots * 4 * 8);
+}
+
+TEST_F(SymmetricOnGpu, RandomPipelinesAgreeWithTheInterpreter) {
+  expect_random_pipelines(
+      *device_, [](const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); }, 7000, 7120, 700);
+}
+
+TEST_F(SymmetricOnGpu, HasTheSameBitsInEachRun) {
+  const Pipeline pipeline = parse({"symmetric.pipe", kTexts[1]});
+  const auto kernel = device_->load(build_cuda_kernel(pipeline, {}, ""));
+  const OracleInput input = one_set(60'001, 7);
+  const auto first = run_both(kernel, input, SymmetricChoice::Auto, &gpu());
+  for (int run = 0; run < 5; ++run) EXPECT_EQ(run_both(kernel, input, SymmetricChoice::Auto, &gpu()), first);
+}
+
+}  // namespace
+}  // namespace nbcc
