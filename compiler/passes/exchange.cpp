@@ -42,10 +42,12 @@ Exchange::Signed Exchange::copy(const Node& node) {
   return {make(node, args), false};
 }
 
-// True if the target already has the node. Otherwise the node is added, and may stay unused.
 bool Exchange::is_in_target(Op op, Type type, NodeId a, NodeId b) {
-  const NodeId before = to_.size();
-  return to_.make(op, type, {a, b, kNone}) < before;
+  for (; known_end_ < to_.size(); ++known_end_) {
+    const Node& node = to_[known_end_];
+    if (arity(node.op) == 2) known_.emplace(node.op, node.type, node.args[0], node.args[1]);
+  }
+  return known_.contains({op, type, a, b});
 }
 
 Exchange::Signed Exchange::copy_signed(const Node& node) {
@@ -66,6 +68,17 @@ Exchange::Signed Exchange::copy_signed(const Node& node) {
     case Op::Mul:
     case Op::Div:
       return {of(arg(0).id, arg(1).id), arg(0).negative != arg(1).negative};
+    case Op::Select: {
+      // 0 has either sign.
+      const auto is_zero = [&](int k) { return to_.is_constant(arg(k).id, 0); };
+      if ((arg(1).negative || is_zero(1)) && (arg(2).negative || is_zero(2)) && !(is_zero(1) && is_zero(2)))
+        return {of(plain(arg(0)), arg(1).id, arg(2).id), true};
+      break;
+    }
+    case Op::Sin:
+    case Op::Tan:
+    case Op::Erf:
+    case Op::Tanh:
     case Op::Rint:
     case Op::Round:
     case Op::Trunc:

@@ -2,7 +2,9 @@
 // for pipelines with reactions. Part of adjoint.cpp and reactions.cpp.
 #pragma once
 #include <functional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "compiler/ir/ir.h"
@@ -70,6 +72,9 @@ class Exchange {
   Leaf leaf_;
   bool signs_;
   std::vector<Signed> done_;
+  // The binary nodes of the target, as far as is_in_target() has seen them.
+  std::set<std::tuple<Op, Type, NodeId, NodeId>> known_;
+  NodeId known_end_ = 0;
 };
 
 // Maps each input of the first pipeline to a field of the adjoint pipeline.

@@ -12,7 +12,7 @@ namespace nbcc {
 namespace {
 
 // Small blocks let more threads work on few particles; large blocks add to the rows of results less often.
-constexpr std::int64_t kBlocks = 32, kSmallest = 256, kLargest = 1024;
+constexpr std::int64_t kBlocks = 48, kSmallest = 128, kLargest = 1024;
 
 std::int64_t size_of_blocks(const KernelSource& source, std::int64_t particles) {
   const std::int64_t most = std::min<std::int64_t>(kLargest, source.tile);

@@ -39,7 +39,7 @@ TEST(PairRounds, HaveEveryPairOnceAndEachBlockOnceInARound) {
 std::vector<std::vector<std::int64_t>> partners(int threads, std::int64_t blocks) {
   ThreadPool pool(threads);
   PairRounds rounds(blocks);
-  std::vector<std::vector<std::int64_t>> met(std::size_t(blocks), std::vector<std::int64_t>());
+  std::vector<std::vector<std::int64_t>> met(static_cast<std::size_t>(blocks));
   pool.parallel_for(rounds.items(), [&](std::int64_t item) {
     rounds.work(item, [&](PairRounds::Pair pair) {
       met[std::size_t(pair.i)].push_back(pair.j);  // no other thread has these blocks

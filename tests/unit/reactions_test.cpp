@@ -60,10 +60,10 @@ constexpr Proof kProofs[] = {
     {"s even, f odd", "s += mj * mj; f += hj * dx;"},
     {"s odd, f odd", "s += mj * dx.z / r; f += hi * mj * dx;"},
     {"s even, f odd", "s += mj * exp(-r * r / rc); f += (mj * dv - mj * dot(dx, dv) * dx) / r;"},
-    {"s even, f odd", "s -= mi * mj * r - 2 * mi * mj; f -= mi * mj * (exp(-r2 * 2) + r) * dx;"},
+    {"s even, f odd", "s -= mi * mj * r - 2 * (mi * mj); f -= mi * mj * (exp(-r2 * 2) + r) * dx;"},
     // Near misses.
-    {"s neither, f neither", "s += dot(dx, vj); f += vj;"},
-    {"s even, f neither", "s += r; f += vj * r;"},
+    {"s neither, f even", "s += dot(dx, vj); f += vj;"},
+    {"s even, f neither", "s += r; f += vj * r + 2 * vi * r;"},
     {"s even, f neither", "s += 1; f += dx + vi;"},
     {"s even, f neither", "s += 1; f += (dot(dx, vi) / r2) * dx;"},
     {"s even, f neither", "s += 1; f += dx + mj * dv * dv.x;"},
@@ -90,7 +90,7 @@ constexpr Proof kProofs[] = {
     {"s even, f neither", "s += 1; f += 2 * xj - xi;"},
     {"s even, f neither", "s += 1; f += vec3(dx.x, dx.y, r);"},
     {"s neither, f neither", "real p = mi / (hi * hi) + mj / hj; s += p; f -= mj * p * dx;"},
-    {"s neither, f neither", "if (ti == 1) { s += 1; f += dx; } else { s += 2; f += 2 * dx; }"},
+    {"s even, f neither", "if (ti == 1) { s += 1; f += dx; } else { s += 2; f += 2 * dx; }"},
     {"s even, f neither", "s += 1; f += (dot(dx, dv) > 0 ? 1.0 : dx.x) * dx;"},
 };
 
@@ -104,7 +104,7 @@ TEST(Reactions, OfExtremesAndCounts) {
                                  "input_i vec3 xi; input_j vec3 xj; input_j real mj; output(min) real near;\n"
                                  "output(argmin) index who; output(count) int n; output(max) real heavy;\n"
                                  "vec3 dx = xj - xi; near = min(near, dot(dx, dx)); who = argmin(who, dot(dx, dx));\n"
-                                 "n += 1; heavy = max(heavy, mj + dot(dx, dx));"})),
+                                 "n += dot(dx, dx) < 1; heavy = max(heavy, mj + dot(dx, dx));"})),
             "near even, who neither, n even, heavy neither");
 }
 

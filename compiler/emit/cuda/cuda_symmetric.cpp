@@ -16,7 +16,11 @@ namespace nbcc {
 namespace {
 
 // Registers of a thread for its i-particles; the rest is for the j-particle, its reactions and the pair.
-constexpr int kRegistersOfI = 68;
+constexpr int kRegistersOfI = 160;
+// Statements of the unrolled loop.
+constexpr int longest_loop(Precision precision) {
+  return precision == Precision::Single ? 1600 : precision == Precision::Mixed ? 1000 : 500;
+}
 
 // The first configuration is for many particles, the second, with smaller tiles, for few.
 std::vector<LaunchConfig> launches_of(const CudaNeeds& needs) {
@@ -24,9 +28,9 @@ std::vector<LaunchConfig> launches_of(const CudaNeeds& needs) {
   const int of_i = needs.i_words + words * needs.accumulators / 2;
   LaunchConfig many{128, 8, 128, 4, 1};
   while (many.i_per_thread > 1 && many.i_per_thread * of_i > kRegistersOfI) many.i_per_thread /= 2;
-  while (many.unroll > 1 && many.unroll * many.i_per_thread * needs.written > 2048) many.unroll /= 2;
+  while (many.unroll > 1 && many.unroll * many.i_per_thread * needs.written > longest_loop(needs.precision))
+    many.unroll /= 2;
   LaunchConfig few = many;
-  many.threads = many.j_tile = many.i_per_thread < 8 ? 256 : 128;
   few.i_per_thread = std::min(few.i_per_thread, 4);
   return {many, few};
 }
