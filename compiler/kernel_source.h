@@ -220,7 +220,7 @@ struct KernelSource {
   std::function<FarKernels(Precision at_least)> far_kernels;
   // Makes the kernel for one set; null in compiled libraries. It always makes the same one.
   std::function<SymmetricKernel()> symmetric;
-  int first_reaction = 0;   // the terms of output components from here on are added to j; 0: to i, as all others
+  int first_reaction = 0;  // the terms of output components from here on are added to j; 0: to i, as all others
   std::vector<int> lines;  // [node] line of the pipeline's text that made the node; 0: none
   double operations = 0;   // per interaction: as stated by #pragma flops, else as counted
   // CUDA only:

@@ -1,6 +1,6 @@
-// The frame of a sum over all pairs of one set that computes each pair once, around the body of one interaction: vectors
-// of j meet kBlock single i. The reactions of a block of j are summed in working precision, over 128 i, and added in
-// double. Blocks of i and j are as long as kTermsPerTile vectors at most.
+// The frame of a sum over all pairs of one set that computes each pair once, around the body of one interaction:
+// vectors of j meet kBlock single i. The reactions of a block of j are summed in working precision, over 128 i, and
+// added in double. Blocks of i and j are as long as kTermsPerTile vectors at most.
 #pragma once
 #include "bench/hand_written/sum.h"
 

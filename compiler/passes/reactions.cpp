@@ -13,7 +13,8 @@ namespace {
 InputMap map_of_one_set(const Pipeline& pipeline) { return {pipeline, {}, {}, AdjointSide::OneSet}; }
 
 bool can_be_reversed(Reduction reduction) {
-  return reduction == Reduction::Sum || reduction == Reduction::Count || reduction == Reduction::Min || reduction == Reduction::Max;
+  return reduction == Reduction::Sum || reduction == Reduction::Count || reduction == Reduction::Min ||
+         reduction == Reduction::Max;
 }
 
 // A value as sign * factors * core; each factor depends on one particle.

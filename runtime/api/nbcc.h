@@ -187,8 +187,8 @@ NBCC_API const char* nbcc_library_text(const char* name); /* [jit] */
 NBCC_API nbcc_status nbcc_check_text(const char* text, const char* name, nbcc_report** report,
                                      nbcc_error** error); /* [jit] */
 /* The output of a compilation stage: "ir", "optimized" (for the CPU), "cpu", "cpu-symmetric", "asm", "cuda",
- * "cuda-search", "cuda-lists", "cuda-pairs", "cuda-symmetric". isa: null means the best that this machine supports. options may be null. The diagnostics
- * are the warnings. */
+ * "cuda-search", "cuda-lists", "cuda-pairs", "cuda-symmetric". isa: null means the best that this machine supports.
+ * options may be null. The diagnostics are the warnings. */
 NBCC_API nbcc_status nbcc_emit_text(const char* text, const char* name, const char* stage,
                                     const nbcc_pipeline_options* options, const char* isa, nbcc_report** report,
                                     nbcc_error** error); /* [jit] */

@@ -21,8 +21,8 @@ class PairRounds {
 
   // The number of items; some items are empty. Threads must take items in rising order.
   std::int64_t items() const { return blocks_ + (even_ - 1) * (even_ / 2); }
-  // Waits until the item's blocks have finished their earlier rounds, calls body(pair), and marks the round as finished.
-  // If the body of any item throws, the others that wait return without a call.
+  // Waits until the item's blocks have finished their earlier rounds, calls body(pair), and marks the round as
+  // finished. If the body of any item throws, the others that wait return without a call.
   void work(std::int64_t item, const std::function<void(Pair)>& body);
 
   // The pair of an item; j = blocks(): none, an empty item.

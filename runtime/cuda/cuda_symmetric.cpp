@@ -40,9 +40,7 @@ std::string CudaSymmetric::obstacle(std::int64_t particles) const {
                             : "there are too few particles to occupy the GPU";
 }
 
-std::size_t CudaSymmetric::bytes_for(const SumRequest& request) const {
-  return std::size_t(divide(request.ni).bytes);
-}
+std::size_t CudaSymmetric::bytes_for(const SumRequest& request) const { return std::size_t(divide(request.ni).bytes); }
 
 bool CudaSymmetric::has_room(const SumRequest& request) const {
   const Division division = divide(request.ni);
@@ -66,8 +64,8 @@ void CudaSymmetric::run(const CudaRunContext& context, const CudaPiece& piece) {
   CudaSymmetricArgument argument{slots_.data(), division.groups, division.tiles, 0};
   void* arguments[] = {arguments_.data(), &argument};
   const double pairs = units(context.request);
-  const double whole = pairs / 2 * slots_per_pair(kernel_.source, gpu.rates()) /
-                       (kStatementsPerCycle * gpu.cycles_per_second());
+  const double whole =
+      pairs / 2 * slots_per_pair(kernel_.source, gpu.rates()) / (kStatementsPerCycle * gpu.cycles_per_second());
   const std::int64_t distances = division.groups / 2 + 1;
   const auto slices = std::int64_t(pace_.is_active() ? std::ceil(whole / CudaPace::kMaxLaunchSeconds) : 1);
   const std::int64_t step = std::max<std::int64_t>(1, ceil_div(distances, std::max<std::int64_t>(slices, 1)));

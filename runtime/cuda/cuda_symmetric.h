@@ -1,5 +1,5 @@
-// Sums over all pairs of one set that compute each pair once (templates/cuda_symmetric.cu.in): one launch for the pairs,
-// one that adds and stores. Tested by tests/numeric/symmetric_test.cpp.
+// Sums over all pairs of one set that compute each pair once (templates/cuda_symmetric.cu.in): one launch for the
+// pairs, one that adds and stores. Tested by tests/numeric/symmetric_test.cpp.
 #pragma once
 #include <string>
 

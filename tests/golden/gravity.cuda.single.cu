@@ -356,8 +356,8 @@ extern "C" __global__ void __launch_bounds__(NBCC_THREADS, kResidentBlocks)
           const float t11 = fmaf(t7, t7, t10);
           const float t12 = fmaf(t6, t6, t11);
           const float t14 = rsqrt_estimate(t12);
-          const float t15 = t13 * t14;
-          const float t16 = t14 * t14;
+          const float t15 = t14 * t14;
+          const float t16 = t13 * t14;
           const float t17 = t15 * t16;
           part[r].s0 = fmaf(t6, t17, part[r].s0);
           part[r].s1 = fmaf(t7, t17, part[r].s1);
@@ -388,8 +388,8 @@ extern "C" __global__ void __launch_bounds__(NBCC_THREADS, kResidentBlocks)
           const float t11 = fmaf(t7, t7, t10);
           const float t12 = fmaf(t6, t6, t11);
           const float t14 = rsqrt_estimate(t12);
-          const float t15 = t13 * t14;
-          const float t16 = t14 * t14;
+          const float t15 = t14 * t14;
+          const float t16 = t13 * t14;
           const float t17 = t15 * t16;
           part[r].s0 = fmaf(t6, t17, part[r].s0);
           part[r].s1 = fmaf(t7, t17, part[r].s1);

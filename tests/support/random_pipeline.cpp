@@ -434,7 +434,8 @@ class PipelineAuthor {
   void finish_real(const OutputField& output) {
     std::vector<std::string> counts;
     for (const OutputField& other : outputs_)
-      if (!other.total && other.bins == 0 && (other.type == "int" || other.type == "index")) counts.push_back(other.one());
+      if (!other.total && other.bins == 0 && (other.type == "int" || other.type == "index"))
+        counts.push_back(other.one());
     const bool scalar = output.width == 1 && output.type == "real";
     if (scalar && !counts.empty() && random_.chance(60)) {
       text_.line("{0} = {0} + 0.001 * real({1});", output.name, random_.pick(counts));

@@ -124,8 +124,8 @@ OracleInput one_set(const Pipeline& both, const std::vector<std::string>& given,
   return made;
 }
 
-// The interpreter adds reactions to i, as it does with all terms: the sum over i of the reactions of j is then that over
-// the pairs (i, j) of what i adds to j. So both sums over all particles must agree.
+// The interpreter adds reactions to i, as it does with all terms: the sum over i of the reactions of j is then that
+// over the pairs (i, j) of what i adds to j. So both sums over all particles must agree.
 TEST(Reactions, AreWhatIAddsToJ) {
   std::mt19937_64 random(5);
   std::uniform_real_distribution<double> any(-1, 1), size(0.2, 1.2);

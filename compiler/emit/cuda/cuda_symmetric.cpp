@@ -54,9 +54,8 @@ void add_cuda_symmetric(KernelSource& source, const Pipeline& pipeline, Plan pla
     holes[fmt::format("load_{}", side)] += fmt::format("set_bits(all.acc{}, at[{} * stride]);\n", k, number);
     ++number;
     if (!output.of_j) continue;
-    holes["reaction_members"] +=
-        fmt::format("{} s{} = {};\n", cuda_type(output.type, scalars), k,
-                    output.reduction == Reduction::Sum ? "0" : cuda_initial(output, scalars));
+    holes["reaction_members"] += fmt::format("{} s{} = {};\n", cuda_type(output.type, scalars), k,
+                                             output.reduction == Reduction::Sum ? "0" : cuda_initial(output, scalars));
     holes["move_reactions"] += fmt::format("back.s{0} = __shfl_sync(~0u, back.s{0}, from);\n", k);
     holes["partial_of_reactions"] += fmt::format("part.acc{0} = back.s{0};\n", k);
   }
