@@ -3,7 +3,7 @@
 
     rates_chart.py [--check]     --check writes nothing, and fails where the file is not what the tables give
 
-The rates of nbcc are the row "generated, G/s" of the table "gravity, single", those of the others the columns of the table
+The rates of nbcc are the rows "generated, G/s" and "generated, each pair once, G/s" of the table "gravity, single", those of the others the columns of the table
 under "Beside others on one H200".
 """
 import math
@@ -14,6 +14,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TABLES, CHART = ROOT / "bench" / "RESULTS.md", ROOT / "docs" / "pictures" / "rates.svg"
 
+# Row of the table of nbcc, label in the picture, class of its style.
+OWN = [("generated, G/s", "nbcc", "nbcc"), ("generated, each pair once, G/s", "nbcc, each pair once", "own-once")]
 # Column of the table, label in the picture, class of its style.
 OTHERS = [
     ("by hand: each pair once", "by hand, each pair once", "once"),
@@ -33,12 +35,13 @@ STYLE = """
   .card { fill: #ffffff; stroke: #d0d7de } text { fill: #24292f; font: 13px sans-serif } .title { font-size: 15px; font-weight: bold }
   .nbcc-text { font-weight: bold } .grid { stroke: #d8dee4 } .leader { stroke: #8c959f; stroke-dasharray: 2 3 }
   .line { fill: none; stroke-width: 2 } .nbcc { stroke: #cf222e; stroke-width: 3.5 } .nbcc-dot { fill: #cf222e } .nbcc-text { fill: #cf222e }
+  .own-once { stroke: #cf222e; stroke-width: 3.5; stroke-dasharray: 8 4 } .own-once-dot { fill: #cf222e }
   .hand { stroke: #0550ae } .hand-dot { fill: #0550ae } .once { stroke: #0550ae; stroke-dasharray: 7 4 } .once-dot { fill: #0550ae }
   .plain { stroke: #1a7f37 } .plain-dot { fill: #1a7f37 } .nvidia { stroke: #8250df } .nvidia-dot { fill: #8250df }
   .keops { stroke: #9a6700 } .keops-dot { fill: #9a6700 } .openmm-dot { fill: #57606a }
   @media (prefers-color-scheme: dark) {
     .card { fill: #0d1117; stroke: #30363d } text { fill: #e6edf3 } .grid { stroke: #2b323b } .leader { stroke: #8b949e }
-    .nbcc { stroke: #ff7b72 } .nbcc-dot, .nbcc-text { fill: #ff7b72 }
+    .nbcc, .own-once { stroke: #ff7b72 } .nbcc-dot, .own-once-dot, .nbcc-text { fill: #ff7b72 }
     .hand, .once { stroke: #79c0ff } .hand-dot, .once-dot { fill: #79c0ff } .plain { stroke: #56d364 } .plain-dot { fill: #56d364 }
     .nvidia { stroke: #d2a8ff } .nvidia-dot { fill: #d2a8ff } .keops { stroke: #e3b341 } .keops-dot { fill: #e3b341 }
     .openmm-dot { fill: #b1bac4 }
@@ -61,10 +64,12 @@ def rows_after(text, mark):
 
 
 def series(text):
-    """Label, style and points of each line; the first is nbcc's."""
+    """Label, style and points of each line; the first two are nbcc's."""
     own = rows_after(text, "\n| gravity, single |")
-    rates = next(row for row in own if row[0] == "generated, G/s")
-    lines = [("nbcc", "nbcc", [(int(n), float(rate)) for n, rate in zip(own[0][1:], rates[1:])])]
+    lines = []
+    for name, label, style in OWN:
+        rates = next(row for row in own if row[0] == name)
+        lines.append((label, style, [(int(n), float(rate)) for n, rate in zip(own[0][1:], rates[1:]) if rate]))
     head, *rows = rows_after(text, "**Beside others on one H200.**")
     for column, label, style in [*OTHERS, POINT]:
         k = head.index(column)
@@ -131,7 +136,7 @@ def picture(lines):
         end = y_of(through[-1][1])
         parts.append(f'<path class="leader" d="M{RIGHT + 5} {end:.1f}L{RIGHT + 24} {y:.1f}"/>')
         parts.append(f'<circle class="{name}-dot" cx="{RIGHT + 31}" cy="{y:.1f}" r="3.2"/>')
-        parts.append(text_at(RIGHT + 40, y + 4.5, f"{words}: {through[-1][1]:.0f}", "nbcc-text" if name == "nbcc" else ""))
+        parts.append(text_at(RIGHT + 40, y + 4.5, f"{words}: {through[-1][1]:.0f}", "nbcc-text" if name in ("nbcc", "own-once") else ""))
     (n, rate), = points
     x, y = x_of(n), y_of(rate)
     parts += [f'<path class="leader" d="M{x:.1f} {y:.1f}L{x + 90:.1f} {y + 128:.1f}"/>',

@@ -24,7 +24,6 @@ class CudaGroupKernel final : public Kernel {
   }
 
   std::shared_ptr<const Kernel> load(const KernelSource& other) const override {
-    if (other.first_reaction > 0) return nullptr;  // the terms of a pair would be on two GPUs
     std::vector<std::shared_ptr<const Kernel>> loaded;
     for (const auto& member : members_) loaded.push_back(member->load(other));
     return std::make_shared<CudaGroupKernel>(std::move(loaded), shares_small_sums_);

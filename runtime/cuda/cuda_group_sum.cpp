@@ -42,7 +42,10 @@ CudaGroupSummation::CudaGroupSummation(const std::vector<const CudaKernel*>& ker
   for (const CudaKernel* kernel : kernels) members_.push_back(std::make_unique<Member>(*kernel));
   // All GPUs have the same pair methods, since all GPUs of a group are of one model.
   for (const PairMethod& of_one : first().methods()) {
-    const Cut cut = of_one.searches ? Cut::Search : of_one.name == "all pairs" ? Cut::Ranges : Cut::Groups;
+    const Cut cut = of_one.searches              ? Cut::Search
+                    : of_one.name == "all pairs" ? Cut::Ranges
+                    : of_one.name == "symmetric" ? Cut::Distances
+                                                 : Cut::Groups;
     const SharedMethod shared{methods_.size(), cut};
     PairMethod& method = methods_.emplace_back(of_one);
     method.work = [this, shared](const SumRequest& request) { return work(request, shared); };
@@ -115,7 +118,7 @@ bool CudaGroupSummation::outputs_touch_inputs(const SumRequest& request) const {
 double CudaGroupSummation::seconds_of_copies(const SumRequest& request, Cut cut) const {
   const auto others = double(members_.size() - 1);
   double bytes = double(copied_bytes(source_, request.views)) * others;
-  if (cut == Cut::Search) bytes += double(request.i_count * source_.outputs * 4) * others / (others + 1);
+  if (has_buffers(cut)) bytes += first().buffer_bytes(request) * others / (others + 1);
   return kSharingSeconds + bytes / kBytesPerSecond;
 }
 
@@ -298,7 +301,7 @@ void CudaGroupSummation::run_from(std::size_t owner_index, const SumRequest& req
   try {
     copy_inputs(owner_index, request, to_owner, shares);
     run_shares(shares, method, in_threads);
-    if (method.cut == Cut::Search) send_buffer_ranges(owner_index, shares);
+    if (has_buffers(method.cut)) send_buffer_ranges(owner_index, shares);
     for (const auto& member : members_) {
       if (member.get() == &owner) continue;
       {
@@ -318,10 +321,10 @@ void CudaGroupSummation::run_from(std::size_t owner_index, const SumRequest& req
       });
     throw;
   }
-  if (method.cut == Cut::Search && owner.sum.buffer_range(shares[owner_index].share).at != 0) owner.sum.unpermute();
+  if (has_buffers(method.cut) && owner.sum.buffer_range(shares[owner_index].share).at != 0) owner.sum.unpermute();
 }
 
-// Copies a search's results, as parts of the group-ordered output buffer, to the owner. Direct stores into the owner's
+// Copies the results of a search, as parts of the group-ordered output buffer, or slots to the owner. Direct stores into the owner's
 // memory would be one small transfer per number, since particles of a group are scattered in the caller's arrays.
 void CudaGroupSummation::send_buffer_ranges(std::size_t owner_index, const std::vector<SumRequest>& shares) {
   for (std::size_t m = 0; m < members_.size(); ++m) {

@@ -45,8 +45,10 @@ class CudaGroupSummation final : public Summation {
     CudaOwnStream stream;
     CudaEventOwner copied, done;
   };
-  // How the work of a pair method is divided: ranges of i; groups of lists; groups that a search makes.
-  enum class Cut : std::uint8_t { Ranges, Groups, Search };
+  // How the work of a pair method is divided: ranges of i; groups of lists; groups that a search makes; distances of
+  // groups in a symmetric sum. The results of the last two are in buffers that the other GPUs send to the owner.
+  enum class Cut : std::uint8_t { Ranges, Groups, Search, Distances };
+  static bool has_buffers(Cut cut) { return cut == Cut::Search || cut == Cut::Distances; }
   // A pair method and how its work is divided.
   struct SharedMethod {
     std::size_t row = 0;  // index in methods() of each GPU

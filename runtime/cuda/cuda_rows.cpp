@@ -38,7 +38,7 @@ double fraction_within(const SearchLayout& search, std::span<const double> param
 }  // namespace
 
 CudaSummation::CudaSummation(const CudaKernel& kernel) : kernel_(kernel), gpu_(kernel.gpu()) {
-  if (kernel_.source.first_reaction > 0) {  // all other methods would leave out the reactions
+  if (is_symmetric()) {  // all other methods would leave out the reactions
     PairMethod symmetric = row("symmetric", &symmetric_);
     symmetric.estimate = [this](const SumRequest& request) {
       const bool always = request.symmetric == SymmetricChoice::Always;

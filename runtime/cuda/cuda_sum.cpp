@@ -112,7 +112,7 @@ void CudaSummation::make_wait(CudaStream* stream) {
 
 void CudaSummation::unpermute() {
   const CudaContextGuard guard(gpu_);
-  launch_in(stream_, false, [&] { search_.unpermute(stream_); });
+  launch_in(stream_, false, [&] { is_symmetric() ? symmetric_.store(stream_) : search_.unpermute(stream_); });
 }
 
 void CudaSummation::fetch(void* to, const void* from, std::size_t bytes) const {

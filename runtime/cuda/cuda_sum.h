@@ -25,10 +25,18 @@ class CudaSummation final : public Summation {
   explicit CudaSummation(const CudaKernel& kernel);
   ~CudaSummation() override;
   std::span<const PairMethod> methods() const override { return methods_; }
-  // For a search divided among GPUs. buffer_range(): where a share's results are in this GPU's group-ordered output
-  // buffer. send_buffer_range(): copies this GPU's share to another GPU's buffer. unpermute(): scatters the buffer into
-  // the caller's arrays when it holds all shares. The last two work in the stream of the last run.
-  CudaSearch::BufferRange buffer_range(const SumRequest::Share& share) const { return search_.buffer_range(share); }
+  // For a search, or a symmetric sum, divided among GPUs. buffer_range(): where a share's results are in this GPU's
+  // group-ordered output buffer (a symmetric sum: its slots). send_buffer_range(): copies this GPU's share to another
+  // GPU's buffer. unpermute(): scatters the buffer into the caller's arrays (adds the slots) when it holds all shares.
+  // The last two work in the stream of the last run.
+  CudaSearch::BufferRange buffer_range(const SumRequest::Share& share) const {
+    return is_symmetric() ? symmetric_.buffer_range(share) : search_.buffer_range(share);
+  }
+  // Bytes of all shares' buffers.
+  double buffer_bytes(const SumRequest& request) const {
+    return is_symmetric() ? double(symmetric_.bytes_for(request))
+                          : double(request.i_count) * double(kernel_.source.outputs) * 4;
+  }
   void send_buffer_range(const CudaSearch::BufferRange& to, const SumRequest::Share& share);
   void unpermute();
   // Later work of `stream` waits for the last run.
@@ -51,6 +59,7 @@ class CudaSummation final : public Summation {
   }
 
  private:
+  bool is_symmetric() const { return kernel_.source.first_reaction > 0; }
   PairMethod row(std::string_view name, CudaMethod* method);
   std::optional<Estimate> estimate_search(const SumRequest& request);
   bool leaves_memory(const SumRequest& request) const;

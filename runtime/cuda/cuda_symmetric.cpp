@@ -27,7 +27,7 @@ CudaSymmetric::Division CudaSymmetric::divide(std::int64_t particles) const {
   const std::int64_t tile = std::int64_t(found.config.threads) * found.config.i_per_thread;
   for (;; found.tiles *= 2) {
     found.groups = ceil_div(particles, tile * found.tiles);
-    found.bytes = double(found.groups + 1) * double(particles) * variant.packed_bytes;
+    found.bytes = 2.0 * double(found.distances()) * double(particles) * variant.packed_bytes;
     if (found.bytes <= double(variant.most_bytes) || found.groups <= 1) return found;
   }
 }
@@ -58,26 +58,42 @@ bool CudaSymmetric::reserve(const SumRequest& request) {
 
 // The rows of blocks of a launch are distances of groups, so that a long launch can be divided.
 void CudaSymmetric::run(const CudaRunContext& context, const CudaPiece& piece) {
+  const SumRequest& request = context.request;
   const CudaGpu& gpu = kernel_.gpu();
-  const Division division = divide(context.request.ni);
+  const Division division = divide(request.ni);
   arguments_.set_piece(piece);
-  CudaSymmetricArgument argument{slots_.data(), division.groups, division.tiles, 0};
+  last_ = {slots_.data(), division.groups, division.tiles, 0};
+  last_particles_ = request.ni;
+  CudaSymmetricArgument argument = last_;
   void* arguments[] = {arguments_.data(), &argument};
-  const double pairs = units(context.request);
+  const std::int64_t distances = division.distances(), end = request.share.end(distances);
+  argument.first_distance = request.share.begin(distances);
+  const double pairs = units(request) * double(end - argument.first_distance) / double(distances);
   const double whole =
       pairs / 2 * slots_per_pair(kernel_.source, gpu.rates()) / (kStatementsPerCycle * gpu.cycles_per_second());
-  const std::int64_t distances = division.groups / 2 + 1;
   const auto slices = std::int64_t(pace_.is_active() ? std::ceil(whole / CudaPace::kMaxLaunchSeconds) : 1);
-  const std::int64_t step = std::max<std::int64_t>(1, ceil_div(distances, std::max<std::int64_t>(slices, 1)));
-  for (; argument.first_distance < distances; argument.first_distance += step) {
-    const std::int64_t now = std::min(step, distances - argument.first_distance);
-    const double part = double(now) / double(distances);
+  const std::int64_t count = end - argument.first_distance;
+  const std::int64_t step = std::max<std::int64_t>(1, ceil_div(count, std::max<std::int64_t>(slices, 1)));
+  for (; argument.first_distance < end; argument.first_distance += step) {
+    const std::int64_t now = std::min(step, end - argument.first_distance);
+    const double part = double(now) / double(count);
     pace_.before_launch(whole * part, pairs * part, context.stream);
     launch_kernel(gpu, program_->function(), "nbcc_interact", unsigned(division.groups), unsigned(now),
                   unsigned(division.config.threads), arguments, context.stream, false);
   }
-  launch_kernel(gpu, store_, "nbcc_store", unsigned(ceil_div(piece.ni, kStoreThreads)), 1, unsigned(kStoreThreads),
-                arguments, context.stream, false);
+  if (request.share.i_of_run == 0) store(context.stream);
+}
+
+CudaSearch::BufferRange CudaSymmetric::buffer_range(const SumRequest::Share& share) const {
+  const std::int64_t distances = last_.groups / 2 + 1, begin = share.begin(distances);
+  const std::int64_t bytes = 2 * last_particles_ * kernel_.source.find(Frame::Symmetric)->packed_bytes;
+  return {last_.slots + std::uint64_t(begin * bytes), std::size_t((share.end(distances) - begin) * bytes)};
+}
+
+void CudaSymmetric::store(CudaStream* stream) {
+  void* arguments[] = {arguments_.data(), &last_};
+  launch_kernel(kernel_.gpu(), store_, "nbcc_store", unsigned(ceil_div(last_particles_, kStoreThreads)), 1,
+                unsigned(kStoreThreads), arguments, stream, false);
 }
 
 }  // namespace nbcc

@@ -7,6 +7,7 @@
 #include "runtime/cuda/cuda_memory.h"
 #include "runtime/cuda/cuda_method.h"
 #include "runtime/cuda/cuda_pace.h"
+#include "runtime/cuda/cuda_search.h"
 
 namespace nbcc {
 
@@ -36,6 +37,10 @@ class CudaSymmetric final : public CudaMethod {
   std::int64_t launches(const SumRequest&) const override { return 2; }
   bool uses_particle_indices(const SumRequest&) const override { return true; }
   void run(const CudaRunContext& context, const CudaPiece& piece) override;
+  // A run divided among GPUs: a share are distances of groups. buffer_range(): the slots of the last run's share.
+  // store() adds all slots and stores the results, when this GPU has the slots of all shares.
+  CudaSearch::BufferRange buffer_range(const SumRequest::Share& share) const;
+  void store(CudaStream* stream);
 
  private:
   // How a number of particles is divided: into `groups` groups of `tiles` tiles.
@@ -43,6 +48,7 @@ class CudaSymmetric final : public CudaMethod {
     LaunchConfig config;
     std::int64_t groups = 0, tiles = 1;
     double bytes = 0;  // of all slots
+    std::int64_t distances() const { return groups / 2 + 1; }
   };
   Division divide(std::int64_t particles) const;
 
@@ -51,6 +57,8 @@ class CudaSymmetric final : public CudaMethod {
   CudaPace& pace_;
   const CudaProgram* program_ = nullptr;  // loaded by the last reserve()
   CudaFunction* store_ = nullptr;
+  CudaSymmetricArgument last_;  // of the last run
+  std::int64_t last_particles_ = 0;
   CudaBuffer slots_;
 };
 

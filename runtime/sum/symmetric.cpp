@@ -88,7 +88,7 @@ SumState* SymmetricSum::sum() {
 Estimate SymmetricSum::survey(const SumRequest& request) {
   Estimate found = *estimate(request);
   if (!sum()) {
-    found.obstacle = "several GPUs compute each pair from both ends";
+    found.obstacle = "the device has no kernel for it";
     return found;
   }
   for (const PairMethod& method : sum_->summation().methods())
