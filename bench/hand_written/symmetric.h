@@ -6,7 +6,7 @@
 
 namespace hand_written::NBCC_BENCH_ISA {
 
-// Body: as in sum.h; the numbers of a particle are those of a j, whether it is i or j; and
+// Body: as in sum.h; j_numbers() gives the numbers of every particle, i or j; and
 //   add_both<diagonal>(i, j, sums, reactions, weight): weight(r) is 1 or 0 for each lane, for `diagonal` alone.
 template <typename Body, int kBlock>
 struct SymmetricSum {

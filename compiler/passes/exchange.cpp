@@ -29,6 +29,14 @@ NodeId Exchange::plain(Signed value) {
              : value.id;
 }
 
+// As plain(), for operations that see the sign of a zero: the opposite of a - b is b - a, which is 0 and not -0 if a =
+// b.
+NodeId Exchange::exact(Signed value) {
+  const Node node = to_[value.id];
+  return value.negative && node.op == Op::Sub ? to_.make(Op::Sub, node.type, {node.args[1], node.args[0], kNone})
+                                              : plain(value);
+}
+
 NodeId Exchange::make(const Node& node, std::array<NodeId, 3> args) {
   return numbers_in(node.type) > 1 ? copy_node(to_, node, args) : fold_node(to_, node, args);
 }
@@ -66,8 +74,12 @@ Exchange::Signed Exchange::copy_signed(const Node& node) {
       if (arg(0).negative && arg(1).negative) return {of(arg(0).id, arg(1).id), true};
       break;
     case Op::Mul:
-    case Op::Div:
       return {of(arg(0).id, arg(1).id), arg(0).negative != arg(1).negative};
+    case Op::Div:
+      return {of(arg(0).id, exact(arg(1))), arg(0).negative};
+    case Op::Atan2:
+    case Op::CopySign:
+      return {of(exact(arg(0)), exact(arg(1))), false};
     case Op::Select: {
       // 0 has either sign.
       const auto is_zero = [&](int k) { return to_.is_constant(arg(k).id, 0); };

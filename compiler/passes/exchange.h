@@ -64,6 +64,7 @@ class Exchange {
   Signed copy(const Node& node);
   Signed copy_signed(const Node& node);
   NodeId plain(Signed value);
+  NodeId exact(Signed value);
   NodeId make(const Node& node, std::array<NodeId, 3> args);
   bool is_in_target(Op op, Type type, NodeId a, NodeId b);
 

@@ -96,7 +96,7 @@ Contribution copy_of(const Contribution& given, Exchange& copy) {
   return {of(given.value), of(given.guard), of(given.scale), of(given.logit)};
 }
 
-// The contributions to i, then those of exchanged roles.
+// The contributions to i, then the contributions with exchanged roles.
 std::vector<Contribution> both_ways(const Pipeline& pipeline, const InputMap& map, Graph& graph) {
   std::vector<Contribution> made;
   for (const bool exchanged : {false, true}) {

@@ -10,21 +10,21 @@
 
 namespace nbcc {
 
-// How the terms of an output change if i and j exchange their roles, apart from factors that depend on one of them.
+// The effect of exchanging i and j on the terms of an output. Factors that depend on one particle are ignored.
 enum class Symmetry : std::uint8_t {
   None,
-  Even,  // the same: a potential, a count
-  Odd,   // the opposite: a force
+  Even,  // equal terms: a potential, a count
+  Odd,   // opposite terms: a force
 };
 
-// Of each output component, as the pipeline was parsed.
+// The symmetry of each output component of a parsed pipeline.
 std::vector<Symmetry> symmetries(const Pipeline& pipeline);
 // "acc odd, pot even, heat neither"
 std::string symmetry_text(const Pipeline& pipeline);
 
 struct OneSet {
-  // Output component first_reaction + k is the reaction of component k. Each result of finish() is that of the given
-  // pipeline, of both together; the results of reactions mean nothing. Both sides have the same fields.
+  // Output component first_reaction + k is the reaction of component k. finish() computes the given pipeline's results
+  // from the sums of outputs and reactions; the results of reactions are not used. Both sides have the same fields.
   Pipeline pipeline;
   // [field] the field of the given pipeline that has the same array or values; "": none, a reaction.
   std::vector<std::string> given;
@@ -35,8 +35,8 @@ struct OneSet {
 // Empty: some output is of a kind that reactions cannot be added to, such as an argmin, or pairs are listed.
 std::optional<OneSet> with_reactions(const Pipeline& pipeline);
 
-// The number of operations of a pair in `both`, as a fraction of those of computing the pair twice by `one`. Both are
-// optimized.
+// The number of operations of a pair in `both`, divided by the number of operations of two pairs in `one`. Both
+// pipelines are optimized.
 double shared_cost(const Pipeline& one, const Pipeline& both);
 
 }  // namespace nbcc

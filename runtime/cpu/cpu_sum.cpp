@@ -36,7 +36,7 @@ CpuSummation::CpuSummation(const KernelSource& source, const CpuCode& code, List
       i_(source, Role::InputI),
       j_(source, Role::InputJ),
       search_(source, code) {
-  if (source_.first_reaction > 0) {  // all other methods would leave out the reactions
+  if (source_.first_reaction > 0) {  // other methods skip reactions
     PairMethod symmetric = row("symmetric", &CpuSummation::sum_symmetric);
     symmetric.estimate = [](const SumRequest& request) { return Estimate{.cost = pairs_of(request) / 2}; };
     methods_.push_back(std::move(symmetric));

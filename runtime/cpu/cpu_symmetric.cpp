@@ -37,8 +37,10 @@ void CpuSummation::sum_symmetric(const SumRequest& request) {
   const double nanoseconds = CpuPartition::kWorthWaking;
   for_each(rounds.blocks(), nanoseconds, [&](std::int64_t number) { begin_block(request, block(number)); });
   const nbcc_kernel_arguments given = arguments(request, block(0), totals_);
-  for_each(rounds.items(), nanoseconds, [&](std::int64_t item) {
+  // An interrupt must be thrown inside PairRounds::work(), or threads would wait for the item that it ended.
+  share_items(rounds.items(), nanoseconds, [&](std::int64_t item) {
     rounds.work(item, [&](PairRounds::Pair pair) {
+      if (progress_) progress_->poll();
       const Block i = block(pair.i), j = block(pair.j);
       if (pair.i == pair.j)
         code_.interact(&given, i.begin, i.end, i.begin, i.end);

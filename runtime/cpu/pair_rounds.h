@@ -1,8 +1,7 @@
-// The pairs of blocks of one set, in an order in which threads can work without locks: rounds, in each of which a block
-// belongs to at most one pair. The first round pairs each block with itself, the others are those of a round-robin
-// tournament, so that every pair occurs once. A pair may be worked on when both blocks have finished the round before;
-// so each block meets the others in the same order, whatever the number of threads. Tested by
-// tests/unit/pair_rounds_test.cpp.
+// The pairs of blocks of one set, in rounds (circle method of a round-robin tournament). In a round a block belongs to
+// at most one pair, so that threads need no locks. The first round pairs each block with itself; every other pair
+// occurs once in the later rounds. Work on a pair begins when both blocks have finished the round before, so that each
+// block meets the other blocks in one order for any number of threads. Tested by tests/unit/pair_rounds_test.cpp.
 #pragma once
 #include <atomic>
 #include <cstdint>

@@ -324,8 +324,9 @@ void CudaGroupSummation::run_from(std::size_t owner_index, const SumRequest& req
   if (has_buffers(method.cut) && owner.sum.buffer_range(shares[owner_index].share).at != 0) owner.sum.unpermute();
 }
 
-// Copies the results of a search, as parts of the group-ordered output buffer, or slots to the owner. Direct stores into the owner's
-// memory would be one small transfer per number, since particles of a group are scattered in the caller's arrays.
+// Copies the results of a search, as parts of the group-ordered output buffer, or slots to the owner. Direct stores
+// into the owner's memory would be one small transfer per number, since particles of a group are scattered in the
+// caller's arrays.
 void CudaGroupSummation::send_buffer_ranges(std::size_t owner_index, const std::vector<SumRequest>& shares) {
   for (std::size_t m = 0; m < members_.size(); ++m) {
     if (m == owner_index) continue;

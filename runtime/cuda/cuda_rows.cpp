@@ -38,11 +38,14 @@ double fraction_within(const SearchLayout& search, std::span<const double> param
 }  // namespace
 
 CudaSummation::CudaSummation(const CudaKernel& kernel) : kernel_(kernel), gpu_(kernel.gpu()) {
-  if (is_symmetric()) {  // all other methods would leave out the reactions
+  if (is_symmetric()) {  // other methods skip reactions
     PairMethod symmetric = row("symmetric", &symmetric_);
     symmetric.estimate = [this](const SumRequest& request) {
       const bool always = request.symmetric == SymmetricChoice::Always;
-      return Estimate{.obstacle = always ? "" : symmetric_.obstacle(request.ni), .cost = pairs_of(request) / 2};
+      Estimate found{.obstacle = symmetric_.obstacle(request.ni, always), .cost = pairs_of(request) / 2};
+      if (found.obstacle.empty() && !leaves_memory(request, symmetric_))
+        found.obstacle = "its working memory would take more than half of what is free on the GPU";
+      return found;
     };
     methods_.push_back(std::move(symmetric));
     return;
@@ -98,18 +101,18 @@ std::optional<Estimate> CudaSummation::estimate_search(const SumRequest& request
   if (found.cost > pairs) return found;
   const double share = fraction_within(kernel_.source.search, request.params);
   if (share > kMaxFractionWithin) found.cost = std::max(found.cost, pairs * share / kMaxFractionWithin);
-  if (found.cost <= pairs && !leaves_memory(request))
+  if (found.cost <= pairs && !leaves_memory(request, search_))
     found.obstacle = "its working memory would take more than half of what is free on the GPU";
   return found;
 }
 
-// True if a search leaves half of the free memory to other users.
-bool CudaSummation::leaves_memory(const SumRequest& request) const {
-  if (search_.has_room(request)) return true;
+// True if the method leaves half of the free memory to other users.
+bool CudaSummation::leaves_memory(const SumRequest& request, const CudaMethod& method) const {
+  if (method.has_room(request)) return true;
   const CudaContextGuard guard(gpu_);
   std::size_t free = 0, total = 0;
   gpu_.require(gpu_.driver().mem_get_info(&free, &total), "asking for the GPU's memory");
-  return search_.bytes_for(request) < (free + search_.bytes()) / 2;
+  return method.bytes_for(request) < (free + method.bytes()) / 2;
 }
 
 DeviceWork CudaSummation::work(const SumRequest& request, CudaMethod* method) {

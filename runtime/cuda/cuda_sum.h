@@ -62,7 +62,7 @@ class CudaSummation final : public Summation {
   bool is_symmetric() const { return kernel_.source.first_reaction > 0; }
   PairMethod row(std::string_view name, CudaMethod* method);
   std::optional<Estimate> estimate_search(const SumRequest& request);
-  bool leaves_memory(const SumRequest& request) const;
+  bool leaves_memory(const SumRequest& request, const CudaMethod& method) const;
   DeviceWork work(const SumRequest& request, CudaMethod* method);
   // If `method` is null, launches sum over all pairs.
   void run(const SumRequest& request, CudaMethod* method);

@@ -25,7 +25,8 @@ class CudaSymmetric final : public CudaMethod {
 
   // Why a sum over so many particles is left to kernels that compute each pair twice; "": it is not. Depends only on
   // the number of particles, the kernel and the GPU.
-  std::string obstacle(std::int64_t particles) const;
+  // `always`: too few particles are no reason.
+  std::string obstacle(std::int64_t particles, bool always) const;
 
   bool has_room(const SumRequest& request) const override;
   [[nodiscard]] bool reserve(const SumRequest& request) override;

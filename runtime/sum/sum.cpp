@@ -21,7 +21,6 @@
 #include "runtime/sum/int_range.h"
 #include "runtime/sum/plural.h"
 #include "runtime/sum/reduction.h"
-#include "runtime/sum/symmetric.h"
 #include "runtime/sum/totals.h"
 
 namespace nbcc {
@@ -373,6 +372,9 @@ SumRequest SumState::request_of(const RunChoice& choice, std::int64_t ni, std::i
   SumRequest request = request_;
   request.ni = ni;
   request.nj = nj;
+  // The method of a tolerance may need a higher precision than that of the symmetric kernel.
+  if (std::ranges::find(methods_, "far field", &PairMethod::name) != methods_.end())
+    request.symmetric = SymmetricChoice::Off;
   request.i_begin = choice.i_list ? 0 : choice.i_begin;
   request.i_count = choice.i_count < 0 ? ni - choice.i_begin : choice.i_count;
   request.i_list = choice.i_list;

@@ -1,10 +1,8 @@
 // Decides whether a run is one over a single set, and forwards it to a sum of the symmetric kernel. Entry point:
-// SymmetricSum::method().
-#include "runtime/sum/symmetric.h"
-
+// SymmetricSum::method() (sum.h).
 #include <algorithm>
 
-#include "fmt/format.h"
+#include "runtime/sum/sum.h"
 
 namespace nbcc {
 namespace {
@@ -56,13 +54,14 @@ bool SymmetricSum::are_one_set(const SumRequest& request) const {
 
 // Questions that need no kernel come first.
 std::string SymmetricSum::obstacle_of(const SumRequest& request) {
-  if (request.symmetric == SymmetricChoice::Off) return "symmetric = off";
+  if (request.symmetric == SymmetricChoice::Off) return "symmetric = off, or there is a tolerance";
+  if (request.ni == 0) return "there are no particles";
+  if (request.check_indices && kernel_.source.find(Frame::IndexChecks))
+    return "this device checks table indices in the kernel of both ends";
   if (request.exclusions) return "pairs are excluded";
   if (request.i_list || request.i_count != request.ni) return "some i are chosen";
   if (request.j_part != JPart::Whole) return "the j come in parts";
   if (request.ni != request.nj || request.i_offset != request.j_offset) return "i and j are two sets";
-  if (request.ni < kLeastParticles && request.symmetric == SymmetricChoice::Auto)
-    return fmt::format("there are fewer than {} particles", kLeastParticles);
   if (!kernel_.source.symmetric) return "the library has no kernel for it";
   if (!made_) made_ = kernel_.source.symmetric();
   if (!made_->obstacle.empty()) return made_->obstacle;
@@ -72,9 +71,13 @@ std::string SymmetricSum::obstacle_of(const SumRequest& request) {
 
 std::optional<Estimate> SymmetricSum::estimate(const SumRequest& request) {
   if (request.lists || request.listed_pairs) return {};
+  const bool is_auto = request.symmetric == SymmetricChoice::Auto;
+  if (is_auto && (request.ni != request.nj || request.ni < kLeastParticles)) return {};
   Estimate found{.obstacle = obstacle_of(request)};
-  if (found.obstacle.empty() && request.symmetric == SymmetricChoice::Auto)
-    found.cost = pairs_of(request) * made_->cost * cost_of_reactions(request.ni);
+  found.cost = pairs_of(request);
+  if (found.obstacle.empty()) found.cost *= made_->cost * cost_of_reactions(request.ni);
+  // Cheaper than all pairs, but not than a search.
+  if (!is_auto) found.cost = std::min(found.cost, 0.999 * pairs_of(request));
   return found;
 }
 

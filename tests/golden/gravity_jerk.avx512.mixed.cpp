@@ -15,7 +15,7 @@ typedef double vdouble __attribute__((ext_vector_type(16)));
 typedef int vint __attribute__((ext_vector_type(16)));
 typedef index vindex __attribute__((ext_vector_type(16)));
 typedef int vnumbers __attribute__((ext_vector_type(16), aligned(4)));  // need not be aligned to the vector
-typedef long vlong __attribute__((ext_vector_type(16)));                // the result of comparing doubles
+typedef long vlong __attribute__((ext_vector_type(16)));  // the result of comparing doubles
 typedef vfloat vreal;
 typedef vint vmask;
 
@@ -33,27 +33,17 @@ NBCC_INLINE vdouble choose(vmask m, vdouble a, vdouble b) { return __builtin_con
 NBCC_INLINE vint choose(vmask m, vint a, vint b) { return __builtin_convertvector(m, vint) ? a : b; }
 NBCC_INLINE vindex choose(vmask m, vindex a, vindex b) { return __builtin_convertvector(m, vindex) ? a : b; }
 template <typename T>
-NBCC_INLINE T choose(bool m, T a, T b) {
-  return m ? a : b;
-}
+NBCC_INLINE T choose(bool m, T a, T b) { return m ? a : b; }
 // The first argument must not be NaN; NaN in the second gives NaN. With this order of arguments it is one instruction.
 template <typename T>
-NBCC_INLINE T minimum_of_number(T a, T b) {
-  return a < b ? a : b;
-}
+NBCC_INLINE T minimum_of_number(T a, T b) { return a < b ? a : b; }
 template <typename T>
-NBCC_INLINE T maximum_of_number(T a, T b) {
-  return a > b ? a : b;
-}
+NBCC_INLINE T maximum_of_number(T a, T b) { return a > b ? a : b; }
 // NaN in either argument gives NaN.
 template <typename T>
-NBCC_INLINE T minimum(T a, T b) {
-  return a != a ? a : minimum_of_number(a, b);
-}
+NBCC_INLINE T minimum(T a, T b) { return a != a ? a : minimum_of_number(a, b); }
 template <typename T>
-NBCC_INLINE T maximum(T a, T b) {
-  return a != a ? a : maximum_of_number(a, b);
-}
+NBCC_INLINE T maximum(T a, T b) { return a != a ? a : maximum_of_number(a, b); }
 NBCC_INLINE bool any(vmask m) { return __builtin_reduce_or(m) != 0; }
 NBCC_INLINE bool all(vmask m) { return !any(~m); }
 
@@ -69,18 +59,13 @@ NBCC_INLINE real lower_part(double x) { return (real)(x - (double)(real)x); }
 // Applies f to pieces of x and y, which are native vectors or scalars.
 template <typename Piece, typename V, typename F>
 NBCC_INLINE V in_pieces(V x, V y, F f) {
-  union {
-    V whole;
-    Piece part[sizeof(V) / sizeof(Piece)];
-  } a = {x}, b = {y};
+  union { V whole; Piece part[sizeof(V) / sizeof(Piece)]; } a = {x}, b = {y};
   for (unsigned k = 0; k < sizeof(V) / sizeof(Piece); ++k) a.part[k] = f(a.part[k], b.part[k]);
   return a.whole;
 }
 
 template <typename T>
-NBCC_INLINE T with_sign(T x, T sign) {
-  return __builtin_elementwise_copysign(x, sign);
-}
+NBCC_INLINE T with_sign(T x, T sign) { return __builtin_elementwise_copysign(x, sign); }
 // Division by zero gives 0, and division by -1 negates: the processor's instruction would trap.
 template <typename T>
 NBCC_INLINE T integer_quotient(T a, T b) {
@@ -88,9 +73,7 @@ NBCC_INLINE T integer_quotient(T a, T b) {
   return choose(to_mask(b == 0), (T)(0), choose(to_mask(b == -1), (T)(0) - a, a / divisor));
 }
 template <typename T>
-NBCC_INLINE T integer_remainder(T a, T b) {
-  return choose(to_mask(b == 0), (T)(0), a - integer_quotient(a, b) * b);
-}
+NBCC_INLINE T integer_remainder(T a, T b) { return choose(to_mask(b == 0), (T)(0), a - integer_quotient(a, b) * b); }
 NBCC_INLINE vindex indices(vint numbers, index offset) {
   return __builtin_convertvector(numbers, vindex) + (vindex)(offset);
 }
@@ -102,9 +85,7 @@ NBCC_INLINE vmask lane_of(index number) {
   return to_mask(lane_numbers == (vint)((unsigned long long)number < 16 ? (int)number : -1));
 }
 template <typename T>
-NBCC_INLINE vmask is_better(T x, T best, bool least) {
-  return to_mask(least ? x < best : x > best);
-}
+NBCC_INLINE vmask is_better(T x, T best, bool least) { return to_mask(least ? x < best : x > best); }
 
 // Lane-wise minimum or maximum of `best` and x. A NaN in `best` is kept; a NaN in x is passed on by
 // minimum_of_number().
@@ -132,20 +113,12 @@ NBCC_INLINE void accumulate(vindex& best, vint& arg, vindex x, vint position, vm
 // Reduces all lanes to one value in a fixed order: the upper half is combined with the lower half until one lane is
 // left.
 template <typename F>
-NBCC_INLINE double reduce_lanes(double x, F) {
-  return x;
-}
+NBCC_INLINE double reduce_lanes(double x, F) { return x; }
 template <typename F>
-NBCC_INLINE double reduce_lanes(float x, F) {
-  return x;
-}
+NBCC_INLINE double reduce_lanes(float x, F) { return x; }
 template <typename T, typename F>
-NBCC_INLINE double reduce_lanes(T x, F both) {
-  return reduce_lanes(both(x.lo, x.hi), both);
-}
-NBCC_INLINE double total(vdouble x) {
-  return reduce_lanes(x, [](auto a, auto b) { return a + b; });
-}
+NBCC_INLINE double reduce_lanes(T x, F both) { return reduce_lanes(both(x.lo, x.hi), both); }
+NBCC_INLINE double total(vdouble x) { return reduce_lanes(x, [](auto a, auto b) { return a + b; }); }
 NBCC_INLINE double total(vfloat x) { return total(__builtin_convertvector(x, vdouble)); }
 template <typename T>
 NBCC_INLINE double best_of(T x, bool least) {
@@ -190,29 +163,17 @@ NBCC_INLINE index to_index(double x) {
 }
 constexpr bool kHasFusedMultiplyAdd = true;
 template <typename T>
-NBCC_INLINE T fused(T a, T b, T c) {
-  return __builtin_elementwise_fma(a, b, c);
-}
+NBCC_INLINE T fused(T a, T b, T c) { return __builtin_elementwise_fma(a, b, c); }
 template <typename T>
-NBCC_INLINE T round_down(T x) {
-  return __builtin_elementwise_floor(x);
-}
+NBCC_INLINE T round_down(T x) { return __builtin_elementwise_floor(x); }
 template <typename T>
-NBCC_INLINE T round_up(T x) {
-  return __builtin_elementwise_ceil(x);
-}
+NBCC_INLINE T round_up(T x) { return __builtin_elementwise_ceil(x); }
 template <typename T>
-NBCC_INLINE T round_to_zero(T x) {
-  return __builtin_elementwise_trunc(x);
-}
+NBCC_INLINE T round_to_zero(T x) { return __builtin_elementwise_trunc(x); }
 template <typename T>
-NBCC_INLINE T round_to_even(T x) {
-  return __builtin_elementwise_rint(x);
-}
+NBCC_INLINE T round_to_even(T x) { return __builtin_elementwise_rint(x); }
 template <typename T>
-NBCC_INLINE T round_half_away(T x) {
-  return __builtin_elementwise_round(x);
-}
+NBCC_INLINE T round_half_away(T x) { return __builtin_elementwise_round(x); }
 // rsqrt_estimate() is good to 14 bits.
 typedef float p16 __attribute__((ext_vector_type(16)));
 typedef double p8 __attribute__((ext_vector_type(8)));
@@ -226,12 +187,13 @@ struct Arguments {
   double* const* acc;
   double* const* arg;
   index i_offset, j_offset;
-  const int *i_number, *j_number;       // [position in the columns] index of the particle; null: the position itself
-  const void* const* pair;              // columns of listed pairs, at the positions of their j
+  const int *i_number, *j_number;  // [position in the columns] index of the particle; null: the position itself
+  const void* const* pair;         // columns of listed pairs, at the positions of their j
   const struct Exclusions* exclusions;  // [i]
   index* const* histograms;
   index histogram_row;
 };
+
 
 // Writes the derived columns of i.
 extern "C" void nbcc_prepare_i(const Arguments* a, index begin, index end) {
@@ -357,24 +319,23 @@ NBCC_INLINE void interact(const Arguments* a, index i_begin, index i_end, index 
         const vreal t54_0 = t36_0 * t50_0;
         const vreal t55_0 = t36_0 * t52_0;
         const vmask t56_0 = ~t22_0;
-        const vmask live_0 =
-            exclusions ? without_excluded(a->exclusions[i], *(vnumbers*)(a->j_number + j), live) : live;
+        const vmask live_0 = exclusions ? without_excluded(a->exclusions[i], *(vnumbers*)(a->j_number + j), live) : live;
         if (__builtin_expect(all(live_0 & t56_0), true)) {
-          sum0_0 = choose(all_lanes, fused(t6_0, t36_0, sum0_0), sum0_0);
-          sum1_0 = choose(all_lanes, fused(t7_0, t36_0, sum1_0), sum1_0);
-          sum2_0 = choose(all_lanes, fused(t8_0, t36_0, sum2_0), sum2_0);
-          sum3_0 = choose(all_lanes, fused(t36_0, t48_0, sum3_0), sum3_0);
-          sum4_0 = choose(all_lanes, fused(t36_0, t50_0, sum4_0), sum4_0);
-          sum5_0 = choose(all_lanes, fused(t36_0, t52_0, sum5_0), sum5_0);
-          sum6_0 = choose(all_lanes, fused(t25, t33_0, sum6_0), sum6_0);
+        sum0_0 = choose(all_lanes, fused(t6_0, t36_0, sum0_0), sum0_0);
+        sum1_0 = choose(all_lanes, fused(t7_0, t36_0, sum1_0), sum1_0);
+        sum2_0 = choose(all_lanes, fused(t8_0, t36_0, sum2_0), sum2_0);
+        sum3_0 = choose(all_lanes, fused(t36_0, t48_0, sum3_0), sum3_0);
+        sum4_0 = choose(all_lanes, fused(t36_0, t50_0, sum4_0), sum4_0);
+        sum5_0 = choose(all_lanes, fused(t36_0, t52_0, sum5_0), sum5_0);
+        sum6_0 = choose(all_lanes, fused(t25, t33_0, sum6_0), sum6_0);
         } else {
-          sum0_0 = choose(live_0 & t56_0, fused(t6_0, t36_0, sum0_0), sum0_0);
-          sum1_0 = choose(live_0 & t56_0, fused(t7_0, t36_0, sum1_0), sum1_0);
-          sum2_0 = choose(live_0 & t56_0, fused(t8_0, t36_0, sum2_0), sum2_0);
-          sum3_0 = choose(live_0 & t56_0, fused(t36_0, t48_0, sum3_0), sum3_0);
-          sum4_0 = choose(live_0 & t56_0, fused(t36_0, t50_0, sum4_0), sum4_0);
-          sum5_0 = choose(live_0 & t56_0, fused(t36_0, t52_0, sum5_0), sum5_0);
-          sum6_0 = choose(live_0 & t56_0, fused(t25, t33_0, sum6_0), sum6_0);
+        sum0_0 = choose(live_0 & t56_0, fused(t6_0, t36_0, sum0_0), sum0_0);
+        sum1_0 = choose(live_0 & t56_0, fused(t7_0, t36_0, sum1_0), sum1_0);
+        sum2_0 = choose(live_0 & t56_0, fused(t8_0, t36_0, sum2_0), sum2_0);
+        sum3_0 = choose(live_0 & t56_0, fused(t36_0, t48_0, sum3_0), sum3_0);
+        sum4_0 = choose(live_0 & t56_0, fused(t36_0, t50_0, sum4_0), sum4_0);
+        sum5_0 = choose(live_0 & t56_0, fused(t36_0, t52_0, sum5_0), sum5_0);
+        sum6_0 = choose(live_0 & t56_0, fused(t25, t33_0, sum6_0), sum6_0);
         }
       };
       for (index j = first_j; j < vectors_end; j += 16) pair(j, all_lanes);

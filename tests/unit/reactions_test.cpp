@@ -1,5 +1,5 @@
-// Pipelines of one set in which each pair is computed once: what is proved of their outputs, and what the interpreter
-// makes of the pipeline with reactions.
+// Pipelines with reactions: the symmetry that is proved of each output, and the interpreter's results of the pipeline
+// with reactions.
 #include "compiler/passes/reactions.h"
 
 #include <gtest/gtest.h>

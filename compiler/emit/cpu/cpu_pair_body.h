@@ -17,8 +17,8 @@ std::string cpu_accumulator(std::size_t k, int r);
 
 // The terms that a body accumulates.
 enum class CpuTerms : std::uint8_t {
-  OfI,    // those of i; reactions are skipped
-  OfBoth  // those of i and the reactions, which are accumulated to vectors of j; i and j are never one particle
+  OfI,    // terms of i; reactions are skipped
+  OfBoth  // terms of i, and reactions, which are accumulated in vectors of j; i and j are never one particle
 };
 
 // Variables that the frame defines:

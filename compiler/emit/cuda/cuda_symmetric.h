@@ -6,6 +6,6 @@
 #include "compiler/options.h"
 
 namespace nbcc {
-// Adds the variant Frame::Symmetric of a pipeline with reactions. Its packed_bytes are those of a slot.
+// Adds the variant Frame::Symmetric of a pipeline with reactions. packed_bytes is the size of a slot.
 void add_cuda_symmetric(KernelSource& source, const Pipeline& pipeline, Plan plan, const Options& options);
 }  // namespace nbcc
