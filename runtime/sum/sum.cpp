@@ -373,8 +373,8 @@ SumRequest SumState::request_of(const RunChoice& choice, std::int64_t ni, std::i
   request.ni = ni;
   request.nj = nj;
   // The method of a tolerance may need a higher precision than that of the symmetric kernel.
-  if (std::ranges::find(methods_, "far field", &PairMethod::name) != methods_.end())
-    request.symmetric = SymmetricChoice::Off;
+  const bool has_tolerance = std::ranges::find(methods_, "far field", &PairMethod::name) != methods_.end();
+  if (has_tolerance && request.pairs == PairChoice::Auto) request.symmetric = SymmetricChoice::Off;
   request.i_begin = choice.i_list ? 0 : choice.i_begin;
   request.i_count = choice.i_count < 0 ? ni - choice.i_begin : choice.i_count;
   request.i_list = choice.i_list;

@@ -54,7 +54,6 @@ bool SymmetricSum::are_one_set(const SumRequest& request) const {
 
 // Questions that need no kernel come first.
 std::string SymmetricSum::obstacle_of(const SumRequest& request) {
-  if (request.symmetric == SymmetricChoice::Off) return "symmetric = off, or there is a tolerance";
   if (request.ni == 0) return "there are no particles";
   if (request.check_indices && kernel_.source.find(Frame::IndexChecks))
     return "this device checks table indices in the kernel of both ends";
@@ -70,7 +69,7 @@ std::string SymmetricSum::obstacle_of(const SumRequest& request) {
 }
 
 std::optional<Estimate> SymmetricSum::estimate(const SumRequest& request) {
-  if (request.lists || request.listed_pairs) return {};
+  if (request.lists || request.listed_pairs || request.symmetric == SymmetricChoice::Off) return {};
   const bool is_auto = request.symmetric == SymmetricChoice::Auto;
   if (is_auto && (request.ni != request.nj || request.ni < kLeastParticles)) return {};
   Estimate found{.obstacle = obstacle_of(request)};
