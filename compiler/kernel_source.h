@@ -177,8 +177,8 @@ struct KernelSource;
 // A kernel that computes each pair of one set once, for both of its particles (passes/reactions.h).
 struct SymmetricKernel {
   std::string obstacle;                        // why there is none; empty: there is one
-  std::shared_ptr<const KernelSource> source;  // its outputs are those of the pipeline, then their reactions
-  double cost = 1;  // operations of a pair, as a fraction of those of computing the pair twice
+  std::shared_ptr<const KernelSource> source;  // outputs: the pipeline's outputs, then a reaction to each
+  double cost = 1;  // operations of a pair, divided by the operations of computing the pair twice
   // [field of `source`] the pipeline's field that has the same array or values; "": a reaction, which is not stored.
   std::vector<std::string> given;
   std::vector<std::pair<std::string, std::string>> partners;  // fields of the pipeline that must be one array

@@ -309,7 +309,8 @@ NBCC_API nbcc_status nbcc_sum_set_pairs(nbcc_sum* sum, nbcc_pairs pairs, nbcc_er
  * fields such as xi and xj are bound to the same arrays. The results are those of computing it from both ends, except
  * for the order of summation, which depends on the number of particles alone. NBCC_SYMMETRIC_AUTO (the default): if the
  * two terms of a pair have enough operations in common to be faster, from 4096 particles on. NBCC_SYMMETRIC_OFF: never.
- * NBCC_SYMMETRIC_ALWAYS: wherever it is possible. nbcc_sum_statistics says what the last run did, and why. */
+ * NBCC_SYMMETRIC_ALWAYS: wherever it is possible and no
+ * search is cheaper. No effect with a tolerance. nbcc_sum_statistics says what the last run did, and why. */
 typedef enum nbcc_symmetric {
   NBCC_SYMMETRIC_AUTO = 0,
   NBCC_SYMMETRIC_OFF = 1,

@@ -244,7 +244,7 @@ class Sum {
   Sum& j_changed() { return call(nbcc_sum_j_changed); }
   // Which pairs later runs compute; see nbcc_sum_set_pairs.
   Sum& pairs(nbcc_pairs chosen) { return call(nbcc_sum_set_pairs, chosen); }
-  // Whether each pair of one set may be computed once; see nbcc_sum_set_symmetric.
+  // Allows, refuses or requests that each pair of one set is computed once; see nbcc_sum_set_symmetric.
   Sum& symmetric(nbcc_symmetric choice) { return call(nbcc_sum_set_symmetric, choice); }
   // Keeps neighbour lists until a particle has moved by half of `width`; see nbcc_sum_set_skin.
   Sum& skin(double width) { return call(nbcc_sum_set_skin, width); }

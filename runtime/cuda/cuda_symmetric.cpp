@@ -34,8 +34,7 @@ CudaSymmetric::Division CudaSymmetric::divide(std::int64_t particles) const {
 
 std::string CudaSymmetric::obstacle(std::int64_t particles, bool always) const {
   const Division division = divide(particles);
-  if (always && division.groups > 0 && division.bytes <= double(kernel_.source.find(Frame::Symmetric)->most_bytes))
-    return "";
+  if (always && division.bytes <= double(kernel_.source.find(Frame::Symmetric)->most_bytes)) return "";
   const std::int64_t pairs = division.groups * (division.groups + 1) / 2;
   if (pairs >= kMinPairsOfGroups * kernel_.gpu().multiprocessors()) return "";
   return division.tiles > 1 || always ? "partial sums of so many particles take too much memory of the GPU"

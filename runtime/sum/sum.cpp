@@ -372,7 +372,7 @@ SumRequest SumState::request_of(const RunChoice& choice, std::int64_t ni, std::i
   SumRequest request = request_;
   request.ni = ni;
   request.nj = nj;
-  // The method of a tolerance may need a higher precision than that of the symmetric kernel.
+  // A tolerance may need a higher precision than the symmetric kernel has.
   const bool has_tolerance = std::ranges::find(methods_, "far field", &PairMethod::name) != methods_.end();
   if (has_tolerance && request.pairs == PairChoice::Auto) request.symmetric = SymmetricChoice::Off;
   request.i_begin = choice.i_list ? 0 : choice.i_begin;
