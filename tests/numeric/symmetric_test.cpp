@@ -308,36 +308,66 @@ TEST(SymmetricOnCpu, IsLeftToAllPairsWhereItCannotBe) {
        .one_set = true});
 }
 
-TEST(SymmetricOnCpu, CanBeInterrupted) {
-  const Pipeline pipeline = parse({"symmetric.pipe", kTexts[0]});
-  for (const int threads : {1, 4}) {
-    CpuDevice device(threads, detect_isa(), cpu_toolchain(), "", "");
-    const auto kernel = device.load(build_cpu_kernel(pipeline, {}, detect_isa(), ""));
-    SumState sum(kernel);
-    std::vector<double> x(3 * 6000, 0.5), v(x), m(6000, 1.0), f(3 * 6000, -7.0);
-    std::vector<int> t(6000, 1);
-    const auto of = [](auto& values, int components, Element element) {
-      const std::int64_t bytes = sizeof values[0];
-      return ArrayView{values.data(), element, std::int64_t(values.size()) / components, bytes * components, bytes};
-    };
-    for (const char* name : {"xi", "xj"}) sum.bind(name, of(x, 3, Element::Double));
-    for (const char* name : {"vi", "vj"}) sum.bind(name, of(v, 3, Element::Double));
-    for (const char* name : {"hi", "hj", "mj"}) sum.bind(name, of(m, 1, Element::Double));
-    for (const char* name : {"ti", "tj"}) sum.bind(name, of(t, 1, Element::Int32));
-    sum.bind("f", of(f, 3, Element::Double));
+// Arrays for the fields of kFields and an output of `components` numbers, bound to a sum as one set.
+struct BoundSet {
+  BoundSet(SumState& sum, const char* output, int components, std::int64_t n)
+      : x(std::size_t(3 * n), 0.5),
+        v(x),
+        m(std::size_t(n), 1.0),
+        results(std::size_t(components * n), -7.0),
+        t(std::size_t(n), 1) {
+    for (const char* name : {"xi", "xj"}) sum.bind(name, view(x, 3, Element::Double));
+    for (const char* name : {"vi", "vj"}) sum.bind(name, view(v, 3, Element::Double));
+    for (const char* name : {"hi", "hj", "mj"}) sum.bind(name, view(m, 1, Element::Double));
+    for (const char* name : {"ti", "tj"}) sum.bind(name, view(t, 1, Element::Int32));
+    sum.bind(output, view(results, components, Element::Double));
     sum.set_symmetric(SymmetricChoice::Always);
-    Asked asked(3);
+  }
+  template <typename T>
+  static ArrayView view(std::vector<T>& values, int components, Element element) {
+    const std::int64_t bytes = sizeof(T);
+    return {values.data(), element, std::int64_t(values.size()) / components, bytes * components, bytes};
+  }
+  std::vector<double> x, v, m, results;
+  std::vector<int> t;
+};
+
+TEST(SymmetricOnCpu, CanBeInterruptedAtAnyTime) {
+  const Pipeline pipeline = parse({"symmetric.pipe", kTexts[0]});
+  for (const int threads : {1, 8}) {
+    CpuDevice device(threads, detect_isa(), cpu_toolchain(), "", "");
+    SumState sum(device.load(build_cpu_kernel(pipeline, {}, detect_isa(), "")));
+    BoundSet set(sum, "f", 3, 4096);
     RunChoice choice;
-    choice.progress = &asked.progress;
-    EXPECT_THROW(sum.run(choice), Interrupted);
-    EXPECT_EQ(f, std::vector<double>(3 * 6000, -7.0));
+    for (std::size_t call = 1; call < 60; ++call) {
+      Asked asked(call);
+      choice.progress = &asked.progress;
+      EXPECT_THROW(sum.run(choice), Interrupted) << call;
+      EXPECT_EQ(set.results, std::vector<double>(3 * 4096, -7.0));
+    }
     Asked all;
     choice.progress = &all.progress;
     sum.run(choice);
     EXPECT_EQ(sum.method(), "symmetric");
-    EXPECT_EQ(f[17], 0);
+    EXPECT_EQ(set.results[17], 0);
     EXPECT_NEAR(all.fractions.back(), 1, 0.3);
   }
+}
+
+// An index outside of a table is an error in every method.
+TEST(SymmetricOnShim, AnIndexOutsideOfItsTableIsAnError) {
+  CudaShim shim;
+  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
+  SumState sum(device.load(
+      build_cuda_kernel(parse({"symmetric.pipe", kFields + "output(sum) real s; s += table[tj] / r2;"}), {}, "")));
+  BoundSet set(sum, "s", 1, 300);
+  set.t[100] = 7;
+  EXPECT_THROW(
+      {
+        sum.run();
+        sum.wait();
+      },
+      UsageError);
 }
 
 class SymmetricOnGpu : public OnGpu {};
