@@ -246,6 +246,9 @@ inline int accumulators_of(const KernelSource& source) {
   return count;
 }
 
+// Half lists: so many i share a list, and a list has so many vectors of j at most.
+inline constexpr int kHalfListBlock = 2, kHalfListVectors = 128;
+
 }  // namespace nbcc
 
 // The C interface of a CPU kernel (the kernel's source declares the same struct). All functions may be called from any
@@ -276,6 +279,11 @@ struct nbcc_exclusions {
   const int* far;
   std::int64_t far_count;
 };
+struct nbcc_half_list {
+  const std::uint16_t* first;
+  const std::uint8_t* vectors;
+  std::int64_t own;  // 1: the columns of j begin with those of i_begin; 0: they do not
+};
 // Writes the derived columns of [begin, end). The callee rounds `end` up to full vectors (columns are padded).
 using nbcc_prepare_function = void (*)(const nbcc_kernel_arguments*, std::int64_t begin, std::int64_t end);
 // Accumulates the terms of j in [j_begin, j_end) for i in [i_begin, i_end). j_begin is a multiple of `lanes`; j_end
@@ -286,6 +294,10 @@ using nbcc_interact_function = void (*)(const nbcc_kernel_arguments*, std::int64
 // disjoint ranges; the rows of reactions are indexed like the j-particles. Other functions skip reactions.
 // Applies post-sum factors and finish() in double precision to acc, in place.
 using nbcc_finish_function = void (*)(const nbcc_kernel_arguments*, std::int64_t i_begin, std::int64_t i_end);
+// nbcc_interact_half_list, of pipelines with reactions and a SearchLayout: see templates/cpu_half_lists.cpp.in. Both
+// sides have i_number and j_number; there are at most kHalfListVectors vectors of j, and as many i.
+using nbcc_half_list_function = void (*)(const nbcc_kernel_arguments*, std::int64_t i_begin, std::int64_t i_end,
+                                         std::int64_t j_end, const nbcc_half_list*);
 // Computes the positions of particles [begin, end): rows[axis] are coordinates, for each axis of SearchLayout; the next
 // row are the reaches, if this side has reaches.
 using nbcc_locate_function = void (*)(const nbcc_kernel_arguments*, std::int64_t begin, std::int64_t end,

@@ -106,11 +106,15 @@ SymmetricKernel build_symmetric(const Backend& backend, const Pipeline& pipeline
     return made;
   }
   const Target target = backend.target(isa);
-  const Pipeline both = optimize(one_set->pipeline, options, target);
+  const NeighbourhoodProof proof = prove_neighbourhood(one_set->pipeline);
+  const Neighbourhood* const neighbourhood =
+      proof.neighbourhood && backend.tests_cutoff ? &*proof.neighbourhood : nullptr;
+  const Pipeline both =
+      optimize(neighbourhood ? with_within(one_set->pipeline, *neighbourhood) : one_set->pipeline, options, target);
   made.cost = shared_cost(optimize(pipeline, options, target), both);
   made.given = one_set->given;
   made.partners = one_set->partners;
-  made.source = std::make_shared<const KernelSource>(backend.emit(both, options, isa, nullptr, {}));
+  made.source = std::make_shared<const KernelSource>(backend.emit(both, options, isa, neighbourhood, {}));
   return made;
 }
 

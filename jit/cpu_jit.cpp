@@ -135,6 +135,7 @@ class ClangToolchain : public CpuToolchain {
     find_if_there("nbcc_interact_numbered", code->interact_numbered);
     find_if_there("nbcc_interact_excluding", code->interact_excluding);
     find_if_there("nbcc_interact_symmetric", code->interact_symmetric);
+    find_if_there("nbcc_interact_half_list", code->interact_half_list);
     if (!code->interact && !code->interact_excluding) find("nbcc_interact");
     return code;
   }

@@ -23,7 +23,7 @@ void with_rows(Element accumulator_types, double* total, const double* partial, 
 
 }  // namespace
 
-void Accumulators::reserve(const KernelSource& source, std::int64_t positions) {
+void Accumulators::reserve(const KernelSource& source, std::int64_t positions, std::size_t first) {
   source_ = &source;
   choices_ = choices_of(source.fields);
   of_choice_.assign(source.reductions.size(), false);
@@ -34,14 +34,16 @@ void Accumulators::reserve(const KernelSource& source, std::int64_t positions) {
   }
   // Rows that are a multiple of a page apart would map to the same sets of the L1 cache; see PackedSide.
   const std::int64_t stride = round_up(positions, 512) + 72;
-  memory_.reserve(std::size_t(accumulators_of(source) * stride) * sizeof(double));
+  std::int64_t rows = 0;
+  for (std::size_t c = first; c < source.reductions.size(); ++c) rows += keeps_index(source.reductions[c]) ? 2 : 1;
+  memory_.reserve(std::size_t(rows * stride) * sizeof(double));
   auto* row = reinterpret_cast<double*>(memory_.data());
   const auto next_row = [&] { return std::exchange(row, row + stride); };
   values_.clear();
   indices_.clear();
-  for (const Reduction reduction : source.reductions) {
-    values_.push_back(next_row());
-    indices_.push_back(keeps_index(reduction) ? next_row() : nullptr);
+  for (std::size_t c = 0; c < source.reductions.size(); ++c) {
+    values_.push_back(c < first ? nullptr : next_row());
+    indices_.push_back(c >= first && keeps_index(source.reductions[c]) ? next_row() : nullptr);
   }
 }
 
@@ -81,7 +83,7 @@ void Accumulators::combine(const Accumulators& partial, std::int64_t from, std::
   for (const Choice& choice : choices_)
     for (std::int64_t k = 0; k < count; ++k) combine_choice(choice, partial, from + k, begin + k);
   for (std::size_t c = 0; c < values_.size(); ++c) {
-    if (of_choice_[c]) continue;
+    if (of_choice_[c] || !partial.values_[c]) continue;
     const Reduction reduction = source_->reductions[c];
     double* const to_index = indices_[c] ? indices_[c] + begin : nullptr;
     const double* const new_index = indices_[c] ? partial.indices_[c] + from : nullptr;

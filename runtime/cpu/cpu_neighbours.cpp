@@ -2,44 +2,16 @@
 // of i. Interface: CpuSummation::estimate_search(), survey_search(), sum_neighbours(), find_pairs(), statistics().
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <limits>
 #include <numeric>
 #include <utility>
 
 #include "fmt/format.h"
 #include "runtime/cpu/cpu_sum.h"
+#include "runtime/cpu/stopwatch.h"
 #include "runtime/error.h"
 
 namespace nbcc {
-namespace {
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-// add_to() adds the seconds since its last call, or since construction.
-class Stopwatch {
- public:
-  void add_to(double& seconds) {
-    const double then = std::exchange(last_, now());
-    seconds += last_ - then;
-  }
-
- private:
-  double last_ = now();
-};
-
-}  // namespace
-
-// Work on groups, summed over all threads; `lists` and `sums` are seconds.
-struct CpuSummation::WorkDone {
-  std::int64_t pairs_tested = 0;
-  double lists = 0, sums = 0;
-  void operator+=(const WorkDone& other) {
-    pairs_tested += other.pairs_tested;
-    lists += other.lists;
-    sums += other.sums;
-  }
-};
 
 std::optional<Estimate> CpuSummation::estimate_search(const SumRequest& request) {
   if (source_.search.axes == 0 || request.lists || request.listed_pairs || source_.nearest) return {};
@@ -66,14 +38,15 @@ Estimate CpuSummation::survey_search(SumRequest& request) {
         "no particle has a finite position, the reach or a length of the box is not finite, or a chosen i is beyond "
         "int",
         0, true};
+  if (source_.first_reaction > 0 && !search_.is_one_set()) return {"i and j have other positions or reaches"};
   if (request.pairs == PairChoice::Cutoff) return {};
   // Do not search if the cost reaches that of all pairs.
   const double cost = search_.cost();
   return {.cost = cost < pairs_of(request) ? cost : std::numeric_limits<double>::infinity()};
 }
 
-void CpuSummation::sum_neighbours(const SumRequest& request) {
-  SumStatistics::Seconds seconds;
+// Sorts the particles, unless kept lists hold, and puts all chosen i into the order of their groups.
+void CpuSummation::sort_particles(const SumRequest& request, SumStatistics::Seconds& seconds) {
   seconds.locate = std::exchange(seconds_of_locate_, 0);
   Stopwatch watch;
   begin_run(request);
@@ -83,7 +56,6 @@ void CpuSummation::sum_neighbours(const SumRequest& request) {
     ++statistics_.searches;
   }
   search_.arrange(j_);
-  watch.add_to(seconds.sort);
   for (const int k : search_.order_of_i()) {
     chosen_i_.push_back(request.i_list ? request.i_list[k] : request.i_begin + k);
     i_numbers_.push_back(int(chosen_i_.back()));
@@ -93,6 +65,13 @@ void CpuSummation::sum_neighbours(const SumRequest& request) {
   if (request.exclusions) exclusions_.resize(std::size_t(padded));
   i_.reserve(padded);
   totals_.reserve(source_, padded);
+  watch.add_to(seconds.sort);
+}
+
+void CpuSummation::sum_neighbours(const SumRequest& request) {
+  SumStatistics::Seconds seconds;
+  sort_particles(request, seconds);
+  Stopwatch watch;
   WorkDone worked;
   std::mutex worked_mutex;
   // Groups of i per work item.
@@ -118,8 +97,7 @@ void CpuSummation::sum_neighbours(const SumRequest& request) {
   });
   double groups = 0;
   watch.add_to(groups);
-  seconds.lists = worked.lists > 0 ? groups * worked.lists / (worked.lists + worked.sums) : 0;
-  seconds.sums = groups - seconds.lists;
+  worked.divide(groups, seconds);
   // Gathering allocates memory and may fail, so outputs are stored only after all groups.
   if (ends(request.j_part))
     pool_.parallel_for(pieces, [&](std::int64_t piece) { store_block(request, block_of(piece)); });

@@ -190,8 +190,9 @@ double CpuSearch::cost() const {
   constexpr double kFind = 1000, kSort = 500;  // in pairs, per particle
   const auto ni = double(i_.count), nj = double(j_.count);
   const double sorting = (ni + nj) * kSort + ni * kFind;
+  const double of_pair = has_half_lists() ? 0.7 : 1.2;
   // For small sums sampling would take too long.
-  return sorting < ni * nj ? sorting + 1.2 * ni * nj * fraction_tested() : sorting;
+  return sorting < ni * nj ? sorting + of_pair * ni * nj * fraction_tested() : sorting;
 }
 
 bool CpuSearch::holds(double skin) const {
@@ -200,22 +201,47 @@ bool CpuSearch::holds(double skin) const {
       j_.values.size() != j_at_sort_.size() || space_.length != sorted_space_.length ||
       space_.uniform > sorted_space_.uniform)
     return false;
-  const auto stays = [&](const Located& side, const std::vector<double>& then, bool reaches) {
-    for (std::int64_t k = 0; k < side.count; ++k) {
-      Vector3 moved{};
-      double size_then = longest_period_;
-      for (std::size_t row = 0; row + 1 < side.rows.size(); ++row) {
-        const double was = then[row * std::size_t(side.count) + std::size_t(k)];
-        moved[row] = side.rows[row][k] - was;
-        size_then = std::max(size_then, std::fabs(was));
+  const bool one_set = !i_tree_ && is_one_set();
+  return (one_set || stays_near(i_, i_at_sort_, source_.search.of_i())) &&
+         stays_near(j_, j_at_sort_, source_.search.of_j());
+}
+
+// True if every particle has moved by at most half of the skin since the last sort(), and the bounds that depend on its
+// coordinates and reach hold.
+bool CpuSearch::stays_near(const Located& side, const std::vector<double>& then, bool reaches) const {
+  constexpr std::int64_t kAtOnce = 256;
+  const double most = skin_ * skin_ / 4;
+  const std::size_t axes = side.rows.size() - 1;
+  for (std::int64_t begin = 0; begin < side.count; begin += kAtOnce) {
+    const std::int64_t count = std::min(kAtOnce, side.count - begin);
+    std::array<double, kAtOnce> moved2{}, size{}, size_then{};
+    size_then.fill(longest_period_);
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+      const double *const x = side.rows[axis] + begin, *const was =
+                                                           then.data() + std::int64_t(axis) * side.count + begin;
+      const double length = space_.length[axis], inverse = space_.inverse[axis];
+      for (std::int64_t k = 0; k < count; ++k) {
+        const double d = nearest_image(x[k] - was[k], length, inverse);
+        moved2[std::size_t(k)] += d * d;
+        size[std::size_t(k)] = std::max(size[std::size_t(k)], std::fabs(x[k]));
+        size_then[std::size_t(k)] = std::max(size_then[std::size_t(k)], std::fabs(was[k]));
       }
-      moved = space_.short_image(moved);
-      if (!(4 * dot(moved, moved) <= skin * skin) || !(side.size(k) <= 2 * size_then)) return false;
-      if (reaches && !(side.reach(k) <= then[then.size() - std::size_t(side.count) + std::size_t(k)])) return false;
     }
-    return true;
-  };
-  return stays(i_, i_at_sort_, source_.search.of_i()) && stays(j_, j_at_sort_, source_.search.of_j());
+    for (std::int64_t k = 0; space_.cell && k < count; ++k) {
+      Vector3 moved{};
+      for (std::size_t axis = 0; axis < axes; ++axis)
+        moved[axis] = side.rows[axis][begin + k] - then[axis * std::size_t(side.count) + std::size_t(begin + k)];
+      moved = space_.short_image(moved);
+      moved2[std::size_t(k)] = dot(moved, moved);
+    }
+    bool all = true;
+    for (std::int64_t k = 0; k < count; ++k)
+      all &= (moved2[std::size_t(k)] <= most) & (size[std::size_t(k)] <= 2 * size_then[std::size_t(k)]);
+    const double* const reach_then = then.data() + std::int64_t(axes) * side.count + begin;
+    for (std::int64_t k = 0; reaches && k < count; ++k) all &= side.reach(begin + k) <= reach_then[k];
+    if (!all) return false;
+  }
+  return true;
 }
 
 void CpuSearch::sort(double skin, const ForEach& for_each) {
@@ -232,11 +258,15 @@ void CpuSearch::sort(double skin, const ForEach& for_each) {
   }
   j_tree_.emplace(wider, rows(j_), source_.search.of_j(), j_.count, for_each);
   i_tree_.reset();
-  if (source_.search.of_i() != source_.search.of_j() || i_.values != j_.values)
-    i_tree_.emplace(wider, rows(i_), source_.search.of_i(), i_.count, for_each);
+  if (!is_one_set()) i_tree_.emplace(wider, rows(i_), source_.search.of_i(), i_.count, for_each);
+  if (has_half_lists()) boxes_ = HalfLists::boxes_of_vectors(*j_tree_, source_.lanes, for_each);
   found_.clear();
+  half_lists_.clear();
   if (!(skin > 0)) return;
-  found_.resize(std::size_t(groups()));
+  if (has_half_lists())
+    half_lists_.resize(std::size_t(ceil_div(j_.count, HalfList::kPiece)));
+  else
+    found_.resize(std::size_t(groups()));
   i_at_sort_ = i_.values;
   j_at_sort_ = j_.values;
   skin_ = skin;
@@ -245,6 +275,28 @@ void CpuSearch::sort(double skin, const ForEach& for_each) {
 void CpuSearch::arrange(const PackedSide& j) {
   sorted_j_.reserve(round_up(j_.count, source_.lanes));
   sorted_j_.gather(j, j_tree_->numbers());
+  sorted_j_.pad(0, j_.count, round_up(j_.count, source_.lanes));
+}
+
+std::span<const HalfList> CpuSearch::half_lists(std::int64_t piece, Gathered& gathered, std::vector<HalfList>& found) {
+  std::vector<HalfList>& lists = half_lists_.empty() ? found : half_lists_[std::size_t(piece)];
+  if (half_lists_.empty() || lists.empty())
+    lists = gathered.half_lists.of_piece(*j_tree_, boxes_, piece, source_.lanes);
+  return lists;
+}
+
+std::int64_t CpuSearch::gather(const HalfList& list, Gathered& gathered) const {
+  const std::vector<int>& numbers = j_tree_->numbers();
+  const std::int64_t lanes = source_.lanes, most = kHalfListVectors * lanes;
+  if (gathered.capacity < most) gathered.columns.reserve(gathered.capacity = most);
+  gathered.numbers.resize(std::size_t(most));
+  for_runs(list.vectors, [&](std::size_t from, std::size_t count) {
+    const std::int64_t position = list.vectors[from] * lanes, to = std::int64_t(from) * lanes,
+                       size = std::int64_t(count) * lanes;
+    gathered.columns.copy(sorted_j_, position, size, to);
+    std::copy_n(numbers.begin() + position, std::min(size, j_.count - position), gathered.numbers.begin() + to);
+  });
+  return std::int64_t(list.vectors.size() - 1) * lanes + std::min(lanes, j_.count - list.vectors.back() * lanes);
 }
 
 void CpuSearch::gather(std::int64_t group, Gathered& gathered) {

@@ -2,8 +2,8 @@
 // reach.
 //
 // For every group, the packed j-particles within reach of its bounding box are gathered, and the all-pairs kernel sums
-// over them. Groups and the order of their j depend on the chosen i and on the j, not on the number of threads.
-// Tested by tests/numeric/neighbour_search_test.cpp.
+// over them. Groups and the order of their j depend on the chosen i and on the j, not on the number of threads. A
+// kernel with reactions has half lists instead (half_lists.h). Tested by tests/numeric/neighbour_search_test.cpp.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/cpu/cpu_toolchain.h"
+#include "runtime/cpu/half_lists.h"
 #include "runtime/search/particle_tree.h"
 #include "runtime/sum/lists.h"
 #include "runtime/sum/pack.h"
@@ -26,6 +27,8 @@ class CpuSearch {
   // possible, because no particle has a finite position, the extent overflows, or a length of the periodic box is not
   // positive and finite.
   bool locate(const nbcc_kernel_arguments& given, std::int64_t ni, std::int64_t nj, const ForEach& for_each);
+  // True if the located i and j have equal positions and reaches, as half lists require.
+  bool is_one_set() const { return source_.search.of_i() == source_.search.of_j() && i_.values == j_.values; }
   // The cost of a search and its sums, as the number of pairs that a sum over all pairs evaluates in the same time.
   // Call after locate().
   double cost() const;
@@ -47,9 +50,15 @@ class CpuSearch {
     std::vector<int> numbers;    // indices in the caller's array, parallel to the columns
     PackedSide columns;
     std::int64_t capacity = 0;
+    HalfLists half_lists;
   };
   // Several threads may call this at once for different groups.
   void gather(std::int64_t group, Gathered& gathered);
+  // The half lists of a piece. `found` holds them if they are not kept. Several threads may call this at once for
+  // different pieces.
+  std::span<const HalfList> half_lists(std::int64_t piece, Gathered& gathered, std::vector<HalfList>& found);
+  // Gathers the j of a half list. Returns their number.
+  std::int64_t gather(const HalfList& list, Gathered& gathered) const;
 
   // The number of a group's pairs within the proved reach, compared in double precision. Counts excluded pairs too.
   std::int64_t pairs_within(std::int64_t group) const;
@@ -83,7 +92,9 @@ class CpuSearch {
     Vector3 difference{}, image{};
   };
   Displacement displacement(const Located& a, std::int64_t i, const Located& b, std::int64_t j) const;
-  double fraction_tested() const;  // of all pairs, in a search
+  bool stays_near(const Located& side, const std::vector<double>& then, bool reaches) const;
+  double fraction_tested() const;  // of all pairs, in a search of full lists
+  bool has_half_lists() const { return source_.first_reaction > 0; }
   const ParticleTree& i_tree() const { return i_tree_ ? *i_tree_ : *j_tree_; }
 
   const KernelSource& source_;
@@ -92,13 +103,16 @@ class CpuSearch {
   Located i_, j_;
   std::optional<ParticleTree> i_tree_, j_tree_;  // no tree of i if i and j have the same positions and reaches
   PackedSide sorted_j_;
+  std::vector<BoundingBox> boxes_;  // of vectors of j, for half lists
 
   // State of the last sort().
   double skin_ = 0;
   SearchSpace sorted_space_;
   double longest_period_ = 0;  // the largest of: lengths of the box or components of lattice vectors, skin
   std::vector<double> i_at_sort_, j_at_sort_;  // Located::values at the last sort()
-  std::vector<std::vector<int>> found_;        // [group]: positions of its j, filled by gather(); empty without a skin
+  // Empty without a skin. [group]: positions of its j, filled by gather(); [piece], filled by half_lists().
+  std::vector<std::vector<int>> found_;
+  std::vector<std::vector<HalfList>> half_lists_;
 };
 
 }  // namespace nbcc

@@ -39,13 +39,9 @@ CpuSummation::CpuSummation(const KernelSource& source, const CpuCode& code, List
   if (source_.first_reaction > 0) {  // other methods skip reactions
     PairMethod symmetric = row("symmetric", &CpuSummation::sum_symmetric);
     symmetric.estimate = [](const SumRequest& request) { return Estimate{.cost = pairs_of(request) / 2}; };
-    methods_.push_back(std::move(symmetric));
+    methods_ = {search_row(&CpuSummation::sum_half_lists), std::move(symmetric)};
     return;
   }
-  PairMethod search = row("search", &CpuSummation::sum_neighbours);
-  search.searches = true;
-  search.estimate = [this](const SumRequest& request) { return estimate_search(request); };
-  search.survey = [this](SumRequest& request) { return survey_search(request); };
   PairMethod lists = row("lists", &CpuSummation::sum_lists);
   lists.estimate = [](const SumRequest& request) -> std::optional<Estimate> {
     if (!request.lists) return {};
@@ -61,7 +57,8 @@ CpuSummation::CpuSummation(const KernelSource& source, const CpuCode& code, List
     if (request.lists || request.listed_pairs) return {};
     return Estimate{.cost = pairs_of(request)};
   };
-  methods_ = {std::move(search), std::move(lists), std::move(listed_pairs), std::move(all_pairs)};
+  methods_ = {search_row(&CpuSummation::sum_neighbours), std::move(lists), std::move(listed_pairs),
+              std::move(all_pairs)};
 }
 
 PairMethod CpuSummation::row(std::string_view name, void (CpuSummation::*run)(const SumRequest&)) {
@@ -75,6 +72,14 @@ PairMethod CpuSummation::row(std::string_view name, void (CpuSummation::*run)(co
     histograms_.end();
   };
   return method;
+}
+
+PairMethod CpuSummation::search_row(void (CpuSummation::*run)(const SumRequest&)) {
+  PairMethod search = row("search", run);
+  search.searches = true;
+  search.estimate = [this](const SumRequest& request) { return estimate_search(request); };
+  search.survey = [this](SumRequest& request) { return survey_search(request); };
+  return search;
 }
 
 // Bytes of the packed columns and accumulators.

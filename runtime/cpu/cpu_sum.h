@@ -43,12 +43,14 @@ class CpuSummation final : public Summation {
   static constexpr std::int64_t kPackChunk = 256;
 
   PairMethod row(std::string_view name, void (CpuSummation::*run)(const SumRequest&));
+  PairMethod search_row(void (CpuSummation::*run)(const SumRequest&));
   std::int64_t working_set(const SumRequest& request) const;
   void sum_all_pairs(const SumRequest& request);
   void sum_neighbours(const SumRequest& request);
   void sum_lists(const SumRequest& request);
   void sum_listed_pairs(const SumRequest& request);
   void sum_symmetric(const SumRequest& request);
+  void sum_half_lists(const SumRequest& request);
   std::optional<Estimate> estimate_search(const SumRequest& request);
   Estimate survey_search(SumRequest& request);
   void reserve(const CpuPartition& partition);
@@ -76,8 +78,23 @@ class CpuSummation final : public Summation {
   void to_particle_indices(const Accumulators& sums, const Block& block, const int* numbers,
                            std::int64_t j_offset) const;
 
-  struct WorkDone;
+  // Work on the groups of a search, summed over all threads; `lists` and `sums` are seconds.
+  struct WorkDone {
+    std::int64_t pairs_tested = 0;
+    double lists = 0, sums = 0;
+    void operator+=(const WorkDone& other) {
+      pairs_tested += other.pairs_tested;
+      lists += other.lists;
+      sums += other.sums;
+    }
+    // Divides wall-clock seconds in proportion to the threads' work.
+    void divide(double wall_clock, SumStatistics::Seconds& seconds) const {
+      seconds.lists = lists > 0 ? wall_clock * lists / (lists + sums) : 0;
+      seconds.sums = wall_clock - seconds.lists;
+    }
+  };
   bool locate(const SumRequest& request);
+  void sort_particles(const SumRequest& request, SumStatistics::Seconds& seconds);
   // Reports work to the run's Progress: begin() the total, step() what is done.
   void step(double units) const {
     if (progress_) progress_->step(units);
@@ -91,6 +108,11 @@ class CpuSummation final : public Summation {
   void give_back(std::unique_ptr<CpuSearch::Gathered> one);
   Block block_of_groups(std::int64_t first, std::int64_t last) const;
   void sum_group(const SumRequest& request, std::int64_t group, CpuSearch::Gathered& gathered, WorkDone& worked);
+  struct Reactions;
+  struct PieceOfHalfLists;
+  void sum_piece(const SumRequest& request, std::int64_t number, CpuSearch::Gathered& gathered, PieceOfHalfLists& piece,
+                 WorkDone& worked);
+  void add_reactions(std::span<const PieceOfHalfLists> pieces);
   void begin_block(const SumRequest& request, const Block& block);
   bool has_exclusions(const Block& block, std::int64_t begin, std::int64_t end) const;
   void sum_segment(const SumRequest& request, const Block& block, std::int64_t begin, std::int64_t end,

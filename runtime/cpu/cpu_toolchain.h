@@ -23,6 +23,7 @@ struct CpuCode {
   nbcc_within_function within = nullptr;
   nbcc_interact_function interact_numbered = nullptr;
   nbcc_interact_function interact_symmetric = nullptr;  // of pipelines with reactions
+  nbcc_half_list_function interact_half_list = nullptr;
   nbcc_interact_function interact_excluding =
       nullptr;  // with exclusions; only in Frame::Lists, which has no `interact`
 };

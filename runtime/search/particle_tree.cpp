@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <ranges>
+#include <utility>
 
 #include "runtime/round_up.h"
 
@@ -186,10 +188,30 @@ void ParticleTree::build(const Region& region) {
   join(region.node);
 }
 
+// Halves the records along their longest side until pairs remain, which have ascending numbers. The comparison leaves
+// no choice to the library.
+void ParticleTree::order_leaf(std::span<Record> records) const {
+  if (records.size() <= 2) {
+    std::ranges::sort(records, {}, &Record::number);
+    return;
+  }
+  std::size_t longest = 0;
+  double side = -1;
+  for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis) {
+    const auto at = [axis](const Record& record) { return record.at[axis]; };
+    const auto [low, high] = std::ranges::minmax(records | std::views::transform(at));
+    if (high - low > side) longest = axis, side = high - low;
+  }
+  const std::size_t half = (records.size() + 2) / 4 * 2;  // an even number, so that pairs remain
+  const auto key = [longest](const Record& record) { return std::pair(record.at[longest], record.number); };
+  std::ranges::nth_element(records, records.begin() + std::ptrdiff_t(half), {}, key);
+  order_leaf(records.first(half));
+  order_leaf(records.subspan(half));
+}
+
 void ParticleTree::finish_leaf(const Node& leaf) {
   const std::span<Record> records = records_of(leaf);
-  // Sort, so that the order does not depend on the library's nth_element.
-  std::ranges::sort(records, {}, &Record::number);
+  order_leaf(records);
   BoundingBox& box = boxes_[std::size_t(leaf.index)];
   const auto first = std::size_t(leaf.first_leaf * kLeaf);
   for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis) {
@@ -229,18 +251,34 @@ void ParticleTree::join(const Node& node) {
   box.size = std::max(a.size, b.size);
 }
 
-void ParticleTree::find(const BoundingBox& of_i, std::vector<int>& positions) const {
+BoundingBox ParticleTree::box_of(std::int64_t begin, std::int64_t end) const {
+  const BoundingBox& leaf = this->leaf(begin / kLeaf);
+  BoundingBox box;
+  for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis) {
+    const auto [low, high] = std::minmax_element(coordinates_[axis].begin() + begin, coordinates_[axis].begin() + end);
+    box.centre[axis] = *low + (*high - *low) / 2;
+    box.half[axis] = (*high - *low) / 2;
+  }
+  box.reach = reach_.empty() ? leaf.reach : *std::max_element(reach_.begin() + begin, reach_.begin() + end);
+  box.size = leaf.size;
+  return box;
+}
+
+// Calls visit(leaf) for each leaf from `first` on that may have a j that acts on an i in the box.
+template <typename Visit>
+void ParticleTree::visit_leaves(const BoundingBox& of_i, std::int64_t first, const Visit& visit) const {
   if (leaves_ == 0) return;
   Node stack[64];
   int depth = 0;
   stack[depth++] = {0, 0, leaves_};
   while (depth > 0) {
     const Node node = stack[--depth];
+    if (node.first_leaf + node.leaves <= first) continue;
     const BoundingBox& box = boxes_[std::size_t(node.index)];
-    const double reach = space_.reach(of_i.reach, box.reach, of_i.size + box.size);
+    const double reach = reach_of(of_i, box);
     if (!(reach >= 0 && distance2(space_, of_i, box, reach) <= reach * reach)) continue;
     if (node.leaves == 1) {
-      find_in_leaf(node, of_i, reach, positions);
+      visit(node.first_leaf);
     } else {
       stack[depth++] = node.right();
       stack[depth++] = node.left();
@@ -248,9 +286,18 @@ void ParticleTree::find(const BoundingBox& of_i, std::vector<int>& positions) co
   }
 }
 
-void ParticleTree::find_in_leaf(const Node& leaf, const BoundingBox& of_i, double reach,
-                                std::vector<int>& positions) const {
-  const auto first = std::size_t(leaf.first_leaf * kLeaf);
+void ParticleTree::find(const BoundingBox& of_i, std::vector<int>& positions) const {
+  visit_leaves(of_i, 0, [&](std::int64_t leaf) { find_in_leaf(leaf, of_i, positions); });
+}
+
+void ParticleTree::find_leaves(const BoundingBox& of_i, std::int64_t first, std::vector<int>& leaves) const {
+  visit_leaves(of_i, first, [&](std::int64_t leaf) { leaves.push_back(int(leaf)); });
+}
+
+void ParticleTree::find_in_leaf(std::int64_t leaf, const BoundingBox& of_i, std::vector<int>& positions) const {
+  const auto first = std::size_t(leaf * kLeaf);
+  const BoundingBox& box = this->leaf(leaf);
+  const double reach = reach_of(of_i, box), sizes = of_i.size + box.size;
   Doubles distances[kLeaf / kDoubles];
   for (int v = 0; v < kLeaf / kDoubles; ++v) {
     Doubles away[kMaxAxes];
@@ -260,7 +307,6 @@ void ParticleTree::find_in_leaf(const Node& leaf, const BoundingBox& of_i, doubl
     }
     distances[v] = distance2_of(space_, away, of_i.half, reach);
   }
-  const double sizes = of_i.size + boxes_[std::size_t(leaf.index)].size;
   const std::size_t before = positions.size();
   positions.resize(before + kLeaf);
   int* next = positions.data() + before;

@@ -80,12 +80,19 @@ class ParticleTree {
 
   std::int64_t leaves() const { return leaves_; }
   std::int64_t size() const { return std::int64_t(numbers_.size()); }
-  // The particle index at each position in the sorted order; leaf k has positions [k * kLeaf, (k + 1) * kLeaf).
+  // The particle index at each position in the sorted order; leaf k has positions [k * kLeaf, (k + 1) * kLeaf). Within
+  // a leaf, near particles have near positions.
   const std::vector<int>& numbers() const { return numbers_; }
   const BoundingBox& leaf(std::int64_t k) const { return boxes_[std::size_t(node_of_leaf_[std::size_t(k)])]; }
 
+  const SearchSpace& space() const { return space_; }
+  // The box of positions [begin, end), which belong to one leaf.
+  BoundingBox box_of(std::int64_t begin, std::int64_t end) const;
+
   // Appends, in ascending order, the positions of all j of this tree that may act on an i in the box.
   void find(const BoundingBox& of_i, std::vector<int>& positions) const;
+  // Appends the leaves from `first` on that may have such j, in ascending order.
+  void find_leaves(const BoundingBox& of_i, std::int64_t first, std::vector<int>& leaves) const;
 
  private:
   struct Record {
@@ -111,7 +118,13 @@ class ParticleTree {
   void finish_leaf(const Node& leaf);
   void join(const Node& node);
   std::span<Record> records_of(const Node& node);
-  void find_in_leaf(const Node& leaf, const BoundingBox& of_i, double reach, std::vector<int>& positions) const;
+  double reach_of(const BoundingBox& of_i, const BoundingBox& box) const {
+    return space_.reach(of_i.reach, box.reach, of_i.size + box.size);
+  }
+  template <typename Visit>
+  void visit_leaves(const BoundingBox& of_i, std::int64_t first, const Visit& visit) const;
+  void find_in_leaf(std::int64_t leaf, const BoundingBox& of_i, std::vector<int>& positions) const;
+  void order_leaf(std::span<Record> records) const;
 
   SearchSpace space_;
   std::int64_t leaves_;

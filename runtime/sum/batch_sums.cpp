@@ -189,15 +189,7 @@ SumStatistics BatchSums::statistics() const {
   SumStatistics all;
   for (const Searched& searched : searched_) {
     if (!searched.sum) continue;
-    const SumStatistics one = searched.sum->statistics();
-    all.pairs_tested += one.pairs_tested;
-    all.searches += one.searches;
-    all.runs += one.runs;
-    all.pairs_within += one.pairs_within;
-    all.seconds.locate += one.seconds.locate;
-    all.seconds.sort += one.seconds.sort;
-    all.seconds.lists += one.seconds.lists;
-    all.seconds.sums += one.seconds.sums;
+    all.add(searched.sum->statistics());
   }
   return all;
 }

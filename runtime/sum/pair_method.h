@@ -81,6 +81,18 @@ struct SumStatistics {
   } seconds;
   FarStatistics far;
   std::string method, reason;  // PairMethod::name of the last run, and why it was chosen; "" before the first run
+
+  // Adds the counts and times of another sum over neighbours.
+  void add(const SumStatistics& one) {
+    pairs_tested += one.pairs_tested;
+    searches += one.searches;
+    runs += one.runs;
+    pairs_within += one.pairs_within;
+    seconds.locate += one.seconds.locate;
+    seconds.sort += one.seconds.sort;
+    seconds.lists += one.seconds.lists;
+    seconds.sums += one.seconds.sums;
+  }
 };
 
 struct PairMethod {
@@ -107,6 +119,7 @@ struct PairMethod {
 
 struct RunPlan {
   const PairMethod* method = nullptr;
+  double cost = 0;                                 // of the method; see Estimate
   std::vector<std::optional<Estimate>> estimates;  // parallel to the methods; no value: the method does not apply
   PairChoice choice = PairChoice::Auto;
   std::string given;   // the caller's "lists", "batches" or "listed pairs"; "": none

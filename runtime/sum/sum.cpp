@@ -75,9 +75,9 @@ SumState::SumState(std::shared_ptr<const Kernel> kernel)
   if (!kernel_->source.histograms.empty()) histograms_ = std::make_unique<HistogramWords>(kernel_->source);
   if (histograms_ || std::ranges::any_of(kernel_->source.fields, &FieldLayout::total))
     totals_ = std::make_unique<Totals>(kernel_->source, *summation_);
-  symmetric_ = std::make_unique<SymmetricSum>(*kernel_);
+  symmetric_ = std::make_unique<SymmetricSum>(*kernel_, *summation_);
   methods_ = {nearest_->method(), batch_sums_->method(), symmetric_->method()};
-  std::ranges::copy(summation_->methods(), std::back_inserter(methods_));
+  for (const auto& one : summation_->methods()) methods_.push_back(one.searches ? symmetric_->search(one) : one);
   request_.views = views_;
   request_.params = params_;
   for (std::size_t f = 0; f < kernel_->source.fields.size(); ++f) {

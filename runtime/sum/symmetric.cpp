@@ -14,6 +14,18 @@ constexpr std::int64_t kLeastParticles = 4096;
 // wait for each other: at 4096 particles this costs 0.45 of the operations, more than light pairs save
 // (bench/RESULTS.md).
 double cost_of_reactions(std::int64_t particles) { return 1.1 * (1 + 1850.0 / double(particles)); }
+// The cost of a pair beyond which a search from both ends costs less: half lists copy and test half of the j of a
+// group, but add each reaction to a particle of its own.
+constexpr double kMostCostOfSearch = 0.85;
+
+RunChoice choice_of(const SumRequest& request) {
+  RunChoice choice;
+  choice.accumulate = request.accumulate;
+  choice.clamp = true;
+  choice.stream = request.stream;
+  choice.progress = request.progress;
+  return choice;
+}
 
 bool is_same_array(const ArrayView& a, const ArrayView& b) {
   return a.data == b.data && a.element == b.element && a.count == b.count && a.stride == b.stride &&
@@ -38,6 +50,52 @@ PairMethod SymmetricSum::method() {
     if (sum_) sum_->wait(progress);
   };
   return row;
+}
+
+PairMethod SymmetricSum::search(PairMethod both_ends) {
+  both_ends_ = std::move(both_ends);
+  PairMethod row = both_ends_;
+  row.survey = [this](SumRequest& request) { return survey_search(request); };
+  row.work = [this](const SumRequest& request) {
+    return search_.method ? search_.method->work(search_.request) : both_ends_.work(request);
+  };
+  row.enqueue = [this](const SumRequest& request) {
+    search_.method ? search_.method->enqueue(search_.request) : both_ends_.enqueue(request);
+  };
+  row.statistics = [this] { return statistics_of_search(); };
+  return row;
+}
+
+// The pairs within reach are those of the last run; counts and times are those of both searches.
+SumStatistics SymmetricSum::statistics_of_search() const {
+  SumStatistics all = summation_.statistics();
+  if (!sum_) return all;
+  const SumStatistics once = sum_->summation().statistics();
+  const std::int64_t within = search_.method ? once.pairs_within : all.pairs_within;
+  all.add(once);
+  all.pairs_within = within;
+  return all;
+}
+
+bool SymmetricSum::may_search_once(const SumRequest& request) {
+  if (kernel_.source.find(Frame::Search)) return false;  // GPUs search from both ends
+  if (request.symmetric == SymmetricChoice::Off || request.keep_j || !obstacle_of(request).empty()) return false;
+  if (made_->source->search.axes == 0) return false;
+  const bool is_less = request.ni >= kLeastParticles && made_->cost < kMostCostOfSearch;
+  return is_less || request.symmetric == SymmetricChoice::Always;
+}
+
+Estimate SymmetricSum::survey_search(SumRequest& request) {
+  search_ = {};
+  if (may_search_once(request) && sum()) {
+    bind(request);
+    sum_->set_pairs(request.pairs);
+    sum_->set_skin(request.skin);
+    search_ = sum_->plan(choice_of(request));
+    if (search_.method->searches) return {.cost = search_.cost};
+    search_ = {};
+  }
+  return both_ends_.survey ? both_ends_.survey(request) : *both_ends_.estimate(request);
 }
 
 const ArrayView& SymmetricSum::view(const SumRequest& request, std::string_view field) const {
@@ -121,12 +179,8 @@ void SymmetricSum::bind(const SumRequest& request) {
 // The run's checks have been done for the caller's kernel.
 void SymmetricSum::run(const SumRequest& request) {
   bind(request);
-  RunChoice now;
-  now.accumulate = request.accumulate;
-  now.clamp = true;
-  now.stream = request.stream;
-  now.progress = request.progress;
-  sum_->run(now);
+  sum_->set_pairs(PairChoice::All);
+  sum_->run(choice_of(request));
 }
 
 }  // namespace nbcc

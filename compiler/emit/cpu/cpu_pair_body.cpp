@@ -238,7 +238,10 @@ std::string CpuPairBody::within() {
 std::string CpuPairBody::counted_pairs() const {
   std::string text;
   for (int r = 0; r < i_block_ && terms_ == CpuTerms::OfBoth; ++r)
-    text += fmt::format("const vmask live_{0} = all_i || i + {0} < chunk_end ? live : (vmask)(0);\n", r);
+    text += fmt::format(
+        "const vmask later_{0} = may_be_i ? live & ~lanes_below(i + {0} - i_begin - j + 1) : live;\n"
+        "const vmask live_{0} = all_i || i + {0} < chunk_end ? later_{0} : (vmask)(0);\n",
+        r);
   if (terms_ == CpuTerms::OfBoth) return text;
   for (int r = 0; r < i_block_; ++r)
     text += fmt::format(
@@ -378,13 +381,13 @@ std::string CpuPairBody::declare_reactions(int vectors) const {
   return text;
 }
 
-std::string CpuPairBody::clear_reactions(int vectors) const {
+std::string CpuPairBody::clear_reactions() const {
   std::string text;
   for (std::size_t k = 0; k < plan_.outputs.size(); ++k)
     if (const OutputPlan& output = plan_.outputs[k]; output.of_j)
       text += fmt::format("reactions{}[k] = ({})({});\n", k, cpu_type(output.type, true),
                           cpu_literal(output.identity(), output.type));
-  return fmt::format("for (int k = 0; k < {}; ++k) {{\n{}}}\n", vectors, text);
+  return fmt::format("for (index k = 0; k < j_vectors; ++k) {{\n{}}}\n", text);
 }
 
 std::string CpuPairBody::load_reactions() const {
@@ -411,10 +414,11 @@ std::string CpuPairBody::add_reactions() const {
     const std::string type = output.is_whole() ? "vindex" : "vdouble";
     const std::string row = fmt::format("*({}*)(a->acc[{}] + j)", type, k);
     const std::string next = fmt::format("__builtin_convertvector(reactions{}[j_vector], {})", k, type);
-    if (output.reduction == Reduction::Sum)
-      text += fmt::format("{} += {};\n", row, next);
-    else
-      text += fmt::format("{0} = {1}({0}, {2});\n", row, is_minimum(output.reduction) ? "minimum" : "maximum", next);
+    const std::string combined =
+        output.reduction == Reduction::Sum
+            ? fmt::format("{} + {}", row, next)
+            : fmt::format("{}({}, {})", is_minimum(output.reduction) ? "minimum" : "maximum", row, next);
+    text += fmt::format("{} = numbered ? {} : {};\n", row, next, combined);
   }
   return text;
 }

@@ -18,7 +18,7 @@ std::string cpu_accumulator(std::size_t k, int r);
 // The terms that a body accumulates.
 enum class CpuTerms : std::uint8_t {
   OfI,    // terms of i; reactions are skipped
-  OfBoth  // terms of i, and reactions, which are accumulated in vectors of j; i and j are never one particle
+  OfBoth  // terms of i, and reactions, which are accumulated in vectors of j
 };
 
 // Variables that the frame defines:
@@ -29,6 +29,8 @@ enum class CpuTerms : std::uint8_t {
 //   exclusions        some pairs are excluded
 //   first_j           the j at which the accumulators were cleared; argmin and argmax count from it
 //   j_vector, all_i   with reactions: the number of the vector of j; whether all i of the block exist, below chunk_end
+//   may_be_i          with reactions: whether the vector holds the i of the block; then only later particles count, and
+//                     the columns of j begin with the particle i_begin
 // Statements of several i-particles are written breadth first (t7_0, t7_1, then t8_0, t8_1), so that independent
 // operations are adjacent; the compiler keeps this order.
 class CpuPairBody {
@@ -53,9 +55,10 @@ class CpuPairBody {
   std::string clear() const;
   std::string pair();               // accumulates one vector of j against all i of the block
   std::string reduce(int r) const;  // adds the accumulators of the r-th i to the rows of results
-  // Arrays of `vectors` vectors of j; identities of the reductions; adds one vector to the rows of results.
+  // Arrays of `vectors` vectors of j; identities of the reductions, in the frame's first j_vectors of them; adds one
+  // vector to the rows of results, or sets it if `numbered`.
   std::string declare_reactions(int vectors) const;
-  std::string clear_reactions(int vectors) const;
+  std::string clear_reactions() const;
   std::string add_reactions() const;
   // For one i: the nodes that Plan::within needs before the loop over j; in the loop, the mask of a vector's pairs.
   std::string before_within() { return uniform(plan_.for_within) + load_i(plan_.for_within); }

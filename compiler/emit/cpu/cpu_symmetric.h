@@ -1,4 +1,4 @@
-// The frame that computes each pair once for both of its particles. Part of emit_cpu.
+// The frames that compute each pair once for both of its particles. Part of emit_cpu.
 #pragma once
 #include <string>
 
@@ -8,4 +8,6 @@ namespace nbcc {
 // The function nbcc_interact_symmetric, from a body with reactions. `terms`: terms that a lane sums in working
 // precision.
 std::string cpu_symmetric(CpuPairBody& body, int lanes, int terms);
+// The function nbcc_interact_half_list; the body has kHalfListBlock i.
+std::string cpu_half_lists(CpuPairBody& body, int lanes, int terms);
 }  // namespace nbcc
