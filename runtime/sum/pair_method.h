@@ -25,6 +25,7 @@ struct Estimate {
   double cost = 0;            // in pairs that a sum over all pairs evaluates in the same time
   // If pairs = cutoff meets the obstacle: true: another method does the run, with the same results; false: an error.
   bool falls_back = false;
+  bool once = false;  // a search computes each pair once, for both of its particles
 };
 
 // Launches and memory of one device for a run. The CPU has no launches.
@@ -119,7 +120,7 @@ struct PairMethod {
 
 struct RunPlan {
   const PairMethod* method = nullptr;
-  double cost = 0;                                 // of the method; see Estimate
+  Estimate estimate = {};                          // of the method
   std::vector<std::optional<Estimate>> estimates;  // parallel to the methods; no value: the method does not apply
   PairChoice choice = PairChoice::Auto;
   std::string given;   // the caller's "lists", "batches" or "listed pairs"; "": none

@@ -41,7 +41,7 @@ std::optional<std::size_t> cheapest(std::span<const PairMethod> methods, const R
 }  // namespace
 
 RunPlan plan_run(std::span<const PairMethod> methods, const SumRequest& request) {
-  RunPlan plan{nullptr, 0, {}, request.pairs, "", request};
+  RunPlan plan{nullptr, {}, {}, request.pairs, "", request};
   if (request.lists) plan.given = request.lists->what;
   if (request.listed_pairs) plan.given = "listed pairs";
   plan.estimates.reserve(methods.size());
@@ -54,7 +54,7 @@ RunPlan plan_run(std::span<const PairMethod> methods, const SumRequest& request)
     if (!best) throw std::logic_error("no pair method can do a run");
     if (surveyed[*best] || !methods[*best].survey) {
       plan.method = &methods[*best];
-      plan.cost = plan.estimates[*best]->cost;
+      plan.estimate = *plan.estimates[*best];
       return plan;
     }
     surveyed[*best] = true;
@@ -72,8 +72,9 @@ std::string reason_of(const RunPlan& plan, std::span<const PairMethod> methods) 
         "{}{}: {}", others.empty() ? "" : "; ", methods[other].name,
         estimate.obstacle.empty() ? fmt::format("costs as much as {:.3g} pairs", estimate.cost) : estimate.obstacle);
   }
-  std::string reason = fmt::format("costs as much as {:.3g} pairs", plan.cost);
+  std::string reason = fmt::format("costs as much as {:.3g} pairs", plan.estimate.cost);
   if (plan.choice != PairChoice::Auto) reason = fmt::format("pairs = {}", name(plan.choice));
+  if (plan.estimate.once) reason += ", each pair once";
   if (!plan.given.empty()) reason = fmt::format("the {} determine which pairs act", plan.given);
   return others.empty() ? reason : reason + "; " + others;
 }

@@ -92,7 +92,7 @@ Estimate SymmetricSum::survey_search(SumRequest& request) {
     sum_->set_pairs(request.pairs);
     sum_->set_skin(request.skin);
     search_ = sum_->plan(choice_of(request));
-    if (search_.method->searches) return {.cost = search_.cost};
+    if (search_.method->searches) return {.cost = search_.estimate.cost, .once = true};
     search_ = {};
   }
   return both_ends_.survey ? both_ends_.survey(request) : *both_ends_.estimate(request);

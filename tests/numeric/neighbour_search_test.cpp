@@ -106,6 +106,94 @@ INSTANTIATE_TEST_SUITE_P(All, NeighbourSearch,
                                   kReaches[info.param % std::size(kReaches)].name;
                          });
 
+Columns run_one_set(Sum& sum, const Pipeline& pipeline, NeighbourCase& c) {
+  sum.bind("xj", rows(c.xi, 3)).bind("vj", rows(c.vi, 3)).bind("hj", rows(c.hi, 1)).bind("kj", rows(c.ki, 1));
+  sum.set("rc", c.rc).set("box", c.box).offsets(c.i_offset, c.i_offset);
+  sum.set("la", c.cell[0]).set("lb", c.cell[1]).set("lc", c.cell[2]);
+  sum.bind("xi", rows(c.xi, 3)).bind("vi", rows(c.vi, 3)).bind("hi", rows(c.hi, 1)).bind("ki", rows(c.ki, 1));
+  Columns results;
+  for (const Field& field : pipeline.fields()) {
+    if (field.role != NBCC_OUTPUT) continue;
+    results[field.name].assign(std::size_t(c.ni), -77);
+    sum.bind(field.name, rows(results[field.name], 1));
+  }
+  sum.run();
+  for (auto& [name, values] : results) test::make_comparable(values);
+  return results;
+}
+
+bool each_pair_was_once(Sum& sum) {
+  return std::string(sum.statistics().reason).find("each pair once") != std::string::npos;
+}
+
+// Of one set, each pair once: particles that a lattice, a cluster or a box puts anywhere, with and without kept lists.
+TEST_P(NeighbourSearch, GivesWhatAllPairsGiveWithEachPairOnce) {
+  const Metric& metric = kMetrics[GetParam() / std::size(kReaches)];
+  const ReachOf& reach = kReaches[GetParam() % std::size(kReaches)];
+  int once = 0;
+  for (const nbcc_precision precision : {NBCC_SINGLE, NBCC_MIXED, NBCC_DOUBLE}) {
+    PipelineOptions options;
+    options.precision = precision;
+    options.math = precision == NBCC_MIXED ? NBCC_PRECISE : NBCC_FAST;
+    DeviceOptions threads;
+    threads.threads = 1 + int(precision);
+    const Device device("cpu", threads);
+    const test::Guard& guard = kGuards[(GetParam() + std::size_t(precision)) % std::size(kGuards)];
+    const Pipeline pipeline =
+        Pipeline::from_text(device, test::text_without_indices_of(metric, reach, &guard), "once", options);
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      NeighbourCase c = random_case(seed * 3 + std::uint64_t(precision));
+      SCOPED_TRACE(std::string(metric.name) + ", " + reach.name + ", " + guard.name + ", seed " + std::to_string(seed) +
+                   ", precision " + std::to_string(int(precision)) + ", " + std::to_string(c.ni));
+      Sum all(pipeline), found(pipeline);
+      all.pairs(NBCC_PAIRS_ALL).symmetric(NBCC_SYMMETRIC_ALWAYS);  // the same kernel, which rounds alike
+      found.pairs(NBCC_PAIRS_CUTOFF).symmetric(NBCC_SYMMETRIC_ALWAYS).skin(seed % 2 == 0 ? 0.1 : 0);
+      if (c.ni == 0) continue;
+      for (int run = 0; run < 3; ++run) {
+        Columns is = run_one_set(found, pipeline, c), expected = run_one_set(all, pipeline, c);
+        // The order of the particles decides which of a pair is i; where positions are computed, the difference of j
+        // and i is not rounded as that of i and j.
+        for (std::size_t k = 0; k < is["least"].size() && metric.name == std::string("moving"); ++k)
+          if (std::fabs(is["least"][k] - expected["least"][k]) <= 1e-5 + 1e-4 * std::fabs(expected["least"][k]))
+            is["least"][k] = expected["least"][k];
+        EXPECT_EQ(is, expected) << found.statistics().reason;
+        once += each_pair_was_once(found);
+        for (double& x : c.xi) x += run == 0 ? 0.01 : 0;
+      }
+    }
+  }
+  EXPECT_GT(once, 60);
+}
+
+// Lists of so many neighbours that a call of the kernel does not take them all, on any number of threads.
+TEST(NeighbourSums, OfManyNeighboursHaveEachPairOnce) {
+  NeighbourCase c;
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<double> place(0, 5);
+  c.ni = 7003;
+  c.box = {5, 5, 5};
+  c.rc = 2.2;
+  for (std::int64_t k = 0; k < 3 * c.ni; ++k)
+    c.xi.push_back(std::round(place(random) * 4096) / 4096), c.vi.push_back(0);
+  for (std::int64_t k = 0; k < c.ni; ++k) c.hi.push_back(1), c.ki.push_back(double(k % 7));
+  Columns expected;
+  for (const int threads : {1, 2, 3}) {
+    DeviceOptions some;
+    some.threads = threads;
+    const Device device("cpu", some);
+    const Pipeline pipeline =
+        Pipeline::from_text(device, test::text_without_indices_of(kMetrics[1], kReaches[0]), "many");
+    Sum sum(pipeline);
+    if (expected.empty()) expected = run_one_set(sum.pairs(NBCC_PAIRS_ALL).symmetric(NBCC_SYMMETRIC_OFF), pipeline, c);
+    EXPECT_EQ(run_one_set(sum.pairs(NBCC_PAIRS_CUTOFF).symmetric(NBCC_SYMMETRIC_AUTO), pipeline, c), expected);
+    EXPECT_TRUE(each_pair_was_once(sum)) << sum.statistics().reason;
+    EXPECT_LT(sum.statistics().pairs_tested, c.ni * c.ni * 6 / 10);
+    std::int64_t within = 0;
+    for (const double count : expected.at("count")) within += std::int64_t(count);
+    EXPECT_EQ(sum.statistics().pairs_within, within + c.ni);  // an i is within its own reach
+  }
+}
+
 // What is handed over of a case, as sums over it: what all pairs must give.
 Columns sums_over_found(Sum& sum, const NeighbourCase& c) {
   const NeighbourList found = sum.neighbours();

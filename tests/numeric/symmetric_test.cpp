@@ -96,6 +96,19 @@ CpuRun::Columns run_both(const std::shared_ptr<const Kernel>& kernel, const Orac
   return run_kernel(kernel, input, how);
 }
 
+CpuRun::Columns search_once(const std::shared_ptr<const Kernel>& kernel, const OracleInput& input) {
+  KernelRunChoice how;
+  how.one_set = true;
+  how.prepare = [](SumState& sum) {
+    sum.set_symmetric(SymmetricChoice::Always);
+    sum.set_pairs(PairChoice::Cutoff);
+  };
+  how.after = [](SumState& sum) {
+    EXPECT_EQ(sum.statistics().reason.substr(0, 30), "pairs = cutoff, each pair once") << sum.statistics().reason;
+  };
+  return run_kernel(kernel, input, how);
+}
+
 void expect_both_ends(KernelDevice& device, const Build& build, const std::vector<std::int64_t>& sizes,
                       const CudaGpu* arrays_on = nullptr) {
   for (std::size_t t = 0; t < std::size(kTexts); ++t) {
@@ -246,6 +259,35 @@ TEST(SymmetricOnCpu, HasTheSameBitsForAnyNumberOfThreads) {
         EXPECT_EQ(std::memcmp(now[c].data(), first[c].data(), now[c].size() * sizeof(double)), 0) << threads;
     }
   }
+}
+
+// Half lists: the interpreter's results, the same bits for any number of threads, and forces that cancel.
+TEST(SymmetricOnCpu, SearchesHaveTheSameBitsForAnyNumberOfThreads) {
+  const Pipeline pipeline =
+      parse({"symmetric.pipe", kFields + "output(sum) vec3 f; output(count) int n;\n"
+                                         "skip_if(i_index == j_index || dot(dx, dx) >= rc * rc);\n"
+                                         "f += (1 / r2 - hi * hj) * dx; n += r2 > 0;"});
+  for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double})
+    for (const std::int64_t n : {1, 2, 15, 16, 17, 129, 2003}) {
+      OracleInput input = one_set(n, 7);
+      input.params[1] = 0.4;
+      const Expectation expected = random_pipeline_expectation(pipeline, input, precision);
+      CpuRun::Columns first;
+      for (const int threads : {1, 2, 3, 8}) {
+        CpuDevice device(threads, detect_isa(), cpu_toolchain(), "", "");
+        const auto kernel = device.load(build_cpu_kernel(pipeline, {precision}, detect_isa(), ""));
+        CpuRun::Columns now = search_once(kernel, input);
+        if (first.empty()) first = now;
+        EXPECT_EQ(random_pipeline_difference(pipeline, now, expected), "") << n << " particles";
+        for (std::size_t c = 0; c < now.size(); ++c)
+          EXPECT_EQ(std::memcmp(now[c].data(), first[c].data(), now[c].size() * sizeof(double)), 0) << threads;
+      }
+      for (std::size_t c = 0; c < 3; ++c) {
+        double net = 0, size = 0;
+        for (const double f : first[c]) net += f, size += std::fabs(f);
+        EXPECT_LE(std::fabs(net), size * (precision == Precision::Double ? 0x1p-52 : 0x1p-23));
+      }
+    }
 }
 
 // Momentum: what j adds to i and i adds to j is computed once, and added to both.

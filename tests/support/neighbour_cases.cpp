@@ -5,23 +5,37 @@
 
 namespace nbcc::test {
 
-std::string text_of(const Metric& metric, const ReachOf& reach, const Guard* guard) {
+namespace {
+
+std::string text(const Metric& metric, const ReachOf& reach, const Guard* guard, const char* outputs,
+                 const char* statements) {
   return std::string(R"(
 input_i vec3 xi; input_i vec3 vi; input_i real hi; input_i int ki;
 input_j vec3 xj; input_j vec3 vj; input_j real hj; input_j int kj;
 param real rc = 1.0; param vec3 box = vec3(1e30);
 param vec3 la = vec3(1e30, 0, 0); param vec3 lb = vec3(0, 1e30, 0); param vec3 lc = vec3(0, 0, 1e30);
-output(sum) real count; output(sum) real weight; output(min) real least; output(argmin) index nearest;
-output(argmax) index heaviest;
+output(sum) real count; output(sum) real weight; output(min) real least;
 output(max) int most; output(sum) real gaps;
-vec3 dx = )") +
-         metric.difference + ";\nreal r2 = dot(dx, dx);\nreal reach = " + reach.bound + ";\n" +
+)") + outputs +
+         "vec3 dx = " + metric.difference + ";\nreal r2 = dot(dx, dx);\nreal reach = " + reach.bound + ";\n" +
          (guard ? std::string("skip_if(i_index == j_index);\n") + guard->before
                 : "skip_if(i_index == j_index || r2 >= reach * reach);") +
          R"(
-count += 1.0; weight += real(kj); least = min(least, r2); nearest = argmin(nearest, r2);
-heaviest = argmax(heaviest, real(kj)); most = max(most, kj + ki); gaps += real(j_index % 7 - i_index % 5);
-)" + (guard ? guard->after : "");
+count += 1.0; weight += real(kj); least = min(least, r2); most = max(most, kj + ki);
+gaps += real(j_index % 7 - i_index % 5);
+)" + statements +
+         (guard ? guard->after : "");
+}
+
+}  // namespace
+
+std::string text_of(const Metric& metric, const ReachOf& reach, const Guard* guard) {
+  return text(metric, reach, guard, "output(argmin) index nearest; output(argmax) index heaviest;\n",
+              "nearest = argmin(nearest, r2); heaviest = argmax(heaviest, real(kj));\n");
+}
+
+std::string text_without_indices_of(const Metric& metric, const ReachOf& reach, const Guard* guard) {
+  return text(metric, reach, guard, "", "");
 }
 
 std::string short_text_of(const Metric& metric, const ReachOf& reach) {

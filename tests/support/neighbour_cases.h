@@ -38,6 +38,8 @@ inline constexpr Guard kGuards[] = {
 
 // Without `guard`: strict, in one condition with what tells i from itself.
 std::string text_of(const Metric& metric, const ReachOf& reach, const Guard* guard = nullptr);
+// The same without results that keep an index.
+std::string text_without_indices_of(const Metric& metric, const ReachOf& reach, const Guard* guard = nullptr);
 // The same with positions and reaches alone, and fewer results: what a pair reads of a particle is small. Who is told
 // from himself by the distance must be found at exactly the same one.
 std::string short_text_of(const Metric& metric, const ReachOf& reach);
