@@ -441,8 +441,8 @@ def compile(
         (`info()["neighbours"]`), which is refused where nothing is; "auto": whichever is faster. Results are the same but
         for the order in which terms are added.
     skin: what a search finds is kept from call to call until a particle has moved by half of this.
-    symmetric: where i and j are one set, because partners such as xi and xj are the same array, a sum over all pairs may
-        compute each pair once, for both of its particles. "auto": if the two terms of a pair have enough operations in
+    symmetric: where i and j are one set, because partners such as xi and xj are the same array, a sum over all pairs, and
+        on the CPU a search, may compute each pair once, for both of its particles. "auto": if the two terms of a pair have enough operations in
         common, from 4096 particles on; "always": wherever it is possible; "off": each pair is computed from both ends.
 
     Raises CompileError with every diagnostic of the text; OSError for a file that cannot be read; DeviceError;
