@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 namespace nbcc {
 namespace {
 
@@ -19,13 +21,15 @@ struct Text {
 
 class Writer {
  public:
-  Writer(const std::vector<Field>& fields, const Graph& graph, Sizes sizes)
-      : fields_(fields), graph_(graph), sizes_(sizes) {}
+  Writer(const std::vector<Field>& fields, const Graph& graph, Sizes sizes, std::span<const Table> tables)
+      : fields_(fields), graph_(graph), sizes_(sizes), tables_(tables) {}
 
   Text write(NodeId id, int depth) const {
     const Node& n = graph_[id];
     if (arity(n.op) == 0) return {leaf(id)};
     if (depth > kMaxDepth) return {"..."};
+    if (n.op == Op::Max)
+      if (std::string largest = largest_element(id, depth); !largest.empty()) return {std::move(largest)};
     const auto part = [&](int k, Precedence least) { return within(n.args[std::size_t(k)], least, depth + 1); };
     switch (n.op) {
       case Op::Add:
@@ -46,7 +50,7 @@ class Writer {
         if (sizes_ == Sizes::Bare) return write(n.args[0], depth);
         return {call(n, depth)};
       case Op::Lookup:
-        return {"an element of a param"};
+        return {element(n, index(n.args[0], depth), index(n.args[1], depth))};
       case Op::Cast:
         return write(n.args[0], depth);
       default:
@@ -55,6 +59,54 @@ class Writer {
   }
 
  private:
+  // The index of a row or column as the source writes it: without the clamp to the table, and not multiplied by the
+  // number of columns.
+  std::string index(NodeId id, int depth) const {
+    const Node& n = graph_[id];
+    const bool by_constant = arity(n.op) == 2 && graph_.is_constant(n.args[1]);
+    if (by_constant && (n.op == Op::Mul || n.op == Op::Min || n.op == Op::Max)) return index(n.args[0], depth);
+    return n.op == Op::Cast ? index(n.args[0], depth) : write(id, depth + 1).text;
+  }
+
+  std::string element(const Node& lookup, const std::string& row, const std::string& column) const {
+    if (std::size_t(lookup.payload) >= tables_.size()) return "an element of a param";
+    const Table& table = tables_[std::size_t(lookup.payload)];
+    const auto has_table = [&](const Field& field) {
+      return field.role == Role::Param && table.first >= field.first && table.first < field.first + field.components();
+    };
+    const auto field = std::find_if(fields_.begin(), fields_.end(), has_table);
+    if (field == fields_.end()) return "an element of a param";
+    return table.columns == 0 ? fmt::format("{}[{}]", field->name, column)
+                                        : fmt::format("{}[{}][{}]", field->name, row, column);
+  }
+
+  // Empty: the node is not the maximum of elements of a param.
+  std::string largest_element(NodeId id, int depth) const {
+    std::vector<NodeId> open{id}, elements;
+    while (!open.empty()) {
+      const NodeId next = open.back();
+      const Node& n = graph_[next];
+      open.pop_back();
+      if (n.op == Op::Max)
+        open.insert(open.end(), {n.args[0], n.args[1]});
+      else if (n.op == Op::Abs && sizes_ == Sizes::Bare)
+        open.push_back(n.args[0]);
+      else if (n.op == Op::Lookup && (elements.empty() || n.payload == graph_[elements[0]].payload))
+        elements.push_back(next);
+      else
+        return {};
+    }
+    const Node& first = graph_[elements[0]];
+    const auto is_one = [&](std::size_t k) {
+      return std::all_of(elements.begin(), elements.end(),
+                         [&](NodeId one) { return graph_[one].args[k] == first.args[k]; });
+    };
+    std::string name =
+        element(first, is_one(0) ? index(first.args[0], depth) : "", is_one(1) ? index(first.args[1], depth) : "");
+    while (name.ends_with("[]")) name.resize(name.size() - 2);
+    return "the largest of " + name;
+  }
+
   std::string within(NodeId id, Precedence least, int depth) const {
     const Text text = write(id, depth);
     return text.precedence < least ? "(" + text.text + ")" : text.text;
@@ -83,13 +135,15 @@ class Writer {
   const std::vector<Field>& fields_;
   const Graph& graph_;
   Sizes sizes_;
+  std::span<const Table> tables_;
 };
 
 }  // namespace
 
-std::string expression_text(const std::vector<Field>& fields, const Graph& graph, NodeId id, Sizes sizes) {
+std::string expression_text(const std::vector<Field>& fields, const Graph& graph, NodeId id, Sizes sizes,
+                            std::span<const Table> tables) {
   constexpr std::size_t kMaxLength = 80;
-  const std::string text = Writer(fields, graph, sizes).write(id, 0).text;
+  const std::string text = Writer(fields, graph, sizes, tables).write(id, 0).text;
   return text.size() > kMaxLength ? text.substr(0, kMaxLength - 3) + "..." : text;
 }
 

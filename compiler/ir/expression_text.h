@@ -1,6 +1,7 @@
 // Node -> an expression that a user may have written: "2 * max(hi, hj)". For messages; long expressions are truncated.
 // Tested by tests/unit/expression_text_test.cpp.
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
@@ -8,7 +9,8 @@
 
 namespace nbcc {
 enum class Sizes : bool { Bare, AsAbs };  // |x| is written as x (for lengths), or as abs(x)
-// `graph` is the pair graph of a pipeline with these fields.
-std::string expression_text(const std::vector<Field>& fields, const Graph& graph, NodeId id,
-                            Sizes sizes = Sizes::AsAbs);
+// `graph` is the pair graph of a pipeline with these fields. `tables`: those of its lookups; without them an element is
+// "an element of a param". The maximum of elements of one row or column is "the largest of rc[ti]", "... rc[][tj]".
+std::string expression_text(const std::vector<Field>& fields, const Graph& graph, NodeId id, Sizes sizes = Sizes::AsAbs,
+                            std::span<const Table> tables = {});
 }  // namespace nbcc

@@ -44,7 +44,7 @@ CutoffReader::Found CutoffReader::fail(std::string obstacle) {
   return {};
 }
 
-std::string CutoffReader::text(NodeId id) const { return expression_text(fields_, graph_, id); }
+std::string CutoffReader::text(NodeId id) const { return expression_text(fields_, graph_, id, Sizes::AsAbs, tables_); }
 
 // The displacement whose square the node is. A factor of the square that is the same for all pairs scales it.
 std::optional<Axis> CutoffReader::squared_axis(NodeId id) {

@@ -29,9 +29,9 @@ struct CutoffReading {
 
 class CutoffReader {
  public:
-  // Adds nodes to `graph`, which belongs to a pipeline with these fields.
-  CutoffReader(const std::vector<Field>& fields, Graph& graph, Signs& signs)
-      : fields_(fields), graph_(graph), signs_(signs), reaches_(graph, signs) {}
+  // Adds nodes to `graph`, which belongs to a pipeline with these fields and tables.
+  CutoffReader(const std::vector<Field>& fields, const std::vector<Table>& tables, Graph& graph, Signs& signs)
+      : fields_(fields), tables_(tables), graph_(graph), signs_(signs), reaches_(graph, signs, tables) {}
 
   // Reads small < large if `strict`, else small <= large.
   CutoffReading read(NodeId small, NodeId large, bool strict);
@@ -63,6 +63,7 @@ class CutoffReader {
   std::string text(NodeId id) const;
 
   const std::vector<Field>& fields_;
+  const std::vector<Table>& tables_;
   Graph& graph_;
   Signs& signs_;
   Reaches reaches_;

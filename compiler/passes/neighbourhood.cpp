@@ -298,8 +298,8 @@ class Prover {
   Pipeline pipeline_;
   Graph& graph_ = pipeline_.pair;
   Signs signs_{graph_};
-  Reaches reaches_{graph_, signs_};
-  CutoffReader cutoffs_{pipeline_.fields, graph_, signs_};
+  Reaches reaches_{graph_, signs_, pipeline_.tables};
+  CutoffReader cutoffs_{pipeline_.fields, pipeline_.tables, graph_, signs_};
   bool has_cutoff_ = false;  // some comparison bounds a distance
   std::map<std::pair<NodeId, bool>, DistanceFact> conditions_;
   std::map<NodeId, DistanceFact> changes_;

@@ -13,7 +13,8 @@ namespace {
 
 class Formatter {
  public:
-  Formatter(const Pipeline& pipeline, const Neighbourhood& n) : fields_(pipeline.fields), n_(n) {}
+  Formatter(const Pipeline& pipeline, const Neighbourhood& n)
+      : fields_(pipeline.fields), tables_(pipeline.tables), n_(n) {}
 
   std::string run() const {
     std::vector<std::string> differences, lengths;
@@ -30,7 +31,7 @@ class Formatter {
   }
 
  private:
-  std::string text(NodeId id) const { return expression_text(fields_, n_.graph, id); }
+  std::string text(NodeId id) const { return expression_text(fields_, n_.graph, id, Sizes::AsAbs, tables_); }
   // "`a`, `b`, `c`"
   std::string cell() const {
     std::vector<std::string> vectors;
@@ -87,7 +88,7 @@ class Formatter {
   }
 
   // A length whose absolute value counts, so that |rc| is printed as rc.
-  std::string length(NodeId id) const { return expression_text(fields_, n_.graph, id, Sizes::Bare); }
+  std::string length(NodeId id) const { return expression_text(fields_, n_.graph, id, Sizes::Bare, tables_); }
 
   std::string reach() const {
     const Reach& r = n_.reach;
@@ -109,6 +110,7 @@ class Formatter {
   }
 
   const std::vector<Field>& fields_;
+  const std::vector<Table>& tables_;
   const Neighbourhood& n_;
 };
 

@@ -15,6 +15,9 @@ using Kind = Reach::Kind;
 // More nodes than any bound that a person writes. A shared node is expanded at each visit.
 constexpr int kMaxVisited = 20'000;
 
+// More elements of a table than have a largest one: each is read for each particle.
+constexpr int kMaxElements = 64;
+
 bool has_i(const Reach& r) { return r.of_i != kNone; }
 bool has_j(const Reach& r) { return r.of_j != kNone; }
 
@@ -155,6 +158,45 @@ std::optional<Reach> Reaches::both_above(NodeId a, NodeId b, NodeId factor,
   return x && y ? std::optional((this->*join)(*x, *y)) : std::nullopt;
 }
 
+// The largest of the elements, or of their absolute values, at row + column; kNone: any row, or any column. kNone: they
+// are too many.
+NodeId Reaches::largest_element(NodeId lookup, NodeId row, NodeId column, bool of_size) {
+  const Node n = graph_[lookup];
+  const Table& table = tables_[std::size_t(n.payload)];
+  const Type type = graph_[n.args[0]].type;
+  const int all_columns = table.columns > 0 ? table.columns : table.count;
+  const int rows = row == kNone ? table.count / all_columns : 1, columns = column == kNone ? all_columns : 1;
+  if (rows * columns > kMaxElements) return kNone;
+  NodeId largest = kNone;
+  for (int r = 0; r < rows; ++r)
+    for (int c = 0; c < columns; ++c) {
+      const NodeId of_row = row == kNone ? graph_.constant(r * all_columns, type) : row;
+      const NodeId of_column = column == kNone ? graph_.constant(c, type) : column;
+      const NodeId element = graph_.make(Op::Lookup, n.type, {of_row, of_column, kNone}, n.where, n.payload);
+      largest = joined(Op::Max, largest, of_size ? size(element) : element);
+    }
+  return largest;
+}
+
+// An upper bound of an element, or of its absolute value, whose row and column belong to different particles or to the
+// pair.
+std::optional<Reach> Reaches::element_above(NodeId lookup, bool of_size) {
+  const Node n = graph_[lookup];
+  if (std::size_t(n.payload) >= tables_.size() || tables_[std::size_t(n.payload)].power >= 0) return {};
+  const auto [row, column, none] = n.args;
+  Reach reach;
+  for (const bool of_row : {true, false}) {
+    const Binding binding = graph_[of_row ? row : column].binding;
+    if (binding != Binding::I && binding != Binding::J) continue;
+    NodeId& side = binding == Binding::I ? reach.of_i : reach.of_j;
+    side = largest_element(lookup, of_row ? row : kNone, of_row ? kNone : column, of_size);
+  }
+  if (!has_i(reach) && !has_j(reach)) reach.uniform = largest_element(lookup, kNone, kNone, of_size);
+  reach.kind = kind_of(reach, Kind::Min);
+  if (reach.kind == Kind::Uniform && reach.uniform == kNone) return {};
+  return reach;
+}
+
 // An upper bound of factor * id, for a uniform factor.
 std::optional<Reach> Reaches::scaled_above(NodeId id, NodeId factor) {
   if (++visited_ > kMaxVisited) return {};
@@ -202,6 +244,9 @@ std::optional<Reach> Reaches::scaled_above(NodeId id, NodeId factor) {
     case Op::Sqrt:
       if (factor == kNone) return root_above(a);
       break;
+    case Op::Lookup:
+      if (factor == kNone) return element_above(id, false);
+      break;
     default:
       break;
   }
@@ -221,6 +266,8 @@ std::optional<Reach> Reaches::size_above(NodeId id) {
     return x && y ? std::optional((this->*join)(*x, *y)) : std::nullopt;
   };
   switch (n.op) {
+    case Op::Lookup:
+      return element_above(id, true);
     case Op::Cast:
       return look_through_casts(graph_, id) == id ? std::nullopt : size_above(n.args[0]);
     case Op::Neg:

@@ -1,8 +1,10 @@
 // Node of a pair -> an upper bound that a neighbour search can use, because it is computed from one value of i and one
 // value of j. 2 * max(hi, hj), 0.5 * (hi + hj) and max(hi, hj) + skin are such bounds themselves; other nodes have a
-// larger bound: sqrt(hi * hj) is at most the mean of |hi| and |hj|. Tested by tests/unit/reach_test.cpp.
+// larger bound: sqrt(hi * hj) is at most the mean of |hi| and |hj|, and rc[ti][tj] at most the largest element of row
+// ti, and of column tj. Tested by tests/unit/reach_test.cpp.
 #pragma once
 #include <optional>
+#include <span>
 
 #include "compiler/ir/ir.h"
 #include "compiler/kernel_source.h"
@@ -20,8 +22,9 @@ struct Reach {
 
 class Reaches {
  public:
-  // Adds nodes to the graph.
-  Reaches(Graph& graph, Signs& signs) : graph_(graph), signs_(signs) {}
+  // Adds nodes to the graph. `tables`: of the graph's lookups; lookups of other tables have no bound.
+  Reaches(Graph& graph, Signs& signs, std::span<const Table> tables = {})
+      : graph_(graph), signs_(signs), tables_(tables) {}
 
   // An upper bound of the value (exponent 1), else of max(value, 0)^exponent; empty if none is known. The exponent is
   // positive.
@@ -40,6 +43,8 @@ class Reaches {
   std::optional<Reach> root_above(NodeId id);
   std::optional<Reach> roots_of_squares(NodeId id);
   std::optional<Reach> mean_of_sizes(NodeId of_i, NodeId of_j);
+  std::optional<Reach> element_above(NodeId lookup, bool of_size);
+  NodeId largest_element(NodeId lookup, NodeId row, NodeId column, bool of_size);
   std::optional<Reach> separate(NodeId id) const;
   Reach increased(const Reach& reach, double exponent);
   Reach as_sum(const Reach& reach);
@@ -54,6 +59,7 @@ class Reaches {
 
   Graph& graph_;
   Signs& signs_;
+  std::span<const Table> tables_;
   int visited_ = 0;  // nodes visited; a shared node counts at each visit
 };
 

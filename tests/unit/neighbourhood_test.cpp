@@ -19,6 +19,7 @@ input_i vec3 xi; input_i vec3 vi; input_i real hi; input_i real a[4]; input_i in
 input_j vec3 xj; input_j vec3 vj; input_j real hj; input_j real b[4]; input_j int gj; input_j real mj;
 param real rc = 1; param real rc2 = 1; param real skin = 0.1; param real dt = 0.1; param int n = 1;
 param vec3 box = vec3(3, 3, 3); param real side = 3;
+param real cut[3][3] = {1, 2, 1.5, 2, -1, 0.5, 1.5, 0.5, 3}; param real per[4] = {0.5, 1, 2, 1.5};
 param vec3 la = vec3(3, 0, 0); param vec3 lb = vec3(1, 3, 0); param vec3 lc = vec3(1, -1, 3);
 output(sum) real o;
 )";
@@ -111,6 +112,18 @@ constexpr NeighbourhoodCase kProved[] = {
     {"if (r2 < hi * hi + hj * hj) o += mj;", "|xj - xi| < max(sqrt(hi * hi * 2), sqrt(hj * hj * 2))"},
     {"if (r < max(rc, hi)) o += mj;", "|xj - xi| < max(rc, hi)"},
     {"if (r < min(rc, hi + hj)) o += mj;", "|xj - xi| < rc"},
+    // cutoffs by type
+    {"skip_if(r2 >= cut[gi][gj] * cut[gi][gj]); o += mj;",
+     "|xj - xi| < min(the largest of cut[gi], the largest of cut[][gj])"},
+    {"if (r < cut[gj][gi]) o += mj;", "|xj - xi| < min(the largest of cut[][gi], the largest of cut[gj])"},
+    {"real c = cut[gi][gj]; if (c > 0 && r / c < 2) o += mj;",
+     "|xj - xi| < min(2 * the largest of cut[gi], 2 * the largest of cut[][gj])"},
+    {"if (r2 < per[gi] * per[gi]) o += mj;", "|xj - xi| < per[gi]"},
+    {"if (r < max(per[gi], per[gj])) o += mj;", "|xj - xi| < max(per[gi], per[gj])"},
+    {"if (r < per[gi + gj]) o += mj;", "|xj - xi| < the largest of per"},
+    {"if (r < cut[gi][gi + gj]) o += mj;", "|xj - xi| < the largest of cut[gi]"},
+    {"if (r < cut[gi][gj] + hj) o += mj;",
+     "|xj - xi| < the largest of cut[gi] * 0.5 + the largest of cut[][gj] * 0.5 + hj"},
     // the condition around it
     {"skip_if(i_index == j_index || r2 >= rc * rc); o += mj;", "|xj - xi| < rc"},
     {"skip_if(i_index == j_index); skip_if(r2 >= rc * rc); o += mj;", "|xj - xi| < rc"},
@@ -347,10 +360,31 @@ class RandomGuard {
   int below(int n) { return int(random_() % unsigned(n)); }
 
   std::string number(int depth) {
-    static const std::vector<std::string> leaves = {
-        "r",    "r2",      "r2",      "r / hi",  "dx.x * dx.x", "abs(dx.y)", "rsqrt(r2)",
-        "dx.x", "hi",      "hj",      "mj",      "rc",          "skin",      "2.0",
-        "0.5",  "abs(hi)", "abs(rc)", "rc * rc", "hi * hi",     "hj * hj",   "(r2 > 0 ? r : 0)"};
+    static const std::vector<std::string> leaves = {"r",
+                                                    "r2",
+                                                    "r2",
+                                                    "r / hi",
+                                                    "dx.x * dx.x",
+                                                    "abs(dx.y)",
+                                                    "rsqrt(r2)",
+                                                    "cut[gi][gj]",
+                                                    "cut[gj][gi] * cut[gj][gi]",
+                                                    "per[gi]",
+                                                    "per[gi + gj]",
+                                                    "dx.x",
+                                                    "hi",
+                                                    "hj",
+                                                    "mj",
+                                                    "rc",
+                                                    "skin",
+                                                    "2.0",
+                                                    "0.5",
+                                                    "abs(hi)",
+                                                    "abs(rc)",
+                                                    "rc * rc",
+                                                    "hi * hi",
+                                                    "hj * hj",
+                                                    "(r2 > 0 ? r : 0)"};
     if (depth == 0 || below(3) == 0) return leaves[std::size_t(below(int(leaves.size())))];
     const std::string a = number(depth - 1), b = number(depth - 1);
     switch (below(14)) {
