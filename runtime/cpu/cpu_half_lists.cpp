@@ -1,10 +1,11 @@
 // A search that computes each pair of one set once. Part of CpuSummation.
 //
 // A thread sums the half lists of one piece at a time, with the reactions in rows of their own. These rows are added to
-// the totals afterwards, in the order of the pieces; each thread then adds to a range of positions. So results do not
-// depend on the number of threads.
+// the totals after some pieces, in their order; each thread then adds to a range of positions. So results do not depend
+// on the number of threads.
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "runtime/cpu/cpu_sum.h"
 #include "runtime/cpu/stopwatch.h"
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kGroupsOfPiece = HalfList::kPiece / ParticleTree::kLeaf;
 constexpr std::int64_t kPiecesOfThread = 8;  // whose reactions are in memory at once
-// With long lists, the pieces are fewer, but one for each thread.
+// With long lists, the pieces at once are fewer, but one for each thread.
 constexpr std::int64_t kMaxReactionBytes = 64 << 20;
 
 }  // namespace
@@ -25,25 +26,35 @@ struct CpuSummation::Reactions {
   Accumulators sums;          // [accumulator][position among these vectors]; reactions only
   std::vector<double*> rows;  // of the kernel: outputs are rows of the totals, reactions of `sums`
 };
+
+// A piece and its half lists.
 struct CpuSummation::PieceOfHalfLists {
-  std::size_t lists = 0;  // in use, of `reactions`
-  std::vector<Reactions> reactions;
+  std::int64_t number = -1;
+  std::span<const HalfList> lists;
+  std::vector<HalfList> found;  // `lists`, if the search does not keep them
+  std::size_t first = 0;        // index of the reactions of the first list
 };
 
-void CpuSummation::sum_piece(const SumRequest& request, std::int64_t number, CpuSearch::Gathered& gathered,
-                             PieceOfHalfLists& piece, WorkDone& worked) {
+void CpuSummation::find_half_lists(std::int64_t number, PieceOfHalfLists& piece, WorkDone& worked) {
   Stopwatch watch;
-  std::vector<HalfList> found;
-  const std::span<const HalfList> lists = search_.half_lists(number, gathered, found);
+  std::unique_ptr<CpuSearch::Gathered> gathered = take_gathered();
+  piece.lists = search_.half_lists(number, *gathered, piece.found);
+  piece.number = number;
+  give_back(std::move(gathered));
+  watch.add_to(worked.lists);
+}
+
+void CpuSummation::sum_half_lists_of(const SumRequest& request, const PieceOfHalfLists& piece,
+                                     std::span<Reactions> all_reactions, WorkDone& worked) {
+  Stopwatch watch;
+  std::unique_ptr<CpuSearch::Gathered> gathered = take_gathered();
   const auto first_reaction = std::size_t(source_.first_reaction);
-  const std::int64_t begin = number * HalfList::kPiece,
+  const std::int64_t begin = piece.number * HalfList::kPiece,
                      end = std::min(begin + HalfList::kPiece, std::int64_t(chosen_i_.size()));
-  piece.lists = lists.size();
-  if (piece.reactions.size() < lists.size()) piece.reactions.resize(lists.size());
-  for (std::size_t k = 0; k < lists.size(); ++k) {
-    const HalfList& list = lists[k];
-    Reactions& reactions = piece.reactions[k];
-    const std::int64_t j_count = search_.gather(list, gathered);
+  for (std::size_t k = 0; k < piece.lists.size(); ++k) {
+    const HalfList& list = piece.lists[k];
+    Reactions& reactions = all_reactions[piece.first + k];
+    const std::int64_t j_count = search_.gather(list, *gathered);
     reactions.vectors = list.vectors;
     if (reactions.rows.empty()) reactions.sums.reserve(source_, kHalfListVectors * source_.lanes, first_reaction);
     reactions.rows.assign(totals_.values(), totals_.values() + source_.reductions.size());
@@ -51,30 +62,26 @@ void CpuSummation::sum_piece(const SumRequest& request, std::int64_t number, Cpu
               reactions.rows.begin() + std::ptrdiff_t(first_reaction));
     watch.add_to(worked.lists);
     nbcc_kernel_arguments given = arguments(request, {}, totals_);
-    given.j = gathered.columns.columns();
-    given.j_number = gathered.numbers.data();
+    given.j = gathered->columns.columns();
+    given.j_number = gathered->numbers.data();
     given.acc = reactions.rows.data();
     const nbcc_half_list half{list.first.data(), list.near.data(), list.has_own};
     code_.interact_half_list(&given, begin, end, j_count, &half);
     worked.pairs_tested += std::int64_t(list.near.size()) * kHalfListBlock * source_.lanes;
     watch.add_to(worked.sums);
   }
+  give_back(std::move(gathered));
 }
 
-// Adds the reactions of consecutive pieces to the totals. The positions are divided into one range for each thread, by
-// quantiles of a sample.
-void CpuSummation::add_reactions(std::span<const PieceOfHalfLists> pieces) {
+// Adds the reactions of consecutive half lists to the totals. The positions are divided into one range for each thread,
+// by quantiles of a sample.
+void CpuSummation::add_reactions(std::span<const Reactions> all) {
   constexpr std::size_t kOfList = 4;
   const std::int64_t ranges = pool_.threads();
   std::vector<int> sample;
-  const auto for_lists = [&](const auto& body) {
-    for (const PieceOfHalfLists& piece : pieces)
-      for (const Reactions& one : std::span(piece.reactions).first(piece.lists)) body(one);
-  };
-  for_lists([&](const Reactions& one) {
+  for (const Reactions& one : all)
     for (std::size_t q = 0; q < kOfList && ranges > 1; ++q)
       sample.push_back(one.vectors[q * one.vectors.size() / kOfList]);
-  });
   std::ranges::sort(sample);
   const auto end_of = [&](std::int64_t range) {
     return range == ranges - 1 ? std::numeric_limits<int>::max()
@@ -83,7 +90,7 @@ void CpuSummation::add_reactions(std::span<const PieceOfHalfLists> pieces) {
   const std::int64_t lanes = source_.lanes, count = std::int64_t(chosen_i_.size());
   pool_.parallel_for(ranges, [&](std::int64_t range) {
     const int begin = range == 0 ? 0 : end_of(range - 1), end = end_of(range);
-    for_lists([&](const Reactions& one) {
+    for (const Reactions& one : all) {
       const auto first = std::ranges::lower_bound(one.vectors, begin),
                  last = std::lower_bound(first, one.vectors.end(), end);
       const auto before = std::int64_t(first - one.vectors.begin());
@@ -92,7 +99,7 @@ void CpuSummation::add_reactions(std::span<const PieceOfHalfLists> pieces) {
         totals_.combine(one.sums, (before + std::int64_t(from)) * lanes, position,
                         std::min(position + std::int64_t(run) * lanes, count));
       });
-    });
+    }
   });
 }
 
@@ -108,25 +115,37 @@ void CpuSummation::sum_half_lists(const SumRequest& request) {
   on_threads()(pieces, [&](std::int64_t piece) { begin_block(request, block_of(piece)); });
   WorkDone worked;
   std::mutex worked_mutex;
-  std::vector<PieceOfHalfLists> summed(static_cast<std::size_t>(kPiecesOfThread * pool_.threads()));
-  std::int64_t at_once = pool_.threads(), most_lists = 1, count = 0;
-  for (std::int64_t first = 0; first < pieces; first += count) {
-    count = std::min(at_once, pieces - first);
+  const std::int64_t threads = pool_.threads(), at_once = kPiecesOfThread * threads;
+  const auto bytes = std::int64_t(sizeof(double)) * source_.first_reaction * kHalfListVectors * source_.lanes;
+  const auto most_lists = std::size_t(kMaxReactionBytes / bytes);
+  std::vector<PieceOfHalfLists> found(static_cast<std::size_t>(at_once));  // of piece k at k % at_once
+  std::vector<Reactions> reactions;
+  const auto found_at = [&](std::int64_t piece) -> PieceOfHalfLists& { return found[std::size_t(piece % at_once)]; };
+  const auto on_pieces_from = [&](std::int64_t first, std::int64_t count, const auto& body) {
     on_threads()(count, [&](std::int64_t k) {
-      std::unique_ptr<CpuSearch::Gathered> gathered = take_gathered();
       WorkDone here;
-      PieceOfHalfLists& piece = summed[std::size_t(k)];
-      sum_piece(request, first + k, *gathered, piece, here);
-      give_back(std::move(gathered));
-      step(1);
+      body(first + k, found_at(first + k), here);
       const std::lock_guard lock(worked_mutex);
       worked += here;
-      most_lists = std::max(most_lists, std::int64_t(piece.lists));
     });
-    add_reactions(std::span(summed).first(std::size_t(count)));
-    const std::int64_t bytes =
-        std::int64_t(sizeof(double)) * source_.first_reaction * kHalfListVectors * source_.lanes * most_lists;
-    at_once = std::clamp<std::int64_t>(kMaxReactionBytes / bytes, pool_.threads(), std::int64_t(summed.size()));
+  };
+  for (std::int64_t first = 0, count = 0; first < pieces; first += count) {
+    const std::int64_t most = std::min(at_once, pieces - first);
+    on_pieces_from(first, most, [&](std::int64_t number, PieceOfHalfLists& piece, WorkDone& here) {
+      if (piece.number != number) find_half_lists(number, piece, here);
+    });
+    std::size_t used = 0;
+    for (count = 0; count < most; ++count) {
+      PieceOfHalfLists& piece = found_at(first + count);
+      if (count >= threads && used + piece.lists.size() > most_lists) break;
+      piece.first = std::exchange(used, used + piece.lists.size());
+    }
+    if (reactions.size() < used) reactions.resize(used);
+    on_pieces_from(first, count, [&](std::int64_t, const PieceOfHalfLists& piece, WorkDone& here) {
+      sum_half_lists_of(request, piece, reactions, here);
+      step(1);
+    });
+    add_reactions(std::span(reactions).first(used));
   }
   double all = 0;
   watch.add_to(all);

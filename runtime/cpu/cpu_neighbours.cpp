@@ -38,7 +38,8 @@ Estimate CpuSummation::survey_search(SumRequest& request) {
         "no particle has a finite position, the reach or a length of the box is not finite, or a chosen i is beyond "
         "int",
         0, true};
-  if (source_.first_reaction > 0 && !search_.is_one_set()) return {"i and j have other positions or reaches"};
+  if (source_.first_reaction > 0 && !search_.is_one_set())
+    return {"i and j have different positions or reaches", 0, true};
   if (request.pairs == PairChoice::Cutoff) return {};
   // Do not search if the cost reaches that of all pairs.
   const double cost = search_.cost();

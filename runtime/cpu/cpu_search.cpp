@@ -126,6 +126,7 @@ bool CpuSearch::locate(const nbcc_kernel_arguments& given, std::int64_t ni, std:
     space_.set_length(axis, length > 2.1 * across ? 0 : length);
     widest = std::max(widest, across);
   }
+  if (has_half_lists()) share_reaches();
   const Rounding rounding = rounding_of(source_);
   space_.relative = kRelativeError;
   space_.of_size = rounding.of_size;
@@ -139,6 +140,17 @@ bool CpuSearch::locate(const nbcc_kernel_arguments& given, std::int64_t ni, std:
     space_.of_size *= 4;  // images in a triclinic cell take more rounded operations
   }
   return std::isfinite(widest);
+}
+
+// Gives both sides of one set the same reaches: the larger one of each particle, which is an upper bound for a max, a
+// min and a sum.
+void CpuSearch::share_reaches() {
+  if (!source_.search.of_i() || !source_.search.of_j() || i_.count != j_.count) return;
+  for (std::int64_t k = 0; k < i_.count; ++k) {
+    double &of_i = i_.rows.back()[k], &of_j = j_.rows.back()[k];
+    // A NaN counts as infinite.
+    of_i = of_j = std::isnan(of_i + of_j) ? std::numeric_limits<double>::infinity() : std::max(of_i, of_j);
+  }
 }
 
 double CpuSearch::Located::size(std::int64_t k) const {
@@ -275,7 +287,9 @@ void CpuSearch::sort(double skin, const ForEach& for_each) {
 void CpuSearch::arrange(const PackedSide& j) {
   sorted_j_.reserve(round_up(j_.count, source_.lanes));
   sorted_j_.gather(j, j_tree_->numbers());
-  sorted_j_.pad(0, j_.count, round_up(j_.count, source_.lanes));
+  // Derived columns included, which hold indices of tables.
+  for (std::int64_t k = j_.count; k < round_up(j_.count, source_.lanes); ++k)
+    sorted_j_.copy(sorted_j_, j_.count - 1, 1, k);
 }
 
 std::span<const HalfList> CpuSearch::half_lists(std::int64_t piece, Gathered& gathered, std::vector<HalfList>& found) {

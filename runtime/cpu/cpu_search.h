@@ -92,6 +92,7 @@ class CpuSearch {
     Vector3 difference{}, image{};
   };
   Displacement displacement(const Located& a, std::int64_t i, const Located& b, std::int64_t j) const;
+  void share_reaches();
   bool stays_near(const Located& side, const std::vector<double>& then, bool reaches) const;
   double fraction_tested() const;  // of all pairs, in a search of full lists
   bool has_half_lists() const { return source_.first_reaction > 0; }

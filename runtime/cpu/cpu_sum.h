@@ -110,9 +110,10 @@ class CpuSummation final : public Summation {
   void sum_group(const SumRequest& request, std::int64_t group, CpuSearch::Gathered& gathered, WorkDone& worked);
   struct Reactions;
   struct PieceOfHalfLists;
-  void sum_piece(const SumRequest& request, std::int64_t number, CpuSearch::Gathered& gathered, PieceOfHalfLists& piece,
-                 WorkDone& worked);
-  void add_reactions(std::span<const PieceOfHalfLists> pieces);
+  void find_half_lists(std::int64_t number, PieceOfHalfLists& piece, WorkDone& worked);
+  void sum_half_lists_of(const SumRequest& request, const PieceOfHalfLists& piece, std::span<Reactions> all_reactions,
+                         WorkDone& worked);
+  void add_reactions(std::span<const Reactions> all);
   void begin_block(const SumRequest& request, const Block& block);
   bool has_exclusions(const Block& block, std::int64_t begin, std::int64_t end) const;
   void sum_segment(const SumRequest& request, const Block& block, std::int64_t begin, std::int64_t end,

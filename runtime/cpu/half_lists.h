@@ -1,6 +1,6 @@
 // Lists of neighbours for the kernel that computes each pair of one set once (templates/cpu_half_lists.cpp.in): each
 // two i share a list of vectors of j, with the i themselves and later particles. Tested by
-// tests/numeric/symmetric_test.cpp.
+// tests/numeric/half_lists_test.cpp.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -25,7 +25,7 @@ struct Estimate {
   double cost = 0;            // in pairs that a sum over all pairs evaluates in the same time
   // If pairs = cutoff meets the obstacle: true: another method does the run, with the same results; false: an error.
   bool falls_back = false;
-  bool once = false;  // a search computes each pair once, for both of its particles
+  bool once = false;  // each pair is computed once, for both of its particles
 };
 
 // Launches and memory of one device for a run. The CPU has no launches.

@@ -93,7 +93,7 @@ SumState::SumState(SumState&&) noexcept = default;
 
 SumStatistics SumState::statistics() const {
   const PairMethod* const method = last_plan_.method;
-  SumStatistics found = method && method->statistics ? method->statistics() : summation_->statistics();
+  SumStatistics found = method && method->statistics ? method->statistics() : symmetric_->statistics(last_plan_);
   if (histograms_) found.terms_outside = histograms_->outside();
   if (!method) return found;
   found.method = method->name;

@@ -187,13 +187,14 @@ class SymmetricSum {
   PairMethod method();
   // The device's search, with each pair once where that costs less. This object must outlive it.
   PairMethod search(PairMethod both_ends);
+  // Of all runs, also those from both ends. The pairs within reach are those of the last run.
+  SumStatistics statistics(const RunPlan& last) const;
 
  private:
   std::optional<Estimate> estimate(const SumRequest& request);
   Estimate survey(const SumRequest& request);
   Estimate survey_search(SumRequest& request);
   bool may_search_once(const SumRequest& request);
-  SumStatistics statistics_of_search() const;
   std::string obstacle_of(const SumRequest& request);
   bool are_one_set(const SumRequest& request) const;
   const ArrayView& view(const SumRequest& request, std::string_view field) const;

@@ -20,8 +20,8 @@ constexpr std::string_view name(PairChoice choice) {
   return choice == PairChoice::Auto ? "auto" : choice == PairChoice::All ? "all" : "cutoff";
 }
 
-// Whether each pair of one set is computed once, for both of its particles. Auto: in sums over all pairs, if that costs
-// less. Always: in sums over all pairs wherever it is possible.
+// Whether each pair of one set is computed once, for both of its particles, in sums over all pairs and in searches on
+// the CPU. Auto: if that costs less. Always: wherever it is possible.
 enum class SymmetricChoice : std::uint8_t { Auto, Off, Always };
 constexpr std::string_view name(SymmetricChoice choice) {
   return choice == SymmetricChoice::Auto ? "auto" : choice == SymmetricChoice::Off ? "off" : "always";

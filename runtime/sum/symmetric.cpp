@@ -41,11 +41,11 @@ PairMethod SymmetricSum::method() {
   row.survey = [this](const SumRequest& request) { return survey(request); };
   row.work = [this](const SumRequest& request) {
     bind(request);
+    sum()->set_pairs(PairChoice::All);
     const RunPlan plan = sum()->plan();
     return plan.method->work(plan.request);
   };
   row.enqueue = [this](const SumRequest& request) { run(request); };
-  row.statistics = [this] { return sum_ ? sum_->statistics() : SumStatistics{}; };
   row.wait = [this](Progress* progress) {
     if (sum_) sum_->wait(progress);
   };
@@ -62,27 +62,26 @@ PairMethod SymmetricSum::search(PairMethod both_ends) {
   row.enqueue = [this](const SumRequest& request) {
     search_.method ? search_.method->enqueue(search_.request) : both_ends_.enqueue(request);
   };
-  row.statistics = [this] { return statistics_of_search(); };
   return row;
 }
 
-// The pairs within reach are those of the last run; counts and times are those of both searches.
-SumStatistics SymmetricSum::statistics_of_search() const {
+SumStatistics SymmetricSum::statistics(const RunPlan& last) const {
   SumStatistics all = summation_.statistics();
   if (!sum_) return all;
-  const SumStatistics once = sum_->summation().statistics();
-  const std::int64_t within = search_.method ? once.pairs_within : all.pairs_within;
-  all.add(once);
+  const SumStatistics of_once = sum_->summation().statistics();
+  const std::int64_t within = last.estimate.once ? of_once.pairs_within : all.pairs_within;
+  all.add(of_once);
   all.pairs_within = within;
   return all;
 }
 
 bool SymmetricSum::may_search_once(const SumRequest& request) {
   if (kernel_.source.find(Frame::Search)) return false;  // GPUs search from both ends
-  if (request.symmetric == SymmetricChoice::Off || request.keep_j || !obstacle_of(request).empty()) return false;
-  if (made_->source->search.axes == 0) return false;
-  const bool is_less = request.ni >= kLeastParticles && made_->cost < kMostCostOfSearch;
-  return is_less || request.symmetric == SymmetricChoice::Always;
+  const bool is_auto = request.symmetric == SymmetricChoice::Auto;
+  if (request.symmetric == SymmetricChoice::Off || request.keep_j) return false;
+  if (is_auto && (request.ni != request.nj || request.ni < kLeastParticles)) return false;
+  if (!obstacle_of(request).empty() || made_->source->search.axes == 0) return false;
+  return !is_auto || made_->cost < kMostCostOfSearch;
 }
 
 Estimate SymmetricSum::survey_search(SumRequest& request) {
@@ -130,7 +129,7 @@ std::optional<Estimate> SymmetricSum::estimate(const SumRequest& request) {
   if (request.lists || request.listed_pairs || request.symmetric == SymmetricChoice::Off) return {};
   const bool is_auto = request.symmetric == SymmetricChoice::Auto;
   if (is_auto && (request.ni != request.nj || request.ni < kLeastParticles)) return {};
-  Estimate found{.obstacle = obstacle_of(request)};
+  Estimate found{.obstacle = obstacle_of(request), .once = true};
   found.cost = pairs_of(request);
   if (found.obstacle.empty()) found.cost *= made_->cost * cost_of_reactions(request.ni);
   // Cheaper than all pairs, but not than a search.

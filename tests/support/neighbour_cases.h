@@ -20,9 +20,14 @@ struct ReachOf {
   const char* name;
   const char* bound;
 };
-inline constexpr ReachOf kReaches[] = {
-    {"uniform", "rc"},         {"of_i", "hi"}, {"of_j", "hj"}, {"larger", "max(hi, hj)"}, {"smaller", "min(hi, hj)"},
-    {"sum", "0.5 * (hi + hj)"}};
+inline constexpr ReachOf kReaches[] = {{"uniform", "rc"},
+                                       {"of_i", "hi"},
+                                       {"of_j", "hj"},
+                                       {"larger", "max(hi, hj)"},
+                                       {"smaller", "min(hi, hj)"},
+                                       {"sum", "0.5 * (hi + hj)"},
+                                       {"sum_and_gap", "0.25 * (hi + hj + rc)"},
+                                       {"largest", "max(max(hi, hj), 0.5 * rc)"}};
 
 // How a text says that only pairs within `reach` act: what stands before the statements of a pair, and after them.
 struct Guard {

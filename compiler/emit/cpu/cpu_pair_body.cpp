@@ -11,9 +11,6 @@
 namespace nbcc {
 namespace {
 
-// Operations of a pair: several times the number of the largest pipeline in pipelines/.
-constexpr std::size_t kMaxOperationsToBlock = 500;
-
 std::string vector_type(Element element) { return fmt::format("v{}", c_name(element)); }
 
 // The address of one element of a column.
@@ -97,7 +94,8 @@ std::string CpuPairBody::expression(NodeId id, int r) {
   if (n.op == Op::Param) return fmt::format("({})(a->param[{}])", type, n.payload);
   if (n.op == Op::Lookup)
     return cpu_lookup(graph_, n, plan_.table(n, false), vectors_, node_name(n.args[0], r), node_name(n.args[1], r));
-  if (is_self_test(graph_, n) && terms_ == CpuTerms::OfBoth) return "(vmask)(0)";
+  if (is_self_test(graph_, n) && terms_ == CpuTerms::OfBoth)
+    return fmt::format("may_be_i ? lane_of(i + {} - i_begin - j) : (vmask)(0)", r);
   if (is_self_test(graph_, n))
     return fmt::format(
         "numbered ? number_is(*(vnumbers*)(a->j_number + j), a->i_number[{0}] + a->i_offset - a->j_offset) "
@@ -234,21 +232,21 @@ std::string CpuPairBody::within() {
   return text + fmt::format("const vmask within_cutoff = {};\n", node_name(plan_.within, 0));
 }
 
-// For each i, the mask of the vector's pairs that exist and are not excluded.
+// For each i, the mask of the vector's pairs that exist and are not excluded. With reactions, also the mask of those
+// whose reaction counts: not the pair of a particle with itself.
 std::string CpuPairBody::counted_pairs() const {
   std::string text;
-  for (int r = 0; r < i_block_ && terms_ == CpuTerms::OfBoth; ++r)
-    text += fmt::format(
-        "const vmask later_{0} = may_be_i ? live & ~lanes_below(i + {0} - i_begin - j + 1) : live;\n"
-        "const vmask live_{0} = all_i || i + {0} < chunk_end ? later_{0} : (vmask)(0);\n",
-        r);
-  if (terms_ == CpuTerms::OfBoth) return text;
   for (int r = 0; r < i_block_; ++r)
-    text += fmt::format(
-        "const vmask live_{0} = exclusions ? without_excluded(a->exclusions[{1}], *(vnumbers*)(a->j_number + j), live) "
-        ": "
-        "live;\n",
-        r, i_name(r));
+    text += terms_ == CpuTerms::OfBoth
+                ? fmt::format(
+                      "const vmask from_i_{0} = may_be_i ? live & ~lanes_below(i + {0} - i_begin - j) : live;\n"
+                      "const vmask live_{0} = all_i || i + {0} < chunk_end ? from_i_{0} : (vmask)(0);\n"
+                      "const vmask later_{0} = may_be_i ? live_{0} & ~lane_of(i + {0} - i_begin - j) : live_{0};\n",
+                      r)
+                : fmt::format(
+                      "const vmask live_{0} = exclusions ? without_excluded(a->exclusions[{1}], "
+                      "*(vnumbers*)(a->j_number + j), live) : live;\n",
+                      r, i_name(r));
   return text;
 }
 
@@ -295,8 +293,9 @@ std::string CpuPairBody::accumulate_all() const {
     return text;
   };
   if (exclusions_.empty()) return all(false);
-  std::string counted = "live_0";
-  for (int r = 1; r < i_block_; ++r) counted += fmt::format(" & live_{}", r);
+  const char* const counts = terms_ == CpuTerms::OfBoth ? "later" : "live";
+  std::string counted = fmt::format("{}_0", counts);
+  for (int r = 1; r < i_block_; ++r) counted += fmt::format(" & {}_{}", counts, r);
   for (const NodeId guard : exclusions_)
     for (int r = 0; r < copies(guard); ++r) counted += " & " + node_name(guard, r);
   return fmt::format("if (__builtin_expect(all({}), true)) {{\n{}}} else {{\n{}}}\n", counted, all(true), all(false));
@@ -304,7 +303,7 @@ std::string CpuPairBody::accumulate_all() const {
 
 // The mask of the vector's pairs that pass an output's guard.
 std::string CpuPairBody::counted(const OutputPlan& output, int r, bool every_pair_counts) const {
-  std::string counted = every_pair_counts ? "all_lanes" : fmt::format("live_{}", r);
+  std::string counted = every_pair_counts ? "all_lanes" : fmt::format("{}_{}", output.of_j ? "later" : "live", r);
   if (output.guard != kNone && !(every_pair_counts && exclusions_.count(output.guard)))
     counted += " & " + node_name(output.guard, r);
   return counted;

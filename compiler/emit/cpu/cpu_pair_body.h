@@ -12,6 +12,10 @@
 
 namespace nbcc {
 
+// Operations of a pair: several times the number of the largest pipeline in pipelines/. More are not computed for
+// several i at once.
+inline constexpr std::size_t kMaxOperationsToBlock = 500;
+
 // The name of the vector that accumulates output component k for the r-th i.
 std::string cpu_accumulator(std::size_t k, int r);
 
@@ -29,8 +33,9 @@ enum class CpuTerms : std::uint8_t {
 //   exclusions        some pairs are excluded
 //   first_j           the j at which the accumulators were cleared; argmin and argmax count from it
 //   j_vector, all_i   with reactions: the number of the vector of j; whether all i of the block exist, below chunk_end
-//   may_be_i          with reactions: whether the vector holds the i of the block; then only later particles count, and
-//                     the columns of j begin with the particle i_begin
+//   may_be_i          with reactions: whether the vector holds the i of the block. Then its earlier particles do not
+//                     count, the pair of i with itself has no reaction, and the columns of j begin with particle
+//                     i_begin
 // Statements of several i-particles are written breadth first (t7_0, t7_1, then t8_0, t8_1), so that independent
 // operations are adjacent; the compiler keeps this order.
 class CpuPairBody {

@@ -107,7 +107,9 @@ KernelSource emit_cpu(const Pipeline& given, const Options& options, Isa isa, co
   holes["prepare_j"] = body.prepare(plan.j, 'j');
   const std::string frame = fill_template("cpu_exclusions.h", {}) + cpu_all_pairs(body, source.lanes, source.tile);
   std::string locate;
-  if (neighbourhood && can_locate(*neighbourhood, plan)) {
+  // A text of so many operations that compiling it twice more takes long has no half lists.
+  const bool can_search = pipeline.first_reaction == 0 || plan.pair.size() <= kMaxOperationsToBlock;
+  if (neighbourhood && can_search && can_locate(*neighbourhood, plan)) {
     source.search = search_layout(*neighbourhood);
     locate = cpu_locate(*neighbourhood, plan, scalars, vectors, expressions);
   }
