@@ -77,7 +77,7 @@ class Writer {
     const auto field = std::find_if(fields_.begin(), fields_.end(), has_table);
     if (field == fields_.end()) return "an element of a param";
     return table.columns == 0 ? fmt::format("{}[{}]", field->name, column)
-                                        : fmt::format("{}[{}][{}]", field->name, row, column);
+                              : fmt::format("{}[{}][{}]", field->name, row, column);
   }
 
   // Empty: the node is not the maximum of elements of a param.

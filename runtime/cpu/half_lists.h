@@ -20,7 +20,7 @@ struct HalfList {
   std::vector<int> vectors;          // ascending; number v stands for the positions [v * lanes, (v + 1) * lanes)
   std::vector<std::uint16_t> first;  // [b]: where the list of the b-th two i begins in `near`
   std::vector<std::uint8_t> near;    // indices in `vectors`
-  bool has_own = false;              // `vectors` begins with those of the piece's i
+  bool has_own = false;              // `vectors` begins with the vectors of the piece's i
 };
 
 // Calls body(from, count) for each run of consecutive vectors: vectors[from] to vectors[from] + count - 1.
@@ -55,7 +55,7 @@ class HalfLists {
 
   Candidates candidates_;
   std::vector<int> found_;    // vectors near each two i of the piece, one after another
-  std::vector<int> ends_;     // [b]: the end of those of the b-th two i
+  std::vector<int> ends_;     // [b]: where the vectors of the b-th two i end
   std::vector<int> vectors_;  // all of found_, ascending
   std::vector<int> places_;   // [vector]: its index in vectors_; -1: not there
 };
