@@ -10,28 +10,32 @@
 namespace nbcc {
 namespace {
 
-// True if all outputs choose by one value, under one guard.
-bool is_of_one_number(const Pipeline& pipeline) {
-  const std::vector<const Field*> outputs = pipeline.fields_of(Role::Output);
-  // There is a bound for the nearest neighbour only, not for the next ones.
-  if (outputs.empty() || !choices_of(pipeline.fields).empty()) return false;
-  const Contribution& first = pipeline.contributions.front();
-  if (pipeline.pair[first.value].type < Type::Float) return false;
-  for (std::size_t c = 0; c < outputs.size(); ++c) {
-    const Reduction reduction = outputs[c]->reduction;
-    const Contribution& one = pipeline.contributions[c];
-    if (reduction != Reduction::Min && reduction != Reduction::ArgMin) return false;
-    if (one.value != first.value || one.guard != first.guard || one.scale != kNone) return false;
+// What the outputs choose by, if this is one value under one guard.
+struct OneValue {
+  NodeId value = kNone, guard = kNone;
+  int argmin = -1, slots = 1;  // first component of the argmin that keeps the most indices; their number
+};
+std::optional<OneValue> value_of_all(const Pipeline& pipeline) {
+  OneValue found;
+  for (const Field& field : pipeline.fields) {
+    if (field.role != Role::Output || field.reduction == Reduction::At) continue;
+    if (field.reduction != Reduction::Min && field.reduction != Reduction::ArgMin) return {};
+    for (int c = field.first; c < field.first + field.components(); ++c) {
+      const Contribution& one = pipeline.contributions[std::size_t(c)];
+      if (found.value == kNone) found.value = one.value, found.guard = one.guard;
+      if (one.value != found.value || one.guard != found.guard || one.scale != kNone) return {};
+    }
+    if (field.reduction == Reduction::ArgMin && field.components() > found.slots)
+      found.argmin = field.first, found.slots = field.components();
   }
-  return true;
+  if (found.value == kNone || pipeline.pair[found.value].type < Type::Float) return {};
+  return found;
 }
 
-int add_field(Pipeline& pipeline, const char* name, Role role, Type type, Reduction reduction = Reduction::Sum) {
-  Field field;
+int add_field(Pipeline& pipeline, const char* name, Role role, Type type, Field field = {}) {
   field.name = name;
   field.role = role;
   field.type = type;
-  field.reduction = reduction;
   field.first = pipeline.components(role);
   pipeline.fields.push_back(field);
   return field.first;
@@ -54,20 +58,25 @@ void replace_j_index(Pipeline& pipeline) {
 }  // namespace
 
 std::optional<Pipeline> nearest_pipeline(const Pipeline& pipeline) {
-  if (!is_of_one_number(pipeline)) return {};
+  if (!value_of_all(pipeline)) return {};
   if (prove_neighbourhood(pipeline).neighbourhood) return {};
   Pipeline bounded = pipeline;
   replace_j_index(bounded);
-  const Contribution first = bounded.contributions.front();
+  const OneValue first = *value_of_all(bounded);
   const Type type = bounded.pair[first.value].type;
   const int bound = add_field(bounded, "nbcc_bound", Role::InputI, type);
   Graph& graph = bounded.pair;
   const NodeId below = graph.binary(Op::Le, first.value, graph.leaf(Op::InputI, bound, type, graph[first.value].where));
   const NodeId guard = first.guard == kNone ? below : graph.binary(Op::And, first.guard, below);
   for (Contribution& one : bounded.contributions) one.guard = guard;
-  const int least = add_field(bounded, "nbcc_least", Role::Output, type, Reduction::Min);
-  bounded.contributions.push_back({first.value, guard, kNone});
-  if (!bounded.finished.empty()) bounded.finished.push_back(bounded.finish.leaf(Op::Output, least, type, {}));
+  Field kept;
+  kept.reduction = first.slots == 1 ? Reduction::Min : Reduction::At;
+  if (first.slots > 1) kept.length = first.slots, kept.follows = first.argmin;
+  const int least = add_field(bounded, "nbcc_least", Role::Output, type, kept);
+  for (int k = 0; k < first.slots; ++k) {
+    bounded.contributions.push_back({first.value, guard, kNone});
+    if (!bounded.finished.empty()) bounded.finished.push_back(bounded.finish.leaf(Op::Output, least + k, type, {}));
+  }
   if (!prove_neighbourhood(bounded).neighbourhood) return {};
   return bounded;
 }

@@ -39,7 +39,7 @@ PairMethod NearestSum::method() {
   row.estimate = [this](const SumRequest& request) { return estimate(request); };
   row.survey = [this](SumRequest& request) { return survey(request); };
   row.work = [this](const SumRequest& request) {
-    const std::int64_t bytes = request.ni * 2 * std::int64_t(sizeof(double));
+    const std::int64_t bytes = request.ni * (1 + kept()) * std::int64_t(sizeof(double));
     return std::vector<DeviceWork>{{"host", 0, bytes}};
   };
   row.enqueue = [this](const SumRequest& request) { run(request); };
@@ -47,10 +47,17 @@ PairMethod NearestSum::method() {
   return row;
 }
 
+std::int64_t NearestSum::kept() const {
+  const std::vector<FieldLayout>& fields = kernel_.source.nearest->fields;
+  return std::ranges::find(fields, "nbcc_least", &FieldLayout::name)->components();
+}
+
 std::optional<Estimate> NearestSum::estimate(const SumRequest& request) const {
-  constexpr double kMinI = 500, kMinJ = 20'000;  // with fewer particles a sum over all pairs is faster than searches
+  // With fewer particles a sum over all pairs is faster than searches. Each further neighbour takes more pairs.
+  constexpr double kMinI = 500, kMinJ = 20'000, kOfOneKept = 500;
   if (!kernel_.source.nearest || request.lists || request.listed_pairs) return {};
-  Estimate found{.cost = std::max(kMinJ * double(request.i_count), kMinI * double(request.nj)), .falls_back = true};
+  const double of_i = kMinJ + kOfOneKept * double(kept() - 1);
+  Estimate found{.cost = std::max(of_i * double(request.i_count), kMinI * double(request.nj)), .falls_back = true};
   if (request.j_part != JPart::Whole) found.obstacle = "the j come in parts";
   if (request.exclusions) found.obstacle = "pairs are excluded";
   if (request.nj == 0) found.obstacle = "there are no j";
@@ -108,7 +115,10 @@ void NearestSum::bind(const SumRequest& request, std::int64_t stride) {
     };
     if (field.name == "nbcc_bound") sum_->bind(field.name, doubles(bounds_));
     if (field.name == "nbcc_least" && last) sum_->ignore(field.name);
-    if (field.name == "nbcc_least" && !last) sum_->bind(field.name, doubles(least_));
+    if (field.name == "nbcc_least" && !last) {
+      const std::int64_t row = kept() * std::int64_t(sizeof(double));
+      sum_->bind(field.name, {least_.data(), Element::Double, std::int64_t(bounds_.size()), row, 8});
+    }
     if (field.name != "nbcc_j") continue;
     j_numbers_.resize(std::size_t(request.nj));
     std::iota(j_numbers_.begin(), j_numbers_.end(), request.j_offset);
@@ -124,7 +134,8 @@ void NearestSum::bind(const SumRequest& request, std::int64_t stride) {
 void NearestSum::run(const SumRequest& request) {
   if (!sum_) sum_.emplace(nearest());
   bounds_.assign(std::size_t(request.ni), std::numeric_limits<double>::infinity());
-  least_.assign(std::size_t(request.ni), std::numeric_limits<double>::infinity());
+  const auto kept_of_i = std::size_t(kept());
+  least_.assign(std::size_t(request.ni) * kept_of_i, std::numeric_limits<double>::infinity());
   std::int64_t stride = 1;
   double stages = 1;
   for (; ceil_div(request.nj, stride) > kMaxSampleSize; stages += 1) stride *= kStrideFactor;
@@ -144,7 +155,10 @@ void NearestSum::run(const SumRequest& request) {
     sum_->run(now);
     sum_->wait(request.progress);
     if (stride == 1) return;
-    for (std::size_t i = 0; i < bounds_.size(); ++i) bounds_[i] = least_[i] + kBoundMargin * std::fabs(least_[i]);
+    for (std::size_t i = 0; i < bounds_.size(); ++i) {
+      const double last = least_[(i + 1) * kept_of_i - 1];  // NaN: there are fewer pairs
+      bounds_[i] = std::isnan(last) ? std::numeric_limits<double>::infinity() : last + kBoundMargin * std::fabs(last);
+    }
   }
 }
 

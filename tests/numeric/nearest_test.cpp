@@ -1,7 +1,9 @@
 // Nearest neighbours without a guard: what searches find is what all pairs give, wherever particles stand.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <random>
 #include <string>
@@ -29,6 +31,21 @@ const std::string kTexts[] = {
     kFields + "vec3 dx = xj - xi; real d = dot(dx, dx);\nskip_if(i_index == j_index || hj < 0.5);\n"};
 const std::string kEnd = "near = argmin(near, d); least = min(least, d);\nvoid finish() { least = 2 * least; }\n";
 
+// Several nearest, with payloads; fewer pairs than an argmin keeps.
+const std::string kSeveral =
+    "input_i vec3 xi; input_j vec3 xj; input_j real hj; param vec3 box = vec3(9, 9, 9);\n"
+    "output(argmin) index near[K]; output(at) real d2[K]; output(at) vec3 away[K]; output(min) real least;\n"
+    "output(argmin) index first;\n";
+const std::string kEndOfSeveral =
+    "near = argmin(near, d); d2 = at(near, dot(dx, dx)); away = at(near, dx); least = min(least, d);\n"
+    "first = argmin(first, d);\n";
+
+std::string keeping(int k, std::string text) {
+  for (std::size_t at; (at = text.find("[K]")) != std::string::npos;)
+    text.replace(at, 3, "[" + std::to_string(k) + "]");
+  return text;
+}
+
 // Clusters of sizes that differ by orders of magnitude; many places are taken twice.
 OracleInput clusters(std::int64_t ni, std::int64_t nj, int seed) {
   std::mt19937_64 random(std::uint64_t(seed) + 1);
@@ -52,13 +69,35 @@ OracleInput clusters(std::int64_t ni, std::int64_t nj, int seed) {
   return input;
 }
 
+// Equal bits, NaN included.
+std::vector<std::vector<std::uint64_t>> bits(const CpuRun::Columns& columns) {
+  std::vector<std::vector<std::uint64_t>> all;
+  for (const auto& column : columns) {
+    all.emplace_back();
+    for (const double value : column) all.back().push_back(std::bit_cast<std::uint64_t>(value + 0.0));
+  }
+  return all;
+}
+
+// All texts, each with one neighbour and with several.
+std::vector<std::string> texts_to_try() {
+  std::vector<std::string> texts;
+  for (const std::string& text : kTexts) texts.push_back(text + kEnd);
+  for (const int k : {2, 8, 33}) {
+    const std::string& text = kTexts[std::size_t(k) % std::size(kTexts)];
+    texts.push_back(keeping(k, kSeveral) + text.substr(kFields.size()) + keeping(k, kEndOfSeveral));
+  }
+  return texts;
+}
+
 void expect_nearest(KernelDevice& device, const std::function<KernelSource(const Pipeline&, const Options&)>& build,
                     std::int64_t n) {
-  for (std::size_t t = 0; t < std::size(kTexts); ++t) {
-    const Pipeline pipeline = parse({"nearest.pipe", kTexts[t] + kEnd});
+  const std::vector<std::string> texts = texts_to_try();
+  for (std::size_t t = 0; t < texts.size(); ++t) {
+    const Pipeline pipeline = parse({"nearest.pipe", texts[t]});
     const Options options{.precision = Precision(t % 3)};
     const auto kernel = device.load(build(pipeline, options));
-    ASSERT_TRUE(kernel->source.nearest) << kTexts[t];
+    ASSERT_TRUE(kernel->source.nearest) << texts[t];
     const std::int64_t few = 0, one_more = 513;
     for (const auto& [ni, nj] :
          {std::pair{n, n}, {n / 3, n}, {n, n / 7}, {std::int64_t(5), n}, {one_more, one_more}, {n, few}}) {
@@ -73,8 +112,9 @@ void expect_nearest(KernelDevice& device, const std::function<KernelSource(const
                                  EXPECT_EQ(sum.statistics().searches > 0, searches);
                                }});
       };
-      EXPECT_EQ(run(PairChoice::Cutoff), run(PairChoice::All)) << kTexts[t] << ni << " x " << nj;
-      EXPECT_EQ(run(PairChoice::Cutoff, ni / 2), run(PairChoice::All, ni / 2)) << kTexts[t] << ni << " x " << nj;
+      EXPECT_EQ(bits(run(PairChoice::Cutoff)), bits(run(PairChoice::All))) << texts[t] << ni << " x " << nj;
+      EXPECT_EQ(bits(run(PairChoice::Cutoff, ni / 2)), bits(run(PairChoice::All, ni / 2)))
+          << texts[t] << ni << " x " << nj;
     }
   }
 }
