@@ -128,7 +128,7 @@ TEST(NearestOnCpu, AreThoseOfAllPairs) {
 TEST(NearestOnShim, AreThoseOfAllPairs) {
   CudaShim shim;
   CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
-  expect_nearest(device, [](const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); }, 1500);
+  expect_nearest(device, [](const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); }, 900);
 }
 
 // Who is nowhere makes every minimum NaN, as among all pairs.
