@@ -70,6 +70,7 @@ void CpuSummation::sort_particles(const SumRequest& request, SumStatistics::Seco
 }
 
 void CpuSummation::sum_neighbours(const SumRequest& request) {
+  if (finds_bounds()) return sum_nearest(request);
   SumStatistics::Seconds seconds;
   sort_particles(request, seconds);
   Stopwatch watch;
@@ -172,6 +173,10 @@ Block CpuSummation::block_of_groups(std::int64_t first, std::int64_t last) const
   return {begin, end, last * ParticleTree::kLeaf, 0, {0, chosen_i_.data() + begin, end - begin}};
 }
 
+bool CpuSummation::finds_bounds() const {
+  return std::ranges::find(source_.fields, "nbcc_bound", &FieldLayout::name) != source_.fields.end();
+}
+
 // False: a search is not possible, and the run must sum over all pairs.
 bool CpuSummation::locate(const SumRequest& request) {
   // The search stores particle indices as int.
@@ -194,6 +199,12 @@ void CpuSummation::sum_group(const SumRequest& request, std::int64_t group, CpuS
   Stopwatch watch;
   search_.gather(group, gathered);
   watch.add_to(worked.lists);
+  sum_gathered(request, group, gathered, worked);
+}
+
+void CpuSummation::sum_gathered(const SumRequest& request, std::int64_t group, const CpuSearch::Gathered& gathered,
+                                WorkDone& worked) {
+  Stopwatch watch;
   const Block block = block_of_groups(group, group + 1);
   nbcc_kernel_arguments given = arguments(request, block, totals_);
   given.j = gathered.columns.columns();

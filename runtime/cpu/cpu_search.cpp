@@ -315,17 +315,60 @@ std::int64_t CpuSearch::gather(const HalfList& list, Gathered& gathered) const {
 
 void CpuSearch::gather(std::int64_t group, Gathered& gathered) {
   std::vector<int>& positions = gathered.positions;
-  const std::vector<int>& numbers = j_tree_->numbers();
   if (const bool known = !found_.empty() && !found_[std::size_t(group)].empty(); known) {
     positions = found_[std::size_t(group)];
   } else {
     positions.clear();
     j_tree_->find(i_tree().leaf(group), positions);
-    // Among equal extremes argmin and argmax choose the lowest j; kernels choose the first, so sort by index.
-    if (std::ranges::any_of(source_.reductions, keeps_index))
-      std::ranges::sort(positions, {}, [&](int position) { return numbers[std::size_t(position)]; });
+    sort_by_number(positions);
     if (!found_.empty()) found_[std::size_t(group)] = positions;
   }
+  copy_columns(gathered);
+}
+
+void CpuSearch::set_reaches(std::int64_t begin, std::span<const double> reaches) {
+  for (std::size_t k = 0; k < reaches.size(); ++k) i_.rows.back()[order_of_i()[std::size_t(begin) + k]] = reaches[k];
+}
+
+// The box of a group with the reaches of its i, which may have been set since the tree was built.
+BoundingBox CpuSearch::box_of(std::int64_t group) const {
+  BoundingBox box = i_tree().leaf(group);
+  if (!source_.search.of_i()) return box;
+  box.reach = -std::numeric_limits<double>::infinity();
+  const auto first = std::size_t(group * ParticleTree::kLeaf);
+  for (std::size_t at = first; at < std::min(first + ParticleTree::kLeaf, order_of_i().size()); ++at) {
+    const double reach = i_.reach(order_of_i()[at]);
+    box.reach = std::max(box.reach, std::isnan(reach) ? std::numeric_limits<double>::infinity() : reach);
+  }
+  return box;
+}
+
+void CpuSearch::gather_within(std::int64_t group, Gathered& gathered) const {
+  gathered.positions.clear();
+  j_tree_->find(box_of(group), gathered.positions);
+  sort_by_number(gathered.positions);
+  copy_columns(gathered);
+}
+
+void CpuSearch::gather_near(std::int64_t group, std::int64_t count, Gathered& gathered) const {
+  const std::int64_t most = std::min(j_tree_->leaves(), ceil_div(count, std::int64_t(ParticleTree::kLeaf)) + 1);
+  const std::int64_t leaf = j_tree_->near_leaf(i_tree().leaf(group));
+  const std::int64_t first = std::clamp<std::int64_t>(leaf - most / 2, 0, j_tree_->leaves() - most);
+  gathered.positions.clear();
+  for (std::int64_t k = first * ParticleTree::kLeaf; k < std::min((first + most) * ParticleTree::kLeaf, j_.count); ++k)
+    gathered.positions.push_back(int(k));
+  copy_columns(gathered);
+}
+
+// Among equal extremes argmin and argmax choose the lowest j; kernels choose the first.
+void CpuSearch::sort_by_number(std::vector<int>& positions) const {
+  if (std::ranges::none_of(source_.reductions, keeps_index)) return;
+  std::ranges::sort(positions, {}, [&](int position) { return j_tree_->numbers()[std::size_t(position)]; });
+}
+
+void CpuSearch::copy_columns(Gathered& gathered) const {
+  std::vector<int>& positions = gathered.positions;
+  const std::vector<int>& numbers = j_tree_->numbers();
   const auto count = positions.size();
   // Pad with copies of the last j, so that full vectors hold ordinary numbers.
   const auto padded = std::size_t(round_up(std::int64_t(count), source_.lanes));
@@ -345,7 +388,7 @@ std::int64_t CpuSearch::pairs_within(std::int64_t group) const {
   std::int64_t within = 0;
   std::vector<int> positions;
   if (!found_.empty()) positions = found_[std::size_t(group)];
-  if (positions.empty()) j_tree_->find(i_tree().leaf(group), positions);
+  if (positions.empty()) j_tree_->find(box_of(group), positions);
   const std::size_t count = positions.size(), reach_row = std::size_t(space_.axes);
   std::vector<double> near((reach_row + 1) * count), distances(count);
   for (std::size_t row = 0; row < reach_row + source_.search.of_j(); ++row)

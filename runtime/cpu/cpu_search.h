@@ -54,6 +54,12 @@ class CpuSearch {
   };
   // Several threads may call this at once for different groups.
   void gather(std::int64_t group, Gathered& gathered);
+  // Replaces the reaches of the i at positions from `begin` on. Several threads may set those of different i.
+  void set_reaches(std::int64_t begin, std::span<const double> reaches);
+  // Like gather(), with the reaches that have been set. Such lists are not kept.
+  void gather_within(std::int64_t group, Gathered& gathered) const;
+  // At least `count` j near a group, or all j: some of its neighbours, but not always the nearest.
+  void gather_near(std::int64_t group, std::int64_t count, Gathered& gathered) const;
   // The half lists of a piece. `found` holds them if they are not kept. Several threads may call this at once for
   // different pieces.
   std::span<const HalfList> half_lists(std::int64_t piece, Gathered& gathered, std::vector<HalfList>& found);
@@ -95,6 +101,9 @@ class CpuSearch {
   void share_reaches();
   bool stays_near(const Located& side, const std::vector<double>& then, bool reaches) const;
   double fraction_tested() const;  // of all pairs, in a search of full lists
+  BoundingBox box_of(std::int64_t group) const;
+  void sort_by_number(std::vector<int>& positions) const;
+  void copy_columns(Gathered& gathered) const;
   bool has_half_lists() const { return source_.first_reaction > 0; }
   const ParticleTree& i_tree() const { return i_tree_ ? *i_tree_ : *j_tree_; }
 

@@ -33,6 +33,7 @@ class CpuSummation final : public Summation {
   FoundPairs find_pairs(const SumRequest& request) override;
   void check_indices(const SumRequest& request) override;
   SumStatistics statistics() const override;
+  bool finds_bounds() const override;
   void on_host_threads(std::int64_t count, const ThreadPool::Body& body) const override {
     pool_.parallel_for(count, body);
   }
@@ -108,6 +109,11 @@ class CpuSummation final : public Summation {
   void give_back(std::unique_ptr<CpuSearch::Gathered> one);
   Block block_of_groups(std::int64_t first, std::int64_t last) const;
   void sum_group(const SumRequest& request, std::int64_t group, CpuSearch::Gathered& gathered, WorkDone& worked);
+  void sum_gathered(const SumRequest& request, std::int64_t group, const CpuSearch::Gathered& gathered,
+                    WorkDone& worked);
+  void sum_nearest(const SumRequest& request);
+  std::pair<std::size_t, int> worst_kept() const;
+  void find_bounds(const SumRequest& request, const Block& block);
   struct Reactions;
   struct PieceOfHalfLists;
   void find_half_lists(std::int64_t number, PieceOfHalfLists& piece, WorkDone& worked);

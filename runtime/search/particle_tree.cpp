@@ -290,6 +290,16 @@ void ParticleTree::find(const BoundingBox& of_i, std::vector<int>& positions) co
   visit_leaves(of_i, 0, [&](std::int64_t leaf) { find_in_leaf(leaf, of_i, positions); });
 }
 
+std::int64_t ParticleTree::near_leaf(const BoundingBox& box) const {
+  constexpr double kFar = std::numeric_limits<double>::infinity();
+  const auto distance = [&](const Node& node) {
+    return distance2(space_, box, boxes_[std::size_t(node.index)], space_.tilted ? 0 : kFar);
+  };
+  Node node{0, 0, leaves_};
+  while (node.leaves > 1) node = distance(node.right()) < distance(node.left()) ? node.right() : node.left();
+  return node.first_leaf;
+}
+
 void ParticleTree::find_leaves(const BoundingBox& of_i, std::int64_t first, std::vector<int>& leaves) const {
   visit_leaves(of_i, first, [&](std::int64_t leaf) { leaves.push_back(int(leaf)); });
 }

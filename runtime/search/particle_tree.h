@@ -91,6 +91,8 @@ class ParticleTree {
 
   // Appends, in ascending order, the positions of all j of this tree that may act on an i in the box.
   void find(const BoundingBox& of_i, std::vector<int>& positions) const;
+  // A leaf near the box, found by descending to the nearer child of each node.
+  std::int64_t near_leaf(const BoundingBox& box) const;
   // Appends the leaves from `first` on that may have such j, in ascending order.
   void find_leaves(const BoundingBox& of_i, std::int64_t first, std::vector<int>& leaves) const;
 

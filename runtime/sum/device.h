@@ -39,6 +39,9 @@ struct Summation {
   virtual bool can_read(const std::int64_t* list) const { return list != nullptr; }
   // Includes a count of the pairs within reach, which takes longer than a run.
   virtual SumStatistics statistics() const { return {}; }
+  // True for a kernel of nearest neighbours (passes/nearest.h) if a search lowers the bounds that are bound, which are
+  // doubles in host memory, by itself: infinite ones will do.
+  virtual bool finds_bounds() const { return false; }
   // Sets the launch configuration of later runs; numbers that are 0 are chosen automatically. GPUs only.
   virtual void set_launch(const LaunchConfig&) {}
   // The steps of sums with a far field in the device's memory; null: they are done on the host. Throws UsageError if

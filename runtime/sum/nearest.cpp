@@ -126,7 +126,7 @@ void NearestSum::bind(const SumRequest& request, std::int64_t stride) {
   }
   sum_->set_counts(std::int64_t(bounds_.size()), nj);
   sum_->set_offsets(request.i_offset, request.j_offset);
-  // The first run has no bounds yet: it sums over all pairs of the sample.
+  // A first run of several has no bounds yet: it sums over all pairs of the sample.
   sum_->set_pairs(nj <= kMaxSampleSize ? PairChoice::All : PairChoice::Cutoff);
 }
 
@@ -138,7 +138,8 @@ void NearestSum::run(const SumRequest& request) {
   least_.assign(std::size_t(request.ni) * kept_of_i, std::numeric_limits<double>::infinity());
   std::int64_t stride = 1;
   double stages = 1;
-  for (; ceil_div(request.nj, stride) > kMaxSampleSize; stages += 1) stride *= kStrideFactor;
+  if (!sum_->summation().finds_bounds())
+    for (; ceil_div(request.nj, stride) > kMaxSampleSize; stages += 1) stride *= kStrideFactor;
   for (double stage = 0;; stride /= kStrideFactor, stage += 1) {
     bind(request, stride);
     // Each run evaluates about as many pairs.

@@ -1,0 +1,100 @@
+// Nearest neighbours on the CPU: a search whose cutoffs, the bounds of compiler/passes/nearest.h, are found on the way.
+// Part of CpuSummation.
+//
+// The kernel first runs over some j near each group of i, without a bound. The worst value that it keeps for an i is an
+// upper bound of that value over all j, so that a search within this bound finds all j that can be kept. As the bounds
+// need not be close, any j will do; those at neighbouring positions in the order of the tree are near.
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "runtime/cpu/cpu_sum.h"
+#include "runtime/cpu/stopwatch.h"
+
+namespace nbcc {
+namespace {
+
+// The number of j that give the first bound, if `kept` of them are kept. More give a smaller bound.
+std::int64_t first_j_for(std::int64_t kept) { return std::max<std::int64_t>(48, 3 * kept); }
+// Bounds are enlarged by this fraction, because a bound may be rounded to the precision of the kernel.
+constexpr double kBoundMargin = 0x1p-12;
+
+}  // namespace
+
+// The output component that holds the worst of the values that an output keeps, and their number.
+std::pair<std::size_t, int> CpuSummation::worst_kept() const {
+  std::pair<std::size_t, int> found{0, 0};
+  for (const FieldLayout& field : source_.fields) {
+    if (field.role != Role::Output || field.reduction == Reduction::At || field.components() <= found.second) continue;
+    found = {std::size_t(field.first + field.components() - 1), field.components()};
+  }
+  return found;
+}
+
+// Replaces the bounds of the block's i, and so their reaches, by those that the totals give.
+void CpuSummation::find_bounds(const SumRequest& request, const Block& block) {
+  const auto bound = std::ranges::find(source_.fields, "nbcc_bound", &FieldLayout::name);
+  const ArrayView& bounds = request.views[std::size_t(bound - source_.fields.begin())];
+  const double* const worst = totals_.values()[worst_kept().first];
+  for (std::int64_t at = block.begin; at < block.end; ++at) {
+    const double value = worst[at];
+    const double now =
+        std::isfinite(value) ? value + kBoundMargin * std::fabs(value) : std::numeric_limits<double>::infinity();
+    *reinterpret_cast<double*>(static_cast<std::byte*>(bounds.data) + chosen_i_[std::size_t(at)] * bounds.stride) = now;
+  }
+  begin_block(request, block);
+  const auto axes = std::size_t(source_.search.axes);
+  const std::int64_t count = block.end - block.begin;
+  std::vector<double> located(std::size_t(count) * (axes + 1));
+  std::vector<double*> rows;
+  for (std::size_t row = 0; row <= axes; ++row)
+    rows.push_back(located.data() + std::int64_t(row) * count - block.begin);
+  const nbcc_kernel_arguments given = arguments(request, block, totals_);
+  code_now_->locate_i(&given, block.begin, block.end, rows.data());
+  search_.set_reaches(block.begin, std::span(located).last(std::size_t(count)));
+}
+
+void CpuSummation::sum_nearest(const SumRequest& request) {
+  SumStatistics::Seconds seconds;
+  sort_particles(request, seconds);
+  Stopwatch watch;
+  WorkDone worked;
+  std::mutex worked_mutex;
+  constexpr std::int64_t kGroups = 32;  // of i, per work item
+  const std::int64_t groups = search_.groups(), pieces = ceil_div(groups, kGroups);
+  const auto block_of = [&](std::int64_t piece) {
+    return block_of_groups(piece * kGroups, std::min((piece + 1) * kGroups, groups));
+  };
+  const std::int64_t first_j = first_j_for(worst_kept().second);
+  begin(double(groups));
+  on_threads()(pieces, [&](std::int64_t piece) {
+    const Block block = block_of(piece);
+    const std::int64_t first = piece * kGroups, end = std::min(first + kGroups, groups);
+    std::unique_ptr<CpuSearch::Gathered> gathered = take_gathered();
+    WorkDone here;
+    begin_block(request, block);
+    for (std::int64_t group = first; group < end; ++group) {
+      search_.gather_near(group, first_j, *gathered);
+      sum_gathered(request, group, *gathered, here);
+    }
+    find_bounds(request, block);
+    for (std::int64_t group = first; group < end; ++group) {
+      search_.gather_within(group, *gathered);
+      sum_gathered(request, group, *gathered, here);
+      step(1);
+    }
+    give_back(std::move(gathered));
+    finish_block(request, block);
+    const std::lock_guard lock(worked_mutex);
+    worked += here;
+  });
+  double all = 0;
+  watch.add_to(all);
+  worked.divide(all, seconds);
+  // Gathering allocates memory and may fail, so outputs are stored only after all groups.
+  pool_.parallel_for(pieces, [&](std::int64_t piece) { store_block(request, block_of(piece)); });
+  watch.add_to(seconds.sums);
+  note(worked, seconds);
+}
+
+}  // namespace nbcc
