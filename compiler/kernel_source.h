@@ -215,6 +215,7 @@ struct KernelSource {
   SearchLayout search;
   // For nearest-neighbour pipelines: the same kernel with a distance bound for each i (passes/nearest.h); else null.
   std::shared_ptr<const KernelSource> nearest;
+  int bound_field = -1;  // of such a kernel: the index in `fields` of its bounds; -1: another kernel
   // Makes the kernels of far fields; `at_least`: a precision below which rounding errors are too large. Null in
   // compiled libraries, which have no compiler.
   std::function<FarKernels(Precision at_least)> far_kernels;

@@ -60,7 +60,9 @@ template <typename Build>
 void add_nearest(KernelSource& kernel, const Pipeline& pipeline, const Build& build) {
   const std::optional<Pipeline> bounded = nearest_pipeline(pipeline);
   if (!bounded) return;
-  kernel.nearest = std::make_shared<const KernelSource>(build(*bounded));
+  KernelSource made = build(*bounded);
+  made.bound_field = int(std::ranges::find(made.fields, "nbcc_bound", &FieldLayout::name) - made.fields.begin());
+  kernel.nearest = std::make_shared<const KernelSource>(std::move(made));
   kernel.neighbours = "of each i the nearest";
   kernel.no_neighbours.clear();
 }

@@ -50,7 +50,7 @@ class Writer {
         if (sizes_ == Sizes::Bare) return write(n.args[0], depth);
         return {call(n, depth)};
       case Op::Lookup:
-        return {element(n, index(n.args[0], depth), index(n.args[1], depth))};
+        return {element(n, index(n, 0, depth), index(n, 1, depth))};
       case Op::Cast:
         return write(n.args[0], depth);
       default:
@@ -61,11 +61,19 @@ class Writer {
  private:
   // The index of a row or column as the source writes it: without the clamp to the table, and not multiplied by the
   // number of columns.
-  std::string index(NodeId id, int depth) const {
-    const Node& n = graph_[id];
-    const bool by_constant = arity(n.op) == 2 && graph_.is_constant(n.args[1]);
-    if (by_constant && (n.op == Op::Mul || n.op == Op::Min || n.op == Op::Max)) return index(n.args[0], depth);
-    return n.op == Op::Cast ? index(n.args[0], depth) : write(id, depth + 1).text;
+  std::string index(const Node& lookup, int which, int depth) const {
+    if (std::size_t(lookup.payload) >= tables_.size()) return "";
+    const Table& table = tables_[std::size_t(lookup.payload)];
+    const int columns = table.columns > 0 ? table.columns : table.count, rows = table.count / columns;
+    NodeId id = lookup.args[std::size_t(which)];
+    const auto strip = [&](Op op, double constant) {
+      const Node& n = graph_[id];
+      if (n.op == op && graph_.is_constant(n.args[1], constant)) id = n.args[0];
+    };
+    if (which == 0) strip(Op::Mul, columns);
+    strip(Op::Min, (which == 0 ? rows : columns) - 1);
+    strip(Op::Max, 0);
+    return write(id, depth + 1).text;
   }
 
   std::string element(const Node& lookup, const std::string& row, const std::string& column) const {
@@ -80,7 +88,7 @@ class Writer {
                               : fmt::format("{}[{}][{}]", field->name, row, column);
   }
 
-  // Empty: the node is not the maximum of elements of a param.
+  // Empty: the node is not the maximum of a row, of a column or of all elements of a param.
   std::string largest_element(NodeId id, int depth) const {
     std::vector<NodeId> open{id}, elements;
     while (!open.empty()) {
@@ -101,8 +109,12 @@ class Writer {
       return std::all_of(elements.begin(), elements.end(),
                          [&](NodeId one) { return graph_[one].args[k] == first.args[k]; });
     };
-    std::string name =
-        element(first, is_one(0) ? index(first.args[0], depth) : "", is_one(1) ? index(first.args[1], depth) : "");
+    if (std::size_t(first.payload) >= tables_.size()) return {};
+    const Table& table = tables_[std::size_t(first.payload)];
+    const int columns = table.columns > 0 ? table.columns : table.count, rows = table.count / columns;
+    const bool has_row = rows > 1 && is_one(0), has_column = is_one(1);
+    if (int(elements.size()) != (has_row ? 1 : rows) * (has_column ? 1 : columns)) return {};
+    std::string name = element(first, has_row ? index(first, 0, depth) : "", has_column ? index(first, 1, depth) : "");
     while (name.ends_with("[]")) name.resize(name.size() - 2);
     return "the largest of " + name;
   }

@@ -4,6 +4,7 @@
 // The kernel first runs over some j near each group of i, without a bound. The worst value that it keeps for an i is an
 // upper bound of that value over all j, so that a search within this bound finds all j that can be kept. As the bounds
 // need not be close, any j will do; those at neighbouring positions in the order of the tree are near.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -25,16 +26,35 @@ constexpr double kBoundMargin = 0x1p-12;
 std::pair<std::size_t, int> CpuSummation::worst_kept() const {
   std::pair<std::size_t, int> found{0, 0};
   for (const FieldLayout& field : source_.fields) {
-    if (field.role != Role::Output || field.reduction == Reduction::At || field.components() <= found.second) continue;
-    found = {std::size_t(field.first + field.components() - 1), field.components()};
+    // The components of a minimum are equal; those of an argmin are one after another.
+    const int kept = keeps_index(field.reduction) ? field.components() : 1;
+    if (field.role != Role::Output || field.reduction == Reduction::At || kept <= found.second) continue;
+    found = {std::size_t(field.first + kept - 1), kept};
   }
   return found;
 }
 
+// Sums over j near a group without a bound: over so many that each i keeps its number of j, if so many pass the guard.
+void CpuSummation::sum_near_j(const SumRequest& request, std::int64_t group, CpuSearch::Gathered& gathered,
+                              WorkDone& worked) {
+  constexpr std::int64_t kMore = 8;
+  const auto [component, kept] = worst_kept();
+  const Block block = block_of_groups(group, group + 1);
+  const auto has_all = [&, component = component] {
+    const double* const worst = totals_.values()[component];
+    return std::all_of(worst + block.begin, worst + block.end, [](double value) { return std::isfinite(value); });
+  };
+  for (std::int64_t count = first_j_for(kept);; count *= kMore) {
+    totals_.reset(block.begin, block.end);
+    search_.gather_near(group, count, gathered);
+    sum_gathered(request, group, gathered, worked);
+    if (has_all() || count >= request.nj) return;
+  }
+}
+
 // Replaces the bounds of the block's i, and so their reaches, by those that the totals give.
 void CpuSummation::find_bounds(const SumRequest& request, const Block& block) {
-  const auto bound = std::ranges::find(source_.fields, "nbcc_bound", &FieldLayout::name);
-  const ArrayView& bounds = request.views[std::size_t(bound - source_.fields.begin())];
+  const ArrayView& bounds = request.views[std::size_t(source_.bound_field)];
   const double* const worst = totals_.values()[worst_kept().first];
   for (std::int64_t at = block.begin; at < block.end; ++at) {
     const double value = worst[at];
@@ -65,7 +85,6 @@ void CpuSummation::sum_nearest(const SumRequest& request) {
   const auto block_of = [&](std::int64_t piece) {
     return block_of_groups(piece * kGroups, std::min((piece + 1) * kGroups, groups));
   };
-  const std::int64_t first_j = first_j_for(worst_kept().second);
   begin(double(groups));
   on_threads()(pieces, [&](std::int64_t piece) {
     const Block block = block_of(piece);
@@ -73,10 +92,7 @@ void CpuSummation::sum_nearest(const SumRequest& request) {
     std::unique_ptr<CpuSearch::Gathered> gathered = take_gathered();
     WorkDone here;
     begin_block(request, block);
-    for (std::int64_t group = first; group < end; ++group) {
-      search_.gather_near(group, first_j, *gathered);
-      sum_gathered(request, group, *gathered, here);
-    }
+    for (std::int64_t group = first; group < end; ++group) sum_near_j(request, group, *gathered, here);
     find_bounds(request, block);
     for (std::int64_t group = first; group < end; ++group) {
       search_.gather_within(group, *gathered);

@@ -173,9 +173,7 @@ Block CpuSummation::block_of_groups(std::int64_t first, std::int64_t last) const
   return {begin, end, last * ParticleTree::kLeaf, 0, {0, chosen_i_.data() + begin, end - begin}};
 }
 
-bool CpuSummation::finds_bounds() const {
-  return std::ranges::find(source_.fields, "nbcc_bound", &FieldLayout::name) != source_.fields.end();
-}
+bool CpuSummation::finds_bounds() const { return source_.bound_field >= 0; }
 
 // False: a search is not possible, and the run must sum over all pairs.
 bool CpuSummation::locate(const SumRequest& request) {

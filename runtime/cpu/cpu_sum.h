@@ -113,6 +113,7 @@ class CpuSummation final : public Summation {
                     WorkDone& worked);
   void sum_nearest(const SumRequest& request);
   std::pair<std::size_t, int> worst_kept() const;
+  void sum_near_j(const SumRequest& request, std::int64_t group, CpuSearch::Gathered& gathered, WorkDone& worked);
   void find_bounds(const SumRequest& request, const Block& block);
   struct Reactions;
   struct PieceOfHalfLists;

@@ -124,6 +124,7 @@ void NearestSum::bind(const SumRequest& request, std::int64_t stride) {
     std::iota(j_numbers_.begin(), j_numbers_.end(), request.j_offset);
     sum_->bind(field.name, {j_numbers_.data(), Element::Int64, nj, 8 * stride, 8});
   }
+  sum_->set_symmetric(SymmetricChoice::Off);
   sum_->set_counts(std::int64_t(bounds_.size()), nj);
   sum_->set_offsets(request.i_offset, request.j_offset);
   // A first run of several has no bounds yet: it sums over all pairs of the sample.
@@ -135,10 +136,11 @@ void NearestSum::run(const SumRequest& request) {
   if (!sum_) sum_.emplace(nearest());
   bounds_.assign(std::size_t(request.ni), std::numeric_limits<double>::infinity());
   const auto kept_of_i = std::size_t(kept());
-  least_.assign(std::size_t(request.ni) * kept_of_i, std::numeric_limits<double>::infinity());
+  const bool has_stages = !sum_->summation().finds_bounds();
+  least_.assign(has_stages ? std::size_t(request.ni) * kept_of_i : 0, std::numeric_limits<double>::infinity());
   std::int64_t stride = 1;
   double stages = 1;
-  if (!sum_->summation().finds_bounds())
+  if (has_stages)
     for (; ceil_div(request.nj, stride) > kMaxSampleSize; stages += 1) stride *= kStrideFactor;
   for (double stage = 0;; stride /= kStrideFactor, stage += 1) {
     bind(request, stride);

@@ -83,6 +83,15 @@ std::vector<std::vector<std::uint64_t>> bits(const CpuRun::Columns& columns) {
 std::vector<std::string> texts_to_try() {
   std::vector<std::string> texts;
   for (const std::string& text : kTexts) texts.push_back(text + kEnd);
+  // Minima alone; a minimum of more components than an argmin keeps; a guard that few pairs pass.
+  texts.push_back(
+      "input_i vec3 xi; input_j vec3 xj; input_j real hj; param vec3 box = vec3(9, 9, 9); output(min) real least;\n"
+      "vec3 dx = xj - xi; least = min(least, dot(dx, dx));\n");
+  texts.push_back(
+      "input_i vec3 xi; input_j vec3 xj; input_j real hj; param vec3 box = vec3(9, 9, 9);\n"
+      "output(argmin) index near[2]; output(min) vec3 least;\n"
+      "vec3 dx = xj - xi; real d = dot(dx, dx); skip_if(i_index == j_index || j_index % 20 != 0);\n"
+      "near = argmin(near, d); least = min(least, vec3(d, d, d));\n");
   for (const int k : {2, 8, 33}) {
     const std::string& text = kTexts[std::size_t(k) % std::size(kTexts)];
     texts.push_back(keeping(k, kSeveral) + text.substr(kFields.size()) + keeping(k, kEndOfSeveral));
@@ -167,6 +176,22 @@ TEST(NearestOnShim, AreOfAllPairsWhereNoSearchCanHelp) {
   CudaShim shim;
   CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
   expect_all_pairs_elsewhere(device, build_cuda_kernel(parse({"n.pipe", kTexts[1] + kEnd}), {}, ""));
+}
+
+// A guard that few pairs pass: more j near a group are tried until each i has its number.
+TEST(NearestOnCpu, TestFewPairsWhereFewPass) {
+  CpuDevice device(2, detect_isa(), cpu_toolchain(), "", "");
+  const auto kernel = device.load(build_cpu_kernel(
+      parse(
+          {"few.pipe",
+           "input_i vec3 xi; input_j vec3 xj; input_j real hj; param vec3 box; output(argmin) index near[4];\n"
+           "vec3 dx = xj - xi; skip_if(i_index == j_index || j_index % 20 != 0); near = argmin(near, dot(dx, dx));\n"}),
+      {Precision::Double}, detect_isa(), ""));
+  const std::int64_t n = 20000;
+  run_kernel(kernel, clusters(n, n, 2),
+             {.prepare = [](SumState& sum) { sum.set_pairs(PairChoice::Cutoff); },
+              .after = [n](SumState& sum) { EXPECT_LT(sum.statistics().pairs_tested, n * n / 5); },
+              .one_set = false});
 }
 
 // About as many pairs for each i, however many there are.

@@ -121,6 +121,8 @@ constexpr NeighbourhoodCase kProved[] = {
     {"if (r2 < per[gi] * per[gi]) o += mj;", "|xj - xi| < per[gi]"},
     {"if (r < max(per[gi], per[gj])) o += mj;", "|xj - xi| < max(per[gi], per[gj])"},
     {"if (r < per[gi + gj]) o += mj;", "|xj - xi| < the largest of per"},
+    {"if (r < per[2 * gi]) o += mj;", "|xj - xi| < per[gi * 2]"},
+    {"if (r < max(cut[gi][0], cut[gi][1])) o += mj;", "|xj - xi| < max(cut[gi][0], cut[gi][1])"},
     {"if (r < cut[gi][gi + gj]) o += mj;", "|xj - xi| < the largest of cut[gi]"},
     {"if (r < cut[gi][gj] + hj) o += mj;",
      "|xj - xi| < the largest of cut[gi] * 0.5 + the largest of cut[][gj] * 0.5 + hj"},
