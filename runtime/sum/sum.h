@@ -152,10 +152,11 @@ class SumState {
 // runs the same pipeline with an upper bound for each i as its cutoff: of the minimum, or of the last of the least
 // values that an argmin of several indices keeps.
 //
-// The first run takes a sample of the j, every 8^k-th; what it keeps for each i gives the first bound. The next run
-// searches eight times as many j, every 8^(k-1)-th, within that bound, and gives a smaller bound; the last run searches
-// all j. Each search finds about as many j for an i as the one before, even if particles are distributed unevenly:
-// O(N log N) in total. Tested by tests/numeric/nearest_test.cpp.
+// A device whose search finds bounds by itself (Summation::finds_bounds) does one run. On others the first run takes a
+// sample of the j, every 8^k-th; what it keeps for each i gives the first bound. The next run searches eight times as
+// many j, every 8^(k-1)-th, within that bound, and gives a smaller bound; the last run searches all j. Each search
+// finds about as many j for an i as the one before, even if particles are distributed unevenly: O(N log N) in total.
+// Tested by tests/numeric/nearest_test.cpp.
 class NearestSum {
  public:
   // Both must outlive this object. `sum`: a summation of `kernel`.
