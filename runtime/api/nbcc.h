@@ -306,11 +306,11 @@ typedef enum nbcc_pairs { NBCC_PAIRS_AUTO = 0, NBCC_PAIRS_ALL = 1, NBCC_PAIRS_CU
 NBCC_API nbcc_status nbcc_sum_set_pairs(nbcc_sum* sum, nbcc_pairs pairs, nbcc_error** error);
 
 /* Whether a sum over all pairs, and on the CPU a sum over the pairs of a search, computes each pair once, for both of
- * its particles, where i and j are one set: partner fields such as xi and xj are bound to the same arrays. Only the order
- * of summation changes; it does not depend on the number of threads or GPUs. NBCC_SYMMETRIC_AUTO (the default): if the
- * two terms of a pair have enough operations in common to be faster, from 4096 particles on. NBCC_SYMMETRIC_OFF: never.
- * NBCC_SYMMETRIC_ALWAYS: wherever it is possible; all pairs once do not replace a search that is cheaper. No effect with
- * a tolerance. nbcc_sum_statistics says what the last run did, and why. */
+ * its particles, where i and j are one set: partner fields such as xi and xj are bound to the same arrays. Only the
+ * order of summation changes; it does not depend on the number of threads or GPUs. NBCC_SYMMETRIC_AUTO (the default):
+ * from 4096 particles on, if the terms of a pair have enough operations in common. NBCC_SYMMETRIC_OFF: never.
+ * NBCC_SYMMETRIC_ALWAYS: wherever it is possible; all pairs do not replace a search that is cheaper. No effect with a
+ * tolerance. nbcc_sum_statistics says what the last run did, and why. */
 typedef enum nbcc_symmetric {
   NBCC_SYMMETRIC_AUTO = 0,
   NBCC_SYMMETRIC_OFF = 1,
