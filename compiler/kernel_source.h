@@ -215,7 +215,7 @@ struct KernelSource {
   SearchLayout search;
   // For nearest-neighbour pipelines: the same kernel with a distance bound for each i (passes/nearest.h); else null.
   std::shared_ptr<const KernelSource> nearest;
-  int bound_field = -1;  // of such a kernel: the index in `fields` of its bounds; -1: another kernel
+  int bound_field = -1;  // the index in `fields` of the bounds of a nearest-neighbour kernel; -1: it is another kernel
   // Makes the kernels of far fields; `at_least`: a precision below which rounding errors are too large. Null in
   // compiled libraries, which have no compiler.
   std::function<FarKernels(Precision at_least)> far_kernels;
@@ -283,7 +283,7 @@ struct nbcc_exclusions {
 struct nbcc_half_list {
   const std::uint16_t* first;
   const std::uint8_t* vectors;
-  std::int64_t own;  // 1: the columns of j begin with those of i_begin; 0: they do not
+  std::int64_t own;  // 1: the columns of j begin with the particle i_begin; 0: they do not
 };
 // Writes the derived columns of [begin, end). The callee rounds `end` up to full vectors (columns are padded).
 using nbcc_prepare_function = void (*)(const nbcc_kernel_arguments*, std::int64_t begin, std::int64_t end);

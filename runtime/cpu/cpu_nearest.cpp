@@ -1,5 +1,5 @@
-// Nearest neighbours on the CPU: a search whose cutoffs, the bounds of compiler/passes/nearest.h, are found on the way.
-// Part of CpuSummation.
+// Nearest neighbours on the CPU: finds the bounds of compiler/passes/nearest.h for the search. Part of CpuSummation;
+// the entry point is lower_bounds().
 //
 // The kernel first runs over some j near each group of i, without a bound. The worst value that it keeps for an i is an
 // upper bound of that value over all j, so that a search within this bound finds all j that can be kept. As the bounds
@@ -26,7 +26,7 @@ constexpr double kBoundMargin = 0x1p-12;
 std::pair<std::size_t, int> CpuSummation::worst_kept() const {
   std::pair<std::size_t, int> found{0, 0};
   for (const FieldLayout& field : source_.fields) {
-    // The components of a minimum are equal; those of an argmin are one after another.
+    // All components of a minimum are the least value. The components of an argmin are the least values in order.
     const int kept = keeps_index(field.reduction) ? field.components() : 1;
     if (field.role != Role::Output || field.reduction == Reduction::At || kept <= found.second) continue;
     found = {std::size_t(field.first + kept - 1), kept};
@@ -45,8 +45,10 @@ void CpuSummation::sum_near_j(const SumRequest& request, std::int64_t group, Cpu
     return std::all_of(worst + block.begin, worst + block.end, [](double value) { return std::isfinite(value); });
   };
   for (std::int64_t count = first_j_for(kept);; count *= kMore) {
+    Stopwatch watch;
     totals_.reset(block.begin, block.end);
     search_.gather_near(group, count, gathered);
+    watch.add_to(worked.lists);
     sum_gathered(request, group, gathered, worked);
     if (has_all() || count >= request.nj) return;
   }
@@ -74,43 +76,12 @@ void CpuSummation::find_bounds(const SumRequest& request, const Block& block) {
   search_.set_reaches(block.begin, std::span(located).last(std::size_t(count)));
 }
 
-void CpuSummation::sum_nearest(const SumRequest& request) {
-  SumStatistics::Seconds seconds;
-  sort_particles(request, seconds);
-  Stopwatch watch;
-  WorkDone worked;
-  std::mutex worked_mutex;
-  constexpr std::int64_t kGroups = 32;  // of i, per work item
-  const std::int64_t groups = search_.groups(), pieces = ceil_div(groups, kGroups);
-  const auto block_of = [&](std::int64_t piece) {
-    return block_of_groups(piece * kGroups, std::min((piece + 1) * kGroups, groups));
-  };
-  begin(double(groups));
-  on_threads()(pieces, [&](std::int64_t piece) {
-    const Block block = block_of(piece);
-    const std::int64_t first = piece * kGroups, end = std::min(first + kGroups, groups);
-    std::unique_ptr<CpuSearch::Gathered> gathered = take_gathered();
-    WorkDone here;
-    begin_block(request, block);
-    for (std::int64_t group = first; group < end; ++group) sum_near_j(request, group, *gathered, here);
-    find_bounds(request, block);
-    for (std::int64_t group = first; group < end; ++group) {
-      search_.gather_within(group, *gathered);
-      sum_gathered(request, group, *gathered, here);
-      step(1);
-    }
-    give_back(std::move(gathered));
-    finish_block(request, block);
-    const std::lock_guard lock(worked_mutex);
-    worked += here;
-  });
-  double all = 0;
-  watch.add_to(all);
-  worked.divide(all, seconds);
-  // Gathering allocates memory and may fail, so outputs are stored only after all groups.
-  pool_.parallel_for(pieces, [&](std::int64_t piece) { store_block(request, block_of(piece)); });
-  watch.add_to(seconds.sums);
-  note(worked, seconds);
+void CpuSummation::lower_bounds(const SumRequest& request, const Block& block, CpuSearch::Gathered& gathered,
+                                WorkDone& worked) {
+  const std::int64_t end = ceil_div(block.end, std::int64_t(ParticleTree::kLeaf));
+  for (std::int64_t group = block.begin / ParticleTree::kLeaf; group < end; ++group)
+    sum_near_j(request, group, gathered, worked);
+  find_bounds(request, block);
 }
 
 }  // namespace nbcc

@@ -70,7 +70,6 @@ void CpuSummation::sort_particles(const SumRequest& request, SumStatistics::Seco
 }
 
 void CpuSummation::sum_neighbours(const SumRequest& request) {
-  if (finds_bounds()) return sum_nearest(request);
   SumStatistics::Seconds seconds;
   sort_particles(request, seconds);
   Stopwatch watch;
@@ -88,6 +87,7 @@ void CpuSummation::sum_neighbours(const SumRequest& request) {
     begin_block(request, block);
     std::unique_ptr<CpuSearch::Gathered> gathered = take_gathered();
     WorkDone here;
+    if (finds_bounds()) lower_bounds(request, block, *gathered, here);
     for (std::int64_t group = piece * kGroups; group * ParticleTree::kLeaf < block.end; ++group) {
       sum_group(request, group, *gathered, here);
       step(1);

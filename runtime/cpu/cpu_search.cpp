@@ -319,7 +319,8 @@ void CpuSearch::gather(std::int64_t group, Gathered& gathered) {
     positions = found_[std::size_t(group)];
   } else {
     positions.clear();
-    j_tree_->find(i_tree().leaf(group), positions);
+    // Kept lists hold for the reaches at the last sort().
+    j_tree_->find(found_.empty() ? box_of(group) : i_tree().leaf(group), positions);
     sort_by_number(positions);
     if (!found_.empty()) found_[std::size_t(group)] = positions;
   }
@@ -341,13 +342,6 @@ BoundingBox CpuSearch::box_of(std::int64_t group) const {
     box.reach = std::max(box.reach, std::isnan(reach) ? std::numeric_limits<double>::infinity() : reach);
   }
   return box;
-}
-
-void CpuSearch::gather_within(std::int64_t group, Gathered& gathered) const {
-  gathered.positions.clear();
-  j_tree_->find(box_of(group), gathered.positions);
-  sort_by_number(gathered.positions);
-  copy_columns(gathered);
 }
 
 void CpuSearch::gather_near(std::int64_t group, std::int64_t count, Gathered& gathered) const {

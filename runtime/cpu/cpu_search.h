@@ -54,10 +54,9 @@ class CpuSearch {
   };
   // Several threads may call this at once for different groups.
   void gather(std::int64_t group, Gathered& gathered);
-  // Replaces the reaches of the i at positions from `begin` on. Several threads may set those of different i.
+  // Replaces the reaches of the i at positions from `begin` on, for later calls of gather(); the lists must not be
+  // kept. Several threads may set the reaches of different i.
   void set_reaches(std::int64_t begin, std::span<const double> reaches);
-  // Like gather(), with the reaches that have been set. Such lists are not kept.
-  void gather_within(std::int64_t group, Gathered& gathered) const;
   // At least `count` j near a group, or all j: some of its neighbours, but not always the nearest.
   void gather_near(std::int64_t group, std::int64_t count, Gathered& gathered) const;
   // The half lists of a piece. `found` holds them if they are not kept. Several threads may call this at once for

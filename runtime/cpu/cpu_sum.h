@@ -111,7 +111,7 @@ class CpuSummation final : public Summation {
   void sum_group(const SumRequest& request, std::int64_t group, CpuSearch::Gathered& gathered, WorkDone& worked);
   void sum_gathered(const SumRequest& request, std::int64_t group, const CpuSearch::Gathered& gathered,
                     WorkDone& worked);
-  void sum_nearest(const SumRequest& request);
+  void lower_bounds(const SumRequest& request, const Block& block, CpuSearch::Gathered& gathered, WorkDone& worked);
   std::pair<std::size_t, int> worst_kept() const;
   void sum_near_j(const SumRequest& request, std::int64_t group, CpuSearch::Gathered& gathered, WorkDone& worked);
   void find_bounds(const SumRequest& request, const Block& block);

@@ -291,10 +291,7 @@ void ParticleTree::find(const BoundingBox& of_i, std::vector<int>& positions) co
 }
 
 std::int64_t ParticleTree::near_leaf(const BoundingBox& box) const {
-  constexpr double kFar = std::numeric_limits<double>::infinity();
-  const auto distance = [&](const Node& node) {
-    return distance2(space_, box, boxes_[std::size_t(node.index)], space_.tilted ? 0 : kFar);
-  };
+  const auto distance = [&](const Node& node) { return distance2(space_, box, boxes_[std::size_t(node.index)], 0); };
   Node node{0, 0, leaves_};
   while (node.leaves > 1) node = distance(node.right()) < distance(node.left()) ? node.right() : node.left();
   return node.first_leaf;

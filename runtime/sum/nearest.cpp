@@ -53,7 +53,7 @@ std::int64_t NearestSum::kept() const {
 }
 
 std::optional<Estimate> NearestSum::estimate(const SumRequest& request) const {
-  // With fewer particles a sum over all pairs is faster than searches. Each further neighbour takes more pairs.
+  // A sum over all pairs is faster than searches if there are fewer particles. Each further neighbour takes more pairs.
   constexpr double kMinI = 500, kMinJ = 20'000, kOfOneKept = 500;
   if (!kernel_.source.nearest || request.lists || request.listed_pairs) return {};
   const double of_i = kMinJ + kOfOneKept * double(kept() - 1);

@@ -153,10 +153,10 @@ class SumState {
 // values that an argmin of several indices keeps.
 //
 // A device whose search finds bounds by itself (Summation::finds_bounds) does one run. On others the first run takes a
-// sample of the j, every 8^k-th; what it keeps for each i gives the first bound. The next run searches eight times as
-// many j, every 8^(k-1)-th, within that bound, and gives a smaller bound; the last run searches all j. Each search
-// finds about as many j for an i as the one before, even if particles are distributed unevenly: O(N log N) in total.
-// Tested by tests/numeric/nearest_test.cpp.
+// sample of the j, every 8^k-th; the values that it keeps for each i give the first bound. The next run searches eight
+// times as many j, every 8^(k-1)-th, within that bound, and gives a smaller bound; the last run searches all j. Each
+// search finds about as many j for an i as the one before, even if particles are distributed unevenly: O(N log N) in
+// total. Tested by tests/numeric/nearest_test.cpp.
 class NearestSum {
  public:
   // Both must outlive this object. `sum`: a summation of `kernel`.
@@ -190,7 +190,7 @@ class SymmetricSum {
   PairMethod method();
   // The device's search, with each pair once where that costs less. This object must outlive it.
   PairMethod search(PairMethod both_ends);
-  // Of all runs, also those from both ends. The pairs within reach are those of the last run.
+  // Counts and times of all runs, with each pair once or from both ends; the pairs within reach of the last run.
   SumStatistics statistics(const RunPlan& last) const;
 
  private:

@@ -14,8 +14,8 @@ constexpr std::int64_t kLeastParticles = 4096;
 // wait for each other: at 4096 particles this costs 0.45 of the operations, more than light pairs save
 // (bench/RESULTS.md).
 double cost_of_reactions(std::int64_t particles) { return 1.1 * (1 + 1850.0 / double(particles)); }
-// The cost of a pair beyond which a search from both ends costs less: half lists copy and test half of the j of a
-// group, but add each reaction to a particle of its own.
+// The cost of a pair beyond which a search from both ends costs less: half lists test half of the pairs, but
+// each reaction is added twice, first within a piece.
 constexpr double kMostCostOfSearch = 0.85;
 
 RunChoice choice_of(const SumRequest& request) {

@@ -16,13 +16,7 @@
 namespace nbcc {
 namespace {
 
-using test::kGuards;
-using test::kMetrics;
-using test::kReaches;
-using test::Metric;
-using test::NeighbourCase;
-using test::random_case;
-using test::ReachOf;
+using namespace test;
 using NamedColumns = std::map<std::string, std::vector<double>>;
 
 NamedColumns run_one_set(Sum& sum, const Pipeline& pipeline, NeighbourCase& c) {
