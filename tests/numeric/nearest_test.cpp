@@ -178,20 +178,23 @@ TEST(NearestOnShim, AreOfAllPairsWhereNoSearchCanHelp) {
   expect_all_pairs_elsewhere(device, build_cuda_kernel(parse({"n.pipe", kTexts[1] + kEnd}), {}, ""));
 }
 
-// A guard that few pairs pass: more j near a group are tried until each i has its number.
-TEST(NearestOnCpu, TestFewPairsWhereFewPass) {
+// A guard that few pairs pass: more j near a group are tried until each i has its number. A minimum alone of one set,
+// whose kernel could compute each pair once, but then without bounds.
+TEST(NearestOnCpu, TestFewPairsOfEveryText) {
   CpuDevice device(2, detect_isa(), cpu_toolchain(), "", "");
-  const auto kernel = device.load(build_cpu_kernel(
-      parse(
-          {"few.pipe",
-           "input_i vec3 xi; input_j vec3 xj; input_j real hj; param vec3 box; output(argmin) index near[4];\n"
-           "vec3 dx = xj - xi; skip_if(i_index == j_index || j_index % 20 != 0); near = argmin(near, dot(dx, dx));\n"}),
-      {Precision::Double}, detect_isa(), ""));
-  const std::int64_t n = 20000;
-  run_kernel(kernel, clusters(n, n, 2),
-             {.prepare = [](SumState& sum) { sum.set_pairs(PairChoice::Cutoff); },
-              .after = [n](SumState& sum) { EXPECT_LT(sum.statistics().pairs_tested, n * n / 5); },
-              .one_set = false});
+  const std::string inputs = "input_i vec3 xi; input_j vec3 xj; input_j real hj; param vec3 box; vec3 dx = xj - xi;\n";
+  for (const std::string& text :
+       {inputs + "output(argmin) index near[4]; skip_if(i_index == j_index || j_index % 20 != 0);\n"
+                 "near = argmin(near, dot(dx, dx));\n",
+        inputs + "output(min) real least; skip_if(i_index == j_index); least = min(least, dot(dx, dx));\n"}) {
+    const auto kernel = device.load(build_cpu_kernel(parse({"few.pipe", text}), {Precision::Double}, detect_isa(), ""));
+    const std::int64_t n = 20000;
+    const bool one_set = text.find("output(min)") != std::string::npos;
+    run_kernel(kernel, clusters(n, n, 2),
+               {.prepare = [](SumState& sum) { sum.set_pairs(PairChoice::Cutoff); },
+                .after = [n](SumState& sum) { EXPECT_LT(sum.statistics().pairs_tested, n * n / 5); },
+                .one_set = one_set});
+  }
 }
 
 // About as many pairs for each i, however many there are.
