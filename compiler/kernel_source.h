@@ -97,12 +97,14 @@ struct KernelVariant {
 // A straight-line program that computes one number from params and inputs of one particle, in double precision. The
 // runtime, which knows no graphs, interprets it. Arguments of a step are earlier steps; the last step is the result.
 struct Formula {
-  enum class Op : std::uint8_t { Constant, Param, Input, Neg, Abs, Sqrt, Add, Sub, Mul, Div, Fma, Min, Max, Pow };
+  enum class Op : std::uint8_t {
+    Constant, Param, Input, Neg, Abs, Sqrt, Add, Sub, Mul, Div, Fma, Min, Max, Pow, Element };
   struct Step {
     Op op = Op::Constant;
-    int component = 0;    // component of the params (Param), or of the side's inputs (Input)
+    int component = 0;    // component of the params (Param, Element), or of the side's inputs (Input)
     double constant = 0;  // the value of a Constant
     std::array<int, 3> args{-1, -1, -1};
+    int count = 0, stride = 1;  // Element: number args[0] + args[1] of so many params, so far apart, from `component` on
   };
   std::vector<Step> steps;  // empty: there is no formula
 };
@@ -174,6 +176,16 @@ constexpr int kDoubleDigit = 28, kDoubleWords = (2045 + 53) / kDoubleDigit + 2 +
 
 struct KernelSource;
 
+// How callers see a kernel for copies of particles (passes/every_image.h), whose inputs `nbcc_...` the runtime makes.
+struct CopiesLayout {
+  std::string obstacle;             // why the runtime cannot make them; empty: it can
+  std::vector<FieldLayout> fields;  // the caller's, in order of declaration
+  std::vector<Formula> of_i, of_j;  // [axis] coordinates of a particle
+  // [periodic vector][axis]: its component. A vector that is 0 or infinite is none.
+  std::array<std::vector<Formula>, 3> periods;
+  std::vector<Formula> units;  // [axis] what a coordinate is multiplied by where the search compares it with the reach
+};
+
 // A kernel that computes each pair of one set once, for both of its particles (passes/reactions.h).
 struct SymmetricKernel {
   std::string obstacle;                        // why there is none; empty: there is one
@@ -221,6 +233,8 @@ struct KernelSource {
   std::function<FarKernels(Precision at_least)> far_kernels;
   // Makes the kernel for one set; null in compiled libraries. It always makes the same one.
   std::function<SymmetricKernel()> symmetric;
+  // For pipelines with every_image(); else null.
+  std::shared_ptr<const CopiesLayout> copies;
   int first_reaction = 0;  // the terms of output components from here on are added to j; 0: to i, as all others
   std::vector<int> lines;  // [node] line of the pipeline's text that made the node; 0: none
   double operations = 0;   // per interaction: as stated by #pragma flops, else as counted

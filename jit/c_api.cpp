@@ -15,6 +15,7 @@
 #include "jit/build_kernel.h"
 #include "runtime/api/handles.h"
 #include "runtime/cpu/cpu_device.h"
+#include "runtime/sum/every_image.h"
 
 struct nbcc_report {
   std::string text;
@@ -68,8 +69,8 @@ nbcc_pipeline* compile(nbcc_device* device, const Source& source, const nbcc_pip
   KernelDevice& opened = *device->device;
   const Backend& backend = backend_named(opened.backend());
   backend.provide_compiler(opened);
-  return new nbcc_pipeline{
-      opened.load(build_kernel(backend, source, compile_options(options), opened.isa(), opened.dump_folder()))};
+  return new nbcc_pipeline{for_callers(
+      opened.load(build_kernel(backend, source, compile_options(options), opened.isa(), opened.dump_folder())))};
 }
 
 void add(nbcc_report& report, const Source& source, const std::vector<Diagnostic>& diagnostics) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Times the k nearest neighbours of each of N points by one thread, beside SciPy's cKDTree.
+"""Times the k nearest neighbours of each of N points by one thread or a GPU, beside SciPy's cKDTree by one thread.
 
-    nearest.py [--points 1000000] [--kept 1,8,32] [--kinds uniform,clustered]
+    nearest.py [--points 1000000] [--kept 1,8,32] [--kinds uniform,clustered] [--gpu]
 
 Points are uniform in a cube, or in 200 clusters of sizes from 1e-4 to 0.1. Prints microseconds a point, trees included;
 the ratio; and the fraction of equal indices.
@@ -38,14 +38,16 @@ def main():
     parser.add_argument("--points", type=int, default=1_000_000)
     parser.add_argument("--kept", default="1,8,32")
     parser.add_argument("--kinds", default="uniform,clustered")
+    parser.add_argument("--gpu", action="store_true", help="the arrays are on the host; the second run is timed")
     options = parser.parse_args()
     print(f"{'':16}{'k':>4}{'nbcc':>8}{'SciPy':>8}{'ratio':>7}{'equal':>9}")
     for kind in options.kinds.split(","):
         x = points(kind, options.points)
         for kept in (int(one) for one in options.kept.split(",")):
             text = TEXT.format(kept="" if kept == 1 else f"[{kept}]")
-            sums = nbcc.compile(source=text, precision="double", threads=1)
-            sums(x[:1000], x[:1000], pairs="cutoff")
+            where = {"device": "cuda:0"} if options.gpu else {"threads": 1}
+            sums = nbcc.compile(source=text, precision="double", **where)
+            sums(x if options.gpu else x[:1000], x if options.gpu else x[:1000], pairs="cutoff")
             start = time.perf_counter()
             near = np.asarray(sums(x, x, pairs="cutoff")).reshape(len(x), -1)
             ours = time.perf_counter() - start

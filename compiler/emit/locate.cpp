@@ -86,37 +86,56 @@ std::optional<Formula::Op> formula_op(Op op) {
   }
 }
 
-// Appends the steps of a node; false if it has an operation that Formula does not have.
-bool append_steps(const Neighbourhood& n, NodeId id, Formula& formula, std::map<NodeId, int>& step_of) {
-  if (step_of.contains(id)) return true;
-  const Node& node = n.graph[id];
-  const bool to_real = node.op == Op::Cast && node.type >= Type::Float;
-  if (to_real) {
-    if (!append_steps(n, node.args[0], formula, step_of)) return false;
-    step_of[id] = step_of.at(node.args[0]);
+class FormulaWriter {
+ public:
+  FormulaWriter(const Graph& graph, const std::vector<Table>& tables) : graph_(graph), tables_(tables) {}
+
+  Formula write(NodeId id) {
+    if (id == kNone || !append(id)) return {};
+    // The result must be the last step. It is not if the node only converts an earlier step.
+    if (step_of_.at(id) + 1 != int(formula_.steps.size())) return {};
+    return std::move(formula_);
+  }
+
+ private:
+  // Appends the steps of a node; false if it has an operation that Formula does not have.
+  bool append(NodeId id) {
+    if (step_of_.contains(id)) return true;
+    const Node& node = graph_[id];
+    const bool keeps_value = node.op == Op::Cast && node.type >= graph_[node.args[0]].type;
+    if (keeps_value) {
+      if (!append(node.args[0])) return false;
+      step_of_[id] = step_of_.at(node.args[0]);
+      return true;
+    }
+    std::optional<Formula::Op> op = formula_op(node.op);
+    Formula::Step step;
+    if (node.op == Op::Lookup) {
+      const Table& table = tables_.at(std::size_t(node.payload));
+      if (table.power >= 0) return false;
+      op = Formula::Op::Element;
+      step.count = table.count, step.stride = table.stride;
+    }
+    if (!op) return false;
+    step.op = *op;
+    if (node.op == Op::Const)
+      step.constant = graph_.constant_value(id);
+    else
+      step.component = node.op == Op::Lookup ? tables_[std::size_t(node.payload)].first : int(node.payload);
+    for (std::size_t k = 0; k < std::size_t(arity(node.op)); ++k) {
+      if (!append(node.args[k])) return false;
+      step.args[k] = step_of_.at(node.args[k]);
+    }
+    step_of_[id] = int(formula_.steps.size());
+    formula_.steps.push_back(step);
     return true;
   }
-  const std::optional<Formula::Op> op = formula_op(node.op);
-  if (!op) return false;
-  Formula::Step step{*op, int(node.payload)};
-  if (node.op == Op::Const) step = {*op, 0, n.graph.constant_value(id)};
-  for (std::size_t k = 0; k < std::size_t(arity(node.op)); ++k) {
-    if (!append_steps(n, node.args[k], formula, step_of)) return false;
-    step.args[k] = step_of.at(node.args[k]);
-  }
-  step_of[id] = int(formula.steps.size());
-  formula.steps.push_back(step);
-  return true;
-}
 
-Formula formula_of(const Neighbourhood& n, NodeId id) {
-  Formula formula;
-  std::map<NodeId, int> step_of;
-  if (id == kNone || !append_steps(n, id, formula, step_of)) return {};
-  // The result must be the last step. It is not if the node only converts an earlier step.
-  if (step_of.at(id) + 1 != int(formula.steps.size())) return {};
-  return formula;
-}
+  const Graph& graph_;
+  const std::vector<Table>& tables_;
+  Formula formula_;
+  std::map<NodeId, int> step_of_;
+};
 
 using Mirror = std::set<std::pair<int, int>>;
 
@@ -145,23 +164,28 @@ std::vector<std::pair<int, int>> mirrored_inputs(const Neighbourhood& n) {
 
 }  // namespace
 
-SearchLayout search_layout(const Neighbourhood& n) {
+Formula formula_of(const Graph& graph, NodeId id, const std::vector<Table>& tables) {
+  return FormulaWriter(graph, tables).write(id);
+}
+
+SearchLayout search_layout(const Neighbourhood& n, const std::vector<Table>& tables) {
+  const auto formula = [&](NodeId id) { return formula_of(n.graph, id, tables); };
   SearchLayout layout;
   layout.mirrored = mirrored_inputs(n);
   layout.axes = int(n.axes.size());
   for (const Axis& axis : n.axes) {
-    layout.lengths.push_back(formula_of(n, axis.length));
+    layout.lengths.push_back(formula(axis.length));
     layout.periodic.push_back(axis.length != kNone);
   }
   layout.triclinic = n.axes[0].cell != kNone;
   layout.reach = n.reach.kind;
   layout.strict = n.strict;
-  layout.reach_uniform = formula_of(n, n.reach.uniform);
-  layout.reach_of_i = formula_of(n, n.reach.of_i);
-  layout.reach_of_j = formula_of(n, n.reach.of_j);
+  layout.reach_uniform = formula(n.reach.uniform);
+  layout.reach_of_i = formula(n.reach.of_i);
+  layout.reach_of_j = formula(n.reach.of_j);
   if (layout.triclinic)
     for (const NodeId vector : n.graph[n.axes[0].cell].args)
-      for (const NodeId number : n.graph[vector].args) layout.cell.push_back(formula_of(n, number));
+      for (const NodeId number : n.graph[vector].args) layout.cell.push_back(formula(number));
   const bool are_inputs = std::ranges::all_of(n.axes, [&](const Axis& axis) {
     return n.graph[axis.of_j].op == Op::InputJ && n.graph[axis.of_j].type >= Type::Float;
   });

@@ -10,7 +10,11 @@
 
 namespace nbcc {
 
-SearchLayout search_layout(const Neighbourhood& neighbourhood);
+// `tables`: the pipeline's.
+SearchLayout search_layout(const Neighbourhood& neighbourhood, const std::vector<Table>& tables);
+
+// The node as a formula; no steps if it has an operation that Formula does not have.
+Formula formula_of(const Graph& graph, NodeId id, const std::vector<Table>& tables);
 
 // True if the kernel has columns of all inputs that the search reads.
 bool can_locate(const Neighbourhood& neighbourhood, const Plan& plan);

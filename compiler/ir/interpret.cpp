@@ -16,6 +16,7 @@ namespace nbcc {
 namespace {
 
 constexpr int kBatch = 256;
+using Image = std::array<int, 3>;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Neumaier's compensated sum. If the sum is infinite or NaN, the compensation is inf - inf and is ignored.
@@ -147,9 +148,11 @@ class Evaluator {
     for (NodeId id : of_i_) evaluate_node(id, width_);
   }
 
-  void set_j(std::span<const std::int64_t> j, std::span<const std::int64_t> pairs) {
+  void set_j(const Acting& acting, std::size_t first, std::size_t count) {
+    const std::span<const std::int64_t> j = std::span(acting.j).subspan(first, count);
     j_ = j;
-    pairs_ = pairs;
+    pairs_ = std::span(acting.pair).subspan(first, count);
+    images_ = std::span(acting.image).subspan(first, count);
     for (NodeId id : of_j_) evaluate_node(id, int(j.size()));
   }
 
@@ -183,6 +186,15 @@ class Evaluator {
       case Op::JIndex:
         for (int k = 0; k < count; ++k) out[k] = double(j_[std::size_t(k)] + input_.j_offset);
         return;
+      case Op::ImageIndex:
+        for (int k = 0; k < count; ++k) out[k] = double(images_[std::size_t(k)][component]);
+        return;
+      case Op::SelfPair:
+        for (int k = 0; k < count; ++k)
+          out[k] = j_[std::size_t(k)] + input_.j_offset == i_ + input_.i_offset && images_[std::size_t(k)] == Image{};
+        return;
+      case Op::EveryImage:
+        return every_image((*this)[node.args[0]], (*this)[node.args[1]], out, count);
       case Op::Output:
         return void(std::fill_n(out, count, outputs_->at(component)));
       default:
@@ -195,12 +207,23 @@ class Evaluator {
     evaluate(node.op, node.type, graph_[node.args[0]].type, args, out, count, table);
   }
 
+  // A vector that is not added may be infinite, as the period of an open axis.
+  void every_image(const double* vector, const double* cell, double* out, int count) const {
+    for (int k = 0; k < 3 * count; ++k) out[k] = vector[k];
+    for (int k = 0; k < count; ++k)
+      for (int m = 0; m < 3; ++m)
+        for (int c = 0; c < 3; ++c)
+          if (const int times = images_[std::size_t(k)][std::size_t(m)]; times != 0)
+            out[3 * k + c] += times * cell[9 * k + 3 * m + c];
+  }
+
   const Graph& graph_;
   const OracleInput& input_;
   const std::vector<std::vector<double>>& tables_;
   int width_;
   std::int64_t i_ = 0;
   std::span<const std::int64_t> j_, pairs_;
+  std::span<const Image> images_;
   const std::vector<double>* outputs_ = nullptr;
   std::vector<std::vector<double>> values_;  // [node][k]
   std::vector<NodeId> constant_, of_i_, of_j_;
@@ -345,8 +368,14 @@ Acting acting_on(const OracleInput& input, std::int64_t i) {
   for (std::int64_t k = 0; k < count; ++k) {
     const std::int64_t j = input.pairs ? row(*input.pairs)[std::size_t(k)] : k;
     if (input.excluded && std::ranges::count(row(*input.excluded), j) > 0) continue;
-    acting.j.push_back(j);
-    acting.pair.push_back(input.pairs ? input.pairs->first[std::size_t(i)] + k : 0);
+    const auto [a, b, c] = input.images;
+    for (int x = -a; x <= a; ++x)
+      for (int y = -b; y <= b; ++y)
+        for (int z = -c; z <= c; ++z) {
+          acting.j.push_back(j);
+          acting.pair.push_back(input.pairs ? input.pairs->first[std::size_t(i)] + k : 0);
+          acting.image.push_back({x, y, z});
+        }
   }
   return acting;
 }
@@ -355,7 +384,9 @@ OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::
   check(pipeline, input);
   const std::int64_t asked = which.empty() ? input.ni : std::int64_t(which.size());
   const std::size_t outputs = pipeline.contributions.size();
-  const int width = int(std::clamp<std::int64_t>(input.nj, 1, kBatch));
+  const auto [x, y, z] = input.images;
+  const std::int64_t images = std::int64_t(2 * x + 1) * (2 * y + 1) * (2 * z + 1);
+  const int width = int(std::clamp<std::int64_t>(input.nj * images, 1, kBatch));
   const std::vector<std::vector<double>> tables = tables_of(pipeline.tables, input.params);
   Evaluator pair(pipeline.pair, pipeline.roots(), input, tables, width);
   Evaluator finish(pipeline.finish, pipeline.finished, input, tables, 1);
@@ -378,7 +409,7 @@ OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::
     for (std::size_t first = 0; first < acting.j.size(); first += std::size_t(width)) {
       const std::size_t count = std::min(std::size_t(width), acting.j.size() - first);
       const std::span j = std::span(acting.j).subspan(first, count);
-      pair.set_j(j, std::span(acting.pair).subspan(first, count));
+      pair.set_j(acting, first, count);
       for (std::size_t c = 0; c < outputs; ++c) reduce(pipeline.contributions[c], pair, reducers[c], j, input.j_offset);
       for (Chooser& chooser : choosers) chooser.take(pair, j, input.j_offset);
       histograms.take(pair, count, k);

@@ -1,6 +1,7 @@
 // The oracle: executes a pipeline's IR without transformations, every operation in double precision, pair by pair.
 // Written to be simple and not to be fast; every backend is tested against it.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -25,11 +26,16 @@ struct OracleInput {
   std::optional<OracleRows> pairs{};        // the interacting pairs; none: all pairs
   std::vector<std::vector<double>> pair{};  // [component][listed pair]
   std::optional<OracleRows> excluded{};     // pairs excluded from these
+  // With every_image() each pair acts once for each image of j that is moved by -m to m times the periodic vector k,
+  // where m = images[k].
+  std::array<int, 3> images{};
 };
 
-// The j that act on i, in the order of j or of the listed pairs, and the indices of these pairs in the list.
+// The j that act on i, in the order of j or of the listed pairs, and the indices of these pairs in the list; the images
+// of a j follow one another.
 struct Acting {
   std::vector<std::int64_t> j, pair;
+  std::vector<std::array<int, 3>> image;
 };
 Acting acting_on(const OracleInput& input, std::int64_t i);
 

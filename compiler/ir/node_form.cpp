@@ -59,6 +59,7 @@ std::optional<Written> Forms::atom(NodeId id, Typed typed) const {
   if (const auto other = renamed.find(id); other != renamed.end()) return Written{other->second};
   if (const auto role = facts(n.op).role)
     return Written{component_name(pipeline_.field_of(*role, int(n.payload)), int(n.payload))};
+  if (n.op == Op::ImageIndex) return Written{fmt::format("image_index({})", n.payload)};
   return Written{std::string(name(n.op))};
 }
 
@@ -186,7 +187,7 @@ Form Forms::vector(const std::vector<NodeId>& parts) const {
 
 Form Forms::image(const Node& node) const {
   const auto& cell = graph_[node.args[1]].args;
-  Form form = call("nearest_image", {node.args[0], cell[0], cell[1], cell[2]});
+  Form form = call(node.op == Op::Image ? "nearest_image" : "every_image", {node.args[0], cell[0], cell[1], cell[2]});
   form.has_own_line = true;
   return form;
 }
@@ -250,6 +251,7 @@ Form Forms::of(NodeId id) const {
     case Op::Vector:
       return vector({n.args.begin(), n.args.end()});
     case Op::Image:
+    case Op::EveryImage:
       return image(n);
     case Op::X:
     case Op::Y:

@@ -174,6 +174,8 @@ constexpr std::array<OpFacts, kOpCount> kOps{{
     leaf(Op::InputJ, "input_j", Binding::J, Role::InputJ),
     leaf(Op::IIndex, "i_index", Binding::I),
     leaf(Op::JIndex, "j_index", Binding::J),
+    leaf(Op::ImageIndex, "image_index", Binding::Pair),
+    leaf(Op::SelfPair, "self_pair", Binding::Pair),
     leaf(Op::InputPair, "input_pair", Binding::Pair, Role::InputPair),
     leaf(Op::Output, "output", Binding::I, Role::Output),
 
@@ -299,6 +301,8 @@ constexpr std::array<OpFacts, kOpCount> kOps{{
     // Cost: three dot products, three roundings, three subtractions of multiples; the other steps are rare.
     {.op = Op::Image, .name = "image", .arity = 2, .typing = OfVectors, .cost = 36, .is_function = true,
      .values = minimum_images},
+    // The interpreter knows the image; kernels have another pipeline (passes/every_image.h).
+    {.op = Op::EveryImage, .name = "every_image", .arity = 2, .typing = OfVectors, .binding = Binding::Pair, .cost = 0},
     {.op = Op::X, .name = "x", .arity = 1, .typing = OfVectors, .cost = 0, .values = component_of<0>},
     {.op = Op::Y, .name = "y", .arity = 1, .typing = OfVectors, .cost = 0, .values = component_of<1>},
     {.op = Op::Z, .name = "z", .arity = 1, .typing = OfVectors, .cost = 0, .values = component_of<2>},

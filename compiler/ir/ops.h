@@ -31,6 +31,8 @@ enum class Op : std::uint8_t {
   InputJ,  // payload: component among all j inputs
   IIndex,  // the i-particle's index in the caller's arrays plus the caller's offset
   JIndex,
+  ImageIndex,  // payload: periodic vector k from 0 to 2; how many of it the image of j is moved by
+  SelfPair,    // true for the pair of a particle with itself, its images excluded
   InputPair,  // payload: component among all inputs of listed pairs
   Output,     // payload: output component; in `finish` only; its type is result_type()
   // one argument
@@ -110,6 +112,7 @@ enum class Op : std::uint8_t {
   Vector,  // of three reals
   Cell,    // of three lattice vectors, the same for all pairs
   Image,   // of a vector and a cell: the minimum image, a shortest of vector + integer combinations of the lattice
+  EveryImage,  // of a vector and a cell: the vector of j - i plus ImageIndex(k) times the lattice vector k
   X,       // component of a vector
   Y,
   Z,

@@ -30,6 +30,7 @@ std::string wrong_vectors(const Node& node, const std::function<Type(int)>& type
       if (node.binding > Binding::Param) return "a cell depends on i or j";
       return takes(Type::Vector) && node.type == Type::Cell ? "" : "a cell is made of three vectors";
     case Op::Image:
+    case Op::EveryImage:
       return type_of(0) == Type::Vector && type_of(1) == Type::Cell && node.type == Type::Vector
                  ? ""
                  : "an image is a vector, of a vector and a cell";
@@ -95,9 +96,12 @@ std::string wrong_leaf(const Components& components, const Node& node, bool in_f
     return {};
   };
   if (node.op == Op::Const) return wrong_constant(node);
-  if (in_finish && facts(node.op).binding == Binding::J) return "finish() knows no j-particle";
+  if (in_finish && (facts(node.op).binding == Binding::J || node.op == Op::ImageIndex || node.op == Op::SelfPair)) return "finish() knows no j-particle";
   if (node.op == Op::Output && !in_finish) return "an output is read before finish()";
   if (const auto role = facts(node.op).role) return component_of(*role);
+  if (node.op == Op::ImageIndex)
+    return node.type == Type::Int && node.payload >= 0 && node.payload < 3 ? "" : "an image index is an int, of three";
+  if (node.op == Op::SelfPair) return node.type == Type::Bool ? "" : "a condition is bool";
   return node.type == Type::Index ? "" : "an index is of type index";
 }
 

@@ -57,7 +57,7 @@ class Differentiation {
   bool depends(NodeId id) const { return depends_.contains(id); }
   bool is_variable(NodeId id) const { return by_.contains(id); }
 
-  // The scalars that a scalar is computed from. A component of an image is the same component of its vector minus
+  // The scalars that a scalar is computed from. A component of an image is the same component of its vector plus
   // integer multiples of the same component of each lattice vector.
   std::vector<Operand> operands(NodeId id) const {
     const Node& node = graph_[id];
@@ -77,7 +77,7 @@ class Differentiation {
   Multiple partial(NodeId id, int argument) {
     const Node node = graph_[id];
     if (is_component(node.op))
-      return argument == 0 ? Multiple{1, kNone} : Multiple{-1, lattice_multiple(node, argument - 1)};
+      return argument == 0 ? Multiple{1, kNone} : multiple_of_lattice_vector(node, argument - 1);
     if (node.op == Op::Pow && argument == 0 && graph_.is_constant(node.args[1])) {
       const double power = graph_.constant_value(node.args[1]);
       return {power, terms_.power(node.args[0], power - 1)};
@@ -180,7 +180,13 @@ class Differentiation {
     return std::ranges::any_of(operands(id), [&](const Operand& o) { return depends(o.id); });
   }
 
-  // How many times lattice vector m was subtracted: the coordinate of (vector - image) along it, by the reciprocal
+  // How many times lattice vector m was added.
+  Multiple multiple_of_lattice_vector(const Node& component, int m) {
+    if (graph_[component.args[0]].op == Op::Image) return {-1, lattice_multiple(component, m)};
+    return {1, graph_.cast(graph_.leaf(Op::ImageIndex, m, Type::Int), component.type)};
+  }
+
+  // How many times lattice vector m was subtracted from a minimum image: the coordinate of (vector - image) along it, by the reciprocal
   // lattice.
   NodeId lattice_multiple(const Node& component, int m) {
     const Node image = graph_[component.args[0]];

@@ -221,6 +221,13 @@ Axis scaled(Graph& graph, const Axis& axis, NodeId factor) {
   return result;
 }
 
+std::optional<Difference> read_difference(Graph& graph, NodeId id) {
+  Separation separation(graph);
+  const std::optional<Axis> axis = separation.run(look_through_casts(graph, id));
+  if (!axis) return {};
+  return Difference{axis->of_i, axis->of_j, separation.reversed()};
+}
+
 std::optional<Axis> read_axis(Graph& graph, NodeId id) {
   // A minimum image is multiplied by few factors.
   constexpr int kMaxOuterFactors = 8;

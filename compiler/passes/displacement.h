@@ -1,6 +1,6 @@
 // Node -> the displacement of a j-particle from an i-particle along one axis, if the node is one: a value of j minus a
 // value of i; in a periodic box the minimum image of that difference; in a cell of three lattice vectors a component of
-// the minimum-image vector. Tested by tests/unit/displacement_test.cpp.
+// the minimum-image vector, or of every_image(). Tested by tests/unit/displacement_test.cpp.
 #pragma once
 #include <optional>
 #include <vector>
@@ -23,6 +23,14 @@ struct Axis {
 // Values of i and values of j must have opposite signs: xj - xi + shift and (xj + dt * vj) - (xi + dt * vi) are
 // displacements, hi + hj is not. May add nodes to the graph.
 std::optional<Axis> read_axis(Graph& graph, NodeId id);
+
+// The two values of a difference, without periodic images; `reversed`: the node is of_i - of_j. May add nodes to the
+// graph.
+struct Difference {
+  NodeId of_i = kNone, of_j = kNone;
+  bool reversed = false;
+};
+std::optional<Difference> read_difference(Graph& graph, NodeId id);
 
 // The axis in other units: all its values are multiplied by `factor`.
 Axis scaled(Graph& graph, const Axis& axis, NodeId factor);

@@ -43,8 +43,12 @@ NodeId Exchange::make(const Node& node, std::array<NodeId, 3> args) {
 
 Exchange::Signed Exchange::copy(const Node& node) {
   if (node.op == Op::Const) return {copy_node(to_, node, node.args), false};
+  // Seen from j, the image of i is moved by the opposite multiples.
+  if (node.op == Op::ImageIndex) return {copy_node(to_, node, node.args), swaps_};
   if (arity(node.op) == 0) return {leaf_(node), false};
-  if (signs_) return copy_signed(node);
+  if (node.op == Op::EveryImage) return copy_image(node);
+  const bool is_of_image = arity(node.op) == 1 && from_[node.args[0]].op == Op::EveryImage;
+  if (signs_ || is_of_image) return copy_signed(node);
   std::array<NodeId, 3> args{kNone, kNone, kNone};
   for (std::size_t k = 0; k < std::size_t(arity(node.op)); ++k) args[k] = plain(done_[std::size_t(node.args[k])]);
   return {make(node, args), false};
@@ -56,6 +60,18 @@ bool Exchange::is_in_target(Op op, Type type, NodeId a, NodeId b) {
     if (arity(node.op) == 2) known_.emplace(node.op, node.type, node.args[0], node.args[1]);
   }
   return known_.contains({op, type, a, b});
+}
+
+// The vector is that of j - i in both pipelines.
+Exchange::Signed Exchange::copy_image(const Node& node) {
+  const Signed vector = done_[std::size_t(node.args[0])];
+  NodeId forward = vector.id;
+  if (vector.negative != swaps_) {
+    std::array<NodeId, 3> parts = to_[vector.id].args;
+    for (NodeId& part : parts) part = plain({part, true});
+    forward = to_.make(Op::Vector, Type::Vector, parts);
+  }
+  return {to_.make(node.op, node.type, {forward, done_[std::size_t(node.args[1])].id, kNone}, node.where), swaps_};
 }
 
 Exchange::Signed Exchange::copy_signed(const Node& node) {
@@ -268,7 +284,8 @@ NodeId InputMap::leaf(Graph& graph, const Node& node, bool exchanged) const {
 }
 
 Exchange InputMap::copy_of_pair(const Graph& from, Graph& to, bool exchanged) const {
-  return {from, to, [this, &to, exchanged](const Node& node) { return leaf(to, node, exchanged); }, exchanged};
+  return {from, to, [this, &to, exchanged](const Node& node) { return leaf(to, node, exchanged); }, exchanged,
+          !i_stays(exchanged)};
 }
 
 Exchange InputMap::copy_of_finish(const Graph& from, Graph& to, bool exchanged) const {
@@ -277,7 +294,7 @@ Exchange InputMap::copy_of_finish(const Graph& from, Graph& to, bool exchanged) 
     if (node.op == Op::Output) return added_input(to, raw_[std::size_t(node.payload)], exchanged);
     return leaf(to, node, exchanged);
   };
-  return {from, to, rule, false};
+  return {from, to, rule, false, !i_stays(exchanged)};
 }
 
 }  // namespace nbcc

@@ -51,8 +51,9 @@ std::string free_name(const std::string& name, const std::function<bool(const st
 class Exchange {
  public:
   using Leaf = std::function<NodeId(const Node&)>;
-  Exchange(const Graph& from, Graph& to, Leaf leaf, bool signs)
-      : from_(from), to_(to), leaf_(std::move(leaf)), signs_(signs), done_(std::size_t(from.size())) {}
+  // `swaps`: i and j exchange their roles.
+  Exchange(const Graph& from, Graph& to, Leaf leaf, bool signs, bool swaps)
+      : from_(from), to_(to), leaf_(std::move(leaf)), signs_(signs), swaps_(swaps), done_(std::size_t(from.size())) {}
 
   NodeId operator()(NodeId id);
 
@@ -63,6 +64,7 @@ class Exchange {
   };
   Signed copy(const Node& node);
   Signed copy_signed(const Node& node);
+  Signed copy_image(const Node& node);
   NodeId plain(Signed value);
   NodeId exact(Signed value);
   NodeId make(const Node& node, std::array<NodeId, 3> args);
@@ -71,7 +73,7 @@ class Exchange {
   const Graph& from_;
   Graph& to_;
   Leaf leaf_;
-  bool signs_;
+  bool signs_, swaps_;
   std::vector<Signed> done_;
   // The binary nodes of the target, as far as is_in_target() has seen them.
   std::set<std::tuple<Op, Type, NodeId, NodeId>> known_;

@@ -65,7 +65,7 @@ std::optional<NodeId> find_minimum_image(const Graph& graph, const std::vector<b
   for (NodeId id = 0; id < graph.size(); ++id) {
     const Op op = graph[id].op;
     if (!alive[std::size_t(id)]) continue;
-    if (op == Op::Image) return id;
+    if (op == Op::Image || op == Op::EveryImage) return id;
     has_rounding = has_rounding || op == Op::Rint;
     if (!has_rounding || graph[id].binding != Binding::Pair || (op != Op::Sub && op != Op::Fma)) continue;
     const std::optional<Axis> axis = read_axis(scratch, id);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/ir/rewrite.h"
+#include "compiler/passes/every_image.h"
 #include "compiler/passes/neighbourhood.h"
 
 namespace nbcc {
@@ -58,7 +59,7 @@ void replace_j_index(Pipeline& pipeline) {
 }  // namespace
 
 std::optional<Pipeline> nearest_pipeline(const Pipeline& pipeline) {
-  if (!value_of_all(pipeline)) return {};
+  if (!value_of_all(pipeline) || has_images(pipeline)) return {};
   if (prove_neighbourhood(pipeline).neighbourhood) return {};
   Pipeline bounded = pipeline;
   replace_j_index(bounded);

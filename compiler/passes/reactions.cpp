@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compiler/passes/every_image.h"
 #include "compiler/passes/exchange.h"
 
 namespace nbcc {
@@ -103,7 +104,8 @@ std::vector<Contribution> both_ways(const Pipeline& pipeline, const InputMap& ma
     // Signs are pulled out of both copies, so that they have the same form.
     Exchange copy(
         pipeline.pair, graph,
-        [&](const Node& node) { return exchanged ? map.exchanged(graph, node) : map.of_i(graph, node); }, true);
+        [&](const Node& node) { return exchanged ? map.exchanged(graph, node) : map.of_i(graph, node); }, true,
+        exchanged);
     for (const Contribution& one : pipeline.contributions) made.push_back(copy_of(one, copy));
   }
   return made;
@@ -139,7 +141,7 @@ void finish_both(OneSet& made, const Pipeline& given, const InputMap& map) {
         [&](const Node& node) {
           return node.op == Op::Output ? together[std::size_t(node.payload)] : map.of_i(graph, node);
         },
-        false);
+        false, false);
     for (std::size_t k = 0; k < together.size(); ++k) made.pipeline.finished[k] = copy(given.finished[k]);
   }
   made.pipeline.finished.insert(made.pipeline.finished.end(), reactions.begin(), reactions.end());
@@ -189,7 +191,7 @@ std::string symmetry_text(const Pipeline& pipeline) {
 }
 
 std::optional<OneSet> with_reactions(const Pipeline& given) {
-  if (given.components(Role::InputPair) > 0 || given.contributions.empty()) return {};
+  if (given.components(Role::InputPair) > 0 || given.contributions.empty() || has_images(given)) return {};
   for (const Field& field : given.fields)
     if (field.role == Role::Output && !can_be_reversed(field.reduction)) return {};
   const InputMap map = map_of_one_set(given);
@@ -218,7 +220,7 @@ std::optional<OneSet> with_reactions(const Pipeline& given) {
   finish_both(made, given, map);
   Exchange positions(
       given.position_graph, pipeline.position_graph,
-      [&](const Node& node) { return map.of_i(pipeline.position_graph, node); }, false);
+      [&](const Node& node) { return map.of_i(pipeline.position_graph, node); }, false, false);
   for (const NodeId position : given.positions) pipeline.positions.push_back(positions(position));
   return made;
 }

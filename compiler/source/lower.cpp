@@ -158,6 +158,7 @@ Pipeline Lowering::run() {
   allow_in_unexecuted_code();
   if (!has_errors(diagnostics_) && array_assignments_.empty()) {
     remove_marks();
+    attempt(nullptr, [&] { check_images(); });
     warn_unused();
     move_tables_last();
   }

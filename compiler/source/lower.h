@@ -289,6 +289,14 @@ class Lowering {
   void warn_independent(const clang::Expr* variable, clang::SourceLocation where);
   void fill_with_zeros(Value& value);
 
+  // lower_image.cpp
+  NodeId vector_node(const std::vector<NodeId>& parts, clang::SourceLocation where);
+  void require_uniform(NodeId node, const clang::Expr* argument, const std::string& function);
+  Value image_in_cell(const clang::CallExpr* expression, const std::vector<Value>& arguments);
+  Value every_image(const clang::CallExpr* expression, const std::vector<Value>& arguments);
+  Value image_index(const clang::CallExpr* expression, const Value& k);
+  void check_images();
+
   // lower_call.cpp
   Value call(const clang::CallExpr* expression);
   Value call_built_in(const clang::CallExpr* expression, const clang::FunctionDecl* function);
@@ -304,7 +312,6 @@ class Lowering {
   Value join_returned(const Frame& frame, clang::SourceLocation where);
   void call_skip_if(const clang::CallExpr* expression);
   void call_sincos(const clang::CallExpr* expression);
-  Value image_in_cell(const clang::CallExpr* expression, const std::vector<Value>& arguments);
   Value vector_function(const std::string& name, const std::vector<Value>& arguments, clang::SourceLocation where);
 
   // These build nodes and fold them at once, so that loop bounds and indices are constants.

@@ -55,6 +55,8 @@ Value Lowering::call_built_in(const clang::CallExpr* expression, const clang::Fu
   if (std::ranges::any_of(arguments, [](const Value& argument) { return argument.shape.is_complex; }))
     return complex_function(name, arguments, where);
   if (name == "nearest_image" && arguments.size() == 4) return image_in_cell(expression, arguments);
+  if (name == "every_image") return every_image(expression, arguments);
+  if (name == "image_index") return image_index(expression, arguments[0]);
   // All other functions act component by component; a number among vector arguments is used with every component.
   // Components of vectors are of type Real, and the number is converted to it.
   Value result{{Type::Real, 0, 1}, {}};
@@ -108,32 +110,6 @@ NodeId Lowering::scalar_function(const std::string& name, std::array<NodeId, 3> 
     default:
       return arity(*op) == 1 ? unary(*op, real(a), where) : binary(*op, real(a), real(b), where);
   }
-}
-
-// nearest_image(dx, a, b, c)
-Value Lowering::image_in_cell(const clang::CallExpr* expression, const std::vector<Value>& arguments) {
-  const clang::SourceLocation where = expression->getExprLoc();
-  const auto vector = [&](const Value& value) {
-    return make(Op::Vector, Type::Vector, {value.parts[0], value.parts[1], value.parts[2]}, where);
-  };
-  std::array<NodeId, 3> lattice{};
-  for (unsigned k = 0; k < 3; ++k) {
-    lattice[k] = vector(arguments[k + 1]);
-    const Binding binding = (*graph_)[lattice[k]].binding;
-    if (binding > Binding::Param)
-      throw Rejected{expression->getArg(k + 1)->getExprLoc(),
-                     fmt::format("a lattice vector of nearest_image is the same for all pairs, made of params and "
-                                 "constants; this one depends on {}",
-                                 binding == Binding::Pair ? "i and j"
-                                 : binding == Binding::I  ? "i"
-                                                          : "j")};
-  }
-  const NodeId image =
-      make(Op::Image, Type::Vector, {vector(arguments[0]), make(Op::Cell, Type::Cell, lattice, where), kNone}, where);
-  Value result{{Type::Real, 0, 3}, {}};
-  for (const Op component : {Op::X, Op::Y, Op::Z})
-    result.parts.push_back(make(component, Type::Real, {image, kNone, kNone}, where));
-  return result;
 }
 
 Value Lowering::vector_function(const std::string& name, const std::vector<Value>& arguments,

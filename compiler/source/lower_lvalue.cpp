@@ -20,10 +20,13 @@ NodeId Lowering::transplant(NodeId id) {
   return transplanted_[id] = graph_->make(node.op, node.type, args, node.where, node.payload);
 }
 
-// i_index, j_index, pi and the other constants.
+// i_index, j_index, self_pair, pi and the other constants.
 Value Lowering::read_built_in(const clang::VarDecl* variable, clang::SourceLocation where) {
   const llvm::StringRef name = variable->getName();
   if (finishing_ && name == "j_index") throw Rejected{where, "finish() runs after the sum: there is no j_index"};
+  if (finishing_ && name == "self_pair") throw Rejected{where, "finish() runs after the sum: there is no pair"};
+  if (name == "self_pair")
+    return {{Type::Bool, 0, 1}, {graph_->leaf(Op::SelfPair, 0, Type::Bool, location(where))}};
   if (name == "i_index" || name == "j_index")
     return {{Type::Index, 0, 1},
             {graph_->leaf(name == "i_index" ? Op::IIndex : Op::JIndex, 0, Type::Index, location(where))}};
@@ -170,6 +173,7 @@ LValue Lowering::lvalue_of_variable(const clang::DeclRefExpr* reference) {
     return {variable, 0, found->second.shape};
   if (!in_prelude(variable)) throw Rejected{where, fmt::format("'{}' cannot be used here", variable->getName().str())};
   const bool index = variable->getName() == "i_index" || variable->getName() == "j_index";
+  if (variable->getName() == "self_pair") return {variable, 0, {Type::Bool, 0, 1}};
   if (index || variable->getInit()) return {variable, 0, {index ? Type::Index : Type::Real, 0, 1}};
   // A Cunbody array that is never used with a valid index.
   return {variable, 0, {Type::Real, kCunbodyLength, 1}};

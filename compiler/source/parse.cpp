@@ -17,6 +17,7 @@
 #include "clang/Parse/Parser.h"
 #include "clang/Sema/Sema.h"
 #include "compiler/ir/verify.h"
+#include "compiler/passes/every_image.h"
 #include "compiler/passes/neighbourhood.h"
 #include "compiler/passes/non_finite.h"
 #include "compiler/source/llvm_versions.h"
@@ -271,7 +272,9 @@ Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings) {
   // From here on the pipeline must be valid: an error found by verify() is a bug in nbcc.
   verify(pipeline, "parse");
   pipeline.raw_operations = count_operations(pipeline);
-  if (const NeighbourhoodProof proof = prove_neighbourhood(pipeline); proof.neighbourhood) {
+  if (has_images(pipeline)) {
+    if (auto missing = missing_cutoff(pipeline)) throw CompileError(source, {std::move(*missing)});
+  } else if (const NeighbourhoodProof proof = prove_neighbourhood(pipeline); proof.neighbourhood) {
     exclude_non_finite(pipeline, *proof.neighbourhood);
     verify(pipeline, "exclude_non_finite");
   }

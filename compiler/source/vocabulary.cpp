@@ -126,6 +126,9 @@ constexpr std::array kForms = std::to_array<Form>({
     {"length normalize", "@(v), of one vector"},
     {"nearest_image",
      "@(dx, box), of two numbers, two vectors, or a vector and a number; or @(dx, a, b, c), of four vec3"},
+    {"every_image",
+     "@(dx, box), of two numbers, two vectors, or a vector and a number; or @(dx, a, b) or @(dx, a, b, c), of vec3"},
+    {"image_index", "@(k), of 0, 1 or 2"},
     {"table spline",
      "@(t, s), of a param t that is an array, or a row of one, and a position s in it, counted in elements"},
     {"philox random", "@(a, b, c), of three whole numbers"},
@@ -143,7 +146,8 @@ constexpr std::array kForms = std::to_array<Form>({
     {"skip_if", "@(condition)"},
 });
 constexpr std::array kConstants =
-    std::to_array<std::string_view>({"pi", "two_pi", "sqrt_pi", "euler", "i_index", "j_index"});
+    std::to_array<std::string_view>({"pi", "two_pi", "sqrt_pi", "euler", "i_index", "j_index",
+                                                                "self_pair"});
 
 // Names in other languages for words of this one, which are too different in spelling for did_you_mean().
 constexpr std::pair<std::string_view, std::string_view> kAliases[] = {

@@ -25,7 +25,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(IndexCheck, index, table, dimension, count, l
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(UncheckedIndex, index, table, reason, line, column)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(IndexChecks, ranges, columns, checks, unchecked)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchConfig, threads, i_per_thread, j_tile, unroll, j_slices, j_splits)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Formula::Step, op, component, constant, args)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Formula::Step, op, component, constant, args, count, stride)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Formula, steps)
 }  // namespace nbcc
 
@@ -43,6 +43,7 @@ namespace nbcc {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SearchLayout, axes, periodic, triclinic, reach, strict, mirrored, reach_uniform,
                                    reach_of_i, reach_of_j, lengths, cell, j_positions)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HistogramLayout, field, elements, element, words, digit, of_i, most_terms)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopiesLayout, obstacle, fields, of_i, of_j, periods, units)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelVariant, frame, source, launches, packed_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, pipeline, variants, index_checks, target, lanes, tile, i_block,
                                    i_columns, j_columns, fields, params, outputs, reductions, references,
@@ -57,7 +58,7 @@ namespace {
 constexpr std::string_view kMagic = "nbcc pipeline\n";
 // The format version. Increment it when the member lists above or their meaning change, and when the interface of
 // kernels changes (kernel_source.h, cuda_arguments.h).
-constexpr std::uint32_t kVersion = 20;
+constexpr std::uint32_t kVersion = 21;
 
 static_assert(std::endian::native == std::endian::little);
 

@@ -14,6 +14,7 @@
 #include "runtime/api/handles.h"
 #include "runtime/api/open_device.h"
 #include "runtime/image/image_kernel.h"
+#include "runtime/sum/every_image.h"
 
 namespace nbcc {
 namespace {
@@ -57,7 +58,7 @@ constexpr ImageLoader kLoaders[] = {
 std::shared_ptr<const Kernel> load(KernelDevice& device, const nbcc_image& image) {
   const auto* const loader = std::ranges::find(kLoaders, device.backend(), &ImageLoader::backend);
   if (loader == std::end(kLoaders)) throw UsageError(device.name() + " does not run compiled pipelines");
-  return loader->load(device, image);
+  return for_callers(loader->load(device, image));
 }
 
 // Sets the counts and params, and binds the arrays of all fields; nbcc_image.h describes `arrays`.

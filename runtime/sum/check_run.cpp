@@ -72,6 +72,8 @@ void SumState::check_choice(const RunChoice& choice, std::int64_t ni) const {
 // Checks a run over a part of the j. Lists and exclusions index the j arrays of the part.
 void SumState::check_part(const RunChoice& choice, std::optional<std::int64_t> begun, std::int64_t i_count) const {
   if (choice.part == JPart::Whole) return;
+  if (summation_->sums_over_copies())
+    throw UsageError(fmt::format("part: pipeline '{}' has every_image(), which needs all j at once", kernel_->source.pipeline));
   if (choice.part == JPart::First) return;
   if (!begun)
     throw UsageError("part: there is no first part to continue, or the sum that it began has ended or failed");
@@ -82,7 +84,7 @@ void SumState::check_part(const RunChoice& choice, std::optional<std::int64_t> b
 
 void SumState::check_neighbours(std::string_view what) const {
   const KernelSource& kernel = kernel_->source;
-  if (kernel.search.axes > 0) return;
+  if (kernel.search.axes > 0 || summation_->sums_over_copies()) return;
   if (kernel.nearest)
     throw UsageError(fmt::format("{}: pipeline '{}' has no reach, but looks for the nearest", what, kernel.pipeline));
   if (!kernel.neighbours.empty())
@@ -104,6 +106,9 @@ void SumState::check_listed(const RunChoice& choice, std::int64_t ni, std::int64
         fmt::format("pipeline '{}' has inputs of pairs (input_pair): it sums over listed pairs, and a "
                     "program has to list them first",
                     kernel_->source.pipeline));
+  if ((lists_ || listed_pairs_) && summation_->sums_over_copies())
+    throw UsageError(fmt::format("{}: they do not say which images act in pipeline '{}', which has every_image()",
+                                 lists_ ? lists_->what : "listed pairs", kernel_->source.pipeline));
   if (lists_) {
     lists_->check_counts(ni, nj);
     if (choice.i_list || choice.i_begin != 0 || (choice.i_count >= 0 && choice.i_count != ni))

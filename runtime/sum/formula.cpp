@@ -1,63 +1,101 @@
-// Entry point: evaluate(). A formula has a few steps and is evaluated once per run or once per particle.
+// Entry points: evaluate(). Particles are evaluated in blocks, step by step.
 #include "runtime/sum/formula.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
 namespace nbcc {
+namespace {
 
-double evaluate(const Formula& formula, std::span<const double> params, std::span<const double> inputs) {
-  std::vector<double> values;
-  values.reserve(formula.steps.size());
-  for (const Formula::Step& step : formula.steps) {
-    const auto arg = [&](std::size_t k) { return values[std::size_t(step.args[k])]; };
+constexpr std::int64_t kBlock = 256;
+using Block = std::array<double, kBlock>;
+
+// `read`: the values of a component of the inputs, for the first particle of the block.
+template <typename Read>
+void evaluate_block(const Formula& formula, std::span<const double> params, const Read& read, std::int64_t count,
+                    std::vector<Block>& values) {
+  for (std::size_t s = 0; s < formula.steps.size(); ++s) {
+    const Formula::Step& step = formula.steps[s];
+    const auto arg = [&](std::size_t k) { return values[std::size_t(step.args[k])].data(); };
+    double* const out = values[s].data();
+    const auto each = [&](auto&& rule) {
+      for (std::int64_t k = 0; k < count; ++k) out[k] = rule(k);
+    };
+    const auto unary = [&](auto&& rule) { each([&, a = arg(0)](std::int64_t k) { return rule(a[k]); }); };
+    const auto binary = [&](auto&& rule) {
+      each([&, a = arg(0), b = arg(1)](std::int64_t k) { return rule(a[k], b[k]); });
+    };
     switch (step.op) {
       case Formula::Op::Constant:
-        values.push_back(step.constant);
+        each([&](std::int64_t) { return step.constant; });
         break;
       case Formula::Op::Param:
-        values.push_back(params[std::size_t(step.component)]);
+        each([&](std::int64_t) { return params[std::size_t(step.component)]; });
         break;
       case Formula::Op::Input:
-        values.push_back(inputs[std::size_t(step.component)]);
+        std::copy_n(read(std::size_t(step.component)), count, out);
         break;
       case Formula::Op::Neg:
-        values.push_back(-arg(0));
+        unary([](double a) { return -a; });
         break;
       case Formula::Op::Abs:
-        values.push_back(std::fabs(arg(0)));
+        unary([](double a) { return std::fabs(a); });
         break;
       case Formula::Op::Sqrt:
-        values.push_back(std::sqrt(arg(0)));
+        unary([](double a) { return std::sqrt(a); });
         break;
       case Formula::Op::Add:
-        values.push_back(arg(0) + arg(1));
+        binary([](double a, double b) { return a + b; });
         break;
       case Formula::Op::Sub:
-        values.push_back(arg(0) - arg(1));
+        binary([](double a, double b) { return a - b; });
         break;
       case Formula::Op::Mul:
-        values.push_back(arg(0) * arg(1));
+        binary([](double a, double b) { return a * b; });
         break;
       case Formula::Op::Div:
-        values.push_back(arg(0) / arg(1));
+        binary([](double a, double b) { return a / b; });
         break;
       case Formula::Op::Fma:
-        values.push_back(std::fma(arg(0), arg(1), arg(2)));
+        each([a = arg(0), b = arg(1), c = arg(2)](std::int64_t k) { return std::fma(a[k], b[k], c[k]); });
         break;
       case Formula::Op::Min:
-        values.push_back(std::isnan(arg(0)) ? arg(0) : std::min(arg(1), arg(0)));
+        binary([](double a, double b) { return std::isnan(a) ? a : std::min(b, a); });
         break;
       case Formula::Op::Max:
-        values.push_back(std::isnan(arg(0)) ? arg(0) : std::max(arg(1), arg(0)));
+        binary([](double a, double b) { return std::isnan(a) ? a : std::max(b, a); });
+        break;
+      case Formula::Op::Element:
+        binary([&](double row, double column) {
+          const double index = std::clamp(row + column, 0.0, double(step.count - 1));
+          return params[std::size_t(step.component) + std::size_t(index) * std::size_t(step.stride)];
+        });
         break;
       case Formula::Op::Pow:
-        values.push_back(std::pow(arg(0), arg(1)));
+        binary([](double a, double b) { return std::pow(a, b); });
         break;
     }
   }
-  return values.back();
+}
+
+}  // namespace
+
+double evaluate(const Formula& formula, std::span<const double> params, std::span<const double> inputs) {
+  std::vector<Block> values(formula.steps.size());
+  evaluate_block(formula, params, [&](std::size_t component) { return &inputs[component]; }, 1, values);
+  return values.back()[0];
+}
+
+void evaluate(const Formula& formula, std::span<const double> params, std::span<const double* const> columns,
+              std::int64_t count, double* results) {
+  std::vector<Block> values(formula.steps.size());
+  for (std::int64_t begin = 0; begin < count; begin += kBlock) {
+    const std::int64_t rows = std::min(kBlock, count - begin);
+    evaluate_block(formula, params, [&](std::size_t component) { return columns[component] + begin; }, rows, values);
+    std::copy_n(values.back().data(), rows, results + begin);
+  }
 }
 
 }  // namespace nbcc

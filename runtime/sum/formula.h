@@ -10,4 +10,8 @@ namespace nbcc {
 // least one step.
 double evaluate(const Formula& formula, std::span<const double> params, std::span<const double> inputs = {});
 
+// The same for `count` particles: columns[component][particle]; null where the formula does not read the component.
+void evaluate(const Formula& formula, std::span<const double> params, std::span<const double* const> columns,
+              std::int64_t count, double* results);
+
 }  // namespace nbcc

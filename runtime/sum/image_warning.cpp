@@ -71,7 +71,9 @@ double largest_reach(const KernelSource& kernel, const SumRequest& request, Role
     if (count > 0 && !can_read(views[std::size_t(component)].first->data)) return kNoReach;
   if (components.empty()) return std::fabs(evaluate(formula, params));
   std::vector<std::array<double, kChunk>> columns(components.size());
-  std::vector<double> inputs(views.size());
+  std::vector<const double*> inputs(views.size());
+  for (std::size_t k = 0; k < components.size(); ++k) inputs[std::size_t(components[k])] = columns[k].data();
+  std::array<double, kChunk> reaches{};
   double largest = kNoReach;
   for (std::int64_t begin = 0; begin < count; begin += kChunk) {
     const std::int64_t rows = std::min(kChunk, count - begin);
@@ -80,12 +82,9 @@ double largest_reach(const KernelSource& kernel, const SumRequest& request, Role
       pack(*view, component, {begin, nullptr, rows}, {component, Element::Double, Column::Part::Whole},
            columns[k].data());
     }
-    for (std::int64_t row = 0; row < rows; ++row) {
-      for (std::size_t k = 0; k < components.size(); ++k)
-        inputs[std::size_t(components[k])] = columns[k][std::size_t(row)];
-      const double reach = std::fabs(evaluate(formula, params, inputs));
-      if (reach > largest) largest = reach;
-    }
+    evaluate(formula, params, inputs, rows, reaches.data());
+    for (const double reach : std::span(reaches).first(std::size_t(rows)))
+      if (std::fabs(reach) > largest) largest = std::fabs(reach);
   }
   return largest;
 }

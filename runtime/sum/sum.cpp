@@ -73,7 +73,7 @@ SumState::SumState(std::shared_ptr<const Kernel> kernel)
   nearest_ = std::make_unique<NearestSum>(*kernel_, *summation_);
   batch_sums_ = std::make_unique<BatchSums>(*kernel_, *summation_);
   if (!kernel_->source.histograms.empty()) histograms_ = std::make_unique<HistogramWords>(kernel_->source);
-  if (histograms_ || std::ranges::any_of(kernel_->source.fields, &FieldLayout::total))
+  if (histograms_ || (!summation_->sums_over_copies() && std::ranges::any_of(kernel_->source.fields, &FieldLayout::total)))
     totals_ = std::make_unique<Totals>(kernel_->source, *summation_);
   symmetric_ = std::make_unique<SymmetricSum>(*kernel_, *summation_);
   methods_ = {nearest_->method(), batch_sums_->method(), symmetric_->method()};
@@ -443,7 +443,7 @@ void SumState::run(const RunChoice& choice) {
   const std::optional<std::int64_t> i_in_next_part = ends(choice.part) ? std::nullopt : std::optional(request.i_count);
   warn_of(request);
   if (histograms_ && begins(choice.part)) histograms_->clear();
-  if (request.i_count == 0) {
+  if (request.i_count == 0 && !summation_->sums_over_copies()) {
     store_totals(request);
     return void(i_in_parts_ = i_in_next_part);
   }

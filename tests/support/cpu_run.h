@@ -9,6 +9,7 @@
 #include "compiler/options.h"
 #include "jit/build_kernel.h"
 #include "runtime/cpu/cpu_device.h"
+#include "runtime/sum/every_image.h"
 #include "tests/support/cpu_toolchain.h"
 #include "tests/support/kernel_run.h"
 
@@ -36,7 +37,7 @@ class CpuRun {
 
   CpuRun(const Pipeline& pipeline, const Options& options, Isa isa, int threads = 1)
       : device_(threads, isa, cpu_toolchain(), "", ""),
-        kernel_(device_.load(build_cpu_kernel(pipeline, options, isa, ""))) {}
+        kernel_(for_callers(device_.load(build_cpu_kernel(pipeline, options, isa, "")))) {}
 
   const KernelSource& source() const { return kernel_->source; }
 

@@ -110,7 +110,7 @@ KernelSource emit_cpu(const Pipeline& given, const Options& options, Isa isa, co
   // A text of so many operations that compiling it twice more takes long has no half lists.
   const bool can_search = pipeline.first_reaction == 0 || plan.pair.size() <= kMaxOperationsToBlock;
   if (neighbourhood && can_search && can_locate(*neighbourhood, plan)) {
-    source.search = search_layout(*neighbourhood);
+    source.search = search_layout(*neighbourhood, pipeline.tables);
     locate = cpu_locate(*neighbourhood, plan, scalars, vectors, expressions);
   }
   source.index_checks = readable_checks(indices, plan);

@@ -194,7 +194,7 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
   const CudaPairBody body =
       cuda_pair_body(pipeline, plan, options, CudaPairs::Neighbours, images_of(plan, neighbourhood));
   const LocateText locate = locate_in_arrays(neighbourhood, plan);
-  source.search = search_layout(neighbourhood);
+  source.search = search_layout(neighbourhood, pipeline.tables);
   KernelVariant variant{Frame::Search, {}, {kLaunch}, (body.needs.staged_bytes + 15) / 16 * 16};
   // In single precision, coordinates and their images are rounded to float.
   const char* const coordinates = options.precision == Precision::Single ? "0x1p-20" : "0x1p-48";

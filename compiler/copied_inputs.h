@@ -1,0 +1,14 @@
+// The names of the fields that the compiler adds to a pipeline over copies of particles (passes/every_image.h), and the
+// runtime gives (runtime/sum/every_image.h). Only those that are needed are there, places always.
+#pragma once
+
+namespace nbcc {
+
+inline constexpr const char* kPlaceOfI = "nbcc_place_i";  // [axes] positions of i, moved into one cell
+inline constexpr const char* kPlaceOfJ = "nbcc_place_j";  // [axes] positions of the copies of j
+inline constexpr const char* kCopiedJ = "nbcc_copied_j";  // the j_index of the particle of which j is a copy
+inline constexpr const char* kMovedI = "nbcc_moved_i";    // [3] by how many of each periodic vector i was moved
+inline constexpr const char* kMovedJ = "nbcc_moved_j";
+inline constexpr const char* kCopyOf = "nbcc_copy_";  // before the name of an argmin: the copy that it found
+
+}  // namespace nbcc

@@ -1,0 +1,217 @@
+// Entry points: has_images(), copies_pipeline(). The image's node is replaced by the difference of two inputs.
+#include "compiler/passes/every_image.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "compiler/ir/rewrite.h"
+#include "compiler/passes/displacement.h"
+#include "compiler/passes/non_finite.h"
+
+namespace nbcc {
+namespace {
+
+bool has(const Pipeline& pipeline, Op op) {
+  const std::vector<bool> needed = reachable(pipeline.pair, pipeline.roots());
+  for (NodeId id = 0; id < pipeline.pair.size(); ++id)
+    if (needed[std::size_t(id)] && pipeline.pair[id].op == op) return true;
+  return false;
+}
+
+int add_input(Pipeline& pipeline, const char* name, Role role, Type type, int length) {
+  Field field;
+  field.name = name;
+  field.role = role;
+  field.type = type;
+  field.length = length;
+  field.first = pipeline.components(role);
+  pipeline.fields.push_back(field);
+  return field.first;
+}
+
+// An argmin finds a copy. The caller's field becomes a payload, the index of the particle copied; -1 if there is none.
+void name_the_copied(Pipeline& pipeline, int copied) {
+  std::vector<Field> choosers;
+  for (const Field& field : pipeline.fields)
+    if (field.role == Role::Output && keeps_index(field.reduction)) choosers.push_back(field);
+  if (choosers.empty()) return;
+  Graph& finish = pipeline.finish;
+  const auto output = [&](int component, Type type) { return finish.leaf(Op::Output, component, type); };
+  if (pipeline.finished.empty())
+    for (int c = 0; c < pipeline.components(Role::Output); ++c)
+      pipeline.finished.push_back(output(c, result_type(pipeline.field_of(Role::Output, c))));
+  const std::vector<bool> needed = reachable(finish, pipeline.finished);
+  std::map<int, NodeId> index_of;  // by component of an argmin
+  for (const Field& chooser : choosers) {
+    Field payload = chooser;
+    payload.reduction = Reduction::At;
+    payload.follows = chooser.first;
+    payload.first = pipeline.components(Role::Output);
+    std::ranges::find(pipeline.fields, chooser.name, &Field::name)->name = kCopyOf + chooser.name;
+    for (int c = 0; c < chooser.components(); ++c) {
+      const Contribution& chosen = pipeline.contributions[std::size_t(chooser.first + c)];
+      const NodeId guard = chosen.guard;
+      pipeline.contributions.push_back({pipeline.pair.leaf(Op::InputJ, copied, Type::Index), guard});
+      const NodeId copy = output(chooser.first + c, Type::Index);
+      const NodeId is_none = finish.binary(Op::Lt, copy, finish.constant(0, Type::Index));
+      index_of[chooser.first + c] = finish.select(is_none, copy, output(payload.first + c, Type::Index));
+    }
+    pipeline.fields.push_back(payload);
+  }
+  // finish() reads the index of the particle in place of the copy's.
+  std::vector<NodeId> new_ids(needed.size(), kNone);
+  for (NodeId id = 0; id < NodeId(needed.size()); ++id) {
+    if (!needed[std::size_t(id)]) continue;
+    const Node node = finish[id];
+    const auto known = node.op == Op::Output ? index_of.find(int(node.payload)) : index_of.end();
+    new_ids[std::size_t(id)] = known != index_of.end() ? known->second
+                               : arity(node.op) == 0   ? id
+                                                       : copy_node(finish, node, new_ids);
+  }
+  for (NodeId& root : pipeline.finished) root = new_ids[std::size_t(root)];
+  for (const Field& chooser : choosers)
+    for (int c = chooser.first; c < chooser.first + chooser.components(); ++c) {
+      pipeline.finished.push_back(pipeline.finished[std::size_t(c)]);
+      pipeline.finished[std::size_t(c)] = output(c, Type::Index);
+    }
+}
+
+}  // namespace
+
+bool has_images(const Pipeline& pipeline) { return has(pipeline, Op::EveryImage); }
+
+bool compares_indices(const Graph& graph, const Node& node) {
+  if (node.op != Op::Eq && node.op != Op::Lt && node.op != Op::Le) return false;
+  const Op a = graph[node.args[0]].op, b = graph[node.args[1]].op;
+  return (a == Op::IIndex && b == Op::JIndex) || (a == Op::JIndex && b == Op::IIndex);
+}
+
+void replace_self_pair(Pipeline& pipeline) {
+  if (!has(pipeline, Op::SelfPair)) return;
+  rewrite(pipeline, [](Graph& target, const Node& old, std::array<NodeId, 3> args) {
+    if (old.op != Op::SelfPair) return copy_node(target, old, args);
+    const NodeId i = target.leaf(Op::IIndex, 0, Type::Index, old.where);
+    return target.binary(Op::Eq, i, target.leaf(Op::JIndex, 0, Type::Index, old.where), old.where);
+  });
+}
+
+CopiesPipeline copies_pipeline(Pipeline& given) {
+  CopiesPipeline made;
+  Graph& graph = given.pair;
+  const std::vector<bool> needed = reachable(graph, given.roots());
+  NodeId image = 0;
+  while (!needed[std::size_t(image)] || graph[image].op != Op::EveryImage) ++image;
+  const std::array<NodeId, 3> vector = graph[graph[image].args[0]].args;
+  const std::array<NodeId, 3> cell = graph[graph[image].args[1]].args;
+  made.image = image;
+  std::array<int, 3> place{-1, -1, -1};  // of each component; -1: the component is the same for all pairs
+  for (std::size_t c = 0; c < 3; ++c) {
+    const std::optional<Difference> difference = read_difference(graph, vector[c]);
+    if (!difference) continue;
+    place[c] = made.axes++;
+    made.of_i.push_back(difference->of_i);
+    made.of_j.push_back(difference->of_j);
+    for (std::size_t k = 0; k < 3; ++k) made.periods[k].push_back(graph[cell[k]].args[c]);
+  }
+  made.pipeline = given;
+  Pipeline& pipeline = made.pipeline;
+  const int of_i = add_input(pipeline, kPlaceOfI, Role::InputI, Type::Real, made.axes);
+  const int of_j = add_input(pipeline, kPlaceOfJ, Role::InputJ, Type::Real, made.axes);
+  const bool keeps_indices = std::ranges::any_of(
+      pipeline.fields, [](const Field& field) { return field.role == Role::Output && keeps_index(field.reduction); });
+  const bool tests_self = has(given, Op::SelfPair);
+  int copied = -1, moved_i = -1, moved_j = -1;
+  if (keeps_indices || tests_self || has(given, Op::JIndex))
+    copied = add_input(pipeline, kCopiedJ, Role::InputJ, Type::Index, 0);
+  if (tests_self || has(given, Op::ImageIndex)) {
+    moved_i = add_input(pipeline, kMovedI, Role::InputI, Type::Int, 3);
+    moved_j = add_input(pipeline, kMovedJ, Role::InputJ, Type::Int, 3);
+  }
+  rewrite(pipeline, [&](Graph& target, const Node& old, std::array<NodeId, 3> args) {
+    const auto index = [&](int k) {
+      return target.binary(Op::Sub, target.leaf(Op::InputJ, moved_j + k, Type::Int, old.where),
+                           target.leaf(Op::InputI, moved_i + k, Type::Int, old.where), old.where);
+    };
+    switch (old.op) {
+      case Op::EveryImage: {
+        std::array<NodeId, 3> parts = target[args[0]].args;
+        for (std::size_t c = 0; c < 3; ++c)
+          if (place[c] >= 0)
+            parts[c] = target.binary(Op::Sub, target.leaf(Op::InputJ, of_j + place[c], Type::Real, old.where),
+                                     target.leaf(Op::InputI, of_i + place[c], Type::Real, old.where), old.where);
+        return target.make(Op::Vector, Type::Vector, parts, old.where);
+      }
+      case Op::X:
+      case Op::Y:
+      case Op::Z:
+        if (target[args[0]].op != Op::Vector) break;
+        return target[args[0]].args[std::size_t(old.op) - std::size_t(Op::X)];
+      case Op::ImageIndex:
+        return index(int(old.payload));
+      case Op::JIndex:
+        return target.leaf(Op::InputJ, copied, Type::Index, old.where);
+      case Op::SelfPair: {
+        NodeId all = target.binary(Op::Eq, target.leaf(Op::IIndex, 0, Type::Index, old.where),
+                                   target.leaf(Op::InputJ, copied, Type::Index, old.where), old.where);
+        for (int k = 0; k < 3; ++k)
+          all = target.binary(Op::And, all,
+                              target.binary(Op::Eq, target.leaf(Op::InputJ, moved_j + k, Type::Int, old.where),
+                                            target.leaf(Op::InputI, moved_i + k, Type::Int, old.where), old.where),
+                              old.where);
+        return all;
+      }
+      default:
+        break;
+    }
+    return copy_node(target, old, args);
+  });
+  name_the_copied(pipeline, copied);
+  made.proof = prove_neighbourhood(pipeline);
+  if (made.proof.neighbourhood) exclude_non_finite(pipeline, *made.proof.neighbourhood);
+  return made;
+}
+
+std::vector<int> bounded_coordinates(const CopiesPipeline& copies, const Neighbourhood& neighbourhood) {
+  const int first = copies.pipeline.find(kPlaceOfJ)->first;
+  const Graph& graph = neighbourhood.graph;
+  std::vector<int> coordinates;
+  for (const Axis& axis : neighbourhood.axes) {
+    if (axis.length != kNone || axis.cell != kNone) return {};
+    const std::vector<bool> needed = reachable(graph, {axis.of_j});
+    std::vector<int> read;
+    for (NodeId id = 0; id < graph.size(); ++id)
+      if (needed[std::size_t(id)] && graph[id].op == Op::InputJ) read.push_back(int(graph[id].payload) - first);
+    const bool is_coordinate = read.size() == 1 && read[0] >= 0 && read[0] < copies.axes;
+    if (!is_coordinate || std::ranges::find(coordinates, read[0]) != coordinates.end()) return {};
+    coordinates.push_back(read[0]);
+  }
+  return int(coordinates.size()) == copies.axes ? coordinates : std::vector<int>();
+}
+
+std::optional<Diagnostic> missing_cutoff(Pipeline pipeline) {
+  const CopiesPipeline copies = copies_pipeline(pipeline);
+  const auto error = [&](const std::string& message) {
+    return Diagnostic{Severity::Error, pipeline.pair[copies.image].where, message};
+  };
+  const auto& [neighbourhood, obstacle] = copies.proof;
+  if (obstacle)
+    return error(fmt::format("every_image() needs a cutoff, and it is not proved that distant images add nothing: line "
+                             "{}: {}",
+                             obstacle->where.line, obstacle->reason));
+  if (!neighbourhood)
+    return error("every_image() needs a cutoff: write skip_if(dot(d, d) >= rc * rc), where d is its result");
+  if (bounded_coordinates(copies, *neighbourhood).empty())
+    return error("every_image() needs a cutoff that bounds each component of its result, and nothing else");
+  const std::array<NodeId, 3> vector = pipeline.pair[pipeline.pair[copies.image].args[0]].args;
+  for (const NodeId period : pipeline.pair[pipeline.pair[copies.image].args[1]].args)
+    for (std::size_t c = 0; c < 3; ++c)
+      if (pipeline.pair.is_constant(vector[c]) && !pipeline.pair.is_constant(pipeline.pair[period].args[c], 0))
+        return error("every_image(): a component of the difference is the same for all pairs, so that a periodic vector "
+                     "must be 0 there");
+  return {};
+}
+
+}  // namespace nbcc

@@ -1,0 +1,47 @@
+// A pipeline with every_image() -> one for copies of particles. The given pipeline's pairs are of i with the periodic
+// images of j. The runtime (runtime/sum/every_image.h) makes a copy of j for each of its images that may be within
+// reach of an i, with a position of its own, and runs the pipeline made here over i and the copies: an ordinary one, in
+// which the displacement is the difference of two inputs. Tested by tests/unit/every_image_test.cpp.
+#pragma once
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "compiler/copied_inputs.h"
+#include "compiler/ir/ir.h"
+#include "compiler/passes/neighbourhood.h"
+#include "compiler/text/diagnostic.h"
+
+namespace nbcc {
+
+// True if a contribution depends on an image.
+bool has_images(const Pipeline& pipeline);
+
+// True for a comparison of i_index with j_index.
+bool compares_indices(const Graph& graph, const Node& node);
+
+// Replaces self_pair by i_index == j_index, in a pipeline without images.
+void replace_self_pair(Pipeline& pipeline);
+
+struct CopiesPipeline {
+  Pipeline pipeline;
+  int axes = 0;  // components of a position
+  // Nodes of the given pipeline's pair graph, to which some may be added: coordinates of i and of j by component, and
+  // the periodic vectors, [vector][component].
+  std::vector<NodeId> of_i, of_j;
+  std::array<std::vector<NodeId>, 3> periods;
+  NodeId image = kNone;  // the node of every_image(), in the given graph
+  NeighbourhoodProof proof;  // of `pipeline`
+};
+
+// Requires has_images(). Guards of the result are false for NaN, if a cutoff is proved (non_finite.h).
+CopiesPipeline copies_pipeline(Pipeline& given);
+
+// The coordinate, from 0 on, of each axis of a neighbourhood of the copies pipeline. Empty, unless each coordinate is
+// bounded: all others would have images without number.
+std::vector<int> bounded_coordinates(const CopiesPipeline& copies, const Neighbourhood& neighbourhood);
+
+// An error at every_image(), unless a cutoff bounds the distance of the images that act.
+std::optional<Diagnostic> missing_cutoff(Pipeline pipeline);
+
+}  // namespace nbcc

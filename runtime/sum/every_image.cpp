@@ -1,0 +1,391 @@
+// Entry point: for_callers(). image_copies.h decides which copies there are.
+#include "runtime/sum/every_image.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/copied_inputs.h"
+#include "fmt/format.h"
+#include "runtime/error.h"
+#include "runtime/sum/formula.h"
+#include "runtime/sum/image_copies.h"
+#include "runtime/sum/sum.h"
+
+namespace nbcc {
+namespace {
+
+KernelSource source_for_callers(const KernelSource& source) {
+  KernelSource seen = source;
+  seen.fields = source.copies->fields;
+  seen.search = {};
+  seen.histograms.clear();
+  return seen;
+}
+
+// The inputs of one side as doubles, which formulas read: [component][particle]; only those that are read.
+class InputColumns {
+ public:
+  InputColumns(const KernelSource& callers, Role role, const SumRequest& request, const Summation& device)
+      : callers_(callers), role_(role), request_(request), device_(device) {}
+
+  // The values of a formula for `count` particles.
+  std::vector<double> values(const Formula& formula, std::int64_t count) {
+    for (const Formula::Step& step : formula.steps)
+      if (step.op == Formula::Op::Input) read(step.component, count);
+    std::vector<double> results(std::size_t(count), 0.0);
+    evaluate(formula, request_.params, pointers_, count, results.data());
+    return results;
+  }
+
+ private:
+  void read(int component, std::int64_t count) {
+    const auto at = std::size_t(component);
+    if (at >= columns_.size()) columns_.resize(at + 1), pointers_.resize(at + 1);
+    if (!columns_[at].empty() || count == 0) return;
+    for (std::size_t f = 0; f < callers_.fields.size(); ++f) {
+      const FieldLayout& field = callers_.fields[f];
+      if (field.role != role_ || component < field.first || component >= field.first + field.components()) continue;
+      std::vector<std::byte> held;
+      const ArrayView view = on_host(request_.views[f], field.components(), held, device_);
+      columns_[at].resize(std::size_t(count));
+      pack(view, component - field.first, {0, nullptr, count}, {component, Element::Double, Column::Part::Whole},
+           columns_[at].data());
+    }
+    // Columns move when there are more of them.
+    for (std::size_t k = 0; k < columns_.size(); ++k) pointers_[k] = columns_[k].data();
+  }
+
+ public:
+  // The array itself, or a copy in `held` if it is in device memory.
+  static ArrayView on_host(const ArrayView& view, int components, std::vector<std::byte>& held,
+                           const Summation& device) {
+    if (!view.data || view.count == 0 || device.can_read(static_cast<const std::int64_t*>(view.data))) return view;
+    const std::int64_t rows = (view.count - 1) * view.stride, across = (components - 1) * view.component_stride;
+    const std::int64_t lowest = std::min<std::int64_t>(rows, 0) + std::min<std::int64_t>(across, 0);
+    const std::int64_t highest = std::max<std::int64_t>(rows, 0) + std::max<std::int64_t>(across, 0);
+    held.resize(std::size_t(highest - lowest + size_of(view.element)));
+    device.fetch(held.data(), static_cast<const std::byte*>(view.data) + lowest, held.size());
+    ArrayView copy = view;
+    copy.data = held.data() - lowest;
+    return copy;
+  }
+
+ private:
+  const KernelSource& callers_;
+  Role role_;
+  const SumRequest& request_;
+  const Summation& device_;
+  std::vector<std::vector<double>> columns_;
+  std::vector<const double*> pointers_;
+};
+
+class CopiesSummation final : public Summation {
+ public:
+  // `callers` must outlive this object.
+  CopiesSummation(std::shared_ptr<const Kernel> kernel, const KernelSource& callers)
+      : sum_(std::move(kernel)), callers_(callers), layout_(*callers.copies), row_{row()} {}
+
+  std::span<const PairMethod> methods() const override { return row_; }
+  bool sums_over_copies() const override { return true; }
+  void fetch(void* to, const void* from, std::size_t bytes) const override { sum_.summation().fetch(to, from, bytes); }
+  void put(void* to, const void* from, std::size_t bytes) const override { sum_.summation().put(to, from, bytes); }
+  bool can_read(const std::int64_t* list) const override { return sum_.summation().can_read(list); }
+  void wait(Progress* progress) override { sum_.wait(progress); }
+  SumStatistics statistics() const override { return sum_.statistics(); }
+  void set_launch(const LaunchConfig& overrides) override { sum_.set_launch(overrides); }
+  LaunchConfig launch_for(std::int64_t ni, std::int64_t nj) override { return sum_.launch_for(ni, nj); }
+
+  FoundPairs find_pairs(const SumRequest& request) override {
+    prepare(request);
+    FoundPairs found = sum_.find_pairs(request.progress);
+    found.axes = int(layout_.of_i.size());
+    found.shifts.assign(found.j.size() * std::size_t(found.axes), 0.0);
+    for (std::int64_t i = 0; i < request.ni; ++i)
+      for (auto p = std::size_t(found.first[std::size_t(i)]); p < std::size_t(found.first[std::size_t(i) + 1]); ++p) {
+        const auto copy = std::size_t(found.j[p]);
+        found.j[p] = copies_.of[copy];
+        for (std::size_t axis = 0; axis < std::size_t(found.axes); ++axis)
+          for (std::size_t k = 0; k < 3; ++k)
+            if (const int times = copies_.moved[copy][k] - moved_i_[std::size_t(i)][k]; times != 0)
+              found.shifts[p * std::size_t(found.axes) + axis] += times * periods_[k][axis];
+      }
+    return found;
+  }
+
+ private:
+  PairMethod row() {
+    PairMethod row;
+    row.name = "every image";
+    row.estimate = [](const SumRequest& request) { return Estimate{.cost = pairs_of(request)}; };
+    row.work = [this](const SumRequest& request) {
+      const std::int64_t bytes = (request.ni + std::int64_t(copies_.of.size())) * 64;
+      return std::vector<DeviceWork>{{"host", 0, bytes}};
+    };
+    row.enqueue = [this](const SumRequest& request) { run(request); };
+    row.statistics = [this] { return sum_.statistics(); };
+    return row;
+  }
+
+  void run(const SumRequest& request) {
+    prepare(request);
+    RunChoice choice;
+    choice.i_begin = request.i_begin;
+    choice.i_count = request.i_count;
+    choice.i_list = request.i_list;
+    choice.accumulate = request.accumulate;
+    choice.clamp = !request.check_indices;
+    choice.stream = request.stream;
+    choice.progress = request.progress;
+    sum_.run(choice);
+    // The next run changes the arrays of copies.
+    sum_.wait(request.progress);
+  }
+
+  // Makes the copies and binds all arrays.
+  void prepare(const SumRequest& request) {
+    if (!layout_.obstacle.empty()) throw UsageError(fmt::format("pipeline '{}': {}", callers_.pipeline, layout_.obstacle));
+    const Summation& device = sum_.summation();
+    InputColumns of_i(callers_, Role::InputI, request, device), of_j(callers_, Role::InputJ, request, device);
+    const std::size_t axes = layout_.of_i.size();
+    std::vector<double> unit(axes);
+    std::vector<double> ones(std::size_t(components(Role::InputJ)), 1.0);
+    Coordinates i(axes), j(axes);
+    std::array<std::vector<double>, 3> in_units;
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+      unit[axis] = std::fabs(evaluate(layout_.units[axis], request.params, ones));
+      i[axis] = of_i.values(layout_.of_i[axis], request.ni);
+      j[axis] = of_j.values(layout_.of_j[axis], request.nj);
+      for (std::size_t k = 0; k < 3; ++k) {
+        periods_[k].resize(axes), in_units[k].resize(axes);
+        periods_[k][axis] = evaluate(layout_.periods[k][axis], request.params);
+        in_units[k][axis] = periods_[k][axis] * unit[axis];
+      }
+    }
+    const PeriodicVectors periods(callers_.pipeline, in_units);
+    for (std::size_t k = 0; k < 3; ++k)
+      if (!periods.is_given(k)) std::ranges::fill(periods_[k], 0.0);
+    const Coordinates scaled_i = scaled(i, unit), scaled_j = scaled(j, unit);
+    const std::vector<double> reaches = reaches_of_j(request, of_i, of_j);
+    if (!holds(request, periods, scaled_i, scaled_j, reaches)) {
+      std::vector<double> widened = reaches;
+      for (double& reach : widened) reach += request.skin;
+      moved_i_ = moves_to_first_cell(periods, scaled_i);
+      copies_ = copies_of(periods, scaled_i, moved_i_, scaled_j, widened);
+      made_.emplace(Made{periods, scaled_i, scaled_j, reaches});
+    }
+    move(i, moved_i_, {}, place_i_);
+    move(j, copies_.moved, copies_.of, place_j_);
+    bind(request);
+  }
+
+  int components(Role role) const {
+    int count = 0;
+    for (const FieldLayout& field : sum_.fields())
+      if (field.role == role) count += field.components();
+    return count;
+  }
+
+  static Coordinates scaled(Coordinates at, const std::vector<double>& unit) {
+    for (std::size_t axis = 0; axis < at.size(); ++axis)
+      if (unit[axis] != 1)
+        for (double& x : at[axis]) x *= unit[axis];
+    return at;
+  }
+
+  // Upper bounds of the distances at which a j acts on any i; one for all, or by j.
+  std::vector<double> reaches_of_j(const SumRequest& request, InputColumns& of_i, InputColumns& of_j) const {
+    using Kind = SearchLayout::Reach;
+    const SearchLayout& search = sum_.kernel().source.search;
+    const auto require = [&](const Formula& formula) {
+      if (formula.steps.empty())
+        throw UsageError(fmt::format("pipeline '{}': the cutoff of every_image() may be computed with + - * /, sqrt, "
+                                     "abs, fma, min, max, pow and elements of tables alone",
+                                     callers_.pipeline));
+    };
+    if (search.reach == Kind::Uniform) {
+      require(search.reach_uniform);
+      return {std::fabs(evaluate(search.reach_uniform, request.params))};
+    }
+    double largest = 0;
+    if (search.of_i()) {
+      require(search.reach_of_i);
+      for (const double reach : of_i.values(search.reach_of_i, request.ni))
+        if (std::fabs(reach) > largest) largest = std::fabs(reach);
+    }
+    if (!search.of_j()) return {largest};
+    require(search.reach_of_j);
+    std::vector<double> reaches = of_j.values(search.reach_of_j, request.nj);
+    for (double& reach : reaches) {
+      const double own = std::isnan(reach) ? 0 : std::fabs(reach);
+      reach = search.reach == Kind::OfJ   ? own
+              : search.reach == Kind::Max ? std::max(own, largest)
+              : search.reach == Kind::Min ? std::min(own, largest)
+                                          : own + largest;
+    }
+    return reaches;
+  }
+
+  // True if the copies of an earlier run, made with the same skin, have all images within reach of where particles are.
+  bool holds(const SumRequest& request, const PeriodicVectors& periods, const Coordinates& i, const Coordinates& j,
+             const std::vector<double>& reaches) {
+    const bool is_kept = made_ && request.skin > 0 && request.skin == skin_ && made_->periods == periods &&
+                         made_->reaches.size() == reaches.size() && moved_i_.size() == std::size_t(request.ni) &&
+                         made_->j[0].size() == std::size_t(request.nj);
+    skin_ = request.skin;
+    if (!is_kept) return false;
+    const auto within = [&](const Coordinates& now, const Coordinates& then, std::size_t p, double most) {
+      double way2 = 0;
+      for (std::size_t axis = 0; axis < now.size(); ++axis) {
+        const double way = now[axis][p] - then[axis][p];
+        way2 += way * way;
+      }
+      return way2 <= most * most;
+    };
+    for (std::size_t p = 0; p < i[0].size(); ++p)
+      if (!within(i, made_->i, p, 0.5 * skin_)) return false;
+    for (std::size_t p = 0; p < j[0].size(); ++p) {
+      const std::size_t r = reaches.size() == 1 ? 0 : p;
+      const double grown = std::max(reaches[r] - made_->reaches[r], 0.0);
+      if (!(grown <= 0.5 * skin_) || !within(j, made_->j, p, 0.5 * skin_ - grown)) return false;
+    }
+    return true;
+  }
+
+  // [particle][axis], moved by the periods; `of`: the particles that are moved, or all.
+  void move(const Coordinates& at, const std::vector<Multiples>& moved, const std::vector<std::int64_t>& of,
+            std::vector<double>& places) const {
+    const std::size_t axes = at.size();
+    places.resize(moved.size() * axes);
+    for (std::size_t p = 0; p < moved.size(); ++p)
+      for (std::size_t axis = 0; axis < axes; ++axis) {
+        double x = at[axis][of.empty() ? p : std::size_t(of[p])];
+        for (std::size_t k = 0; k < 3; ++k)
+          if (moved[p][k] != 0) x += moved[p][k] * periods_[k][axis];
+        places[p * axes + axis] = x;
+      }
+  }
+
+  // An array of rows of a made input.
+  template <typename Number>
+  static ArrayView rows_of(std::vector<Number>& values, Element element, std::int64_t count, std::int64_t across) {
+    const auto size = std::int64_t(sizeof(Number));
+    return {values.data(), element, count, across * size, size};
+  }
+
+  void bind(const SumRequest& request) {
+    const auto axes = std::int64_t(layout_.of_i.size()), copies = std::int64_t(copies_.of.size());
+    copied_.resize(copies_.of.size());
+    for (std::size_t c = 0; c < copied_.size(); ++c) copied_[c] = copies_.of[c] + request.j_offset;
+    sum_.set_counts(request.ni, copies);
+    gathered_.resize(callers_.fields.size());
+    for (std::size_t f = 0; f < callers_.fields.size(); ++f) {
+      const FieldLayout& field = callers_.fields[f];
+      const ArrayView& view = request.views[f];
+      if (field.role == Role::Param)
+        sum_.set_param(field.name, request.params.subspan(std::size_t(field.first), std::size_t(field.components())));
+      else if (field.role == Role::Output && !view.data)
+        sum_.ignore(field.name);
+      else if (field.role == Role::InputJ)
+        sum_.bind(field.name, gathered(field, view, gathered_[f]));
+      else
+        sum_.bind(field.name, view);
+    }
+    for (const FieldLayout& field : sum_.fields()) {
+      if (field.name == kPlaceOfI) sum_.bind(field.name, rows_of(place_i_, Element::Double, request.ni, axes));
+      if (field.name == kPlaceOfJ) sum_.bind(field.name, rows_of(place_j_, Element::Double, copies, axes));
+      if (field.name == kCopiedJ) sum_.bind(field.name, rows_of(copied_, Element::Int64, copies, 1));
+      if (field.name == kMovedI) sum_.bind(field.name, multiples(moved_i_));
+      if (field.name == kMovedJ) sum_.bind(field.name, multiples(copies_.moved));
+      if (field.name.starts_with(kCopyOf)) sum_.ignore(field.name);
+    }
+    sum_.set_offsets(request.i_offset, 0);
+    sum_.set_pairs(request.pairs);
+    sum_.set_skin(request.skin);
+    sum_.set_symmetric(SymmetricChoice::Off);
+    exclude(request);
+  }
+
+  static ArrayView multiples(std::vector<Multiples>& moved) {
+    return {moved.data(), Element::Int32, std::int64_t(moved.size()), sizeof(Multiples), sizeof(std::int32_t)};
+  }
+
+  // The field of each copy. A field that no pair reads is not gathered.
+  ArrayView gathered(const FieldLayout& field, const ArrayView& view, std::vector<std::byte>& memory) const {
+    const auto copies = std::int64_t(copies_.of.size());
+    const bool is_read = std::ranges::any_of(sum_.kernel().source.j_columns, [&](const Column& column) {
+      return column.component >= field.first && column.component < field.first + field.components();
+    });
+    const std::int64_t size = size_of(view.element), across = field.components();
+    if (!is_read || copies == 0) return {view.data, view.element, copies, 0, size};
+    std::vector<std::byte> held;
+    const ArrayView from = InputColumns::on_host(view, field.components(), held, sum_.summation());
+    memory.resize(std::size_t(copies * across * size));
+    std::byte* to = memory.data();
+    for (const std::int64_t particle : copies_.of)
+      for (std::int64_t c = 0; c < across; ++c, to += size)
+        std::memcpy(to, static_cast<const std::byte*>(from.data) + particle * view.stride + c * view.component_stride,
+                    std::size_t(size));
+    return {memory.data(), view.element, copies, across * size, size};
+  }
+
+  // An excluded pair is excluded with all its images.
+  void exclude(const SumRequest& request) {
+    if (!request.excluded_rows) return sum_.set_exclusions(0, nullptr, 0, nullptr);
+    const PairRows& rows = *request.excluded_rows;
+    std::vector<std::int64_t> first{0}, j;
+    for (std::int64_t i = 0; i < request.ni; ++i) {
+      for (const int particle : rows.of(i)) {
+        const auto copies = std::ranges::equal_range(copies_.of, std::int64_t(particle));
+        for (auto copy = copies.begin(); copy != copies.end(); ++copy) j.push_back(copy - copies_.of.begin());
+      }
+      first.push_back(std::int64_t(j.size()));
+    }
+    sum_.set_exclusions(request.ni, first.data(), std::int64_t(j.size()), j.data());
+  }
+
+  SumState sum_;
+  const KernelSource& callers_;
+  const CopiesLayout& layout_;
+  std::array<PairMethod, 1> row_;
+  // The last copies, and for what they were made.
+  struct Made {
+    PeriodicVectors periods;
+    Coordinates i, j;
+    std::vector<double> reaches;
+  };
+  std::optional<Made> made_;
+  double skin_ = 0;
+  std::array<std::vector<double>, 3> periods_;  // 0 where there is none
+  std::vector<Multiples> moved_i_;
+  ImageCopies copies_;
+  // What is bound.
+  std::vector<double> place_i_, place_j_;
+  std::vector<std::int64_t> copied_;
+  std::vector<std::vector<std::byte>> gathered_;  // by field
+};
+
+class CopiesKernel final : public Kernel {
+ public:
+  explicit CopiesKernel(std::shared_ptr<const Kernel> kernel)
+      : Kernel(source_for_callers(kernel->source)), kernel_(std::move(kernel)) {}
+  std::unique_ptr<Summation> start() const override { return std::make_unique<CopiesSummation>(kernel_, source); }
+  std::shared_ptr<const Kernel> load(const KernelSource& other) const override { return kernel_->load(other); }
+
+ private:
+  std::shared_ptr<const Kernel> kernel_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Kernel> for_callers(std::shared_ptr<const Kernel> kernel) {
+  if (!kernel || !kernel->source.copies) return kernel;
+  return std::make_shared<CopiesKernel>(std::move(kernel));
+}
+
+}  // namespace nbcc
