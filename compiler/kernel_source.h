@@ -98,13 +98,29 @@ struct KernelVariant {
 // runtime, which knows no graphs, interprets it. Arguments of a step are earlier steps; the last step is the result.
 struct Formula {
   enum class Op : std::uint8_t {
-    Constant, Param, Input, Neg, Abs, Sqrt, Add, Sub, Mul, Div, Fma, Min, Max, Pow, Element };
+    Constant,
+    Param,
+    Input,
+    Neg,
+    Abs,
+    Sqrt,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Fma,
+    Min,
+    Max,
+    Pow,
+    Element
+  };
   struct Step {
     Op op = Op::Constant;
     int component = 0;    // component of the params (Param, Element), or of the side's inputs (Input)
     double constant = 0;  // the value of a Constant
     std::array<int, 3> args{-1, -1, -1};
-    int count = 0, stride = 1;  // Element: number args[0] + args[1] of so many params, so far apart, from `component` on
+    int count = 0,
+        stride = 1;  // Element: number args[0] + args[1] of so many params, so far apart, from `component` on
   };
   std::vector<Step> steps;  // empty: there is no formula
 };

@@ -33,8 +33,8 @@ enum class Op : std::uint8_t {
   JIndex,
   ImageIndex,  // payload: periodic vector k from 0 to 2; how many of it the image of j is moved by
   SelfPair,    // true for the pair of a particle with itself, its images excluded
-  InputPair,  // payload: component among all inputs of listed pairs
-  Output,     // payload: output component; in `finish` only; its type is result_type()
+  InputPair,   // payload: component among all inputs of listed pairs
+  Output,      // payload: output component; in `finish` only; its type is result_type()
   // one argument
   Neg,
   Abs,
@@ -109,11 +109,11 @@ enum class Op : std::uint8_t {
   Philox,  // 32 random bits from three indices: the first word of Philox4x32-10
   Select,  // a ? b : c
   // vectors
-  Vector,  // of three reals
-  Cell,    // of three lattice vectors, the same for all pairs
-  Image,   // of a vector and a cell: the minimum image, a shortest of vector + integer combinations of the lattice
+  Vector,      // of three reals
+  Cell,        // of three lattice vectors, the same for all pairs
+  Image,       // of a vector and a cell: the minimum image, a shortest of vector + integer combinations of the lattice
   EveryImage,  // of a vector and a cell: the vector of j - i plus ImageIndex(k) times the lattice vector k
-  X,       // component of a vector
+  X,           // component of a vector
   Y,
   Z,
 };

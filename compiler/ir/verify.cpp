@@ -96,7 +96,8 @@ std::string wrong_leaf(const Components& components, const Node& node, bool in_f
     return {};
   };
   if (node.op == Op::Const) return wrong_constant(node);
-  if (in_finish && (facts(node.op).binding == Binding::J || node.op == Op::ImageIndex || node.op == Op::SelfPair)) return "finish() knows no j-particle";
+  if (in_finish && (facts(node.op).binding == Binding::J || node.op == Op::ImageIndex || node.op == Op::SelfPair))
+    return "finish() knows no j-particle";
   if (node.op == Op::Output && !in_finish) return "an output is read before finish()";
   if (const auto role = facts(node.op).role) return component_of(*role);
   if (node.op == Op::ImageIndex)

@@ -198,9 +198,10 @@ std::optional<Diagnostic> missing_cutoff(Pipeline pipeline) {
   };
   const auto& [neighbourhood, obstacle] = copies.proof;
   if (obstacle)
-    return error(fmt::format("every_image() needs a cutoff, and it is not proved that distant images add nothing: line "
-                             "{}: {}",
-                             obstacle->where.line, obstacle->reason));
+    return error(
+        fmt::format("every_image() needs a cutoff, and it is not proved that distant images add nothing: line "
+                    "{}: {}",
+                    obstacle->where.line, obstacle->reason));
   if (!neighbourhood)
     return error("every_image() needs a cutoff: write skip_if(dot(d, d) >= rc * rc), where d is its result");
   if (bounded_coordinates(copies, *neighbourhood).empty())
@@ -209,8 +210,9 @@ std::optional<Diagnostic> missing_cutoff(Pipeline pipeline) {
   for (const NodeId period : pipeline.pair[pipeline.pair[copies.image].args[1]].args)
     for (std::size_t c = 0; c < 3; ++c)
       if (pipeline.pair.is_constant(vector[c]) && !pipeline.pair.is_constant(pipeline.pair[period].args[c], 0))
-        return error("every_image(): a component of the difference is the same for all pairs, so that a periodic vector "
-                     "must be 0 there");
+        return error(
+            "every_image(): a component of the difference is the same for all pairs, so that a periodic vector "
+            "must be 0 there");
   return {};
 }
 

@@ -30,7 +30,7 @@ struct CopiesPipeline {
   // the periodic vectors, [vector][component].
   std::vector<NodeId> of_i, of_j;
   std::array<std::vector<NodeId>, 3> periods;
-  NodeId image = kNone;  // the node of every_image(), in the given graph
+  NodeId image = kNone;      // the node of every_image(), in the given graph
   NeighbourhoodProof proof;  // of `pipeline`
 };
 

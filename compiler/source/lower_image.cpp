@@ -37,8 +37,7 @@ Value Lowering::image_in_cell(const clang::CallExpr* expression, const std::vect
     require_uniform(lattice[k], expression->getArg(k + 1), "nearest_image");
   }
   const NodeId cell = make(Op::Cell, Type::Cell, lattice, where);
-  const NodeId image =
-      make(Op::Image, Type::Vector, {vector_node(arguments[0].parts, where), cell, kNone}, where);
+  const NodeId image = make(Op::Image, Type::Vector, {vector_node(arguments[0].parts, where), cell, kNone}, where);
   Value result{{Type::Real, 0, 3}, {}};
   for (const Op component : {Op::X, Op::Y, Op::Z})
     result.parts.push_back(make(component, Type::Real, {image, kNone, kNone}, where));
@@ -110,9 +109,10 @@ void Lowering::check_images() {
     const Node& n = graph[id];
     if (!needed[std::size_t(id)]) continue;
     if (n.op == Op::EveryImage && image != kNone)
-      return reject(id, "a text has one every_image() for all its pairs; this one has another difference or other "
-                        "periodic vectors than that of line " +
-                            std::to_string(graph[image].where.line));
+      return reject(id,
+                    "a text has one every_image() for all its pairs; this one has another difference or other "
+                    "periodic vectors than that of line " +
+                        std::to_string(graph[image].where.line));
     if (n.op == Op::EveryImage) image = id;
     if (compares_indices(graph, n)) test = id;
   }
@@ -123,8 +123,9 @@ void Lowering::check_images() {
     return replace_self_pair(pipeline_);
   }
   if (test != kNone)
-    reject(test, "with every_image() this holds for all images of a particle; write self_pair, which holds for the "
-                 "pair of a particle with itself");
+    reject(test,
+           "with every_image() this holds for all images of a particle; write self_pair, which holds for the "
+           "pair of a particle with itself");
   for (NodeId id = 0; id < graph.size(); ++id) {
     if (!needed[std::size_t(id)]) continue;
     if (graph[id].op == Op::Image) return reject(id, "a text with every_image() has no nearest_image()");

@@ -327,6 +327,11 @@ nbcc_status nbcc_sum_set_exclusions(nbcc_sum* sum, int64_t ni, const int64_t* fi
   return guarded(error, [&] { nbcc::state_of(sum).set_exclusions(ni, first, count, j); });
 }
 
+nbcc_status nbcc_sum_set_excluded_images(nbcc_sum* sum, int64_t ni, const int64_t* first, int64_t count,
+                                         const int64_t* j, const int64_t* images, nbcc_error** error) {
+  return guarded(error, [&] { nbcc::state_of(sum).set_exclusions(ni, first, count, j, images); });
+}
+
 int nbcc_sum_has_lists(const nbcc_sum* sum) { return sum && sum->state.has_lists() ? 1 : 0; }
 
 nbcc_status nbcc_sum_find_neighbours(nbcc_sum* sum, nbcc_neighbour_list* found, nbcc_error** error) {

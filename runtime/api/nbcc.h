@@ -65,8 +65,7 @@ typedef struct nbcc_device_options {
 /* name: "cpu"; or a CUDA GPU: "cuda:0", "cuda:1", ..., "cuda" for the first; or several GPUs of one model as one
  * device: "cuda:0,2", "cuda:all". Results on several GPUs are equal bit for bit to those on one of them. Each GPU is
  * used through its primary context, as programs of the CUDA runtime use it; the caller's current context is restored.
- * options may be null.
- */
+ * options may be null. */
 NBCC_API nbcc_status nbcc_device_open(const char* name, const nbcc_device_options* options, nbcc_device** device,
                                       nbcc_error** error);
 NBCC_API void nbcc_device_close(nbcc_device* device); /* pipelines opened on it stay valid */
@@ -370,11 +369,12 @@ NBCC_API nbcc_status nbcc_sum_set_batch_param(nbcc_sum* sum, const char* name, c
 NBCC_API nbcc_status nbcc_sum_set_listed_pairs(nbcc_sum* sum, int64_t ni, const int64_t* first, int64_t count,
                                                const int64_t* j, nbcc_error** error);
 /* Excluded pairs, in the same form; for example bonded pairs. Runs over all pairs, a search, lists and batches skip
- * them before anything is computed; with listed pairs they are NBCC_ERROR_USAGE. `first` null: removes the exclusions.
- */
+ * them before anything is computed; with listed pairs they are NBCC_ERROR_USAGE. `first` null: removes them. Of
+ * pipelines with every_image() all images are excluded, or those that images[count][3] names, as image_index() does. */
 NBCC_API nbcc_status nbcc_sum_set_exclusions(nbcc_sum* sum, int64_t ni, const int64_t* first, int64_t count,
                                              const int64_t* j, nbcc_error** error);
-
+NBCC_API nbcc_status nbcc_sum_set_excluded_images(nbcc_sum* sum, int64_t ni, const int64_t* first, int64_t count,
+                                                  const int64_t* j, const int64_t* images, nbcc_error** error);
 /* Nonzero if lists, batches, listed pairs or exclusions are set. */
 NBCC_API int nbcc_sum_has_lists(const nbcc_sum* sum);
 

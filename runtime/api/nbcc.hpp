@@ -273,6 +273,14 @@ class Sum {
   Sum& exclusions(std::span<const std::int64_t> first, std::span<const std::int64_t> j) {
     return call(nbcc_sum_set_exclusions, rows_in(first), first.data(), std::int64_t(j.size()), j.data());
   }
+  // images: three numbers for each j, as nbcc_sum_set_excluded_images.
+  Sum& exclusions(std::span<const std::int64_t> first, std::span<const std::int64_t> j,
+                  std::span<const std::int64_t> images) {
+    if (images.size() != 3 * j.size()) 
+      throw Error(NBCC_ERROR_USAGE, "exclusions: expected three numbers of images for each j");
+    return call(nbcc_sum_set_excluded_images, rows_in(first), first.data(), std::int64_t(j.size()), j.data(),
+                images.data());
+  }
   Sum& no_exclusions() { return call(nbcc_sum_set_exclusions, 0, nullptr, 0, nullptr); }
   // The neighbour list, from the current contents of the arrays. CPU only.
   NeighbourList neighbours() {

@@ -73,7 +73,8 @@ void SumState::check_choice(const RunChoice& choice, std::int64_t ni) const {
 void SumState::check_part(const RunChoice& choice, std::optional<std::int64_t> begun, std::int64_t i_count) const {
   if (choice.part == JPart::Whole) return;
   if (summation_->sums_over_copies())
-    throw UsageError(fmt::format("part: pipeline '{}' has every_image(), which needs all j at once", kernel_->source.pipeline));
+    throw UsageError(
+        fmt::format("part: pipeline '{}' has every_image(), which needs all j at once", kernel_->source.pipeline));
   if (choice.part == JPart::First) return;
   if (!begun)
     throw UsageError("part: there is no first part to continue, or the sum that it began has ended or failed");

@@ -149,7 +149,8 @@ class CopiesSummation final : public Summation {
 
   // Makes the copies and binds all arrays.
   void prepare(const SumRequest& request) {
-    if (!layout_.obstacle.empty()) throw UsageError(fmt::format("pipeline '{}': {}", callers_.pipeline, layout_.obstacle));
+    if (!layout_.obstacle.empty())
+      throw UsageError(fmt::format("pipeline '{}': {}", callers_.pipeline, layout_.obstacle));
     const Summation& device = sum_.summation();
     InputColumns of_i(callers_, Role::InputI, request, device), of_j(callers_, Role::InputJ, request, device);
     const std::size_t axes = layout_.of_i.size();
@@ -204,9 +205,10 @@ class CopiesSummation final : public Summation {
     const SearchLayout& search = sum_.kernel().source.search;
     const auto require = [&](const Formula& formula) {
       if (formula.steps.empty())
-        throw UsageError(fmt::format("pipeline '{}': the cutoff of every_image() may be computed with + - * /, sqrt, "
-                                     "abs, fma, min, max, pow and elements of tables alone",
-                                     callers_.pipeline));
+        throw UsageError(
+            fmt::format("pipeline '{}': the cutoff of every_image() may be computed with + - * /, sqrt, "
+                        "abs, fma, min, max, pow and elements of tables alone",
+                        callers_.pipeline));
     };
     if (search.reach == Kind::Uniform) {
       require(search.reach_uniform);
@@ -249,11 +251,10 @@ class CopiesSummation final : public Summation {
     };
     for (std::size_t p = 0; p < i[0].size(); ++p)
       if (!within(i, made_->i, p, 0.5 * skin_)) return false;
-    for (std::size_t p = 0; p < j[0].size(); ++p) {
-      const std::size_t r = reaches.size() == 1 ? 0 : p;
-      const double grown = std::max(reaches[r] - made_->reaches[r], 0.0);
-      if (!(grown <= 0.5 * skin_) || !within(j, made_->j, p, 0.5 * skin_ - grown)) return false;
-    }
+    for (std::size_t p = 0; p < j[0].size(); ++p)
+      if (!within(j, made_->j, p, 0.5 * skin_)) return false;
+    for (std::size_t r = 0; r < reaches.size(); ++r)
+      if (!(reaches[r] <= made_->reaches[r])) return false;
     return true;
   }
 
@@ -334,15 +335,23 @@ class CopiesSummation final : public Summation {
     return {memory.data(), view.element, copies, across * size, size};
   }
 
-  // An excluded pair is excluded with all its images.
+  // An excluded pair is excluded with all its images, or with the one that the caller names.
   void exclude(const SumRequest& request) {
     if (!request.excluded_rows) return sum_.set_exclusions(0, nullptr, 0, nullptr);
     const PairRows& rows = *request.excluded_rows;
     std::vector<std::int64_t> first{0}, j;
     for (std::int64_t i = 0; i < request.ni; ++i) {
-      for (const int particle : rows.of(i)) {
-        const auto copies = std::ranges::equal_range(copies_.of, std::int64_t(particle));
-        for (auto copy = copies.begin(); copy != copies.end(); ++copy) j.push_back(copy - copies_.of.begin());
+      for (auto entry = std::size_t(rows.first[std::size_t(i)]); entry < std::size_t(rows.first[std::size_t(i) + 1]);
+           ++entry) {
+        const auto copies = std::ranges::equal_range(copies_.of, std::int64_t(rows.j[entry]));
+        for (auto copy = copies.begin(); copy != copies.end(); ++copy) {
+          const auto number = copy - copies_.of.begin();
+          const Multiples& moved = copies_.moved[std::size_t(number)];
+          bool is_named = true;
+          for (std::size_t k = 0; k < 3 && !rows.images.empty(); ++k)
+            is_named = is_named && rows.images[3 * entry + k] == moved[k] - moved_i_[std::size_t(i)][k];
+          if (is_named) j.push_back(number);
+        }
       }
       first.push_back(std::int64_t(j.size()));
     }

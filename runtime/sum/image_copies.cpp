@@ -44,8 +44,8 @@ PeriodicVectors::PeriodicVectors(std::string pipeline, const std::array<std::vec
   for (std::size_t k = 0; k < 3; ++k) {
     const std::vector<double>& vector = vectors_[k];
     if (std::ranges::any_of(vector, [](double x) { return std::isnan(x); }))
-      throw UsageError(fmt::format("every_image() of pipeline '{}': periodic vector {} is {}", pipeline_, k,
-                                   text_of(vector)));
+      throw UsageError(
+          fmt::format("every_image() of pipeline '{}': periodic vector {} is {}", pipeline_, k, text_of(vector)));
     given_[k] = std::ranges::any_of(vector, [](double x) { return x != 0; }) &&
                 std::ranges::all_of(vector, [](double x) { return std::isfinite(x); });
     if (given_[k]) given.push_back(k);
@@ -75,8 +75,8 @@ PeriodicVectors::PeriodicVectors(std::string pipeline, const std::array<std::vec
     const double height = std::sqrt(dot(rest, rest)), length = std::sqrt(dot(vectors_[k], vectors_[k]));
     constexpr double kFlat = 1e-12;
     if (!(height > kFlat * length))
-      throw UsageError(fmt::format("every_image() of pipeline '{}': the periodic vectors {}, {}, {} span no {}", pipeline_,
-                                   text_of(vectors_[0]), text_of(vectors_[1]), text_of(vectors_[2]),
+      throw UsageError(fmt::format("every_image() of pipeline '{}': the periodic vectors {}, {}, {} span no {}",
+                                   pipeline_, text_of(vectors_[0]), text_of(vectors_[1]), text_of(vectors_[2]),
                                    given.size() == 3 ? "volume" : "area"));
     slope_[k] = 1 / height;
     for (std::size_t c = 0; c < rest.size(); ++c) reciprocal_[k][c] = rest[c] / (height * height);
@@ -97,8 +97,9 @@ std::vector<Multiples> moves_to_first_cell(const PeriodicVectors& periods, const
       if (!periods.is_given(k)) continue;
       const double cells = std::floor(periods.along(k, at, p));
       if (std::fabs(cells) > 0x1p30)
-        throw UsageError(fmt::format("every_image() of pipeline '{}': a particle is {} lengths of periodic vector {} away",
-                                     periods.pipeline(), cells, k));
+        throw UsageError(
+            fmt::format("every_image() of pipeline '{}': a particle is {} lengths of periodic vector {} away",
+                        periods.pipeline(), cells, k));
       moves[p][k] = -std::int32_t(cells);
     }
   }

@@ -97,9 +97,10 @@ struct FoundPairs {
 struct PairRows {
   std::vector<std::int64_t> first;
   std::vector<int> j;
-  std::string what;         // "pairs", "exclusions": for messages
-  std::int64_t number = 0;  // unique id of these rows
-  std::int64_t max_j = -1;  // greatest element of j
+  std::vector<std::int64_t> images;  // of exclusions: [entry][3] the image of j; empty: all images
+  std::string what;                  // "pairs", "exclusions": for messages
+  std::int64_t number = 0;           // unique id of these rows
+  std::int64_t max_j = -1;           // greatest element of j
   std::span<const int> of(std::int64_t i) const {
     return std::span(j).subspan(std::size_t(first[std::size_t(i)]),
                                 std::size_t(first[std::size_t(i) + 1] - first[std::size_t(i)]));

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <iterator>
 #include <new>
 #include <ranges>
@@ -15,7 +14,6 @@
 #include "runtime/error.h"
 #include "runtime/first_failure.h"
 #include "runtime/sum/batch_sums.h"
-#include "runtime/sum/far_steps.h"
 #include "runtime/sum/histograms.h"
 #include "runtime/sum/image_warning.h"
 #include "runtime/sum/int_range.h"
@@ -73,7 +71,8 @@ SumState::SumState(std::shared_ptr<const Kernel> kernel)
   nearest_ = std::make_unique<NearestSum>(*kernel_, *summation_);
   batch_sums_ = std::make_unique<BatchSums>(*kernel_, *summation_);
   if (!kernel_->source.histograms.empty()) histograms_ = std::make_unique<HistogramWords>(kernel_->source);
-  if (histograms_ || (!summation_->sums_over_copies() && std::ranges::any_of(kernel_->source.fields, &FieldLayout::total)))
+  if (histograms_ ||
+      (!summation_->sums_over_copies() && std::ranges::any_of(kernel_->source.fields, &FieldLayout::total)))
     totals_ = std::make_unique<Totals>(kernel_->source, *summation_);
   symmetric_ = std::make_unique<SymmetricSum>(*kernel_, *summation_);
   methods_ = {nearest_->method(), batch_sums_->method(), symmetric_->method()};
@@ -353,20 +352,21 @@ void SumState::make_table_of_params() {
   }
 }
 
-void SumState::set_exclusions(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j) {
+void SumState::set_exclusions(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j,
+                              const std::int64_t* images) {
   if (!first) {
     exclusions_.reset();
     exclusion_rows_.reset();
     return;
   }
   check_lists("exclusions");
+  if (images && !summation_->sums_over_copies())
+    throw UsageError(fmt::format("exclusions: pipeline '{}' has no every_image()", kernel_->source.pipeline));
   PairRows rows = read_rows("exclusions", ni, first, count, j, fetch<std::int64_t>());
+  if (images) rows.images = fetch<std::int64_t>()(images, 3 * count);
   exclusions_ = std::make_unique<const Exclusions>(rows);
   exclusion_rows_ = std::move(rows);
 }
-
-void Summation::fetch(void* to, const void* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
-void Summation::put(void* to, const void* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
 
 SumRequest SumState::request_of(const RunChoice& choice, std::int64_t ni, std::int64_t nj) const {
   SumRequest request = request_;
@@ -480,12 +480,6 @@ FoundPairs SumState::find_pairs(Progress* progress) {
   warn_of(request);
   request_.reuse = JReuse::None;
   return summation_->find_pairs(request);
-}
-
-std::unique_ptr<FarSteps> Summation::far_steps(Precision) const { return nullptr; }
-
-FoundPairs Summation::find_pairs(const SumRequest&) {
-  throw UsageError("neighbours: this device does not return them; the CPU does");
 }
 
 void SumState::wait(Progress* progress) {

@@ -64,8 +64,11 @@ class SumState {
   void clear_lists();
   // Sets the values of a param for each group of the lists or each batch: values[group][component].
   void set_param_of_groups(std::string_view name, std::span<const double> values);
-  // Sets the excluded pairs. Exclusions are independent of lists and batches. `first` null: none.
-  void set_exclusions(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j);
+  // Sets the excluded pairs. Exclusions are independent of lists and batches. `first` null: none. `images`, of
+  // pipelines with every_image(): [count][3] the image of j that is excluded, as image_index() says it; null: all
+  // images.
+  void set_exclusions(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j,
+                      const std::int64_t* images = nullptr);
   bool has_lists() const { return lists_ || listed_pairs_ || exclusions_; }
   SumStatistics statistics() const;
   // PairMethod::name of the last run, a string of the program; "" before the first run.

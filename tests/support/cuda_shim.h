@@ -81,6 +81,7 @@ class CudaShim {
   void set_device(const Device& device);
   void set_device_count(int count);  // at most 8; 0: cuDeviceGetCount finds none
   void set_linked(bool linked);      // whether GPUs reach each other's memory; they do
+  void allow_minus_one();            // results may have the index -1, which looks like memory that was never written
   void set_driver_version(int version);
 
   void set_block_order(ShimOrder order);

@@ -88,6 +88,7 @@ void CudaShim::set_device_count(int count) {
   machine_->devices = count;
 }
 void CudaShim::set_linked(bool linked) { machine_->linked = linked; }
+void CudaShim::allow_minus_one() { machine_->allows_minus_one = true; }
 void CudaShim::set_driver_version(int version) { machine_->version = version; }
 void CudaShim::set_block_order(ShimOrder order) { machine_->block_order = order; }
 void CudaShim::set_thread_order(ShimOrder order) { machine_->thread_order = order; }

@@ -70,6 +70,7 @@ class ShimMachine {
   int version = 13000;
   ShimOrder block_order, thread_order;
   bool lazy = false, linked = true;
+  bool allows_minus_one = false;
   std::map<std::string, int, std::less<>> calls;
   struct Plan {
     int from = 0;  // the number of the call, counted from the beginning

@@ -183,6 +183,7 @@ _FUNCTIONS = {
     "nbcc_sum_set_batch_param": (c_int, [_P, c_char_p, _P, c_int64, _P]),
     "nbcc_sum_set_listed_pairs": (c_int, [_P, c_int64, _P, c_int64, _P, _P]),
     "nbcc_sum_set_exclusions": (c_int, [_P, c_int64, _P, c_int64, _P, _P]),
+    "nbcc_sum_set_excluded_images": (c_int, [_P, c_int64, _P, c_int64, _P, _P, _P]),
     "nbcc_sum_get_statistics": (c_int, [_P, _P, _P]),
     "nbcc_sum_method": (c_char_p, [_P]),
     "nbcc_library_names": (c_char_p, []),

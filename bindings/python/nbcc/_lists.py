@@ -90,17 +90,19 @@ class Rows(_Fixed):
     """Pairs in CSR form, for `listed_pairs=` and `exclusions=`: the j of i are j[first[i]], ..., j[first[i + 1] - 1].
 
     first, j: integers of shape (ni + 1,) and (pairs,); `indptr` and `indices` of a sparse matrix in CSR form.
+    images: integers of shape (pairs, 3), of exclusions of a pipeline with every_image(): the image of j that is
+        excluded, as image_index() numbers it. None: all images.
 
     This object never changes, so later calls with it skip the copy and the check, as for `Lists`. Raises TypeError and
     ValueError.
     """
 
-    _names = ("first", "j")
-    first, j = map(_field, _names)
+    _names = ("first", "j", "images")
+    first, j, images = map(_field, _names)
 
-    def __init__(self, first: Any, j: Any) -> None:
-        read = _rows_of("nbcc.Rows", (first, j))
-        fixed, self._values = _fixed(read.arrays(), {"first": first, "j": j})
+    def __init__(self, first: Any, j: Any, images: Any = None) -> None:
+        read = _rows_of("nbcc.Rows", (first, j) if images is None else (first, j, images))
+        fixed, self._values = _fixed(read.arrays(), {"first": first, "j": j, "images": images})
         self._read = PairRows(*(found for _, found in fixed))
 
     def __repr__(self) -> str:
@@ -115,19 +117,27 @@ class PairRows(NamedTuple):
 
     first: Array
     j: Array
+    images: Optional[Array] = None  # three numbers for each j
 
     def arrays(self) -> List[Tuple[str, Array]]:
-        return [("first", self.first), ("j", self.j)]
+        images = [] if self.images is None else [("images", self.images)]
+        return [("first", self.first), ("j", self.j), *images]
 
     def give(self, pointer: ctypes.c_void_p, place: ErrorOut) -> None:
+        if self.images is not None:
+            raise TypeError("listed_pairs: expected (first, j); images are given for exclusions")
         self._give(lib.nbcc_sum_set_listed_pairs, pointer, place)
 
     def give_as_exclusions(self, pointer: ctypes.c_void_p, place: ErrorOut) -> None:
-        self._give(lib.nbcc_sum_set_exclusions, pointer, place)
+        if self.images is None:
+            self._give(lib.nbcc_sum_set_exclusions, pointer, place)
+        else:
+            self._give(lib.nbcc_sum_set_excluded_images, pointer, place, self.images.pointer)
 
-    def _give(self, function: Any, pointer: ctypes.c_void_p, place: ErrorOut) -> None:
-        first, j = self
-        check(function(pointer, first.shape[0] - 1, first.pointer, j.shape[0], j.pointer, place.address), place)
+    def _give(self, function: Any, pointer: ctypes.c_void_p, place: ErrorOut, *images: Any) -> None:
+        first, j = self.first, self.j
+        rows = (first.shape[0] - 1, first.pointer, j.shape[0], j.pointer)
+        check(function(pointer, *rows, *images, place.address), place)
 
 
 class Batches(NamedTuple):
@@ -275,11 +285,22 @@ def _rows_of(what: str, value: Any) -> PairRows:
             raise TypeError(f"{what}: expected a sparse matrix in the form 'csr', got one in '{value.format}'")
         value = (value.indptr, value.indices)
     try:
-        first, j = value
+        first, j, *more = value
+        (images,) = more or (None,)
     except (TypeError, ValueError):
         kind = type(value).__name__
         raise TypeError(f"{what}: expected (first, j), nbcc.Rows or a sparse matrix, got {kind}") from None
-    return PairRows(_firsts(f"{what}: first", first, "ni"), whole_numbers(f"{what}: j", j))
+    rows = PairRows(_firsts(f"{what}: first", first, "ni"), whole_numbers(f"{what}: j", j))
+    return rows if images is None else rows._replace(images=_images_of(f"{what}: images", images, rows.j.shape[0]))
+
+
+def _images_of(what: str, value: Any, pairs: int) -> Array:
+    shape = getattr(value, "shape", None) or (len(value), 3)
+    flat = value.reshape(-1) if hasattr(value, "reshape") else [one for image in value for one in image]
+    found = whole_numbers(what, flat)
+    if tuple(shape) != (pairs, 3) or found.shape[0] != 3 * pairs:
+        raise ValueError(f"{what}: expected shape ({pairs}, 3), got {tuple(shape)}")
+    return found
 
 
 def _batches_of(what: str, value: Any) -> Batches:

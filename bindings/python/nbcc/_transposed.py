@@ -72,16 +72,20 @@ def _rows(what: str, value: Any, nj: int, chosen: Any) -> _TurnedRows:
     kept = _turned.get(value) if isinstance(value, Rows) and chosen is None else None
     if kept is not None and kept[0] == nj:
         return kept[1]  # type: ignore[no-any-return]
+    images = None
     if isinstance(value, Rows):
-        first, j = value.first, value.j
+        first, j, images = value.first, value.j, value.images
     else:
-        first, j = (value.indptr, value.indices) if hasattr(value, "indptr") else value
+        first, j, *more = (value.indptr, value.indices) if hasattr(value, "indptr") else value
+        images = more[0] if more else None
     first, j = on_host(first).astype("int64"), on_host(j).astype("int64")
     i = numpy.repeat(numpy.arange(len(first) - 1), numpy.diff(first))
     order = numpy.argsort(j, kind="stable")
     if chosen is not None:
         order = order[_is_chosen(chosen, len(first) - 1)[i[order]]]
-    made = _TurnedRows(Rows(_firsts(numpy.bincount(j[order], minlength=nj)), i[order]), order)
+    # Seen from j, i is moved by the opposite multiples.
+    opposite = None if images is None else -on_host(images).astype("int64").reshape(-1, 3)[order]
+    made = _TurnedRows(Rows(_firsts(numpy.bincount(j[order], minlength=nj)), i[order], opposite), order)
     if isinstance(value, Rows) and chosen is None:
         _turned[value] = (nj, made)
     return made
