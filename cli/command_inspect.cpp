@@ -49,7 +49,7 @@ std::map<std::pair<bool, std::string>, Code> codes_of(const PipelineImage& image
 std::string text_of(const PipelineImage& image) {
   std::string text = fmt::format("{}: {}, {} precision, {} math, {} roots\n", image.cuda.pipeline, image.made_by,
                                  image.precision, image.math, image.root);
-  text += field_lines(image.cuda.fields);
+  text += field_lines(image.cuda.caller_fields());
   std::vector<std::string> isas;
   for (const KernelSource& kernel : image.cpu) isas.push_back(isa_of(kernel));
   text += fmt::format("  CPU: {}\n", isas.empty() ? "none" : fmt::format("{}", fmt::join(isas, ", ")));
@@ -79,7 +79,7 @@ Json json_of(const PipelineImage& image) {
           {"math", image.math},
           {"root", image.root},
           {"operations", image.cuda.operations},
-          {"fields", json_of(image.cuda.fields)},
+          {"fields", json_of(image.cuda.caller_fields())},
           {"cpu", cpu},
           {"cuda", cuda},
           {"cuda_text_bytes", image.cuda.first().source.size()}};

@@ -255,7 +255,12 @@ void ParticleSum::set_launch(const LaunchConfig& c) {
 }
 
 const CudaKernel& ParticleSum::cuda_kernel() const {
-  return dynamic_cast<const CudaKernel&>(*state_->pipeline.get()->kernel);
+  const Kernel& kernel = *state_->pipeline.get()->kernel;
+  if (kernel.source.copies)
+    throw UsageError(fmt::format("pipeline '{}' has every_image(), which runs over copies of particles: tune measures "
+                                 "pipelines without",
+                                 kernel.source.pipeline));
+  return dynamic_cast<const CudaKernel&>(kernel);
 }
 
 std::vector<ParticleColumn>& ParticleSum::outputs() { return state_->outputs; }

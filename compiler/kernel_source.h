@@ -258,6 +258,8 @@ struct KernelSource {
   bool cutoff = false;      // the pair loop first tests the cutoff of several pairs, then computes the hits
   int pair_statements = 0;  // statements of the pair loop for one i; estimates the instructions per interaction
   int pair_doubles = 0;     // statements of the pair loop in double precision
+  // The fields that callers bind: without those that the runtime makes.
+  const std::vector<FieldLayout>& caller_fields() const { return copies ? copies->fields : fields; }
   const KernelVariant& first() const { return variants.front(); }
   KernelVariant& first() { return variants.front(); }
   const KernelVariant* find(Frame frame) const {  // null: no variant with this frame

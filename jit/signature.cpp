@@ -133,7 +133,7 @@ Signature signature_of(const Source& source, const KernelSource& kernel) {
   Signature signature{kernel.pipeline, comment_at_head(source), {}};
   signature.is_only_opened = kernel.sums_listed_pairs_only();
   std::vector<Argument>& arguments = signature.arguments;
-  for (const FieldLayout& field : kernel.fields) arguments.push_back(argument_of(field));
+  for (const FieldLayout& field : kernel.caller_fields()) arguments.push_back(argument_of(field));
   if (signature.is_only_opened) return signature;
   for (const Argument::Kind kind : {Argument::Kind::CountI, Argument::Kind::CountJ}) {
     const auto first = std::ranges::find_if(arguments, [&](const Argument& argument) {

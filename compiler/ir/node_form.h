@@ -81,6 +81,7 @@ class Forms {
   std::optional<Form> truth_in_table(const Node& node, bool negated) const;
   std::optional<Form> interpolated(const Node& node) const;
   Form lookup(const Node& node) const;
+  Form coefficient(const Node& node, const Table& table) const;
   void add_row(Form& form, const Node& node, const Table& table) const;
   void add_index(Form& form, NodeId index, int count) const;
   NodeId within_table(NodeId index, int count) const;

@@ -40,10 +40,8 @@ void Forms::add_row(Form& form, const Node& node, const Table& table) const {
 Form Forms::lookup(const Node& node) const {
   const Table& table = pipeline_.tables.at(std::size_t(node.payload));
   const Field& field = field_of(table);
-  if (table.power >= 0)
-    throw std::runtime_error(fmt::format(
-        "the operation {} cannot be written of a coefficient of a spline, that of '{}'", name(node.op), field.name));
   const auto [row, column, none] = node.args;
+  if (table.power >= 0) return coefficient(node, table);
   Form form{field.name};
   const bool is_product = is(row, Op::Mul) && graph_.is_constant(argument(row, 1), table.columns);
   const bool is_begin = graph_.is_constant(row) && int(graph_.constant_value(row)) % std::max(table.columns, 1) == 0;
@@ -68,6 +66,19 @@ Form Forms::lookup(const Node& node) const {
     number("/");
     if (table.columns > 0) number("%");
   }
+  if (field.width > 1) form.pattern += fmt::format(".{}", "xyzw"[table.first - field.first]);
+  return form;
+}
+
+// Of a spline: spline_coefficient(name, k, p).
+Form Forms::coefficient(const Node& node, const Table& table) const {
+  const Field& field = field_of(table);
+  require_free("spline_coefficient");
+  Form form{fmt::format("spline_coefficient({}", field.name)};
+  if (table.columns > 0) add_row(form, node, table);
+  form.pattern += ", ";
+  add(form, within_table(node.args[1], table.columns > 0 ? table.columns : table.count), Precedence::Choice);
+  form.pattern += fmt::format(", {})", table.power);
   if (field.width > 1) form.pattern += fmt::format(".{}", "xyzw"[table.first - field.first]);
   return form;
 }

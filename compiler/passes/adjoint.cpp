@@ -11,6 +11,7 @@
 
 #include "compiler/ir/limits.h"
 #include "compiler/passes/derivative.h"
+#include "compiler/passes/every_image.h"
 #include "compiler/passes/exchange.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/saved_results.h"
@@ -69,8 +70,14 @@ std::vector<Field> chosen_outputs(const Pipeline& forward, const std::vector<std
     // The weight of a pair in a total logsumexp follows from the total alone, unless finish() adds values of i to it.
     const bool by_total =
         field.reduction == Reduction::Sum || (field.reduction == Reduction::LogSumExp && forward.finished.empty());
-    const bool has_none = field.reduction == Reduction::Product || field.reduction == Reduction::At;
-    if (has_none || (field.total && !by_total))
+    // The j_index of a chosen pair does not tell its images apart.
+    const bool is_chosen = field.reduction == Reduction::Min || field.reduction == Reduction::Max ||
+                           field.reduction == Reduction::At;
+    if (is_chosen && has_images(forward))
+      throw InvalidAdjoint{fmt::format("output '{}' is an output({}) of a text with every_image(), which nbcc does not "
+                                       "differentiate",
+                                       field.name, reduction_text(field))};
+    if (field.total && !by_total)
       throw InvalidAdjoint{fmt::format("output '{}' is an output({}){}, which nbcc does not differentiate", field.name,
                                        reduction_text(field), is_exponential(field.reduction) ? " with finish()" : "")};
     result.push_back(field);
@@ -333,6 +340,21 @@ class Builder {
               {logit, times(weight, graph.select(none, graph.constant(0, graph[above].type), above)), guard});
           break;
         }
+        case Reduction::Product: {
+          // The product of all other factors: 0 if another one is 0.
+          const NodeId zeros = saved(SavedKind::Zeros, int(c), exchanged);
+          const NodeId others = saved(SavedKind::OthersProduct, int(c), exchanged);
+          const Type type = graph[value].type;
+          const auto is = [&](NodeId node, double number) {
+            return graph.binary(Op::Eq, node, graph.constant(number, graph[node].type));
+          };
+          const NodeId none = graph.constant(0, type);
+          const NodeId of_zero = graph.select(is(zeros, 1), graph.cast(others, type), none);
+          const NodeId of_others = graph.select(is(zeros, 0), make_folded(graph, Op::Div, others, value), none);
+          seeds.push_back({value, times(adjoints[c], graph.select(is(value, 0), of_zero, of_others)), guard});
+          break;
+        }
+        case Reduction::At:
         case Reduction::Min:
         case Reduction::Max: {
           const NodeId here = input_map_.j_index(graph, exchanged);

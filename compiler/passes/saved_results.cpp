@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 namespace nbcc {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 // The saved results of all outputs, whichever derivatives are requested, so that names are the same in every adjoint.
 std::vector<SavedResult> every_result(const Pipeline& pipeline) {
   std::vector<SavedResult> results;
+  std::vector<std::size_t> of_payloads;  // ChosenJ of payloads
   const bool finishes = !pipeline.finished.empty();
   const auto is_taken = [&](const std::string& name) {
     return pipeline.find(name) != nullptr ||
@@ -38,6 +40,25 @@ std::vector<SavedResult> every_result(const Pipeline& pipeline) {
           fmt::format("the logarithm of the sum of the weights of {}", field.name));
       results.back().field.length = field.length, results.back().field.width = field.width;
     }
+    if (field.reduction == Reduction::Product && is_floating(field.type)) {
+      for (const auto& [kind, prefix, what] :
+           {std::tuple{SavedKind::Zeros, "zeros_", "the number of factors of {} that are 0"},
+            std::tuple{SavedKind::OthersProduct, "others_", "the product of the factors of {} that are not 0"}}) {
+        add(kind, field.first, prefix + field.name, field.type, fmt::format(fmt::runtime(what), field.name));
+        results.back().field.length = field.length, results.back().field.width = field.width;
+      }
+    }
+    if (field.reduction == Reduction::At && is_floating(field.type)) {
+      const Field& chooser = pipeline.field_of(Role::Output, field.follows);
+      add(SavedKind::ChosenJ, field.first, "at_" + field.name, Type::Index,
+          fmt::format("the j_index that {} comes from", field.name));
+      results.back().field.length = chooser.length;
+      results.back().width = field.width;
+      results.back().is_added = false;
+      // finish() may change the indices; those before it are saved as well.
+      results.back().result = chooser.name;
+      of_payloads.push_back(results.size() - 1);
+    }
     const bool is_extreme = field.reduction == Reduction::Min || field.reduction == Reduction::Max;
     if (!is_extreme || !is_floating(field.type)) continue;
     // An array of indices would mean the best, second best ... j of one choice, so each component gets a separate
@@ -49,6 +70,11 @@ std::vector<SavedResult> every_result(const Pipeline& pipeline) {
                       field.components() > 1 ? fmt::format(", component {},", c) : ""));
     }
   }
+  for (const std::size_t k : of_payloads) {
+    const int chooser = pipeline.find(results[k].result)->first;
+    for (const SavedResult& raw : results)
+      if (finishes && raw.kind == SavedKind::Raw && raw.output == chooser) results[k].result = raw.result;
+  }
   return results;
 }
 
@@ -58,6 +84,10 @@ Reduction reduction_of(const SavedResult& result, const Field& output) {
       return output.reduction;
     case SavedKind::LogWeights:
       return Reduction::LogSumExp;
+    case SavedKind::Zeros:
+      return Reduction::Sum;
+    case SavedKind::OthersProduct:
+      return Reduction::Product;
     default:
       return is_minimum(output.reduction) ? Reduction::ArgMin : Reduction::ArgMax;
   }
@@ -100,6 +130,14 @@ Pipeline with_saved_results(const Pipeline& pipeline, const std::vector<SavedRes
     for (int c = 0; c < field.components(); ++c) {
       Contribution contribution = pipeline.contributions[std::size_t(one.output + c)];
       if (one.kind == SavedKind::LogWeights) contribution = {.value = contribution.logit, .guard = contribution.guard};
+      if (one.kind == SavedKind::Zeros || one.kind == SavedKind::OthersProduct) {
+        Graph& graph = result.pair;
+        const Type type = graph[contribution.value].type;
+        const NodeId none = graph.constant(0, type), unit = graph.constant(1, type);
+        const NodeId is_zero = graph.binary(Op::Eq, contribution.value, none);
+        contribution.value = one.kind == SavedKind::Zeros ? graph.select(is_zero, unit, none)
+                                                          : graph.select(is_zero, unit, contribution.value);
+      }
       result.contributions.push_back(contribution);
       if (!result.finished.empty())
         result.finished.push_back(result.finish.leaf(Op::Output, field.first + c, result_type(field)));
@@ -127,8 +165,8 @@ std::optional<SavedComponent> find_saved(const Pipeline& forward, const std::vec
   }
   for (std::size_t k = 0; k < saved.size(); ++k) {
     const int component = of - saved[k].output;
-    if (saved[k].kind == kind && component >= 0 && component < saved[k].field.components())
-      return SavedComponent{k, component};
+    if (saved[k].kind == kind && component >= 0 && component < saved[k].field.components() * saved[k].width)
+      return SavedComponent{k, component / saved[k].width};
   }
   return std::nullopt;
 }

@@ -12,12 +12,15 @@ namespace nbcc {
 enum class SavedKind : std::uint8_t {
   Raw,         // an output before finish(); without finish() the output itself
   LogWeights,  // for a softmax: the logarithm of the sum of its weights
-  ChosenJ      // for one component of a minimum or maximum: the j_index of the extreme
+  ChosenJ,     // for one component of a minimum or maximum, or of each slot of a payload: the j_index of the chosen pair
+  Zeros,       // for a product: the number of its factors that are 0
+  OthersProduct  // for a product: the product of its other factors
 };
 
 struct SavedResult {
   SavedKind kind = SavedKind::Raw;
   int output = 0;        // first component, among the outputs of the first pipeline
+  int width = 1;         // so many components of that output have one component of the result
   Field field;           // the input of an adjoint; its name differs from all names of the first pipeline
   std::string result;    // the output of the forward pipeline that holds the values
   bool is_added = true;  // false: that output is an output of the first pipeline

@@ -273,7 +273,9 @@ class Lowering {
   LValue table_element(const LValue& base, const Value& index, clang::SourceLocation where);
   Value read_table(Field& field, const LValue& lvalue, clang::SourceLocation where);
   NodeId lookup(Field& field, int first, NodeId row, NodeId column, int power, clang::SourceLocation where);
+  LValue interpolated_param(const clang::CallExpr* expression, const char* function);
   Value interpolate(const clang::CallExpr* expression, bool cubic);
+  Value spline_coefficient(const clang::CallExpr* expression);
   void move_tables_last();
 
   // lower_derivative.cpp

@@ -44,6 +44,7 @@ Value Lowering::call_built_in(const clang::CallExpr* expression, const clang::Fu
   if (name == "grad") return gradient_of(expression);
   if (name == "ddt") return rate_of(expression);
   if (name == "table" || name == "spline") return interpolate(expression, name == "spline");
+  if (name == "spline_coefficient") return spline_coefficient(expression);
   std::vector<Value> arguments;
   for (const clang::Expr* argument : expression->arguments()) arguments.push_back(evaluate_argument(argument));
   if (name == "philox" || name == "random") return random(expression, arguments, name == "random");

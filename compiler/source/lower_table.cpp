@@ -60,20 +60,27 @@ Value Lowering::read_table(Field& field, const LValue& lvalue, clang::SourceLoca
   return value;
 }
 
+// The first argument of a function that interpolates: an array of real numbers, or a row of one.
+LValue Lowering::interpolated_param(const clang::CallExpr* expression, const char* function) {
+  const LValue array = lvalue_of(expression->getArg(0));
+  if (!is_param(array))
+    throw Rejected{expression->getArg(0)->getExprLoc(), fmt::format("{} reads a param that is an array", function)};
+  const Field& field = pipeline_.fields[std::size_t(fields_.at(array.variable))];
+  if (array.shape.length < 2 || array.shape.columns > 0 || field.type < Type::Float)
+    throw Rejected{
+        expression->getArg(0)->getExprLoc(),
+        fmt::format("{} reads an array, or a row of one, of two numbers at least, which are no whole numbers",
+                    function)};
+  return array;
+}
+
 // table(t, s) interpolates linearly between the elements of t, spline(t, s) by a cubic spline. Element k is at s = k; s
 // is clamped to the table. The runtime computes the spline's coefficients when the param is set.
 Value Lowering::interpolate(const clang::CallExpr* expression, bool cubic) {
   const clang::SourceLocation where = expression->getExprLoc();
-  const char* const name = cubic ? "spline" : "table";
-  const LValue array = lvalue_of(expression->getArg(0));
-  if (!is_param(array))
-    throw Rejected{expression->getArg(0)->getExprLoc(), fmt::format("{} reads a param that is an array", name)};
+  const LValue array = interpolated_param(expression, cubic ? "spline" : "table");
   Field& field = pipeline_.fields[std::size_t(fields_.at(array.variable))];
   const int count = array.shape.length;
-  if (count < 2 || array.shape.columns > 0 || field.type < Type::Float)
-    throw Rejected{
-        expression->getArg(0)->getExprLoc(),
-        fmt::format("{} reads an array, or a row of one, of two numbers at least, which are no whole numbers", name)};
   const NodeId position = evaluate_argument(expression->getArg(1)).parts[0];
   const Type type = std::max((*graph_)[position].type, Type::Float);
   const auto number = [&](double x, Type t) { return graph_->constant(x, t); };
@@ -98,6 +105,23 @@ Value Lowering::interpolate(const clang::CallExpr* expression, bool cubic) {
     result.parts.push_back(sum);
   }
   result.shape.scalar = (*graph_)[result.parts[0]].type;
+  return result;
+}
+
+// spline_coefficient(t, k, p): the factor of (s - k)^p in spline(t, s), for s from k to k + 1.
+Value Lowering::spline_coefficient(const clang::CallExpr* expression) {
+  const clang::SourceLocation where = expression->getExprLoc();
+  const LValue array = interpolated_param(expression, "spline_coefficient");
+  Field& field = pipeline_.fields[std::size_t(fields_.at(array.variable))];
+  const Value power = evaluate_argument(expression->getArg(2));
+  const bool is_constant = graph_->is_constant(power.parts[0]);
+  const double p = is_constant ? graph_->constant_value(power.parts[0]) : -1;
+  if (p != 0 && p != 1 && p != 2 && p != 3)
+    throw Rejected{expression->getArg(2)->getExprLoc(), "the power of spline_coefficient is a constant from 0 to 3"};
+  const LValue element = table_element(array, evaluate_argument(expression->getArg(1)), where);
+  Value result{array.shape.of_element(), {}};
+  for (int c = 0; c < field.width; ++c)
+    result.parts.push_back(lookup(field, c, element.row, element.column, int(p), where));
   return result;
 }
 

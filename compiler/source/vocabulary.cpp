@@ -131,6 +131,7 @@ constexpr std::array kForms = std::to_array<Form>({
     {"image_index", "@(k), of 0, 1 or 2"},
     {"table spline",
      "@(t, s), of a param t that is an array, or a row of one, and a position s in it, counted in elements"},
+    {"spline_coefficient", "@(t, k, p), of a param t that spline() reads, the number k of an element and a power p from 0 to 3"},
     {"philox random", "@(a, b, c), of three whole numbers"},
     {"grad", "@(u, x), of one number u and an input, a param or a variable x"},
     {"ddt", "@(e, x, rate, ...), of an expression e, variables x and their rates of change"},
@@ -232,6 +233,10 @@ constexpr std::string_view kAt =
     "template <class T> requires(__number<T> || __vector<T>) T @(index, T);\n"
     "template <class T> requires(__number<T> || __vector<T>) T @(index*, T);\n"
     "complex @(index, complex); complex @(index*, complex);";
+constexpr std::string_view kEveryImage =
+    "template <__number A, __number B> __floating<A, B> @(A dx, B box);\n"
+    "vec2 @(vec2, vec2); vec2 @(vec2, real); vec3 @(vec3, vec3); vec3 @(vec3, real);\n"
+    "vec3 @(vec3, vec3, vec3); vec3 @(vec3, vec3, vec3, vec3);";
 constexpr std::string_view kNorm =
     "real @(complex);\n"
     "template <__vector V> real @(V) = delete(\"norm(z) is the square of the modulus of a complex number; the length "
@@ -274,6 +279,10 @@ std::span<const LaterFunction> later_functions() {
                                     {"logsumexp", kLogSumExp},
                                     {"softmax", kSoftmax},
                                     {"at", kAt},
+                                    {"spline_coefficient", "template <class T, long long n, __number K> T @(const T (&)[n], K, int);"},
+                                    {"every_image", kEveryImage},
+                                    {"image_index", "int @(int);"},
+                                    {"self_pair", "extern const bool @;"},
                                     {"grad", kGrad},
                                     {"ddt", kDdt}});
   return kLater;

@@ -37,6 +37,13 @@ struct adl_serializer<std::optional<T>> {
     value = j.is_null() ? std::nullopt : std::optional<T>(j.get<T>());
   }
 };
+template <typename T>
+struct adl_serializer<std::shared_ptr<const T>> {
+  static void to_json(json& j, const std::shared_ptr<const T>& value) { j = value ? json(*value) : json(nullptr); }
+  static void from_json(const json& j, std::shared_ptr<const T>& value) {
+    value = j.is_null() ? nullptr : std::make_shared<const T>(j.get<T>());
+  }
+};
 }  // namespace nlohmann
 
 namespace nbcc {
@@ -49,7 +56,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, pipeline, variants, index_check
                                    i_columns, j_columns, fields, params, outputs, reductions, references,
                                    accumulator_types, has_finish, table_params, tables, uses_i_index, uses_j_index,
                                    may_use_minimum_images, neighbours, no_neighbours, search, operations, pair_columns,
-                                   histograms, cutoff, pair_statements, pair_doubles)
+                                   histograms, copies, cutoff, pair_statements, pair_doubles)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CudaImage, architecture, config, ptx, text, toolkit, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PipelineImage, made_by, precision, math, root, cpu, cuda, cuda_images)
 

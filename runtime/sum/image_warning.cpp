@@ -157,7 +157,7 @@ std::optional<std::string> image_warning(const KernelSource& kernel, const SumRe
     const std::int64_t number = has_ids ? request.lists->batch_ids[group] : std::int64_t(group);
     return fmt::format(
         "pipeline '{}': the cutoff of {} is more than half of the periodic {}{}, whose shortest period is {}: only "
-        "the nearest image of each pair is counted, others within the cutoff are missing",
+        "the nearest image of each pair is counted, others within the cutoff are missing; every_image() counts them",
         kernel.pipeline, reach, box->text, groups == 0 ? "" : fmt::format(" of group {}", number), box->shortest);
   }
   return {};

@@ -187,6 +187,6 @@ def test_what_is_refused():
     x, m = torch.rand(5, 3, requires_grad=True), torch.rand(5)
     with pytest.raises(TypeError, match="out= cannot be given where derivatives are taken"):
         gravity(x, x, m, out=(torch.empty(5, 3), torch.empty(5)))
-    product = nbcc.compile(source="input_i real x; input_j real y; output(product) real p; p *= x + y;")
+    product = nbcc.compile(source="input_i real x; input_j real y; output(total, product) real p; p *= x + y;")
     with pytest.raises(nbcc.UsageError, match="does not differentiate"):
         product(torch.rand(3, requires_grad=True), torch.rand(4))

@@ -312,7 +312,7 @@ def test_images_that_are_not_counted_are_warned_of_once():
     assert warned(lambda: near(x, x, **half), lambda: near.find_neighbours(x, x, **half)) == []
     text = (
         "pipeline 'near': the cutoff of 2.1 is more than half of the periodic box 4 x 5 x 6, whose shortest period is "
-        "4: only the nearest image of each pair is counted, others within the cutoff are missing"
+        "4: only the nearest image of each pair is counted, others within the cutoff are missing; every_image() counts them"
     )
     for pairs in ("auto", "all", "cutoff"):
         again = nbcc.compile(source=PERIODIC, name="near.pipe", precision="double", pairs=pairs)

@@ -39,9 +39,11 @@ class Author {
   };
 
   void declare() {
-    static const Strings reductions{"sum", "sum", "sum", "min", "max", "logsumexp", "softmax"};
+    static const Strings reductions{"sum", "sum", "sum",     "min",
+                                    "max", "logsumexp", "softmax", "product", "at"};
     Output output{"o" + std::to_string(outputs_.size()), random_.pick(reductions)};
     output.is_vector = output.reduction == "sum" && random_.chance(30);
+    if (output.reduction == "at") text_ += fmt::format("output(argmin) index n{};\n", output.name);
     text_ += fmt::format("output({}) {} {};\n", output.reduction, output.is_vector ? "vec3" : "real", output.name);
     sums_only_ = sums_only_ && output.reduction == "sum";
     outputs_.push_back(output);
@@ -118,7 +120,7 @@ class Author {
   }
 
   void contribute(const Output& output) {
-    // Of no pair at all an extreme is infinite, and a logarithm too.
+    // Of no pair at all an extreme is infinite, a logarithm too, and a payload NaN.
     const bool guarded = output.reduction == "sum" && random_.chance(40);
     if (guarded) text_ += fmt::format("if ({}) ", condition(false));
     const std::string value = scalar(2);
@@ -126,6 +128,10 @@ class Author {
       text_ += fmt::format("{} += ({}) * d;\n", output.name, value);
     else if (output.reduction == "sum")
       text_ += fmt::format("{} += {};\n", output.name, value);
+    else if (output.reduction == "product")
+      text_ += fmt::format("{} *= {};\n", output.name, value);
+    else if (output.reduction == "at")
+      text_ += fmt::format("n{0} = argmin(n{0}, dot(d, d) + 0.1 * vj); {0} = at(n{0}, {1});\n", output.name, value);
     else if (output.reduction == "softmax")
       text_ += fmt::format("{0} = softmax({0}, {1}, {2});\n", output.name, value, scalar(1));
     else

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "compiler/ir/interpret.h"
+#include "compiler/ir/pipeline_text.h"
 #include "compiler/source/parse.h"
 #include "tests/support/random_smooth.h"
 
@@ -198,6 +199,71 @@ vec3 dx = xj - xi; near = min(near, dot(dx, dx)); far = max(far, vec2(dx.x * dx.
   EXPECT_EQ(Case(text, 4, 5).compare(AdjointSide::J), 15);
 }
 
+// The nearest two and what they carry; finish() changes the indices.
+TEST(adjoint, of_payloads_goes_to_the_pairs_that_were_chosen) {
+  const char* text = R"(
+input_i vec3 xi; input_j vec3 xj; input_j real mj; output(argmin) index near[2]; output(at) real r[2];
+output(at) vec3 there[2]; output(argmax) index far; output(at) real m;
+skip_if(i_index == j_index);
+vec3 dx = xj - xi; real r2 = dot(dx, dx); near = argmin(near, r2); r = at(near, sqrt(r2)); there = at(near, mj * dx);
+far = argmax(far, r2 * mj); m = at(far, mj * mj * r2);
+)";
+  const std::string finished = text + std::string("void finish() { near[0] = near[0] + 1; m = m * r[1]; }");
+  for (const std::string& one : {std::string(text), finished}) {
+    EXPECT_EQ(Case(one, 4, 5).compare(AdjointSide::I), 12);
+    EXPECT_EQ(Case(one, 4, 5).compare(AdjointSide::J), 20);
+    Case one_set(one, 5, 5);
+    one_set.set_same("xi", "xj");
+    EXPECT_EQ(one_set.compare(AdjointSide::OneSet), 20);
+  }
+}
+
+TEST(adjoint, of_products_with_factors_that_are_0) {
+  const char* text = R"(
+input_i real xi; input_j real xj; input_j int kj; output(product) real p; output(product) vec2 q;
+real d = xj - xi; p *= kj == 1 ? d * d * d : 1.0 + d; q.x *= xi * xj; q.y *= kj == 2 ? xi : xj - xi + 2.0;
+void finish() { p = p * p + q.x; }
+)";
+  for (const int zeros : {0, 1, 2}) {
+    Case product(text, 4, 5);
+    for (int k = 0; k < zeros; ++k) {
+      product.arrays_.of["xi"][0][std::size_t(k)] = product.arrays_.of["xj"][0][std::size_t(k)] + 1;  // 1 + d = 0
+      product.arrays_.of["kj"][0][std::size_t(k)] = 0;
+    }
+    EXPECT_EQ(product.compare(AdjointSide::I), 4);
+    EXPECT_EQ(product.compare(AdjointSide::J), 5);
+  }
+  Case two_of_one(text, 3, 4);
+  two_of_one.arrays_.of["xj"][0] = {1.5, 1.5, 0.75, 1.25};
+  two_of_one.arrays_.of["kj"][0] = {0, 0, 0, 0};
+  two_of_one.arrays_.of["xi"][0] = {2.5, 1, 1.75};  // for the first i two factors are 0, for the last one is
+  EXPECT_EQ(two_of_one.compare(AdjointSide::I), 3);
+  EXPECT_EQ(two_of_one.compare(AdjointSide::J), 4);
+}
+
+TEST(adjoint, of_splines_has_a_text) {
+  const char* text = R"(
+input_i vec3 xi; input_i int ti; input_j vec3 xj; input_j int tj; param real v[3][8]; param vec2 w[6];
+output(sum) real e; vec3 d = xj - xi; real r = sqrt(dot(d, d));
+e += spline(v[ti], 2.0 * r) + spline(w, r).y * spline(w, 3.0 * r).x + spline(v[(ti + tj) % 3], r * r);
+)";
+  Case spline(text, 4, 5);
+  EXPECT_EQ(spline.compare(AdjointSide::I, {{}, {"xi"}}), 12);
+  for (const AdjointSide side : {AdjointSide::I, AdjointSide::J}) {
+    const Pipeline adjoint =
+        adjoint_pipeline(spline.pipeline(), {{}, {side == AdjointSide::I ? "xi" : "xj"}}, side).pipeline;
+    const Pipeline again = parse(Source{"case", pipeline_text(adjoint)});
+    EXPECT_EQ(pipeline_text(again), pipeline_text(adjoint));
+    Arrays arrays = spline.arrays_, second;
+    if (side == AdjointSide::J) std::swap(arrays.ni, arrays.nj);
+    second = arrays;
+    run(adjoint, arrays);
+    run(again, second);
+    const char* const result = side == AdjointSide::I ? "d_xi" : "d_xj";
+    EXPECT_EQ(arrays.of.at(result), second.of.at(result));
+  }
+}
+
 TEST(adjoint, goes_through_finish) {
   const char* text = R"(
 input_i real xi; input_i real bi; input_j real xj; param real p = 1.3;
@@ -341,8 +407,12 @@ TEST(adjoint, says_what_it_cannot_do) {
   EXPECT_EQ(refusal(kGravity, {{}, {"pot"}}, AdjointSide::I), "pipeline 'case' has no input or param 'pot'");
   EXPECT_EQ(refusal(kGravity, {{}, {"mj"}}, AdjointSide::I),
             "pipeline 'case' has no input or param to differentiate by");
-  EXPECT_EQ(refusal("input_i real x; input_j real y; output(product) real p; p *= x + y;", {}, AdjointSide::I),
-            "output 'p' is an output(product), which nbcc does not differentiate");
+  EXPECT_EQ(refusal("input_i real x; input_j real y; output(total, product) real p; p *= x + y;", {}, AdjointSide::I),
+            "output 'p' is an output(total, product), which nbcc does not differentiate");
+  EXPECT_EQ(refusal("input_i real x; input_j real y; output(min) real m; real d = every_image(y - x, 2.0);\n"
+                    "skip_if(d * d > 4.0); m = min(m, d * d);",
+                    {}, AdjointSide::I),
+            "output 'm' is an output(min) of a text with every_image(), which nbcc does not differentiate");
   EXPECT_EQ(refusal("OUTPUT[0] += INPUT_I[0] * INPUT_J[0];", {}, AdjointSide::I),
             "pipeline 'case' is in the dialect of CUNBODY-1; derivatives need named fields");
   EXPECT_EQ(refusal("input_i int k; input_j real y; output(sum) real s; s += k * y;", {{}, {"k"}}, AdjointSide::I),

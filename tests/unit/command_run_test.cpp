@@ -211,7 +211,7 @@ TEST_F(CommandRun, WarnsOfImagesThatAreNotCounted) {
       far.err,
       "nbcc: warning: pipeline 'lennard_jones': the cutoff of 5 is more than half of the periodic box 6.6 x 6.6 x "
       "6.6, whose shortest period is 6.6: only the nearest image of each pair is counted, others within the cutoff "
-      "are missing\n");
+      "are missing; every_image() counts them\n");
   EXPECT_EQ(other.err,
             "nbcc: warning: gas.extxyz is of particles in a periodic box of 6.6 x 6.6 x 6.6, but the box of pipeline "
             "'lennard_jones' is 10 x 6.6 x 6.6: its params were not set from the file\n");

@@ -94,7 +94,7 @@ TEST_F(ImageWarnings, BeginBeyondHalfOfTheBox) {
   sum.set("rc", 2.1);
   EXPECT_THAT(run(), ElementsAre("pipeline 'warned': the cutoff of 4.2 is more than half of the periodic box 8 x 9 x "
                                  "10, whose shortest period is 8: only the nearest image of each pair is counted, "
-                                 "others within the cutoff are missing"));
+                                 "others within the cutoff are missing; every_image() counts them"));
 }
 
 // A cutoff that is too long by its last digits must not look as if it were right.
