@@ -11,6 +11,7 @@
 #include "cli/kernel_options.h"
 #include "cli/standard_output.h"
 #include "compiler/emit/describe.h"
+#include "compiler/passes/every_image.h"
 #include "compiler/passes/far_terms.h"
 #include "compiler/passes/nearest.h"
 #include "compiler/passes/neighbourhood.h"
@@ -145,7 +146,8 @@ int check_file(const std::string& file, const CheckOptions& options, Json& repor
     const Options& how = options.kernel.options;
     const Pipeline optimized = optimize(pipeline, how, compiler_target(options.kernel));
     const OperationCounts counts = operations_by_stage(optimized);
-    const NeighbourhoodProof proof = prove_neighbourhood(pipeline);
+    const bool images = has_images(pipeline);
+    const NeighbourhoodProof proof = images ? NeighbourhoodProof() : prove_neighbourhood(pipeline);
     if (proof.obstacle)
       warnings.push_back(
           {Severity::Note, proof.obstacle->where, "no neighbours are proved: " + proof.obstacle->reason});
@@ -159,6 +161,7 @@ int check_file(const std::string& file, const CheckOptions& options, Json& repor
                one.index, one.table, one.reason)});
     std::string neighbours = neighbours_of(pipeline, proof);
     if (neighbours.empty() && nearest_pipeline(pipeline)) neighbours = kNearest;
+    if (Pipeline given = pipeline; images) neighbours = neighbours_of_images(copies_pipeline(given)) + ": cost O(N)";
     fmt::print(stderr, "{}", render(source, warnings));
     report["ok"] = true;
     report["diagnostics"] = json_of(warnings);

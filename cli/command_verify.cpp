@@ -13,6 +13,8 @@
 #include "cli/particle_source.h"
 #include "cli/particle_sum.h"
 #include "cli/standard_output.h"
+#include "compiler/passes/every_image.h"
+#include "compiler/passes/pair_values.h"
 #include "compiler/source/parse.h"
 #include "particles/error_bounds/error_bound.h"
 #include "particles/initial_conditions/random_particles.h"
@@ -228,6 +230,10 @@ int run_verify(const VerifyOptions& options) {
   const std::vector<ParamValue> params = parse_params(options.params);
 
   const Pipeline pipeline = parse(read_source(options.file));
+  if (has_images(pipeline) || has_pair_values(pipeline))
+    throw UsageError(fmt::format("verify compares sums over all pairs of particles; pipeline '{}' has {}",
+                                 pipeline.name,
+                                 has_images(pipeline) ? "every_image()" : "results of listed pairs (output(pair))"));
   ParticleSum sum(options.file, options.kernel, params);
   std::optional<ParticleSource> source;
   std::optional<RandomSides> random;

@@ -1,5 +1,5 @@
-// The names of the fields that the compiler adds to a pipeline over copies of particles (passes/every_image.h), and the
-// runtime gives (runtime/sum/every_image.h). Only those that are needed are there, places always.
+// The names of the inputs that the compiler adds to a pipeline, and the runtime gives: to one over copies of particles
+// (passes/every_image.h, runtime/sum/every_image.h). Only those that are needed are there, places always.
 #pragma once
 
 namespace nbcc {
@@ -9,6 +9,9 @@ inline constexpr const char* kPlaceOfJ = "nbcc_place_j";  // [axes] positions of
 inline constexpr const char* kCopiedJ = "nbcc_copied_j";  // the j_index of the particle of which j is a copy
 inline constexpr const char* kMovedI = "nbcc_moved_i";    // [3] by how many of each periodic vector i was moved
 inline constexpr const char* kMovedJ = "nbcc_moved_j";
+// Of pipelines over pairs (passes/pair_values.h, runtime/sum/pair_values.h): the indices of a pair's particles.
+inline constexpr const char* kIndexOfI = "nbcc_index_i";
+inline constexpr const char* kIndexOfJ = "nbcc_index_j";
 inline constexpr const char* kCopyOf = "nbcc_copy_";  // before the name of an argmin: the copy that it found
 
 }  // namespace nbcc

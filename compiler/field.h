@@ -70,6 +70,7 @@ struct FieldShape {
   // that add to the array. 0: no histogram.
   int bins = 0;
   bool total = false;            // an output(total): one value for the run, reduced over i by the runtime
+  bool of_pair = false;          // an output(pair): a value of each listed pair, which is not reduced
   int follows = -1;              // of an output(at): first component of its argmin or argmax
   std::vector<double> defaults;  // of a param: empty, or one value per component
   std::string comment;           // the user's comment after the declaration

@@ -202,6 +202,12 @@ struct CopiesLayout {
   std::vector<Formula> units;  // [axis] what a coordinate is multiplied by where the search compares it with the reach
 };
 
+// How callers see a kernel of the sums of a pipeline with results per pair (passes/pair_values.h).
+struct PairValuesLayout {
+  std::vector<FieldLayout> fields;             // the caller's, in order of declaration
+  std::shared_ptr<const KernelSource> values;  // the kernel of the results; null: the pipeline has no sums, and is it
+};
+
 // A kernel that computes each pair of one set once, for both of its particles (passes/reactions.h).
 struct SymmetricKernel {
   std::string obstacle;                        // why there is none; empty: there is one
@@ -251,6 +257,8 @@ struct KernelSource {
   std::function<SymmetricKernel()> symmetric;
   // For pipelines with every_image(); else null.
   std::shared_ptr<const CopiesLayout> copies;
+  // For pipelines with results per pair; else null.
+  std::shared_ptr<const PairValuesLayout> pair_values;
   int first_reaction = 0;  // the terms of output components from here on are added to j; 0: to i, as all others
   std::vector<int> lines;  // [node] line of the pipeline's text that made the node; 0: none
   double operations = 0;   // per interaction: as stated by #pragma flops, else as counted
@@ -259,16 +267,19 @@ struct KernelSource {
   int pair_statements = 0;  // statements of the pair loop for one i; estimates the instructions per interaction
   int pair_doubles = 0;     // statements of the pair loop in double precision
   // The fields that callers bind: without those that the runtime makes.
-  const std::vector<FieldLayout>& caller_fields() const { return copies ? copies->fields : fields; }
+  const std::vector<FieldLayout>& caller_fields() const {
+    return copies ? copies->fields : pair_values ? pair_values->fields : fields;
+  }
   const KernelVariant& first() const { return variants.front(); }
   KernelVariant& first() { return variants.front(); }
   const KernelVariant* find(Frame frame) const {  // null: no variant with this frame
     const auto found = std::ranges::find(variants, frame, &KernelVariant::frame);
     return found == variants.end() ? nullptr : &*found;
   }
-  // True if the pipeline has pair inputs, so that it can sum over listed pairs only.
+  // True if the pipeline has inputs or results of pairs, so that it can sum over listed pairs only.
   bool sums_listed_pairs_only() const {
-    return std::ranges::any_of(fields, [](const FieldLayout& field) { return field.role == Role::InputPair; });
+    return std::ranges::any_of(fields,
+                               [](const FieldLayout& field) { return field.role == Role::InputPair || field.of_pair; });
   }
 };
 

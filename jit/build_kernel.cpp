@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/emit/copies.h"
+#include "compiler/emit/describe.h"
 #include "compiler/far_kernels.h"
 #include "compiler/ir/pipeline_text.h"
 #include "compiler/ir/print.h"
@@ -20,6 +21,7 @@
 #include "compiler/passes/nearest.h"
 #include "compiler/passes/neighbourhood.h"
 #include "compiler/passes/optimize.h"
+#include "compiler/passes/pair_values.h"
 #include "compiler/passes/reactions.h"
 #include "compiler/passes/table_indices.h"
 #include "compiler/passes/virial.h"
@@ -122,15 +124,6 @@ SymmetricKernel build_symmetric(const Backend& backend, const Pipeline& pipeline
   return made;
 }
 
-// The proof speaks of the inputs that the runtime makes; callers know the difference in their text.
-std::string neighbours_of_images(const CopiesPipeline& copies) {
-  std::string text = neighbourhood_text(copies.pipeline, *copies.proof.neighbourhood);
-  for (const auto& [made, known] : {std::pair{kPlaceOfJ, "image of j"}, std::pair{kPlaceOfI, "i"}})
-    for (std::size_t at = text.find(made); at != std::string::npos; at = text.find(made))
-      text.replace(at, std::string_view(made).size(), known);
-  return text;
-}
-
 KernelSource build_copies_kernel(const Backend& backend, Pipeline pipeline, const Options& options, Isa isa,
                                  const std::string& dump_folder) {
   const CopiesPipeline copies = copies_pipeline(pipeline);
@@ -146,6 +139,31 @@ KernelSource build_copies_kernel(const Backend& backend, Pipeline pipeline, cons
   return kernel;
 }
 
+KernelSource build_pair_values_kernel(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa,
+                                      const std::string& dump_folder) {
+  const PairValuesPipelines made = pair_values_pipelines(pipeline);
+  // Both particles of a pair are inputs of i there, whose differences have the digits of one float in mixed precision.
+  Options of_values = options;
+  if (options.precision == Precision::Mixed) of_values.precision = Precision::Double;
+  PairValuesLayout layout;
+  for (const Field& field : pipeline.fields) layout.fields.push_back(layout_of(field));
+  KernelSource values = build_kernel(backend, made.values, of_values, isa, made.sums ? "" : dump_folder);
+  KernelSource kernel = values;
+  if (made.sums) {
+    kernel = build_kernel(backend, *made.sums, options, isa, dump_folder);
+    layout.values = std::make_shared<const KernelSource>(std::move(values));
+  }
+  kernel.pair_values = std::make_shared<const PairValuesLayout>(std::move(layout));
+  kernel.symmetric = nullptr;
+  kernel.nearest = nullptr;
+  kernel.far_kernels = [](Precision) {
+    FarKernels none;
+    none.obstacle = "an output(pair) has values of listed pairs";
+    return none;
+  };
+  return kernel;
+}
+
 }  // namespace
 
 KernelSource build_kernel(const Backend& backend, const Source& source, const Options& options, Isa isa,
@@ -156,6 +174,7 @@ KernelSource build_kernel(const Backend& backend, const Source& source, const Op
 KernelSource build_kernel(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa,
                           const std::string& dump_folder) {
   if (has_images(pipeline)) return build_copies_kernel(backend, pipeline, options, isa, dump_folder);
+  if (has_pair_values(pipeline)) return build_pair_values_kernel(backend, pipeline, options, isa, dump_folder);
   // Prove the neighbourhood before the passes, because these replace guards and roots by faster forms.
   const NeighbourhoodProof proof = prove_neighbourhood(pipeline);
   const Neighbourhood* const neighbourhood = proof.neighbourhood ? &*proof.neighbourhood : nullptr;

@@ -239,6 +239,18 @@ void reduce(const Contribution& contribution, const Evaluator& pair, Reducer& re
   }
 }
 
+// The results of pairs that the guard does not exclude; of all others they stay 0.
+void store_pairs(const Contribution& contribution, const Evaluator& pair, std::span<const std::int64_t> pairs,
+                 OracleOutput& result, std::size_t component) {
+  const double* const guard = contribution.guard == kNone ? nullptr : pair[contribution.guard];
+  for (std::size_t k = 0; k < pairs.size(); ++k) {
+    if (guard && guard[k] == 0) continue;
+    const double value = pair[contribution.value][k];
+    result.values[component][std::size_t(pairs[k])] = value;
+    result.magnitudes[component][std::size_t(pairs[k])] = std::fabs(value);
+  }
+}
+
 // The accumulator of a choice: several best pairs and their payloads. All candidates are kept, and sorted at the end.
 class Chooser {
  public:
@@ -395,6 +407,14 @@ OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::
   OracleOutput result;
   result.values.assign(outputs, std::vector<double>(std::size_t(asked)));
   result.magnitudes = result.values;
+  std::vector<bool> of_pair(outputs, false);
+  for (std::size_t c = 0; c < outputs; ++c) {
+    of_pair[c] = pipeline.field_of(Role::Output, int(c)).of_pair;
+    if (!of_pair[c]) continue;
+    if (!input.pairs) throw std::invalid_argument("an output(pair) has values of listed pairs");
+    result.values[c].assign(input.pairs->j.size(), 0.0);
+    result.magnitudes[c] = result.values[c];
+  }
   std::vector<double> reduced(outputs);
   const std::vector<Choice> choices = choices_of(pipeline.fields);
   Histograms histograms(pipeline, asked);
@@ -410,7 +430,11 @@ OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::
       const std::size_t count = std::min(std::size_t(width), acting.j.size() - first);
       const std::span j = std::span(acting.j).subspan(first, count);
       pair.set_j(acting, first, count);
-      for (std::size_t c = 0; c < outputs; ++c) reduce(pipeline.contributions[c], pair, reducers[c], j, input.j_offset);
+      for (std::size_t c = 0; c < outputs; ++c)
+        if (of_pair[c])
+          store_pairs(pipeline.contributions[c], pair, std::span(acting.pair).subspan(first, count), result, c);
+        else
+          reduce(pipeline.contributions[c], pair, reducers[c], j, input.j_offset);
       for (Chooser& chooser : choosers) chooser.take(pair, j, input.j_offset);
       histograms.take(pair, count, k);
     }
@@ -418,6 +442,7 @@ OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::
     const bool finite = std::ranges::all_of(pipeline.positions,
                                             [&](NodeId coordinate) { return std::isfinite(position[coordinate][0]); });
     for (std::size_t c = 0; c < outputs; ++c) {
+      if (of_pair[c]) continue;
       const NodeId scale_node = pipeline.contributions[c].scale;
       const double scale = scale_node == kNone ? 1.0 : pair[scale_node][0];
       reduced[c] = reducers[c].value(scale);
@@ -432,7 +457,8 @@ OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::
       });
     if (pipeline.finished.empty()) continue;
     finish.set_i(i, &reduced);
-    for (std::size_t c = 0; c < outputs; ++c) result.values[c][std::size_t(k)] = finish[pipeline.finished[c]][0];
+    for (std::size_t c = 0; c < outputs; ++c)
+      if (!of_pair[c]) result.values[c][std::size_t(k)] = finish[pipeline.finished[c]][0];
   }
   histograms.store(result);
   for (std::size_t c = 0; c < outputs; ++c) {

@@ -66,6 +66,7 @@ std::string_view name(Reduction reduction) {
 
 std::string reduction_text(const FieldShape& output) {
   const Reduction declared = output.reduction == Reduction::Histogram ? Reduction::Sum : output.reduction;
+  if (output.of_pair) return "pair";
   if (!output.total) return std::string(name(declared));
   return declared == Reduction::Sum ? "total" : "total, " + std::string(name(declared));
 }

@@ -70,13 +70,17 @@ std::vector<Field> chosen_outputs(const Pipeline& forward, const std::vector<std
     // The weight of a pair in a total logsumexp follows from the total alone, unless finish() adds values of i to it.
     const bool by_total =
         field.reduction == Reduction::Sum || (field.reduction == Reduction::LogSumExp && forward.finished.empty());
+    if (field.of_pair)
+      throw InvalidAdjoint{
+          fmt::format("output '{}' is an output(pair), which nbcc does not differentiate", field.name)};
     // The j_index of a chosen pair does not tell its images apart.
-    const bool is_chosen = field.reduction == Reduction::Min || field.reduction == Reduction::Max ||
-                           field.reduction == Reduction::At;
+    const bool is_chosen =
+        field.reduction == Reduction::Min || field.reduction == Reduction::Max || field.reduction == Reduction::At;
     if (is_chosen && has_images(forward))
-      throw InvalidAdjoint{fmt::format("output '{}' is an output({}) of a text with every_image(), which nbcc does not "
-                                       "differentiate",
-                                       field.name, reduction_text(field))};
+      throw InvalidAdjoint{
+          fmt::format("output '{}' is an output({}) of a text with every_image(), which nbcc does not "
+                      "differentiate",
+                      field.name, reduction_text(field))};
     if (field.total && !by_total)
       throw InvalidAdjoint{fmt::format("output '{}' is an output({}){}, which nbcc does not differentiate", field.name,
                                        reduction_text(field), is_exponential(field.reduction) ? " with finish()" : "")};

@@ -4,7 +4,8 @@
 //   d_NAME    for each output that L depends on
 //   raw_NAME  the output before finish(), where derivatives need it; without finish() NAME itself
 //   z_NAME    for a softmax: the logarithm of the sum of its weights
-//   at_NAME   for a minimum or maximum: the j_index of the extreme; for several components at_NAME_0, at_NAME_1 ...; for
+//   at_NAME   for a minimum or maximum: the j_index of the extreme; for several components at_NAME_0, at_NAME_1 ...;
+//   for
 //             an output(at): the indices of its argmin or argmax
 //   zeros_NAME, others_NAME  for a product: the number of its factors that are 0, and the product of the others
 // The last four are outputs of the pipeline that forward_pipeline() makes. If the first pipeline has a field of such a

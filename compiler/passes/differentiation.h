@@ -186,8 +186,8 @@ class Differentiation {
     return {1, graph_.cast(graph_.leaf(Op::ImageIndex, m, Type::Int), component.type)};
   }
 
-  // How many times lattice vector m was subtracted from a minimum image: the coordinate of (vector - image) along it, by the reciprocal
-  // lattice.
+  // How many times lattice vector m was subtracted from a minimum image: the coordinate of (vector - image) along it,
+  // by the reciprocal lattice.
   NodeId lattice_multiple(const Node& component, int m) {
     const Node image = graph_[component.args[0]];
     const Node vector = graph_[image.args[0]], cell = graph_[image.args[1]];

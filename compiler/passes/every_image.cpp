@@ -191,6 +191,15 @@ std::vector<int> bounded_coordinates(const CopiesPipeline& copies, const Neighbo
   return int(coordinates.size()) == copies.axes ? coordinates : std::vector<int>();
 }
 
+// The proof speaks of the inputs that the runtime makes; callers know the difference in their text.
+std::string neighbours_of_images(const CopiesPipeline& copies) {
+  std::string text = "every image of j with " + neighbourhood_text(copies.pipeline, *copies.proof.neighbourhood);
+  for (const auto& [made, known] : {std::pair{kPlaceOfJ, "image of j"}, std::pair{kPlaceOfI, "i"}})
+    for (std::size_t at = text.find(made); at != std::string::npos; at = text.find(made))
+      text.replace(at, std::string_view(made).size(), known);
+  return text;
+}
+
 std::optional<Diagnostic> missing_cutoff(Pipeline pipeline) {
   const CopiesPipeline copies = copies_pipeline(pipeline);
   const auto error = [&](const std::string& message) {

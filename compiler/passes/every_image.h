@@ -5,6 +5,7 @@
 #pragma once
 #include <array>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "compiler/copied_inputs.h"
@@ -40,6 +41,9 @@ CopiesPipeline copies_pipeline(Pipeline& given);
 // The coordinate, from 0 on, of each axis of a neighbourhood of the copies pipeline. Empty, unless each coordinate is
 // bounded: all others would have images without number.
 std::vector<int> bounded_coordinates(const CopiesPipeline& copies, const Neighbourhood& neighbourhood);
+
+// A line for users, of a pipeline whose cutoff is proved: "every image of j with |image of j - i| < rc".
+std::string neighbours_of_images(const CopiesPipeline& copies);
 
 // An error at every_image(), unless a cutoff bounds the distance of the images that act.
 std::optional<Diagnostic> missing_cutoff(Pipeline pipeline);

@@ -7,6 +7,7 @@
 #include "compiler/ir/rewrite.h"
 #include "compiler/passes/every_image.h"
 #include "compiler/passes/neighbourhood.h"
+#include "compiler/passes/pair_values.h"
 
 namespace nbcc {
 namespace {
@@ -59,7 +60,7 @@ void replace_j_index(Pipeline& pipeline) {
 }  // namespace
 
 std::optional<Pipeline> nearest_pipeline(const Pipeline& pipeline) {
-  if (!value_of_all(pipeline) || has_images(pipeline)) return {};
+  if (!value_of_all(pipeline) || has_images(pipeline) || has_pair_values(pipeline)) return {};
   if (prove_neighbourhood(pipeline).neighbourhood) return {};
   Pipeline bounded = pipeline;
   replace_j_index(bounded);

@@ -7,6 +7,7 @@
 
 #include "compiler/passes/every_image.h"
 #include "compiler/passes/exchange.h"
+#include "compiler/passes/pair_values.h"
 
 namespace nbcc {
 namespace {
@@ -191,7 +192,9 @@ std::string symmetry_text(const Pipeline& pipeline) {
 }
 
 std::optional<OneSet> with_reactions(const Pipeline& given) {
-  if (given.components(Role::InputPair) > 0 || given.contributions.empty() || has_images(given)) return {};
+  if (given.components(Role::InputPair) > 0 || given.contributions.empty() || has_images(given) ||
+      has_pair_values(given))
+    return {};
   for (const Field& field : given.fields)
     if (field.role == Role::Output && !can_be_reversed(field.reduction)) return {};
   const InputMap map = map_of_one_set(given);

@@ -12,8 +12,8 @@ namespace nbcc {
 enum class SavedKind : std::uint8_t {
   Raw,         // an output before finish(); without finish() the output itself
   LogWeights,  // for a softmax: the logarithm of the sum of its weights
-  ChosenJ,     // for one component of a minimum or maximum, or of each slot of a payload: the j_index of the chosen pair
-  Zeros,       // for a product: the number of its factors that are 0
+  ChosenJ,  // for one component of a minimum or maximum, or of each slot of a payload: the j_index of the chosen pair
+  Zeros,    // for a product: the number of its factors that are 0
   OthersProduct  // for a product: the product of its other factors
 };
 

@@ -109,7 +109,9 @@ Field Lowering::field_named(const clang::VarDecl* variable, llvm::StringRef anno
     annotation.consume_front("output:");
     const auto [first, second] = annotation.split(',');
     field.total = first.trim() == "total";
-    const llvm::StringRef named = !field.total ? annotation : annotation.contains(',') ? second.trim() : "sum";
+    field.of_pair = annotation.trim() == "pair";
+    llvm::StringRef named = !field.total ? annotation : annotation.contains(',') ? second.trim() : "sum";
+    if (field.of_pair) named = "sum";
     const auto reduction = reduction_named(named);
     if (!reduction)
       throw Rejected{where, fmt::format("'{}' is no reduction; there are {}", named.str(), all_reductions("@", "and"))};

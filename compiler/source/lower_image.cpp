@@ -126,6 +126,9 @@ void Lowering::check_images() {
     reject(test,
            "with every_image() this holds for all images of a particle; write self_pair, which holds for the "
            "pair of a particle with itself");
+  for (const Field& field : pipeline_.fields)
+    if (field.role == Role::Output && field.of_pair)
+      reject(image, "a text with every_image() has no output(pair): listed pairs do not say which image acts");
   for (NodeId id = 0; id < graph.size(); ++id) {
     if (!needed[std::size_t(id)]) continue;
     if (graph[id].op == Op::Image) return reject(id, "a text with every_image() has no nearest_image()");

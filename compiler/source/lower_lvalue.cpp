@@ -25,8 +25,7 @@ Value Lowering::read_built_in(const clang::VarDecl* variable, clang::SourceLocat
   const llvm::StringRef name = variable->getName();
   if (finishing_ && name == "j_index") throw Rejected{where, "finish() runs after the sum: there is no j_index"};
   if (finishing_ && name == "self_pair") throw Rejected{where, "finish() runs after the sum: there is no pair"};
-  if (name == "self_pair")
-    return {{Type::Bool, 0, 1}, {graph_->leaf(Op::SelfPair, 0, Type::Bool, location(where))}};
+  if (name == "self_pair") return {{Type::Bool, 0, 1}, {graph_->leaf(Op::SelfPair, 0, Type::Bool, location(where))}};
   if (name == "i_index" || name == "j_index")
     return {{Type::Index, 0, 1},
             {graph_->leaf(name == "i_index" ? Op::IIndex : Op::JIndex, 0, Type::Index, location(where))}};

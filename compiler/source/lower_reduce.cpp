@@ -50,6 +50,13 @@ bool Lowering::reduce(const clang::Expr* expression) {
     if (sign == "-=")
       for (NodeId& part : term.parts) part = unary(Op::Neg, part, where);
     contribute(lvalue, term, Reduction::Sum, where);
+  } else if (sign == "=" && field->of_pair) {
+    for (int c = lvalue.first; c < lvalue.first + lvalue.shape.components(); ++c)
+      if (const auto at = std::size_t(field->first + c); at < contributed_.size() && !contributed_[at].empty())
+        throw Rejected{where, fmt::format("output(pair) '{}' is assigned once; compute its value in a variable, and "
+                                          "assign that",
+                                          field->name)};
+    contribute(lvalue, evaluate(right), Reduction::Sum, where);
   } else if (sign != "=" || !reduce_by_call(lvalue, right, where)) {
     throw Rejected{where, how_to_change(*field)};
   }
@@ -61,6 +68,7 @@ std::string Lowering::how_to_change(const Field& output) const {
     return "OUTPUT is a sum: it is changed by 'OUTPUT[k] += ...' or 'OUTPUT[k] -= ...' only";
   if (output.reduction == Reduction::At)
     return fmt::format("output(at) '{0}' is changed by '{0} = at(near, ...)' only", output.name);
+  if (output.of_pair) return fmt::format("output(pair) '{0}' is changed by '{0} = ...' only", output.name);
   const std::string declared = fmt::format("output({}) '{}'", reduction_text(output), output.name);
   if (output.reduction == Reduction::Sum)
     return fmt::format("{0} is changed by '{1} += ...' or '{1} -= ...' only", declared, output.name);

@@ -97,9 +97,9 @@ constexpr std::array kTypes =
 constexpr std::array kRoleNames =
     std::to_array<std::string_view>({"input_i", "input_j", "input_pair", "param", "output"});
 constexpr std::array kReductionNames = std::to_array<std::string_view>(
-    {"sum", "min", "max", "argmin", "argmax", "logsumexp", "softmax", "product", "count", "at", "total"});
+    {"sum", "min", "max", "argmin", "argmax", "logsumexp", "softmax", "product", "count", "at", "total", "pair"});
 // Reductions that are reserved only after `output`; elsewhere the user may use them as names.
-constexpr std::array kOnlyReductions = std::to_array<std::string_view>({"product", "count", "total"});
+constexpr std::array kOnlyReductions = std::to_array<std::string_view>({"product", "count", "total", "pair"});
 constexpr std::array kKeywords = std::to_array<std::string_view>(
     {"if", "else", "for", "return", "const", "constexpr", "auto", "void", "inline", "true", "false", "static_cast",
      "and", "or", "not", "INPUT_I", "INPUT_J", "OUTPUT", "finish"});
@@ -131,7 +131,8 @@ constexpr std::array kForms = std::to_array<Form>({
     {"image_index", "@(k), of 0, 1 or 2"},
     {"table spline",
      "@(t, s), of a param t that is an array, or a row of one, and a position s in it, counted in elements"},
-    {"spline_coefficient", "@(t, k, p), of a param t that spline() reads, the number k of an element and a power p from 0 to 3"},
+    {"spline_coefficient",
+     "@(t, k, p), of a param t that spline() reads, the number k of an element and a power p from 0 to 3"},
     {"philox random", "@(a, b, c), of three whole numbers"},
     {"grad", "@(u, x), of one number u and an input, a param or a variable x"},
     {"ddt", "@(e, x, rate, ...), of an expression e, variables x and their rates of change"},
@@ -147,8 +148,7 @@ constexpr std::array kForms = std::to_array<Form>({
     {"skip_if", "@(condition)"},
 });
 constexpr std::array kConstants =
-    std::to_array<std::string_view>({"pi", "two_pi", "sqrt_pi", "euler", "i_index", "j_index",
-                                                                "self_pair"});
+    std::to_array<std::string_view>({"pi", "two_pi", "sqrt_pi", "euler", "i_index", "j_index", "self_pair"});
 
 // Names in other languages for words of this one, which are too different in spelling for did_you_mean().
 constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
@@ -244,47 +244,47 @@ constexpr std::string_view kNorm =
 }  // namespace
 
 std::span<const LaterFunction> later_functions() {
-  static constexpr auto kLater =
-      std::to_array<LaterFunction>({{"expm1"},
-                                    {"log1p"},
-                                    {"log10"},
-                                    {"asinh"},
-                                    {"acosh"},
-                                    {"atanh"},
-                                    {"lgamma"},
-                                    {"tgamma"},
-                                    {"sign"},
-                                    {"bessel_j0"},
-                                    {"bessel_j1"},
-                                    {"bessel_k0"},
-                                    {"bessel_k1"},
-                                    {"bessel_i0"},
-                                    {"bessel_i1"},
-                                    {"hypot", "template <__number A, __number B> __floating<A, B> @(A, B);"},
-                                    {"fmod", "template <__number A, __number B> __floating<A, B> @(A, B);"},
-                                    {"table", "template <class T, long long n, __number A> T @(const T (&)[n], A);"},
-                                    {"spline", "template <class T, long long n, __number A> T @(const T (&)[n], A);"},
-                                    {"philox", "template <__number A, __number B, __number C> index @(A, B, C);"},
-                                    {"random", "template <__number A, __number B, __number C> real @(A, B, C);"},
-                                    {"any", "bool @(bvec2); bool @(bvec3); bool @(bvec4);"},
-                                    {"all", "bool @(bvec2); bool @(bvec3); bool @(bvec4);"},
-                                    {"transpose", "mat2 @(mat2); mat3 @(mat3); mat4 @(mat4);"},
-                                    {"outer", "mat2 @(vec2, vec2); mat3 @(vec3, vec3); mat4 @(vec4, vec4);"},
-                                    {"trace", "real @(mat2); real @(mat3); real @(mat4);"},
-                                    {"determinant", "real @(mat2); real @(mat3);"},
-                                    {"imag", "real @(complex);"},
-                                    {"conj", "complex @(complex);"},
-                                    {"arg", "real @(complex);"},
-                                    {"norm", kNorm},
-                                    {"logsumexp", kLogSumExp},
-                                    {"softmax", kSoftmax},
-                                    {"at", kAt},
-                                    {"spline_coefficient", "template <class T, long long n, __number K> T @(const T (&)[n], K, int);"},
-                                    {"every_image", kEveryImage},
-                                    {"image_index", "int @(int);"},
-                                    {"self_pair", "extern const bool @;"},
-                                    {"grad", kGrad},
-                                    {"ddt", kDdt}});
+  static constexpr auto kLater = std::to_array<LaterFunction>(
+      {{"expm1"},
+       {"log1p"},
+       {"log10"},
+       {"asinh"},
+       {"acosh"},
+       {"atanh"},
+       {"lgamma"},
+       {"tgamma"},
+       {"sign"},
+       {"bessel_j0"},
+       {"bessel_j1"},
+       {"bessel_k0"},
+       {"bessel_k1"},
+       {"bessel_i0"},
+       {"bessel_i1"},
+       {"hypot", "template <__number A, __number B> __floating<A, B> @(A, B);"},
+       {"fmod", "template <__number A, __number B> __floating<A, B> @(A, B);"},
+       {"table", "template <class T, long long n, __number A> T @(const T (&)[n], A);"},
+       {"spline", "template <class T, long long n, __number A> T @(const T (&)[n], A);"},
+       {"philox", "template <__number A, __number B, __number C> index @(A, B, C);"},
+       {"random", "template <__number A, __number B, __number C> real @(A, B, C);"},
+       {"any", "bool @(bvec2); bool @(bvec3); bool @(bvec4);"},
+       {"all", "bool @(bvec2); bool @(bvec3); bool @(bvec4);"},
+       {"transpose", "mat2 @(mat2); mat3 @(mat3); mat4 @(mat4);"},
+       {"outer", "mat2 @(vec2, vec2); mat3 @(vec3, vec3); mat4 @(vec4, vec4);"},
+       {"trace", "real @(mat2); real @(mat3); real @(mat4);"},
+       {"determinant", "real @(mat2); real @(mat3);"},
+       {"imag", "real @(complex);"},
+       {"conj", "complex @(complex);"},
+       {"arg", "real @(complex);"},
+       {"norm", kNorm},
+       {"logsumexp", kLogSumExp},
+       {"softmax", kSoftmax},
+       {"at", kAt},
+       {"spline_coefficient", "template <class T, long long n, __number K> T @(const T (&)[n], K, int);"},
+       {"every_image", kEveryImage},
+       {"image_index", "int @(int);"},
+       {"self_pair", "extern const bool @;"},
+       {"grad", kGrad},
+       {"ddt", kDdt}});
   return kLater;
 }
 

@@ -197,7 +197,8 @@ static int field_of(const std::vector<nbcc::FieldLayout>& fields, int k, nbcc_fi
             nbcc_reduction(layout.bins > 0 ? nbcc::Reduction::Sum : layout.reduction),
             int(layout.defaults.size()),
             layout.defaults.data(),
-            layout.total ? 1 : 0};
+            layout.total ? 1 : 0,
+            layout.of_pair ? 1 : 0};
   return 0;
 }
 

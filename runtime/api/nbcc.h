@@ -156,7 +156,7 @@ typedef struct nbcc_field {
   nbcc_reduction reduction; /* outputs only */
   int default_count;        /* params: length of `defaults`, 0 or `components` */
   const double* defaults;
-  int total; /* 1: an output(total), one row for the run instead of one for each i */
+  int total, of_pair; /* 1: an output(total), one row for the run; an output(pair), one for each listed pair */
 } nbcc_field;
 
 NBCC_API int nbcc_pipeline_field_count(const nbcc_pipeline* pipeline);

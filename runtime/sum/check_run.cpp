@@ -72,7 +72,7 @@ void SumState::check_choice(const RunChoice& choice, std::int64_t ni) const {
 // Checks a run over a part of the j. Lists and exclusions index the j arrays of the part.
 void SumState::check_part(const RunChoice& choice, std::optional<std::int64_t> begun, std::int64_t i_count) const {
   if (choice.part == JPart::Whole) return;
-  if (summation_->sums_over_copies())
+  if (kernel_->source.copies)
     throw UsageError(
         fmt::format("part: pipeline '{}' has every_image(), which needs all j at once", kernel_->source.pipeline));
   if (choice.part == JPart::First) return;
@@ -85,7 +85,7 @@ void SumState::check_part(const RunChoice& choice, std::optional<std::int64_t> b
 
 void SumState::check_neighbours(std::string_view what) const {
   const KernelSource& kernel = kernel_->source;
-  if (kernel.search.axes > 0 || summation_->sums_over_copies()) return;
+  if (kernel.search.axes > 0 || kernel.copies) return;
   if (kernel.nearest)
     throw UsageError(fmt::format("{}: pipeline '{}' has no reach, but looks for the nearest", what, kernel.pipeline));
   if (!kernel.neighbours.empty())
@@ -97,17 +97,19 @@ void SumState::check_neighbours(std::string_view what) const {
 
 void SumState::check_lists(std::string_view what) const {
   if (kernel_->source.sums_listed_pairs_only())
-    throw UsageError(fmt::format("{}: pipeline '{}' has inputs of pairs (input_pair): it sums over listed pairs only",
-                                 what, kernel_->source.pipeline));
+    throw UsageError(
+        fmt::format("{}: pipeline '{}' has inputs or results of pairs (input_pair, output(pair)): it sums over listed "
+                    "pairs only",
+                    what, kernel_->source.pipeline));
 }
 
 void SumState::check_listed(const RunChoice& choice, std::int64_t ni, std::int64_t nj) const {
   if (kernel_->source.sums_listed_pairs_only() && !listed_pairs_)
-    throw UsageError(
-        fmt::format("pipeline '{}' has inputs of pairs (input_pair): it sums over listed pairs, and a "
-                    "program has to list them first",
-                    kernel_->source.pipeline));
-  if ((lists_ || listed_pairs_) && summation_->sums_over_copies())
+    throw UsageError(fmt::format(
+        "pipeline '{}' has inputs or results of pairs (input_pair, output(pair)): it sums over listed pairs, and "
+        "a program has to list them first",
+        kernel_->source.pipeline));
+  if ((lists_ || listed_pairs_) && kernel_->source.copies)
     throw UsageError(fmt::format("{}: they do not say which images act in pipeline '{}', which has every_image()",
                                  lists_ ? lists_->what : "listed pairs", kernel_->source.pipeline));
   if (lists_) {
@@ -124,9 +126,9 @@ void SumState::check_listed(const RunChoice& choice, std::int64_t ni, std::int64
     throw UsageError("exclusions: cannot be combined with listed pairs; do not list the excluded pairs");
   if (exclusions_) exclusion_rows_->check_counts(ni, nj);
   constexpr Role of_pairs[] = {Role::InputPair};
-  const std::optional<std::int64_t> pairs = shared_count(of_pairs, "inputs of pairs", "pair");
+  const std::optional<std::int64_t> pairs = shared_count(of_pairs, "inputs and results of pairs", "pair");
   if (pairs && *pairs != std::int64_t(listed_pairs_->j.size()))
-    throw UsageError(fmt::format("the inputs of pairs of pipeline '{}' are {}, but {} are listed",
+    throw UsageError(fmt::format("the inputs and results of pairs of pipeline '{}' are {}, but {} are listed",
                                  kernel_->source.pipeline, *pairs, listed_pairs_->j.size()));
 }
 

@@ -42,8 +42,8 @@ struct Summation {
   // True for a kernel of nearest neighbours (passes/nearest.h) if a search lowers the bounds that are bound, which are
   // doubles in host memory, by itself: infinite ones will do.
   virtual bool finds_bounds() const { return false; }
-  // True if a run consists of a run of another sum, which also reduces totals and fills histograms (every_image.h).
-  virtual bool sums_over_copies() const { return false; }
+  // True if a run consists of runs of another sum, which also reduces totals and fills histograms (forwarding.h).
+  virtual bool forwards() const { return false; }
   // Sets the launch configuration of later runs; numbers that are 0 are chosen automatically. GPUs only.
   virtual void set_launch(const LaunchConfig&) {}
   // The steps of sums with a far field in the device's memory; null: they are done on the host. Throws UsageError if

@@ -1,10 +1,9 @@
-// Entry point: for_callers(). image_copies.h decides which copies there are.
+// Entry point: with_images(). image_copies.h decides which copies there are.
 #include "runtime/sum/every_image.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,8 +13,9 @@
 #include "fmt/format.h"
 #include "runtime/error.h"
 #include "runtime/sum/formula.h"
+#include "runtime/sum/forwarding.h"
+#include "runtime/sum/host_arrays.h"
 #include "runtime/sum/image_copies.h"
-#include "runtime/sum/sum.h"
 
 namespace nbcc {
 namespace {
@@ -61,22 +61,6 @@ class InputColumns {
     for (std::size_t k = 0; k < columns_.size(); ++k) pointers_[k] = columns_[k].data();
   }
 
- public:
-  // The array itself, or a copy in `held` if it is in device memory.
-  static ArrayView on_host(const ArrayView& view, int components, std::vector<std::byte>& held,
-                           const Summation& device) {
-    if (!view.data || view.count == 0 || device.can_read(static_cast<const std::int64_t*>(view.data))) return view;
-    const std::int64_t rows = (view.count - 1) * view.stride, across = (components - 1) * view.component_stride;
-    const std::int64_t lowest = std::min<std::int64_t>(rows, 0) + std::min<std::int64_t>(across, 0);
-    const std::int64_t highest = std::max<std::int64_t>(rows, 0) + std::max<std::int64_t>(across, 0);
-    held.resize(std::size_t(highest - lowest + size_of(view.element)));
-    device.fetch(held.data(), static_cast<const std::byte*>(view.data) + lowest, held.size());
-    ArrayView copy = view;
-    copy.data = held.data() - lowest;
-    return copy;
-  }
-
- private:
   const KernelSource& callers_;
   Role role_;
   const SumRequest& request_;
@@ -85,21 +69,13 @@ class InputColumns {
   std::vector<const double*> pointers_;
 };
 
-class CopiesSummation final : public Summation {
+class CopiesSummation final : public ForwardingSummation {
  public:
   // `callers` must outlive this object.
   CopiesSummation(std::shared_ptr<const Kernel> kernel, const KernelSource& callers)
-      : sum_(std::move(kernel)), callers_(callers), layout_(*callers.copies), row_{row()} {}
+      : ForwardingSummation(std::move(kernel)), callers_(callers), layout_(*callers.copies), row_{row()} {}
 
   std::span<const PairMethod> methods() const override { return row_; }
-  bool sums_over_copies() const override { return true; }
-  void fetch(void* to, const void* from, std::size_t bytes) const override { sum_.summation().fetch(to, from, bytes); }
-  void put(void* to, const void* from, std::size_t bytes) const override { sum_.summation().put(to, from, bytes); }
-  bool can_read(const std::int64_t* list) const override { return sum_.summation().can_read(list); }
-  void wait(Progress* progress) override { sum_.wait(progress); }
-  SumStatistics statistics() const override { return sum_.statistics(); }
-  void set_launch(const LaunchConfig& overrides) override { sum_.set_launch(overrides); }
-  LaunchConfig launch_for(std::int64_t ni, std::int64_t nj) override { return sum_.launch_for(ni, nj); }
 
   FoundPairs find_pairs(const SumRequest& request) override {
     prepare(request);
@@ -134,15 +110,7 @@ class CopiesSummation final : public Summation {
 
   void run(const SumRequest& request) {
     prepare(request);
-    RunChoice choice;
-    choice.i_begin = request.i_begin;
-    choice.i_count = request.i_count;
-    choice.i_list = request.i_list;
-    choice.accumulate = request.accumulate;
-    choice.clamp = !request.check_indices;
-    choice.stream = request.stream;
-    choice.progress = request.progress;
-    sum_.run(choice);
+    sum_.run(choice_of(request));
     // The next run changes the arrays of copies.
     sum_.wait(request.progress);
   }
@@ -318,21 +286,12 @@ class CopiesSummation final : public Summation {
 
   // The field of each copy. A field that no pair reads is not gathered.
   ArrayView gathered(const FieldLayout& field, const ArrayView& view, std::vector<std::byte>& memory) const {
-    const auto copies = std::int64_t(copies_.of.size());
     const bool is_read = std::ranges::any_of(sum_.kernel().source.j_columns, [&](const Column& column) {
       return column.component >= field.first && column.component < field.first + field.components();
     });
-    const std::int64_t size = size_of(view.element), across = field.components();
-    if (!is_read || copies == 0) return {view.data, view.element, copies, 0, size};
-    std::vector<std::byte> held;
-    const ArrayView from = InputColumns::on_host(view, field.components(), held, sum_.summation());
-    memory.resize(std::size_t(copies * across * size));
-    std::byte* to = memory.data();
-    for (const std::int64_t particle : copies_.of)
-      for (std::int64_t c = 0; c < across; ++c, to += size)
-        std::memcpy(to, static_cast<const std::byte*>(from.data) + particle * view.stride + c * view.component_stride,
-                    std::size_t(size));
-    return {memory.data(), view.element, copies, across * size, size};
+    if (!is_read || copies_.of.empty())
+      return {view.data, view.element, std::int64_t(copies_.of.size()), 0, size_of(view.element)};
+    return nbcc::gathered(view, field.components(), copies_.of, memory, sum_.summation());
   }
 
   // An excluded pair is excluded with all its images, or with the one that the caller names.
@@ -358,7 +317,6 @@ class CopiesSummation final : public Summation {
     sum_.set_exclusions(request.ni, first.data(), std::int64_t(j.size()), j.data());
   }
 
-  SumState sum_;
   const KernelSource& callers_;
   const CopiesLayout& layout_;
   std::array<PairMethod, 1> row_;
@@ -392,7 +350,7 @@ class CopiesKernel final : public Kernel {
 
 }  // namespace
 
-std::shared_ptr<const Kernel> for_callers(std::shared_ptr<const Kernel> kernel) {
+std::shared_ptr<const Kernel> with_images(std::shared_ptr<const Kernel> kernel) {
   if (!kernel || !kernel->source.copies) return kernel;
   return std::make_shared<CopiesKernel>(std::move(kernel));
 }

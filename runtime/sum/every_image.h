@@ -11,6 +11,6 @@ namespace nbcc {
 
 // The kernel as callers see it: with their fields, and sums that make the copies. A kernel without copies is returned
 // unchanged.
-std::shared_ptr<const Kernel> for_callers(std::shared_ptr<const Kernel> kernel);
+std::shared_ptr<const Kernel> with_images(std::shared_ptr<const Kernel> kernel);
 
 }  // namespace nbcc

@@ -71,8 +71,7 @@ SumState::SumState(std::shared_ptr<const Kernel> kernel)
   nearest_ = std::make_unique<NearestSum>(*kernel_, *summation_);
   batch_sums_ = std::make_unique<BatchSums>(*kernel_, *summation_);
   if (!kernel_->source.histograms.empty()) histograms_ = std::make_unique<HistogramWords>(kernel_->source);
-  if (histograms_ ||
-      (!summation_->sums_over_copies() && std::ranges::any_of(kernel_->source.fields, &FieldLayout::total)))
+  if (histograms_ || (!summation_->forwards() && std::ranges::any_of(kernel_->source.fields, &FieldLayout::total)))
     totals_ = std::make_unique<Totals>(kernel_->source, *summation_);
   symmetric_ = std::make_unique<SymmetricSum>(*kernel_, *summation_);
   methods_ = {nearest_->method(), batch_sums_->method(), symmetric_->method()};
@@ -229,7 +228,8 @@ std::optional<std::int64_t> SumState::shared_count(std::span<const Role> roles, 
                                                    std::string_view one) const {
   std::optional<std::size_t> first;
   for (std::size_t f = 0; f < views_.size(); ++f) {
-    if (given_[f] == Given::Ignored || std::ranges::find(roles, fields()[f].role) == roles.end()) continue;
+    const Role role = fields()[f].of_pair ? Role::InputPair : fields()[f].role;
+    if (given_[f] == Given::Ignored || std::ranges::find(roles, role) == roles.end()) continue;
     if (given_[f] == Given::No) throw UsageError(fmt::format("{} is not bound to an array", quoted(f)));
     if (fields()[f].total) continue;
     if (!first) first = f;
@@ -360,7 +360,7 @@ void SumState::set_exclusions(std::int64_t ni, const std::int64_t* first, std::i
     return;
   }
   check_lists("exclusions");
-  if (images && !summation_->sums_over_copies())
+  if (images && !kernel_->source.copies)
     throw UsageError(fmt::format("exclusions: pipeline '{}' has no every_image()", kernel_->source.pipeline));
   PairRows rows = read_rows("exclusions", ni, first, count, j, fetch<std::int64_t>());
   if (images) rows.images = fetch<std::int64_t>()(images, 3 * count);
@@ -443,7 +443,7 @@ void SumState::run(const RunChoice& choice) {
   const std::optional<std::int64_t> i_in_next_part = ends(choice.part) ? std::nullopt : std::optional(request.i_count);
   warn_of(request);
   if (histograms_ && begins(choice.part)) histograms_->clear();
-  if (request.i_count == 0 && !summation_->sums_over_copies()) {
+  if (request.i_count == 0 && !summation_->forwards()) {
     store_totals(request);
     return void(i_in_parts_ = i_in_next_part);
   }

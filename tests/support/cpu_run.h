@@ -9,7 +9,7 @@
 #include "compiler/options.h"
 #include "jit/build_kernel.h"
 #include "runtime/cpu/cpu_device.h"
-#include "runtime/sum/every_image.h"
+#include "runtime/sum/for_callers.h"
 #include "tests/support/cpu_toolchain.h"
 #include "tests/support/kernel_run.h"
 

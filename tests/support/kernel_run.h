@@ -52,7 +52,7 @@ inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const Ora
       sum.set_param(field.name, {input.params.data() + first, components});
       continue;
     }
-    const bool of_j = field.role == Role::InputJ, of_pair = field.role == Role::InputPair;
+    const bool of_j = field.role == Role::InputJ, of_pair = field.role == Role::InputPair || field.of_pair;
     const std::int64_t n = field.total ? 1 : of_pair ? std::int64_t(input.pairs->j.size()) : of_j ? input.nj : input.ni;
     if (const std::string same = partner(field); !same.empty()) {
       sum.bind(field.name, sum.bound(same));
@@ -117,6 +117,11 @@ inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const Ora
       continue;
     }
     for (std::int64_t c = 0; c < array.field.components(); ++c) {
+      if (array.field.of_pair) {
+        const auto pairs = std::int64_t(input.pairs->j.size());
+        columns.emplace_back(array.here.data() + c * pairs, array.here.data() + (c + 1) * pairs);
+        continue;
+      }
       if (array.field.total) {
         columns.push_back({array.here[std::size_t(c)]});
         continue;

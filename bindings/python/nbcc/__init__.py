@@ -29,6 +29,7 @@ from ._errors import (
     decode,
 )
 from ._adjoint_text import AdjointField
+from ._carry import carry_pairs
 from ._fields import DeviceChoice, Field
 from ._handles import open_device
 from ._lists import Lists, Rows
@@ -51,6 +52,7 @@ __all__ = [
     "PipelineWarning",
     "Rows",
     "UsageError",
+    "carry_pairs",
     "check",
     "compile",
     "info",

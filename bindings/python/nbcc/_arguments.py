@@ -285,6 +285,8 @@ class Arguments:
 
     def _wrong_count(self, field: Field, found: int, expected: int, views: List[Tuple[int, Field, View]]) -> Exception:
         """views: the inputs that were counted before."""
+        if field.of_pair:
+            return self._wrong(ValueError, field, f"expected {expected} pairs, as listed_pairs has, got {found}")
         side = "j" if field.role == INPUT_J else "i"
         roles = (INPUT_J,) if side == "j" else (INPUT_I, OUTPUT)
         others = [other.name for _, other, _ in views if other.role in roles and other is not field]

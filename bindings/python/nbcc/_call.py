@@ -78,30 +78,31 @@ class Caller(Arguments):
     def _results(
         self,
         inputs: Inputs,
-        ni: int,
         wanted: List[Tuple[int, Field]],
         given: Dict[int, Any],
         double: bool,
         zeros: bool,  # initialize new arrays to 0, because the run will not write all rows
+        listing: Optional[Listing],
     ) -> List[Tuple[int, Result, View]]:
         results: List[Tuple[int, Result, View]] = []
         real = DOUBLE if double else real_element(inputs.views)
         for k, field in wanted:
+            rows = field.rows(inputs.ni or 0, listing.pairs if listing else 0)
             if k in given:
                 view, found = self._seen(field, given[k], inputs.order)
-                if view[2] != ni and not field.total:
-                    raise self._wrong_count(field, view[2], ni, inputs.views)
+                if view[2] != rows and not field.total:
+                    raise self._wrong_count(field, view[2], rows, inputs.views)
                 self._check_device(field, view, inputs.device)
                 if found is not None:
                     inputs.kept.append(found)
                 results.append((k, Result(given[k], is_new=False), view))
                 continue
-            shape = (field.shape or (1,)) if field.total else (ni, *field.shape)
+            shape = (field.shape or (1,)) if field.total else (rows, *field.shape)
             element = INT64 if field.integral else real
-            if inputs.like is None and ni > 0 and not field.total and ndarray.__module__ == "numpy":
+            if inputs.like is None and rows > 0 and not field.total and ndarray.__module__ == "numpy":
                 value = new_numpy(shape, element, zeros, field.is_complex)
                 size = ELEMENT_SIZES[element]
-                view = (plain_numpy(value)[0], element, ni, size * field.components, size, CPU)
+                view = (plain_numpy(value)[0], element, rows, size * field.components, size, CPU)
                 results.append((k, Result(value), view))
                 continue
             try:
@@ -239,7 +240,7 @@ class Caller(Arguments):
             inputs = self._counted(inputs, wanted, given)
         if options.precision is None:
             options = options._replace(precision=self._precision_of(inputs.views))
-        results = self._results(inputs, inputs.ni or 0, wanted, given, options.precision == "double", i is not None)
+        results = self._results(inputs, wanted, given, options.precision == "double", i is not None, listing)
         run = self._run_options(inputs, accumulate, clamp, i)
         params, by_group = self._params(values, None if listing is None else listing.groups)
         if listing is not None:
@@ -388,7 +389,7 @@ class Caller(Arguments):
         if inputs.nj is None:
             raise TypeError(f"{self._family.name}() has no input_j: nj= must give the number of j-particles")
         for k, field in wanted:
-            if k in given and not field.total:
+            if k in given and not field.total and not field.of_pair:
                 return inputs._replace(ni=self._seen(field, given[k], inputs.order)[0][2])
         raise TypeError(f"{self._family.name}() has no input_i: ni= or out= must give the number of i-particles")
 

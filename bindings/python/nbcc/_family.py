@@ -83,7 +83,7 @@ class Family:
         self.like = ranked[0][0] if ranked else -1
         # A side has no input, so its number of particles does not follow from the inputs.
         self.counts_are_given = not {INPUT_I, INPUT_J} <= {field.role for _, field in self.inputs}
-        self.of_pairs = [field for _, field in self.inputs if field.role == INPUT_PAIR]
+        self.of_pairs = [field for field in self.fields if field.role == INPUT_PAIR or field.of_pair]
         self.arguments = {field.name: k for k, field in enumerate(self.fields) if field.role != OUTPUT}
         self.result = self.result_type(tuple(field.name for _, field in self.outputs))
 

@@ -114,7 +114,7 @@ class Field(NamedTuple):
     complex number. components: real numbers per particle.
     integral: True for int, index, bool, and outputs that are indices. reduction: outputs only. default: params only,
     one number for each component; None if there is no default. total: True for an output(total), which has one value
-    for the run, of that shape.
+    for the run, of that shape. of_pair: True for an output(pair), which has one value for each listed pair.
     """
 
     name: str
@@ -127,6 +127,11 @@ class Field(NamedTuple):
     default: Optional[Tuple[float, ...]]
     comment: str
     total: bool = False
+    of_pair: bool = False
+
+    def rows(self, ni: int, pairs: int) -> int:
+        """The number of rows of an output."""
+        return 1 if self.total else pairs if self.of_pair else ni
 
     @property
     def is_complex(self) -> bool:

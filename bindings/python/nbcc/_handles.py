@@ -127,6 +127,7 @@ def _fields_of(pipeline: ctypes.c_void_p) -> Tuple[Field, ...]:
                 default=tuple(one.defaults[: one.default_count]) if one.default_count else None,
                 comment=decode(one.comment),
                 total=bool(one.total),
+                of_pair=bool(one.of_pair),
             )
         )
     return tuple(fields)

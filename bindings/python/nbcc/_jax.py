@@ -15,6 +15,7 @@ from ._described_call import Held, is_constant
 from ._jax_call import custom_call
 from ._call import OPTIONS
 from ._fields import INPUT_I, PARAM
+from ._lists import listed_count
 from ._xla import ffi
 
 
@@ -162,7 +163,8 @@ def _shapes(plan: Call, values: Mapping[str, Any]) -> List[jax.ShapeDtypeStruct]
         jax.dtypes.canonicalize_dtype,
         (numpy.float64, numpy.complex128, numpy.int64) if double else (numpy.float32, numpy.complex64, numpy.int64),
     )
-    shapes = [field.shape if field.total else (ni, *field.shape) for field in plan.outputs]
+    pairs = listed_count(plan.options)
+    shapes = [field.shape if field.total else (field.rows(ni, pairs), *field.shape) for field in plan.outputs]
     make: Any = jax.ShapeDtypeStruct  # has no types
     return [
         make(shape, whole if field.integral else paired if field.is_complex else real)

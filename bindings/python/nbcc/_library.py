@@ -42,6 +42,7 @@ class FieldStruct(ctypes.Structure):
         ("default_count", c_int),
         ("defaults", POINTER(c_double)),
         ("total", c_int),
+        ("of_pair", c_int),
     ]
 
 

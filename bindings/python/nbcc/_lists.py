@@ -188,6 +188,11 @@ class Listing(NamedTuple):
     exclusions_by: Optional[_Fixed] = None
 
     @property
+    def pairs(self) -> int:
+        """The number of listed pairs."""
+        return self.listed.j.shape[0] if isinstance(self.listed, PairRows) else 0
+
+    @property
     def groups(self) -> Optional[int]:
         """The number of groups or batches, for which params may have values; None without lists and batches."""
         return None if self.listed is None or isinstance(self.listed, PairRows) else self.listed.groups
@@ -260,6 +265,12 @@ def listing_of(who: str, lists: Any, batches: Any, listed_pairs: Any, exclusions
         by = listed_pairs if isinstance(listed_pairs, Rows) else None
     excluded = None if exclusions is None else _rows_of(f"{who}(): exclusions", exclusions)
     return Listing(listed, excluded, by, exclusions if isinstance(exclusions, Rows) else None)
+
+
+def listed_count(options: Mapping[str, Any]) -> int:
+    """The number of pairs that the keywords of a call list."""
+    rows = options.get("listed_pairs")
+    return 0 if rows is None else int(_rows_of("listed_pairs", rows).j.shape[0])
 
 
 # ---- reading the caller's arguments ------------------------------------------------------------------------

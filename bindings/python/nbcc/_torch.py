@@ -17,6 +17,7 @@ from ._described_call import OF_INDICES, DescribedCall, Held, is_constant
 from ._errors import PipelineWarning
 from ._fields import INPUT_I, INPUT_J, INPUT_PAIR, PARAM
 from ._handles import level_of_caller
+from ._lists import listed_count
 from ._opened import register
 
 _HALVES = (torch.float16, torch.bfloat16)
@@ -207,7 +208,7 @@ def _fake(call: str, tensors: List[torch.Tensor]) -> List[torch.Tensor]:
     paired = torch.complex64 if real == torch.float32 else torch.complex128
     made: List[torch.Tensor] = []
     for field in plan.outputs:
-        shape = field.shape if field.total else (ni, *field.shape)
+        shape = field.shape if field.total else (field.rows(ni, listed_count(plan.options)), *field.shape)
         dtype = torch.int64 if field.integral else paired if field.is_complex else real
         made.append(torch.empty(shape, dtype=dtype, device=device))
     return made

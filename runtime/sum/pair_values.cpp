@@ -1,0 +1,189 @@
+// Entry point: with_pair_values().
+#include "runtime/sum/pair_values.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/copied_inputs.h"
+#include "fmt/format.h"
+#include "runtime/error.h"
+#include "runtime/sum/forwarding.h"
+#include "runtime/sum/host_arrays.h"
+
+namespace nbcc {
+namespace {
+
+KernelSource source_for_callers(const KernelSource& source) {
+  KernelSource seen = source;
+  seen.fields = source.pair_values->fields;
+  seen.search = {};
+  seen.histograms.clear();
+  return seen;
+}
+
+class PairValuesSummation final : public ForwardingSummation {
+ public:
+  // `callers` must outlive this object. `values`: the kernel of the results; `kernel` itself if there are no sums.
+  PairValuesSummation(const std::shared_ptr<const Kernel>& kernel, std::shared_ptr<const Kernel> values,
+                      const KernelSource& callers)
+      : ForwardingSummation(kernel), callers_(callers), values_(std::move(values)), row_{row()} {}
+
+  std::span<const PairMethod> methods() const override { return row_; }
+
+ private:
+  bool has_sums() const { return callers_.pair_values->values != nullptr; }
+
+  PairMethod row() {
+    PairMethod row;
+    row.name = "listed pairs";
+    row.estimate = [](const SumRequest& request) {
+      return Estimate{.cost = request.listed_pairs ? double(request.listed_pairs->j.size()) : 0};
+    };
+    row.work = [](const SumRequest& request) {
+      return std::vector<DeviceWork>{{"host", 0, 64 * std::int64_t(request.listed_pairs->j.size())}};
+    };
+    row.enqueue = [this](const SumRequest& request) { run(request); };
+    row.statistics = [this] { return sum_.statistics(); };
+    return row;
+  }
+
+  // The inputs of pairs are gathered before the sums are stored, since outputs may alias inputs.
+  void run(const SumRequest& request) {
+    const PairRows& rows = *request.listed_pairs;
+    list(rows, request);
+    bind_values(request);
+    if (has_sums()) {
+      bind_sums(request, rows);
+      sum_.run(choice_of(request));
+      sum_.wait(request.progress);
+    }
+    RunChoice choice = choice_of(request);
+    choice.i_begin = 0;
+    choice.i_count = -1;
+    choice.i_list = nullptr;
+    if (request.i_count < request.ni) {
+      choose(rows, request);
+      choice.i_list = chosen_.data();
+      choice.i_count = std::int64_t(chosen_.size());
+    }
+    values_.run(choice);
+    values_.wait(request.progress);
+  }
+
+  // The particles of each pair.
+  void list(const PairRows& rows, const SumRequest& request) {
+    i_.clear();
+    for (std::int64_t i = 0; i < request.ni; ++i) i_.resize(i_.size() + rows.of(i).size(), i);
+    j_.assign(rows.j.begin(), rows.j.end());
+    for (const auto& [particles, offset, indices] :
+         {std::tuple{&i_, request.i_offset, &i_index_}, std::tuple{&j_, request.j_offset, &j_index_}}) {
+      *indices = *particles;
+      for (std::int64_t& index : *indices) index += offset;
+    }
+  }
+
+  // The pairs of the chosen i.
+  void choose(const PairRows& rows, const SumRequest& request) {
+    std::vector<std::int64_t> chosen_i;
+    for (std::int64_t k = 0; k < request.i_count; ++k)
+      chosen_i.push_back(request.i_list ? request.i_list[k] : request.i_begin + k);
+    chosen_.clear();
+    for (const std::int64_t i : chosen_i)
+      for (std::int64_t p = rows.first[std::size_t(i)]; p < rows.first[std::size_t(i) + 1]; ++p) chosen_.push_back(p);
+  }
+
+  void bind_values(const SumRequest& request) {
+    const auto pairs = std::int64_t(j_.size());
+    values_.set_counts(pairs, 1);
+    memory_.resize(callers_.fields.size());
+    for (std::size_t f = 0; f < callers_.fields.size(); ++f) {
+      const FieldLayout& field = callers_.fields[f];
+      const ArrayView& view = request.views[f];
+      const auto of = [&](const std::vector<std::int64_t>& rows) {
+        values_.bind(field.name, gathered(view, field.components(), rows, memory_[f], sum_.summation()));
+      };
+      if (field.role == Role::Param)
+        values_.set_param(field.name,
+                          request.params.subspan(std::size_t(field.first), std::size_t(field.components())));
+      else if (field.role == Role::InputI)
+        of(i_);
+      else if (field.role == Role::InputJ)
+        of(j_);
+      else if (field.role == Role::InputPair)
+        of(every_pair());
+      else if (field.of_pair)
+        view.data || pairs == 0 ? values_.bind(field.name, view) : values_.ignore(field.name);
+    }
+    for (const FieldLayout& field : values_.fields()) {
+      if (field.name == kIndexOfI) values_.bind(field.name, {i_index_.data(), Element::Int64, pairs, 8, 8});
+      if (field.name == kIndexOfJ) values_.bind(field.name, {j_index_.data(), Element::Int64, pairs, 8, 8});
+    }
+  }
+
+  const std::vector<std::int64_t>& every_pair() {
+    every_pair_.resize(j_.size());
+    for (std::size_t p = 0; p < every_pair_.size(); ++p) every_pair_[p] = std::int64_t(p);
+    return every_pair_;
+  }
+
+  void bind_sums(const SumRequest& request, const PairRows& rows) {
+    sum_.set_counts(request.ni, request.nj);
+    for (std::size_t f = 0; f < callers_.fields.size(); ++f) {
+      const FieldLayout& field = callers_.fields[f];
+      const ArrayView& view = request.views[f];
+      if (field.role == Role::Param)
+        sum_.set_param(field.name, request.params.subspan(std::size_t(field.first), std::size_t(field.components())));
+      else if (field.of_pair)
+        continue;
+      else if (field.role == Role::Output && !view.data)
+        sum_.ignore(field.name);
+      else
+        sum_.bind(field.name, view);
+    }
+    sum_.set_offsets(request.i_offset, request.j_offset);
+    if (listed_ == rows.number) return;
+    const std::vector<std::int64_t> j(rows.j.begin(), rows.j.end());
+    sum_.set_listed_pairs(request.ni, rows.first.data(), std::int64_t(j.size()), j.data());
+    listed_ = rows.number;
+  }
+
+  const KernelSource& callers_;
+  SumState values_;
+  std::array<PairMethod, 1> row_;
+  std::int64_t listed_ = -1;  // PairRows::number of the pairs that the sums have
+  std::vector<std::int64_t> i_, j_, i_index_, j_index_, every_pair_;  // by pair
+  std::vector<std::int64_t> chosen_;
+  std::vector<std::vector<std::byte>> memory_;  // by field
+};
+
+class PairValuesKernel final : public Kernel {
+ public:
+  explicit PairValuesKernel(std::shared_ptr<const Kernel> kernel)
+      : Kernel(source_for_callers(kernel->source)), kernel_(std::move(kernel)) {
+    values_ = source.pair_values->values ? kernel_->load(*source.pair_values->values) : kernel_;
+    if (!values_)
+      throw UsageError(
+          fmt::format("pipeline '{}' has results of pairs (output(pair)), which compiled libraries do not "
+                      "have",
+                      source.pipeline));
+  }
+  std::unique_ptr<Summation> start() const override {
+    return std::make_unique<PairValuesSummation>(kernel_, values_, source);
+  }
+  std::shared_ptr<const Kernel> load(const KernelSource& other) const override { return kernel_->load(other); }
+
+ private:
+  std::shared_ptr<const Kernel> kernel_, values_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Kernel> with_pair_values(std::shared_ptr<const Kernel> kernel) {
+  if (!kernel || !kernel->source.pair_values) return kernel;
+  return std::make_shared<PairValuesKernel>(std::move(kernel));
+}
+
+}  // namespace nbcc
