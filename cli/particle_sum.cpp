@@ -257,9 +257,10 @@ void ParticleSum::set_launch(const LaunchConfig& c) {
 const CudaKernel& ParticleSum::cuda_kernel() const {
   const Kernel& kernel = *state_->pipeline.get()->kernel;
   if (kernel.source.copies)
-    throw UsageError(fmt::format("pipeline '{}' has every_image(), which runs over copies of particles: tune measures "
-                                 "pipelines without",
-                                 kernel.source.pipeline));
+    throw UsageError(
+        fmt::format("pipeline '{}' has every_image(), which runs over copies of particles: tune measures "
+                    "pipelines without",
+                    kernel.source.pipeline));
   return dynamic_cast<const CudaKernel&>(kernel);
 }
 

@@ -6,10 +6,10 @@ namespace nbcc {
 
 inline constexpr const char* kPlaceOfI = "nbcc_place_i";  // [axes] positions of i, moved into one cell
 inline constexpr const char* kPlaceOfJ = "nbcc_place_j";  // [axes] positions of the copies of j
-inline constexpr const char* kCopiedJ = "nbcc_copied_j";  // the j_index of the particle of which j is a copy
+inline constexpr const char* kCopiedJ = "nbcc_copied_j";  // the j_index of the copied particle
 inline constexpr const char* kMovedI = "nbcc_moved_i";    // [3] by how many of each periodic vector i was moved
 inline constexpr const char* kMovedJ = "nbcc_moved_j";
-// Of pipelines over pairs (passes/pair_values.h, runtime/sum/pair_values.h): the indices of a pair's particles.
+// Pipelines over pairs (passes/pair_values.h, runtime/sum/pair_values.h) have the indices of a pair's particles.
 inline constexpr const char* kIndexOfI = "nbcc_index_i";
 inline constexpr const char* kIndexOfJ = "nbcc_index_j";
 inline constexpr const char* kCopyOf = "nbcc_copy_";  // before the name of an argmin: the copy that it found

@@ -5,7 +5,7 @@
 
 namespace nbcc {
 
-// `given`: the pipeline of which the copies' was made.
+// `given`: the caller's pipeline, from which `copies` was made.
 CopiesLayout copies_layout(const Pipeline& given, const CopiesPipeline& copies);
 
 }  // namespace nbcc

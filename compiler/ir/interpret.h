@@ -40,9 +40,9 @@ struct Acting {
 Acting acting_on(const OracleInput& input, std::int64_t i);
 
 struct OracleOutput {
-  // [output component][index in `which`], after finish(); of an output(pair) [component][listed pair]; of a total only [component][0], reduced over `which`; of a
-  // histogram [first component][element], or of a histogram of each i [first component][index in `which`][element]
-  // without gaps, and nothing in its other components.
+  // [output component][index in `which`], after finish(); of an output(pair) [component][listed pair]; of a total only
+  // [component][0], reduced over `which`; of a histogram [first component][element], or of a histogram of each i [first
+  // component][index in `which`][element] without gaps, and nothing in its other components.
   std::vector<std::vector<double>> values;
   std::vector<std::vector<double>> magnitudes;  // sum of |term| (Sum), |value| otherwise; before finish()
 };

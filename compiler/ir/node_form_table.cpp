@@ -70,7 +70,7 @@ Form Forms::lookup(const Node& node) const {
   return form;
 }
 
-// Of a spline: spline_coefficient(name, k, p).
+// Writes a coefficient of a spline as spline_coefficient(name, k, p).
 Form Forms::coefficient(const Node& node, const Table& table) const {
   const Field& field = field_of(table);
   require_free("spline_coefficient");

@@ -62,7 +62,7 @@ bool Exchange::is_in_target(Op op, Type type, NodeId a, NodeId b) {
   return known_.contains({op, type, a, b});
 }
 
-// The vector is that of j - i in both pipelines.
+// In both pipelines the node's vector is the difference j - i.
 Exchange::Signed Exchange::copy_image(const Node& node) {
   const Signed vector = done_[std::size_t(node.args[0])];
   NodeId forward = vector.id;

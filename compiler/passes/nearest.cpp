@@ -57,6 +57,18 @@ void replace_j_index(Pipeline& pipeline) {
   });
 }
 
+// Adds an output for the largest of the k least values: copying all k to the host would take most of a run's time.
+void add_last(Pipeline& pipeline, int component, NodeId guard) {
+  Graph& finish = pipeline.finish;
+  if (pipeline.finished.empty())
+    for (int c = 0; c < pipeline.components(Role::Output); ++c)
+      pipeline.finished.push_back(finish.leaf(Op::Output, c, result_type(pipeline.field_of(Role::Output, c))));
+  const Type type = pipeline.field_of(Role::Output, component).type;
+  add_field(pipeline, "nbcc_last", Role::Output, type);
+  pipeline.contributions.push_back({pipeline.pair.constant(0, type), guard, kNone});
+  pipeline.finished.push_back(finish.leaf(Op::Output, component, type));
+}
+
 }  // namespace
 
 std::optional<Pipeline> nearest_pipeline(const Pipeline& pipeline) {
@@ -79,6 +91,7 @@ std::optional<Pipeline> nearest_pipeline(const Pipeline& pipeline) {
     bounded.contributions.push_back({first.value, guard, kNone});
     if (!bounded.finished.empty()) bounded.finished.push_back(bounded.finish.leaf(Op::Output, least + k, type, {}));
   }
+  if (first.slots > 1) add_last(bounded, least + first.slots - 1, guard);
   if (!prove_neighbourhood(bounded).neighbourhood) return {};
   return bounded;
 }

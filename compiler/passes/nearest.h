@@ -10,7 +10,8 @@ namespace nbcc {
 
 // Requires that all outputs are the min or argmin of one value or payloads of these argmins, and that an upper bound of
 // that value provably bounds a distance. The result has one more input of i, nbcc_bound; one more output, nbcc_least,
-// the k least values in rising order, where k is the largest number of indices that an argmin keeps; and, in place of
+// the k least values in rising order, where k is the largest number of indices that an argmin keeps; for k > 1 the
+// output nbcc_last, the last of them alone; and, in place of
 // j_index, an input of j, nbcc_j. Empty: the pipeline is of another kind, or already has a neighbourhood.
 std::optional<Pipeline> nearest_pipeline(const Pipeline& pipeline);
 

@@ -13,8 +13,8 @@ bool has_pair_values(const Pipeline& pipeline);
 
 struct PairValuesPipelines {
   std::optional<Pipeline> sums;  // empty: all outputs are per pair
-  // Its inputs of i are those of i, of j and of pairs, in this order and under their names, and kIndexOfI and kIndexOfJ
-  // if the results depend on them; there is one j without inputs.
+  // Has as inputs of i the inputs of i, of j and of pairs, in this order and under their names, and kIndexOfI and
+  // kIndexOfJ if the results depend on them; there is one j without inputs.
   Pipeline values;
 };
 

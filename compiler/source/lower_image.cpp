@@ -45,7 +45,7 @@ Value Lowering::image_in_cell(const clang::CallExpr* expression, const std::vect
 }
 
 // every_image(dx, box), with a number for each component or one for all; every_image(dx, a, b), every_image(dx, a, b,
-// c). The node's vector is that of j - i.
+// c). The vector of the node is the difference j - i.
 Value Lowering::every_image(const clang::CallExpr* expression, const std::vector<Value>& arguments) {
   const clang::SourceLocation where = expression->getExprLoc();
   if (finishing_) throw Rejected{where, "finish() runs after the sum: there is no pair"};

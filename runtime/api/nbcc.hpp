@@ -276,7 +276,7 @@ class Sum {
   // images: three numbers for each j, as nbcc_sum_set_excluded_images.
   Sum& exclusions(std::span<const std::int64_t> first, std::span<const std::int64_t> j,
                   std::span<const std::int64_t> images) {
-    if (images.size() != 3 * j.size()) 
+    if (images.size() != 3 * j.size())
       throw Error(NBCC_ERROR_USAGE, "exclusions: expected three numbers of images for each j");
     return call(nbcc_sum_set_excluded_images, rows_in(first), first.data(), std::int64_t(j.size()), j.data(),
                 images.data());

@@ -1,4 +1,4 @@
-// What a summation does if a device has nothing of its own for it.
+// The default implementations of Summation's functions.
 #include "runtime/sum/device.h"
 
 #include <cstring>

@@ -128,6 +128,10 @@ class CopiesSummation final : public ForwardingSummation {
     std::array<std::vector<double>, 3> in_units;
     for (std::size_t axis = 0; axis < axes; ++axis) {
       unit[axis] = std::fabs(evaluate(layout_.units[axis], request.params, ones));
+      if (!(unit[axis] > 0 && std::isfinite(unit[axis])))
+        throw UsageError(fmt::format("pipeline '{}': the cutoff is compared with the result of every_image() times {}; "
+                                     "expected a finite factor other than 0",
+                                     callers_.pipeline, unit[axis]));
       i[axis] = of_i.values(layout_.of_i[axis], request.ni);
       j[axis] = of_j.values(layout_.of_j[axis], request.nj);
       for (std::size_t k = 0; k < 3; ++k) {
@@ -320,7 +324,7 @@ class CopiesSummation final : public ForwardingSummation {
   const KernelSource& callers_;
   const CopiesLayout& layout_;
   std::array<PairMethod, 1> row_;
-  // The last copies, and for what they were made.
+  // The last copies, and the positions and reaches that they were made for.
   struct Made {
     PeriodicVectors periods;
     Coordinates i, j;
@@ -331,7 +335,7 @@ class CopiesSummation final : public ForwardingSummation {
   std::array<std::vector<double>, 3> periods_;  // 0 where there is none
   std::vector<Multiples> moved_i_;
   ImageCopies copies_;
-  // What is bound.
+  // The arrays that are bound.
   std::vector<double> place_i_, place_j_;
   std::vector<std::int64_t> copied_;
   std::vector<std::vector<std::byte>> gathered_;  // by field

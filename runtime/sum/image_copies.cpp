@@ -51,8 +51,7 @@ PeriodicVectors::PeriodicVectors(std::string pipeline, const std::array<std::vec
     if (given_[k]) given.push_back(k);
     reciprocal_[k].assign(vector.size(), 0);
   }
-  // The reciprocal vector of one is perpendicular to all others: it is what is left of the vector without its part
-  // along them.
+  // The reciprocal vector is the part of the vector that is perpendicular to all others, scaled.
   for (const std::size_t k : given) {
     std::vector<double> rest = vectors_[k];
     std::vector<std::vector<double>> others;  // orthonormal

@@ -44,8 +44,8 @@ struct ImageCopies {
   std::vector<Multiples> moved;  // by how many periods; rising for the copies of one particle
 };
 // The copies of all j that may be within reach of an i. `moved_i`: as moves_to_first_cell() gives it. `reaches`: by j,
-// or one for all; NaN and what is not above 0 give a j its nearest copies, which no i reaches. A j whose position is
-// not finite has one copy. Throws UsageError if there are too many.
+// or one for all; NaN and numbers that are not positive count as 0. A j whose position is not finite has one copy.
+// Throws UsageError if there are too many.
 ImageCopies copies_of(const PeriodicVectors& periods, const Coordinates& i, const std::vector<Multiples>& moved_i,
                       const Coordinates& j, const std::vector<double>& reaches);
 

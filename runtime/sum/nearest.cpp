@@ -39,7 +39,7 @@ PairMethod NearestSum::method() {
   row.estimate = [this](const SumRequest& request) { return estimate(request); };
   row.survey = [this](SumRequest& request) { return survey(request); };
   row.work = [this](const SumRequest& request) {
-    const std::int64_t bytes = request.ni * (1 + kept()) * std::int64_t(sizeof(double));
+    const std::int64_t bytes = 2 * request.ni * std::int64_t(sizeof(double));
     return std::vector<DeviceWork>{{"host", 0, bytes}};
   };
   row.enqueue = [this](const SumRequest& request) { run(request); };
@@ -114,11 +114,10 @@ void NearestSum::bind(const SumRequest& request, std::int64_t stride) {
       return ArrayView{values.data(), Element::Double, std::int64_t(values.size()), 8, 8};
     };
     if (field.name == "nbcc_bound") sum_->bind(field.name, doubles(bounds_));
-    if (field.name == "nbcc_least" && last) sum_->ignore(field.name);
-    if (field.name == "nbcc_least" && !last) {
-      const std::int64_t row = kept() * std::int64_t(sizeof(double));
-      sum_->bind(field.name, {least_.data(), Element::Double, std::int64_t(bounds_.size()), row, 8});
-    }
+    const bool is_worst = field.name == (kept() > 1 ? "nbcc_last" : "nbcc_least");
+    if (is_worst && !last) sum_->bind(field.name, doubles(worst_));
+    if (field.name == "nbcc_least" || field.name == "nbcc_last")
+      if (last || !is_worst) sum_->ignore(field.name);
     if (field.name != "nbcc_j") continue;
     j_numbers_.resize(std::size_t(request.nj));
     std::iota(j_numbers_.begin(), j_numbers_.end(), request.j_offset);
@@ -135,9 +134,8 @@ void NearestSum::bind(const SumRequest& request, std::int64_t stride) {
 void NearestSum::run(const SumRequest& request) {
   if (!sum_) sum_.emplace(nearest());
   bounds_.assign(std::size_t(request.ni), std::numeric_limits<double>::infinity());
-  const auto kept_of_i = std::size_t(kept());
   const bool has_stages = !sum_->summation().finds_bounds();
-  least_.assign(has_stages ? std::size_t(request.ni) * kept_of_i : 0, std::numeric_limits<double>::infinity());
+  worst_.assign(has_stages ? std::size_t(request.ni) : 0, std::numeric_limits<double>::infinity());
   std::int64_t stride = 1;
   double stages = 1;
   if (has_stages)
@@ -159,7 +157,7 @@ void NearestSum::run(const SumRequest& request) {
     sum_->wait(request.progress);
     if (stride == 1) return;
     for (std::size_t i = 0; i < bounds_.size(); ++i) {
-      const double last = least_[(i + 1) * kept_of_i - 1];  // NaN: there are fewer pairs
+      const double last = worst_[i];  // NaN: there are fewer pairs
       bounds_[i] = std::isnan(last) ? std::numeric_limits<double>::infinity() : last + kBoundMargin * std::fabs(last);
     }
   }

@@ -179,7 +179,7 @@ class NearestSum {
   const Summation& summation_;
   std::shared_ptr<const Kernel> nearest_;  // of KernelSource::nearest; null: not loaded
   std::optional<SumState> sum_;            // a sum of KernelSource::nearest; made when a run needs it
-  std::vector<double> bounds_, least_;     // by i: the bound of the current run; the kept() least values that it finds
+  std::vector<double> bounds_, worst_;     // by i: the bound of the current run; the largest value that it keeps
   std::vector<std::int64_t> j_numbers_;    // by j: its j_index
 };
 

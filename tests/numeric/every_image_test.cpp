@@ -257,7 +257,7 @@ TEST(EveryImageOnGpu, AgreesWithTheInterpreter) {
     GTEST_SKIP() << e.what();
   }
   expect_every_image(
-      *device, [](const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); }, &device->gpu(), 0, 60);
+      *device, [](const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); }, &device->gpu(), 0, 20);
 }
 
 // Kept lists: particles that move a little, jump by periods, and cells that change.

@@ -155,7 +155,7 @@ def test_exclusions_of_single_images():
     with pytest.raises(ValueError, match=r"images: expected shape \(1, 3\), got \(1, 2\)"):
         sums(x, x, side=2, exclusions=([0, 1, 1], [1], np.zeros((1, 2), int)))
     with pytest.raises(TypeError, match="images are given for exclusions"):
-        sums(x, x, side=2, listed_pairs=([0, 1, 1], [1], [[0, 0, 0]]))
+        sums(x, x, side=2, listed_pairs=nbcc.Rows([0, 1, 1], [1], [[0, 0, 0]]))
     with pytest.raises(nbcc.UsageError, match="listed pairs: they do not say which images act"):
         sums(x, x, side=2, listed_pairs=([0, 1, 1], [1]))
     plain = nbcc.compile(source="input_i real xi; input_j real xj; output(sum) real s; s += xj - xi;")

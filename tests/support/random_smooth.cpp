@@ -39,8 +39,7 @@ class Author {
   };
 
   void declare() {
-    static const Strings reductions{"sum", "sum", "sum",     "min",
-                                    "max", "logsumexp", "softmax", "product", "at"};
+    static const Strings reductions{"sum", "sum", "sum", "min", "max", "logsumexp", "softmax", "product", "at"};
     Output output{"o" + std::to_string(outputs_.size()), random_.pick(reductions)};
     output.is_vector = output.reduction == "sum" && random_.chance(30);
     if (output.reduction == "at") text_ += fmt::format("output(argmin) index n{};\n", output.name);

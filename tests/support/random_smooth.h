@@ -1,6 +1,6 @@
 // Random pipelines that are smooth in all their real inputs and params: for adjoints, which are compared with
-// differences. They draw sums, extremes, logsumexp, softmax, products and payloads, exclusions, tables in pairs and in finish() at constant
-// and run-time indices, periodic boxes and cells, grad and ddt.
+// differences. They draw sums, extremes, logsumexp, softmax, products and payloads, exclusions, tables in pairs and in
+// finish() at constant and run-time indices, periodic boxes and cells, grad and ddt.
 #pragma once
 #include <cstdint>
 #include <string>

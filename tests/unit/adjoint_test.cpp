@@ -199,7 +199,7 @@ vec3 dx = xj - xi; near = min(near, dot(dx, dx)); far = max(far, vec2(dx.x * dx.
   EXPECT_EQ(Case(text, 4, 5).compare(AdjointSide::J), 15);
 }
 
-// The nearest two and what they carry; finish() changes the indices.
+// The two nearest j and their payloads; finish() changes the indices.
 TEST(adjoint, of_payloads_goes_to_the_pairs_that_were_chosen) {
   const char* text = R"(
 input_i vec3 xi; input_j vec3 xj; input_j real mj; output(argmin) index near[2]; output(at) real r[2];

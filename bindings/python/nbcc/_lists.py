@@ -101,7 +101,7 @@ class Rows(_Fixed):
     first, j, images = map(_field, _names)
 
     def __init__(self, first: Any, j: Any, images: Any = None) -> None:
-        read = _rows_of("nbcc.Rows", (first, j) if images is None else (first, j, images))
+        read = _rows_of("nbcc.Rows", (first, j) if images is None else (first, j, images), may_have_images=True)
         fixed, self._values = _fixed(read.arrays(), {"first": first, "j": j, "images": images})
         self._read = PairRows(*(found for _, found in fixed))
 
@@ -263,7 +263,7 @@ def listing_of(who: str, lists: Any, batches: Any, listed_pairs: Any, exclusions
     elif listed_pairs is not None:
         listed = _rows_of(f"{who}(): listed_pairs", listed_pairs)
         by = listed_pairs if isinstance(listed_pairs, Rows) else None
-    excluded = None if exclusions is None else _rows_of(f"{who}(): exclusions", exclusions)
+    excluded = None if exclusions is None else _rows_of(f"{who}(): exclusions", exclusions, may_have_images=True)
     return Listing(listed, excluded, by, exclusions if isinstance(exclusions, Rows) else None)
 
 
@@ -288,7 +288,7 @@ def _expect(what: str, found: Array, count: int, why: str) -> None:
         raise ValueError(f"{what}: expected {count} integers, {why}, got {found.shape[0]}")
 
 
-def _rows_of(what: str, value: Any) -> PairRows:
+def _rows_of(what: str, value: Any, may_have_images: bool = False) -> PairRows:
     if isinstance(value, Rows):
         return value._read
     if hasattr(value, "indptr") and hasattr(value, "indices"):
@@ -296,8 +296,7 @@ def _rows_of(what: str, value: Any) -> PairRows:
             raise TypeError(f"{what}: expected a sparse matrix in the form 'csr', got one in '{value.format}'")
         value = (value.indptr, value.indices)
     try:
-        first, j, *more = value
-        (images,) = more or (None,)
+        first, j, images = value if may_have_images and len(value) == 3 else (*value, None)
     except (TypeError, ValueError):
         kind = type(value).__name__
         raise TypeError(f"{what}: expected (first, j), nbcc.Rows or a sparse matrix, got {kind}") from None
