@@ -161,11 +161,12 @@ int check_file(const std::string& file, const CheckOptions& options, Json& repor
                one.index, one.table, one.reason)});
     std::string neighbours = neighbours_of(pipeline, proof);
     if (neighbours.empty() && nearest_pipeline(pipeline)) neighbours = kNearest;
-    if (Pipeline given = pipeline; images) neighbours = neighbours_of_images(copies_pipeline(given)) + ": cost O(N)";
+    if (Pipeline given = pipeline; images) neighbours = neighbours_of_images(copies_pipeline(given));
     fmt::print(stderr, "{}", render(source, warnings));
     report["ok"] = true;
     report["diagnostics"] = json_of(warnings);
-    const std::string far_field = far_field_of(read_far_terms(pipeline), pipeline);
+    const std::string far_field = images ? "none: every_image() sums over all images within its cutoff"
+                                         : far_field_of(read_far_terms(pipeline), pipeline);
     const std::string symmetry = symmetry_of(pipeline, optimized, options);
     report.update(json_of(pipeline, counts, neighbours, far_field, symmetry));
     if (!options.json) write_standard_output(text_of(pipeline, counts, neighbours, far_field, symmetry, how));

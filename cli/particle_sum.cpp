@@ -256,11 +256,9 @@ void ParticleSum::set_launch(const LaunchConfig& c) {
 
 const CudaKernel& ParticleSum::cuda_kernel() const {
   const Kernel& kernel = *state_->pipeline.get()->kernel;
-  if (kernel.source.copies)
-    throw UsageError(
-        fmt::format("pipeline '{}' has every_image(), which runs over copies of particles: tune measures "
-                    "pipelines without",
-                    kernel.source.pipeline));
+  if (kernel.source.copies || kernel.source.pair_values)
+    throw UsageError(fmt::format("pipeline '{}' has every_image() or output(pair): tune measures pipelines without",
+                                 kernel.source.pipeline));
   return dynamic_cast<const CudaKernel&>(kernel);
 }
 

@@ -16,8 +16,8 @@ CopiesLayout copies_layout(const Pipeline& given, const CopiesPipeline& copies) 
     for (const NodeId id : nodes) made.push_back(formula_of(graph, id, given.tables));
     if (std::ranges::any_of(made, [](const Formula& one) { return one.steps.empty(); }))
       layout.obstacle =
-          "the positions and the periodic vectors of every_image() may be computed with + - * /, sqrt, abs, fma, min, "
-          "max and pow alone";
+          "the positions and the periodic vectors of every_image() may be computed with + - * / of real numbers, sqrt, "
+          "abs, fma, min, max, pow and elements of tables alone";
     return made;
   };
   layout.of_i = formulas(given.pair, copies.of_i);

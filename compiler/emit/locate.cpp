@@ -98,6 +98,16 @@ class FormulaWriter {
   }
 
  private:
+  // True if arithmetic in doubles gives the same integer: an input or param, an extreme of such, the index of a row.
+  bool keeps_integers(NodeId id) const {
+    const Node& node = graph_[id];
+    if (arity(node.op) == 0 || node.op == Op::Min || node.op == Op::Max || node.op == Op::Lookup) return true;
+    const auto is_clamped = [&](NodeId arg) {
+      return graph_[arg].op == Op::Min && graph_.is_constant(graph_[arg].args[1]);
+    };
+    return node.op == Op::Mul && is_clamped(node.args[0]) && graph_.is_constant(node.args[1]);
+  }
+
   // Appends the steps of a node; false if it has an operation that Formula does not have.
   bool append(NodeId id) {
     if (step_of_.contains(id)) return true;
@@ -116,7 +126,7 @@ class FormulaWriter {
       op = Formula::Op::Element;
       step.count = table.count, step.stride = table.stride;
     }
-    if (!op) return false;
+    if (!op || (is_integral(node.type) && !keeps_integers(id))) return false;
     step.op = *op;
     if (node.op == Op::Const)
       step.constant = graph_.constant_value(id);

@@ -10,6 +10,7 @@
 #include "compiler/ir/rewrite.h"
 #include "compiler/passes/displacement.h"
 #include "compiler/passes/non_finite.h"
+#include "compiler/passes/power_product.h"
 
 namespace nbcc {
 namespace {
@@ -83,10 +84,19 @@ void name_the_copied(Pipeline& pipeline, int copied) {
 
 bool has_images(const Pipeline& pipeline) { return has(pipeline, Op::EveryImage); }
 
-bool compares_indices(const Graph& graph, const Node& node) {
-  if (node.op != Op::Eq && node.op != Op::Lt && node.op != Op::Le) return false;
-  const Op a = graph[node.args[0]].op, b = graph[node.args[1]].op;
-  return (a == Op::IIndex && b == Op::JIndex) || (a == Op::JIndex && b == Op::IIndex);
+std::optional<NodeId> comparison_of_indices(const Graph& graph, const std::vector<bool>& needed) {
+  std::vector<std::uint8_t> depends(std::size_t(graph.size()), 0);  // bits: on i_index, on j_index
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    const Node& n = graph[id];
+    std::uint8_t& own = depends[std::size_t(id)];
+    if (n.op == Op::IIndex) own = 1;
+    if (n.op == Op::JIndex) own = 2;
+    if (n.op == Op::Philox) continue;  // a random number of the pair may decide
+    for (int k = 0; k < arity(n.op); ++k) own |= depends[std::size_t(n.args[std::size_t(k)])];
+    const bool compares = n.op == Op::Eq || n.op == Op::Lt || n.op == Op::Le;
+    if (compares && own == 3 && needed[std::size_t(id)]) return id;
+  }
+  return {};
 }
 
 void replace_self_pair(Pipeline& pipeline) {
@@ -174,19 +184,45 @@ CopiesPipeline copies_pipeline(Pipeline& given) {
   return made;
 }
 
+namespace {
+
+// `id` as a coordinate times factors that are the same for all pairs.
+struct ScaledCoordinate {
+  int coordinate = -1;          // -1: the node is something else
+  std::vector<NodeId> factors;  // sorted
+  bool operator==(const ScaledCoordinate&) const = default;
+};
+ScaledCoordinate scaled_coordinate(const Graph& graph, NodeId id, Op input, int first, int axes) {
+  ScaledCoordinate found;
+  for (;;) {
+    id = look_through_casts(graph, id);
+    const Node& n = graph[id];
+    const int coordinate = int(n.payload) - first;
+    if (n.op == input && coordinate >= 0 && coordinate < axes) {
+      found.coordinate = coordinate;
+      std::ranges::sort(found.factors);
+      return found;
+    }
+    if (n.op != Op::Mul) return {};
+    const bool is_first = graph[n.args[0]].binding <= Binding::Param;
+    if (!is_first && graph[n.args[1]].binding > Binding::Param) return {};
+    found.factors.push_back(n.args[is_first ? 0 : 1]);
+    id = n.args[is_first ? 1 : 0];
+  }
+}
+
+}  // namespace
+
 std::vector<int> bounded_coordinates(const CopiesPipeline& copies, const Neighbourhood& neighbourhood) {
-  const int first = copies.pipeline.find(kPlaceOfJ)->first;
+  const int first_i = copies.pipeline.find(kPlaceOfI)->first, first_j = copies.pipeline.find(kPlaceOfJ)->first;
   const Graph& graph = neighbourhood.graph;
   std::vector<int> coordinates;
   for (const Axis& axis : neighbourhood.axes) {
     if (axis.length != kNone || axis.cell != kNone) return {};
-    const std::vector<bool> needed = reachable(graph, {axis.of_j});
-    std::vector<int> read;
-    for (NodeId id = 0; id < graph.size(); ++id)
-      if (needed[std::size_t(id)] && graph[id].op == Op::InputJ) read.push_back(int(graph[id].payload) - first);
-    const bool is_coordinate = read.size() == 1 && read[0] >= 0 && read[0] < copies.axes;
-    if (!is_coordinate || std::ranges::find(coordinates, read[0]) != coordinates.end()) return {};
-    coordinates.push_back(read[0]);
+    const ScaledCoordinate i = scaled_coordinate(graph, axis.of_i, Op::InputI, first_i, copies.axes);
+    const ScaledCoordinate j = scaled_coordinate(graph, axis.of_j, Op::InputJ, first_j, copies.axes);
+    if (j.coordinate < 0 || i != j || std::ranges::find(coordinates, j.coordinate) != coordinates.end()) return {};
+    coordinates.push_back(j.coordinate);
   }
   return int(coordinates.size()) == copies.axes ? coordinates : std::vector<int>();
 }

@@ -1,7 +1,7 @@
 // A pipeline with every_image() -> one for copies of particles. The given pipeline's pairs are of i with the periodic
 // images of j. The runtime (runtime/sum/every_image.h) makes a copy of j for each of its images that may be within
 // reach of an i, with its own position, and runs the pipeline made here over i and the copies. In that pipeline the
-// displacement is the difference of two inputs. Tested by tests/unit/every_image_test.cpp.
+// displacement is the difference of two inputs. Tested by tests/numeric/every_image_test.cpp.
 #pragma once
 #include <array>
 #include <optional>
@@ -18,8 +18,8 @@ namespace nbcc {
 // True if a contribution depends on an image.
 bool has_images(const Pipeline& pipeline);
 
-// True for a comparison of i_index with j_index.
-bool compares_indices(const Graph& graph, const Node& node);
+// A comparison among the needed nodes that depends on i_index and j_index, if there is one.
+std::optional<NodeId> comparison_of_indices(const Graph& graph, const std::vector<bool>& needed);
 
 // Replaces self_pair by i_index == j_index, in a pipeline without images.
 void replace_self_pair(Pipeline& pipeline);

@@ -101,7 +101,7 @@ Value Lowering::image_index(const clang::CallExpr* expression, const Value& k) {
 void Lowering::check_images() {
   const Graph& graph = pipeline_.pair;
   const std::vector<bool> needed = reachable(graph, pipeline_.roots());
-  NodeId image = kNone, test = kNone;
+  NodeId image = kNone;
   const auto reject = [&](NodeId at, const std::string& message) {
     diagnostics_.push_back({Severity::Error, graph[at].where, message});
   };
@@ -114,7 +114,6 @@ void Lowering::check_images() {
                     "periodic vectors than that of line " +
                         std::to_string(graph[image].where.line));
     if (n.op == Op::EveryImage) image = id;
-    if (compares_indices(graph, n)) test = id;
   }
   if (image == kNone) {
     for (NodeId id = 0; id < graph.size(); ++id)
@@ -122,8 +121,8 @@ void Lowering::check_images() {
         return reject(id, "image_index() tells the images of every_image() apart, which this text does not call");
     return replace_self_pair(pipeline_);
   }
-  if (test != kNone)
-    reject(test,
+  if (const auto test = comparison_of_indices(graph, needed))
+    reject(*test,
            "with every_image() this holds for all images of a particle; write self_pair, which holds for the "
            "pair of a particle with itself");
   for (const Field& field : pipeline_.fields)

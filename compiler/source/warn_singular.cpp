@@ -9,6 +9,8 @@
 #include <string_view>
 
 #include "compiler/ir/interpret.h"
+#include "compiler/passes/every_image.h"
+#include "compiler/passes/pair_values.h"
 
 namespace nbcc {
 namespace {
@@ -82,7 +84,8 @@ std::vector<bool> finite(const Pipeline& sums, const Draw& draw) {
 
 std::optional<Diagnostic> warn_singular(const Pipeline& pipeline) {
   // Listed pairs contain a self pair only if the caller lists one.
-  if (!has_counterparts(pipeline) || pipeline.components(Role::InputPair) > 0) return std::nullopt;
+  if (!has_counterparts(pipeline) || pipeline.components(Role::InputPair) > 0 || has_pair_values(pipeline))
+    return std::nullopt;
   // Make every output a sum, whose value for a single pair is the contribution.
   Pipeline sums = pipeline;
   sums.finished.clear();
@@ -103,8 +106,8 @@ std::optional<Diagnostic> warn_singular(const Pipeline& pipeline) {
     const Field& output = pipeline.field_of(Role::Output, int(c));
     return Diagnostic{Severity::Warning, output.where,
                       fmt::format("the pair is singular at i == j: '{}' is infinite or NaN there; soften it, or write "
-                                  "skip_if(i_index == j_index)",
-                                  output.name)};
+                                  "skip_if({})",
+                                  output.name, has_images(pipeline) ? "self_pair" : "i_index == j_index")};
   }
   return std::nullopt;
 }

@@ -72,6 +72,9 @@ void SumState::check_choice(const RunChoice& choice, std::int64_t ni) const {
 // Checks a run over a part of the j. Lists and exclusions index the j arrays of the part.
 void SumState::check_part(const RunChoice& choice, std::optional<std::int64_t> begun, std::int64_t i_count) const {
   if (choice.part == JPart::Whole) return;
+  if (kernel_->source.pair_values)
+    throw UsageError(fmt::format("part: pipeline '{}' has results of pairs (output(pair)), which need all j at once",
+                                 kernel_->source.pipeline));
   if (kernel_->source.copies)
     throw UsageError(
         fmt::format("part: pipeline '{}' has every_image(), which needs all j at once", kernel_->source.pipeline));

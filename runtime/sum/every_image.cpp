@@ -52,10 +52,25 @@ class InputColumns {
       const FieldLayout& field = callers_.fields[f];
       if (field.role != role_ || component < field.first || component >= field.first + field.components()) continue;
       std::vector<std::byte> held;
-      const ArrayView view = on_host(request_.views[f], field.components(), held, device_);
+      const ArrayView view = on_host(request_.views[f], field.components(), held, device_, request_.stream);
       columns_[at].resize(std::size_t(count));
-      pack(view, component - field.first, {0, nullptr, count}, {component, Element::Double, Column::Part::Whole},
-           columns_[at].data());
+      const auto read_as = [&](Element element, void* to) {
+        pack(view, component - field.first, {0, nullptr, count}, {component, element, Column::Part::Whole}, to);
+      };
+      if (!field.integral) {
+        read_as(Element::Double, columns_[at].data());
+        continue;
+      }
+      // As kernels read integers from arrays of other numbers.
+      if (field.type.starts_with("index")) {
+        std::vector<std::int64_t> whole(static_cast<std::size_t>(count));
+        read_as(Element::Int64, whole.data());
+        std::ranges::copy(whole, columns_[at].begin());
+      } else {
+        std::vector<std::int32_t> whole(static_cast<std::size_t>(count));
+        read_as(Element::Int32, whole.data());
+        std::ranges::copy(whole, columns_[at].begin());
+      }
     }
     // Columns move when there are more of them.
     for (std::size_t k = 0; k < columns_.size(); ++k) pointers_[k] = columns_[k].data();
@@ -110,9 +125,15 @@ class CopiesSummation final : public ForwardingSummation {
 
   void run(const SumRequest& request) {
     prepare(request);
-    sum_.run(choice_of(request));
-    // The next run changes the arrays of copies.
-    sum_.wait(request.progress);
+    try {
+      sum_.run(choice_of(request));
+      // The next run changes the arrays of copies.
+      sum_.wait(request.progress);
+    } catch (const UsageError& error) {
+      throw UsageError(renumbered(error.what(), "j-particle ", [&](std::int64_t copy) {
+        return fmt::format("j-particle {}", copies_.of.at(std::size_t(copy)) + request.j_offset);
+      }));
+    }
   }
 
   // Makes the copies and binds all arrays.
@@ -129,9 +150,10 @@ class CopiesSummation final : public ForwardingSummation {
     for (std::size_t axis = 0; axis < axes; ++axis) {
       unit[axis] = std::fabs(evaluate(layout_.units[axis], request.params, ones));
       if (!(unit[axis] > 0 && std::isfinite(unit[axis])))
-        throw UsageError(fmt::format("pipeline '{}': the cutoff is compared with the result of every_image() times {}; "
-                                     "expected a finite factor other than 0",
-                                     callers_.pipeline, unit[axis]));
+        throw UsageError(
+            fmt::format("pipeline '{}': the cutoff is compared with the result of every_image() times {}; "
+                        "expected a finite factor other than 0",
+                        callers_.pipeline, unit[axis]));
       i[axis] = of_i.values(layout_.of_i[axis], request.ni);
       j[axis] = of_j.values(layout_.of_j[axis], request.nj);
       for (std::size_t k = 0; k < 3; ++k) {
@@ -146,6 +168,7 @@ class CopiesSummation final : public ForwardingSummation {
     const Coordinates scaled_i = scaled(i, unit), scaled_j = scaled(j, unit);
     const std::vector<double> reaches = reaches_of_j(request, of_i, of_j);
     if (!holds(request, periods, scaled_i, scaled_j, reaches)) {
+      made_.reset();  // until all of it is made
       std::vector<double> widened = reaches;
       for (double& reach : widened) reach += request.skin;
       moved_i_ = moves_to_first_cell(periods, scaled_i);
@@ -178,8 +201,8 @@ class CopiesSummation final : public ForwardingSummation {
     const auto require = [&](const Formula& formula) {
       if (formula.steps.empty())
         throw UsageError(
-            fmt::format("pipeline '{}': the cutoff of every_image() may be computed with + - * /, sqrt, "
-                        "abs, fma, min, max, pow and elements of tables alone",
+            fmt::format("pipeline '{}': the cutoff of every_image() may be computed with + - * / of real "
+                        "numbers, sqrt, abs, fma, min, max, pow and elements of tables alone",
                         callers_.pipeline));
     };
     if (search.reach == Kind::Uniform) {
@@ -265,7 +288,7 @@ class CopiesSummation final : public ForwardingSummation {
       else if (field.role == Role::Output && !view.data)
         sum_.ignore(field.name);
       else if (field.role == Role::InputJ)
-        sum_.bind(field.name, gathered(field, view, gathered_[f]));
+        sum_.bind(field.name, gathered(field, view, gathered_[f], request.stream));
       else
         sum_.bind(field.name, view);
     }
@@ -289,13 +312,14 @@ class CopiesSummation final : public ForwardingSummation {
   }
 
   // The field of each copy. A field that no pair reads is not gathered.
-  ArrayView gathered(const FieldLayout& field, const ArrayView& view, std::vector<std::byte>& memory) const {
+  ArrayView gathered(const FieldLayout& field, const ArrayView& view, std::vector<std::byte>& memory,
+                     void* stream) const {
     const bool is_read = std::ranges::any_of(sum_.kernel().source.j_columns, [&](const Column& column) {
       return column.component >= field.first && column.component < field.first + field.components();
     });
     if (!is_read || copies_.of.empty())
       return {view.data, view.element, std::int64_t(copies_.of.size()), 0, size_of(view.element)};
-    return nbcc::gathered(view, field.components(), copies_.of, memory, sum_.summation());
+    return nbcc::gathered(view, field.components(), copies_.of, memory, sum_.summation(), stream);
   }
 
   // An excluded pair is excluded with all its images, or with the one that the caller names.

@@ -69,7 +69,8 @@ void evaluate_block(const Formula& formula, std::span<const double> params, cons
         break;
       case Formula::Op::Element:
         binary([&](double row, double column) {
-          const double index = std::clamp(row + column, 0.0, double(step.count - 1));
+          const double at = row + column;  // NaN of an array of doubles counts as 0, as in a kernel
+          const double index = at >= 0 ? std::min(at, double(step.count - 1)) : 0;
           return params[std::size_t(step.component) + std::size_t(index) * std::size_t(step.stride)];
         });
         break;

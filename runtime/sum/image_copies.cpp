@@ -15,6 +15,7 @@ namespace {
 
 // More copies than any search can number.
 constexpr double kMostCopies = 0x1p30;
+constexpr double kMostCells = 0x1p30;  // lengths of a periodic vector by which a particle is moved
 // Kernels round positions, so that a pair a little beyond the reach may pass; in single precision to 24 bits.
 constexpr double kRounding = 0x1p-18;
 
@@ -95,10 +96,10 @@ std::vector<Multiples> moves_to_first_cell(const PeriodicVectors& periods, const
     for (std::size_t k = 0; k < 3; ++k) {
       if (!periods.is_given(k)) continue;
       const double cells = std::floor(periods.along(k, at, p));
-      if (std::fabs(cells) > 0x1p30)
+      if (std::fabs(cells) > kMostCells)
         throw UsageError(
-            fmt::format("every_image() of pipeline '{}': a particle is {} lengths of periodic vector {} away",
-                        periods.pipeline(), cells, k));
+            fmt::format("every_image() of pipeline '{}': i-particle {} is {:.3g} lengths of periodic vector {} away",
+                        periods.pipeline(), p, cells, k));
       moves[p][k] = -std::int32_t(cells);
     }
   }
@@ -136,6 +137,12 @@ ImageCopies copies_of(const PeriodicVectors& periods, const Coordinates& i, cons
       continue;
     }
     const double given = reaches.size() == 1 ? reaches[0] : reaches[p];
+    for (std::size_t k = 0; k < 3; ++k)
+      if (const double cells = periods.is_given(k) ? periods.along(k, j, p) : 0; std::fabs(cells) > kMostCells)
+        throw UsageError(
+            fmt::format("every_image() of pipeline '{}': j-particle {} is {:.3g} lengths of periodic vector {} "
+                        "away",
+                        periods.pipeline(), p, cells, k));
     double own = size;
     for (std::size_t axis = 0; axis < axes; ++axis) own = std::max(own, std::fabs(j[axis][p]));
     const double reach = (given > 0 ? given : 0) + kRounding * (own + (given > 0 ? given : 0));

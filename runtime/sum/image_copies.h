@@ -1,6 +1,6 @@
 // Positions of i and j, and periodic vectors -> the copies of j that every_image() sums over: a copy for each periodic
 // image of a j that may be within reach of an i. Uses no device and reads no field. Tested by
-// tests/unit/image_copies_test.cpp.
+// tests/numeric/every_image_test.cpp.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -21,6 +21,9 @@ KernelSource source_for_callers(const KernelSource& source) {
   seen.fields = source.pair_values->fields;
   seen.search = {};
   seen.histograms.clear();
+  // The run checks indices if either kernel has some.
+  if (source.pair_values->values && seen.index_checks.checks.empty())
+    seen.index_checks = source.pair_values->values->index_checks;
   return seen;
 }
 
@@ -55,11 +58,6 @@ class PairValuesSummation final : public ForwardingSummation {
     const PairRows& rows = *request.listed_pairs;
     list(rows, request);
     bind_values(request);
-    if (has_sums()) {
-      bind_sums(request, rows);
-      sum_.run(choice_of(request));
-      sum_.wait(request.progress);
-    }
     RunChoice choice = choice_of(request);
     choice.i_begin = 0;
     choice.i_count = -1;
@@ -69,8 +67,30 @@ class PairValuesSummation final : public ForwardingSummation {
       choice.i_list = chosen_.data();
       choice.i_count = std::int64_t(chosen_.size());
     }
-    values_.run(choice);
-    values_.wait(request.progress);
+    if (!has_sums()) return run_values(choice, request);
+    // A wrong index of a result is an error before a sum is stored.
+    if (request.check_indices && !values_.kernel().source.index_checks.checks.empty()) {
+      for (const FieldLayout& field : callers_.fields)
+        if (field.of_pair) values_.ignore(field.name);
+      run_values(choice, request);
+      bind_values(request);
+    }
+    bind_sums(request, rows);
+    sum_.run(choice_of(request));
+    sum_.wait(request.progress);
+    run_values(choice, request);
+  }
+
+  void run_values(const RunChoice& choice, const SumRequest& request) {
+    try {
+      values_.run(choice);
+      values_.wait(request.progress);
+    } catch (const UsageError& error) {
+      throw UsageError(renumbered(error.what(), "i-particle ", [&](std::int64_t pair) {
+        return fmt::format("pair {}, of i-particle {} and j-particle {}", pair, i_index_.at(std::size_t(pair)),
+                           j_index_.at(std::size_t(pair)));
+      }));
+    }
   }
 
   // The particles of each pair.
@@ -87,9 +107,12 @@ class PairValuesSummation final : public ForwardingSummation {
 
   // The pairs of the chosen i.
   void choose(const PairRows& rows, const SumRequest& request) {
-    std::vector<std::int64_t> chosen_i;
-    for (std::int64_t k = 0; k < request.i_count; ++k)
-      chosen_i.push_back(request.i_list ? request.i_list[k] : request.i_begin + k);
+    std::vector<std::int64_t> chosen_i(static_cast<std::size_t>(request.i_count));
+    for (std::int64_t k = 0; k < request.i_count; ++k) chosen_i[std::size_t(k)] = request.i_begin + k;
+    if (request.i_list) sum_.summation().fetch(chosen_i.data(), request.i_list, 8 * chosen_i.size());
+    for (const std::int64_t i : chosen_i)
+      if (i < 0 || i >= request.ni)
+        throw UsageError(fmt::format("i_list has {}, but there are {} i-particles", i, request.ni));
     chosen_.clear();
     for (const std::int64_t i : chosen_i)
       for (std::int64_t p = rows.first[std::size_t(i)]; p < rows.first[std::size_t(i) + 1]; ++p) chosen_.push_back(p);
@@ -103,7 +126,8 @@ class PairValuesSummation final : public ForwardingSummation {
       const FieldLayout& field = callers_.fields[f];
       const ArrayView& view = request.views[f];
       const auto of = [&](const std::vector<std::int64_t>& rows) {
-        values_.bind(field.name, gathered(view, field.components(), rows, memory_[f], sum_.summation()));
+        values_.bind(field.name,
+                     gathered(view, field.components(), rows, memory_[f], sum_.summation(), request.stream));
       };
       if (field.role == Role::Param)
         values_.set_param(field.name,

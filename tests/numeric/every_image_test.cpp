@@ -354,6 +354,67 @@ TEST(EveryImageOnCpu, ExcludesTheImagesThatAreNamed) {
       EXPECT_LE(std::fabs(x[std::size_t(found.j[p])] + found.shifts[p] - x[std::size_t(i)]), 3);
 }
 
+// Whole numbers divide and wrap as in kernels: where the host would compute positions otherwise, there is no run.
+TEST(EveryImageOnCpu, RefusesArithmeticOfWholeNumbers) {
+  const Isa isa = runnable_isas().back();
+  CpuDevice device(1, isa, cpu_toolchain(), "", "");
+  const auto message = [&](const std::string& side, const std::string& reach) -> std::string {
+    const Pipeline pipeline =
+        parse({"whole.pipe",
+               "input_i real xi; input_i int ti; input_j real xj; param int m; output(count) int n;\n"
+               "real d = every_image(xj - xi, " +
+                   side + ");\nskip_if(d * d > " + reach + " * " + reach + "); n += d * d >= 0.0;\n"});
+    const auto kernel = for_callers(device.load(build_cpu_kernel(pipeline, {}, isa, "")));
+    std::vector<double> x{0}, t{3}, n(1);
+    SumState sum(kernel);
+    const ArrayView view{x.data(), Element::Double, 1, 8, 8};
+    sum.bind("xi", view);
+    sum.bind("xj", view);
+    sum.bind("ti", {t.data(), Element::Double, 1, 8, 8});
+    sum.bind("n", {n.data(), Element::Double, 1, 8, 8});
+    const double m = 3;
+    sum.set_param("m", {&m, 1});
+    try {
+      sum.run();
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return fmt::format("{}", n[0]);
+  };
+  EXPECT_EQ(message("1.0", "2.5"), "5");
+  EXPECT_EQ(message("real(m)", "3.5"), "3");
+  EXPECT_NE(message("real(m / 2)", "2.5").find("of real numbers"), std::string::npos);
+  EXPECT_NE(message("1.0", "real(m / 2)").find("of real numbers"), std::string::npos);
+  EXPECT_NE(message("1.0", "real(ti / 2)").find("of real numbers"), std::string::npos);
+}
+
+// A run that fails does not change what later runs of the same sum give.
+TEST(EveryImageOnCpu, GivesTheSameAfterAFailedRun) {
+  const Isa isa = runnable_isas().back();
+  CpuDevice device(1, isa, cpu_toolchain(), "", "");
+  const Pipeline pipeline =
+      parse({"failed.pipe",
+             "input_i real xi; input_j real xj; param real rc; output(count) int n;\n"
+             "real d = every_image(xj - xi, 1.0);\nskip_if(d * d > rc * rc); n += d * d >= 0.0;\n"});
+  const auto kernel = for_callers(device.load(build_cpu_kernel(pipeline, {Precision::Double}, isa, "")));
+  std::vector<double> x{0.25, 0.75, 5.5}, n(3);
+  SumState sum(kernel);
+  for (const char* field : {"xi", "xj"}) sum.bind(field, {x.data(), Element::Double, 3, 8, 8});
+  sum.bind("n", {n.data(), Element::Double, 3, 8, 8});
+  sum.set_skin(0.1);
+  const auto run = [&](double rc) {
+    sum.set_param("rc", {&rc, 1});
+    sum.run();
+  };
+  run(1.5);
+  const std::vector<double> before = n;
+  EXPECT_GT(before[0], 3);
+  for (double& one : x) one += 5;
+  EXPECT_THROW(run(1e12), UsageError);
+  run(1.5);
+  EXPECT_EQ(n, before);
+}
+
 TEST(EveryImageOnCpu, RefusesWhatItCannotSum) {
   const Isa isa = runnable_isas().back();
   CpuDevice device(1, isa, cpu_toolchain(), "", "");

@@ -172,5 +172,40 @@ TEST(PairValuesOnCpu, OfChosenParticlesInPlace) {
   EXPECT_NE(message([&] { sum.run(); }).find("a program has to list them first"), std::string::npos);
 }
 
+// Wrong indices are errors although the sums read no table, and nothing is stored then; parts are refused.
+TEST(PairValuesOnCpu, ChecksIndicesBeforeSumsAreStored) {
+  const Isa isa = runnable_isas().back();
+  CpuDevice device(1, isa, cpu_toolchain(), "", "");
+  const Pipeline pipeline = parse({"checked.pipe",
+                                   "input_i int k; input_j real yj; param real t[3]; output(sum) real s;\n"
+                                   "output(pair) real h; s += yj; h = t[k];\n"});
+  const auto kernel = for_callers(device.load(build_cpu_kernel(pipeline, {Precision::Double}, isa, "")));
+  SumState sum(kernel);
+  std::vector<double> k{0, 2}, y{1, 2}, s{10, 20}, h(3);
+  const std::vector<double> t{5, 6, 7};
+  const std::vector<std::int64_t> first{0, 1, 3}, j{1, 0, 1};
+  sum.set_listed_pairs(2, first.data(), 3, j.data());
+  sum.bind("k", {k.data(), Element::Double, 2, 8, 8});
+  sum.bind("yj", {y.data(), Element::Double, 2, 8, 8});
+  sum.bind("s", {s.data(), Element::Double, 2, 8, 8});
+  sum.bind("h", {h.data(), Element::Double, 3, 8, 8});
+  sum.set_param("t", t);
+  sum.run();
+  EXPECT_EQ(h, (std::vector<double>{5, 7, 7}));
+  EXPECT_EQ(s, (std::vector<double>{2, 3}));
+  k[1] = 7;
+  std::string message;
+  try {
+    sum.run({.accumulate = true});
+  } catch (const UsageError& error) {
+    message = error.what();
+  }
+  EXPECT_NE(message.find("7 for pair 1, of i-particle 1 and j-particle 0"), std::string::npos) << message;
+  EXPECT_EQ(s, (std::vector<double>{2, 3}));
+  sum.run({.clamp = true});
+  EXPECT_EQ(h, (std::vector<double>{5, 7, 7}));
+  EXPECT_THROW(sum.run({.part = JPart::First}), UsageError);
+}
+
 }  // namespace
 }  // namespace nbcc::test

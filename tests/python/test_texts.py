@@ -124,6 +124,7 @@ def test_info(gravity):
         "default": None,
         "comment": "",
         "total": False,
+        "of_pair": False,
     }
     assert any(kernel["device"] == "cpu" for kernel in told["kernels"])
     machine = nbcc.info()

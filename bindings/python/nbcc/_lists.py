@@ -305,12 +305,14 @@ def _rows_of(what: str, value: Any, may_have_images: bool = False) -> PairRows:
 
 
 def _images_of(what: str, value: Any, pairs: int) -> Array:
-    shape = getattr(value, "shape", None) or (len(value), 3)
-    flat = value.reshape(-1) if hasattr(value, "reshape") else [one for image in value for one in image]
-    found = whole_numbers(what, flat)
-    if tuple(shape) != (pairs, 3) or found.shape[0] != 3 * pairs:
-        raise ValueError(f"{what}: expected shape ({pairs}, 3), got {tuple(shape)}")
-    return found
+    try:
+        shape = tuple(value.shape) if hasattr(value, "shape") else (len(value), *{len(image) for image in value})
+        flat = value.reshape(-1) if hasattr(value, "reshape") else [one for image in value for one in image]
+    except TypeError:
+        raise TypeError(f"{what}: expected integers of shape ({pairs}, 3), got {type(value).__name__}") from None
+    if shape != (pairs, 3) and not (pairs == 0 and shape[0] == 0):
+        raise ValueError(f"{what}: expected shape ({pairs}, 3), got {shape}")
+    return whole_numbers(what, flat)
 
 
 def _batches_of(what: str, value: Any) -> Batches:
