@@ -8,7 +8,7 @@
 
 namespace nbcc {
 
-// With the caller's fields, if the kernel has inputs that the runtime makes; else the kernel itself.
+// Returns a kernel with the caller's fields if this one has inputs that the runtime makes; else this one.
 inline std::shared_ptr<const Kernel> for_callers(std::shared_ptr<const Kernel> kernel) {
   return with_pair_values(with_images(std::move(kernel)));
 }

@@ -221,7 +221,8 @@ TEST_F(ListsOfTheCaller, InputsOfPairsWantPairs) {
       device, "input_i real xi; input_j real xj; input_pair real k; output(sum) real s; s += k * (xj - xi);",
       "springs");
   Sum sum(springs);
-  EXPECT_THAT(refused(sum, 2, 2), testing::HasSubstr("has inputs of pairs (input_pair): it sums over listed pairs"));
+  EXPECT_THAT(refused(sum, 2, 2), testing::HasSubstr("has inputs or results of pairs (input_pair, output(pair)): it "
+                                                     "sums over listed pairs"));
   EXPECT_THROW(sum.lists(lists_of(Given{})), Error);
   EXPECT_THROW(sum.exclusions(Numbers{0, 0, 0}, Numbers{}), Error);
   sum.listed_pairs(Numbers{0, 1, 1}, Numbers{1});
