@@ -98,7 +98,8 @@ class FormulaWriter {
   }
 
  private:
-  // True if arithmetic in doubles gives the same integer: an input or param, an extreme of such, the index of a row.
+  // True if arithmetic in doubles gives the same integer: of an input, a param, a minimum or maximum, the index of a
+  // row.
   bool keeps_integers(NodeId id) const {
     const Node& node = graph_[id];
     if (arity(node.op) == 0 || node.op == Op::Min || node.op == Op::Max || node.op == Op::Lookup) return true;

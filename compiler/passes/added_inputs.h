@@ -1,4 +1,4 @@
-// The inputs that adjoint pipelines have beside those of the first pipeline. Part of adjoint.cpp.
+// The inputs that an adjoint pipeline has and the first pipeline does not have. Part of adjoint.cpp.
 #pragma once
 #include <fmt/core.h>
 

@@ -8,7 +8,7 @@
 //   for
 //             an output(at): the indices of its argmin or argmax
 //   zeros_NAME, others_NAME  for a product: the number of its factors that are 0, and the product of the others
-// All but d_NAME are outputs of the pipeline that forward_pipeline() makes. If the first pipeline has a field of such a
+// All but d_NAME are outputs of the forward_pipeline(). If the first pipeline has a field of such a
 // name, the new field gets another name (raw_NAME_2, dd_X); programs therefore read AdjointMeaning instead of names.
 // Guards are kept, and with them the neighbourhood proof. Adjoint pipelines can be differentiated again. Tested by
 // tests/unit/adjoint_test.cpp.

@@ -61,7 +61,7 @@ class InputColumns {
         read_as(Element::Double, columns_[at].data());
         continue;
       }
-      // As kernels read integers from arrays of other numbers.
+      // Kernels convert numbers of other types to integers, so the host does the same.
       if (field.type.starts_with("index")) {
         std::vector<std::int64_t> whole(static_cast<std::size_t>(count));
         read_as(Element::Int64, whole.data());

@@ -15,7 +15,7 @@ namespace {
 
 // More copies than any search can number.
 constexpr double kMostCopies = 0x1p30;
-constexpr double kMostCells = 0x1p30;  // lengths of a periodic vector by which a particle is moved
+constexpr double kMostCells = 0x1p30;  // the largest multiple of a periodic vector
 // Kernels round positions, so that a pair a little beyond the reach may pass; in single precision to 24 bits.
 constexpr double kRounding = 0x1p-18;
 
