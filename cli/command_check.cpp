@@ -161,7 +161,7 @@ int check_file(const std::string& file, const CheckOptions& options, Json& repor
                one.index, one.table, one.reason)});
     std::string neighbours = neighbours_of(pipeline, proof);
     if (neighbours.empty() && nearest_pipeline(pipeline)) neighbours = kNearest;
-    if (Pipeline given = pipeline; images) neighbours = neighbours_of_images(copies_pipeline(given));
+    if (images) neighbours = neighbours_of_images(copies_pipeline(pipeline));
     fmt::print(stderr, "{}", render(source, warnings));
     report["ok"] = true;
     report["diagnostics"] = json_of(warnings);

@@ -124,18 +124,27 @@ SymmetricKernel build_symmetric(const Backend& backend, const Pipeline& pipeline
   return made;
 }
 
-KernelSource build_copies_kernel(const Backend& backend, Pipeline pipeline, const Options& options, Isa isa,
+// There are no kernels that compute each pair once or sum distant pairs by grids, for this reason.
+void refuse_others(KernelSource& kernel, const std::string& obstacle) {
+  kernel.symmetric = [obstacle] {
+    SymmetricKernel none;
+    none.obstacle = obstacle;
+    return none;
+  };
+  kernel.far_kernels = [obstacle](Precision) {
+    FarKernels none;
+    none.obstacle = obstacle;
+    return none;
+  };
+}
+
+KernelSource build_copies_kernel(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa,
                                  const std::string& dump_folder) {
   const CopiesPipeline copies = copies_pipeline(pipeline);
   KernelSource kernel = build_kernel(backend, copies.pipeline, options, isa, dump_folder);
-  kernel.copies = std::make_shared<const CopiesLayout>(copies_layout(pipeline, copies));
+  kernel.copies = std::make_shared<const CopiesLayout>(copies_layout(copies));
   kernel.neighbours = neighbours_of_images(copies);
-  kernel.symmetric = nullptr;
-  kernel.far_kernels = [](Precision) {
-    FarKernels none;
-    none.obstacle = "every_image() sums over all images within its cutoff";
-    return none;
-  };
+  refuse_others(kernel, "every_image() sums over all images within its cutoff");
   return kernel;
 }
 
@@ -154,13 +163,8 @@ KernelSource build_pair_values_kernel(const Backend& backend, const Pipeline& pi
     layout.values = std::make_shared<const KernelSource>(std::move(values));
   }
   kernel.pair_values = std::make_shared<const PairValuesLayout>(std::move(layout));
-  kernel.symmetric = nullptr;
   kernel.nearest = nullptr;
-  kernel.far_kernels = [](Precision) {
-    FarKernels none;
-    none.obstacle = "an output(pair) has values of listed pairs";
-    return none;
-  };
+  refuse_others(kernel, "an output(pair) has values of listed pairs");
   return kernel;
 }
 

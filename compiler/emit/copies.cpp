@@ -8,7 +8,8 @@
 
 namespace nbcc {
 
-CopiesLayout copies_layout(const Pipeline& given, const CopiesPipeline& copies) {
+CopiesLayout copies_layout(const CopiesPipeline& copies) {
+  const Pipeline& given = copies.given;
   CopiesLayout layout;
   for (const Field& field : given.fields) layout.fields.push_back(layout_of(field));
   const auto formulas = [&](const Graph& graph, const std::vector<NodeId>& nodes) {

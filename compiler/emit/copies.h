@@ -5,7 +5,6 @@
 
 namespace nbcc {
 
-// `given`: the caller's pipeline, from which `copies` was made.
-CopiesLayout copies_layout(const Pipeline& given, const CopiesPipeline& copies);
+CopiesLayout copies_layout(const CopiesPipeline& copies);
 
 }  // namespace nbcc

@@ -4,14 +4,13 @@
 //   d_NAME    for each output that L depends on
 //   raw_NAME  the output before finish(), where derivatives need it; without finish() NAME itself
 //   z_NAME    for a softmax: the logarithm of the sum of its weights
-//   at_NAME   for a minimum or maximum: the j_index of the extreme; for several components at_NAME_0, at_NAME_1 ...;
-//   for
-//             an output(at): the indices of its argmin or argmax
+//   at_NAME   for a minimum or maximum: the j_index of the extreme; for several components at_NAME_0, at_NAME_1 ...
+//             For an output(at): the indices that its argmin or argmax keeps
 //   zeros_NAME, others_NAME  for a product: the number of its factors that are 0, and the product of the others
-// All but d_NAME are outputs of the forward_pipeline(). If the first pipeline has a field of such a
-// name, the new field gets another name (raw_NAME_2, dd_X); programs therefore read AdjointMeaning instead of names.
-// Guards are kept, and with them the neighbourhood proof. Adjoint pipelines can be differentiated again. Tested by
-// tests/unit/adjoint_test.cpp.
+// Except d_NAME these are outputs of the pipeline that forward_pipeline() makes. If a field of the first pipeline has
+// one of these names, the new field gets another name (raw_NAME_2, dd_X); programs therefore read AdjointMeaning
+// instead of names. Guards are kept, and with them the neighbourhood proof. Adjoint pipelines can be differentiated
+// again. Tested by tests/unit/adjoint_test.cpp.
 #pragma once
 #include <string>
 #include <vector>

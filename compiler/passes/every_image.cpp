@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compiler/ir/rewrite.h"
+#include "compiler/passes/add_field.h"
 #include "compiler/passes/displacement.h"
 #include "compiler/passes/non_finite.h"
 #include "compiler/passes/power_product.h"
@@ -20,17 +21,6 @@ bool has(const Pipeline& pipeline, Op op) {
   for (NodeId id = 0; id < pipeline.pair.size(); ++id)
     if (needed[std::size_t(id)] && pipeline.pair[id].op == op) return true;
   return false;
-}
-
-int add_input(Pipeline& pipeline, const char* name, Role role, Type type, int length) {
-  Field field;
-  field.name = name;
-  field.role = role;
-  field.type = type;
-  field.length = length;
-  field.first = pipeline.components(role);
-  pipeline.fields.push_back(field);
-  return field.first;
 }
 
 // An argmin finds a copy. The caller's field becomes a payload, the index of the particle copied; -1 if there is none.
@@ -108,9 +98,11 @@ void replace_self_pair(Pipeline& pipeline) {
   });
 }
 
-CopiesPipeline copies_pipeline(Pipeline& given) {
+CopiesPipeline copies_pipeline(const Pipeline& pipeline_of_images) {
   CopiesPipeline made;
-  Graph& graph = given.pair;
+  made.given = pipeline_of_images;
+  const Pipeline& given = made.given;
+  Graph& graph = made.given.pair;
   const std::vector<bool> needed = reachable(graph, given.roots());
   NodeId image = 0;
   while (!needed[std::size_t(image)] || graph[image].op != Op::EveryImage) ++image;
@@ -128,17 +120,17 @@ CopiesPipeline copies_pipeline(Pipeline& given) {
   }
   made.pipeline = given;
   Pipeline& pipeline = made.pipeline;
-  const int of_i = add_input(pipeline, kPlaceOfI, Role::InputI, Type::Real, made.axes);
-  const int of_j = add_input(pipeline, kPlaceOfJ, Role::InputJ, Type::Real, made.axes);
+  const int of_i = add_field(pipeline, kPlaceOfI, Role::InputI, Type::Real, of_length(made.axes));
+  const int of_j = add_field(pipeline, kPlaceOfJ, Role::InputJ, Type::Real, of_length(made.axes));
   const bool keeps_indices = std::ranges::any_of(
       pipeline.fields, [](const Field& field) { return field.role == Role::Output && keeps_index(field.reduction); });
   const bool tests_self = has(given, Op::SelfPair);
   int copied = -1, moved_i = -1, moved_j = -1;
   if (keeps_indices || tests_self || has(given, Op::JIndex))
-    copied = add_input(pipeline, kCopiedJ, Role::InputJ, Type::Index, 0);
+    copied = add_field(pipeline, kCopiedJ, Role::InputJ, Type::Index);
   if (tests_self || has(given, Op::ImageIndex)) {
-    moved_i = add_input(pipeline, kMovedI, Role::InputI, Type::Int, 3);
-    moved_j = add_input(pipeline, kMovedJ, Role::InputJ, Type::Int, 3);
+    moved_i = add_field(pipeline, kMovedI, Role::InputI, Type::Int, of_length(3));
+    moved_j = add_field(pipeline, kMovedJ, Role::InputJ, Type::Int, of_length(3));
   }
   rewrite(pipeline, [&](Graph& target, const Node& old, std::array<NodeId, 3> args) {
     const auto index = [&](int k) {
@@ -236,10 +228,11 @@ std::string neighbours_of_images(const CopiesPipeline& copies) {
   return text;
 }
 
-std::optional<Diagnostic> missing_cutoff(Pipeline pipeline) {
+std::optional<Diagnostic> missing_cutoff(const Pipeline& pipeline) {
   const CopiesPipeline copies = copies_pipeline(pipeline);
+  const Graph& graph = copies.given.pair;
   const auto error = [&](const std::string& message) {
-    return Diagnostic{Severity::Error, pipeline.pair[copies.image].where, message};
+    return Diagnostic{Severity::Error, graph[copies.image].where, message};
   };
   const auto& [neighbourhood, obstacle] = copies.proof;
   if (obstacle)
@@ -251,10 +244,10 @@ std::optional<Diagnostic> missing_cutoff(Pipeline pipeline) {
     return error("every_image() needs a cutoff: write skip_if(dot(d, d) >= rc * rc), where d is its result");
   if (bounded_coordinates(copies, *neighbourhood).empty())
     return error("every_image() needs a cutoff that bounds each component of its result, and nothing else");
-  const std::array<NodeId, 3> vector = pipeline.pair[pipeline.pair[copies.image].args[0]].args;
-  for (const NodeId period : pipeline.pair[pipeline.pair[copies.image].args[1]].args)
+  const std::array<NodeId, 3> vector = graph[graph[copies.image].args[0]].args;
+  for (const NodeId period : graph[graph[copies.image].args[1]].args)
     for (std::size_t c = 0; c < 3; ++c)
-      if (pipeline.pair.is_constant(vector[c]) && !pipeline.pair.is_constant(pipeline.pair[period].args[c], 0))
+      if (graph.is_constant(vector[c]) && !graph.is_constant(graph[period].args[c], 0))
         return error(
             "every_image(): a component of the difference is the same for all pairs, so that a periodic vector "
             "must be 0 there");

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/copied_inputs.h"
 #include "compiler/ir/ir.h"
+#include "compiler/made_inputs.h"
 #include "compiler/passes/neighbourhood.h"
 #include "compiler/text/diagnostic.h"
 
@@ -27,7 +27,8 @@ void replace_self_pair(Pipeline& pipeline);
 struct CopiesPipeline {
   Pipeline pipeline;
   int axes = 0;  // components of a position
-  // Nodes of the given pipeline's pair graph, to which some may be added: coordinates of i and of j by component, and
+  Pipeline given;
+  // Nodes of the given pipeline's pair graph, to which some are added: coordinates of i and of j by component, and
   // the periodic vectors, [vector][component].
   std::vector<NodeId> of_i, of_j;
   std::array<std::vector<NodeId>, 3> periods;
@@ -36,7 +37,7 @@ struct CopiesPipeline {
 };
 
 // Requires has_images(). Guards of the result are false for NaN, if a cutoff is proved (non_finite.h).
-CopiesPipeline copies_pipeline(Pipeline& given);
+CopiesPipeline copies_pipeline(const Pipeline& pipeline);
 
 // The coordinate, from 0 on, of each axis of a neighbourhood of the copies pipeline. Empty, unless each coordinate is
 // bounded: all others would have images without number.
@@ -46,6 +47,6 @@ std::vector<int> bounded_coordinates(const CopiesPipeline& copies, const Neighbo
 std::string neighbours_of_images(const CopiesPipeline& copies);
 
 // An error at every_image(), unless a cutoff bounds the distance of the images that act.
-std::optional<Diagnostic> missing_cutoff(Pipeline pipeline);
+std::optional<Diagnostic> missing_cutoff(const Pipeline& pipeline);
 
 }  // namespace nbcc

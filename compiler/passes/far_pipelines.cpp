@@ -3,19 +3,14 @@
 
 #include "compiler/ir/rewrite.h"
 #include "compiler/ir/verify.h"
+#include "compiler/passes/add_field.h"
 
 namespace nbcc {
 namespace {
 
-void add_field(Pipeline& pipeline, const std::string& name, Role role, Type type, int length) {
-  if (length == 0) return;
-  Field field;
-  field.name = name;
-  field.role = role;
-  field.type = type;
-  field.length = length;
-  field.first = pipeline.components(role);
-  pipeline.fields.push_back(field);
+// Adds an array; none of length 0.
+void add_array(Pipeline& pipeline, const std::string& name, Role role, Type type, int length) {
+  if (length > 0) add_field(pipeline, name, role, type, of_length(length));
 }
 
 // A pipeline with the params and tables of another one.
@@ -84,9 +79,9 @@ Pipeline particle_pipeline(const Pipeline& pipeline, const FarTerms& terms, Role
   }
   const int first_centre = made.components(Role::InputI);
   const std::vector<FarProduct>& products = of_j ? terms.weights : terms.factors;
-  add_field(made, "nbcc_centre", Role::InputI, Type::Double, int(terms.centred.size()));
-  add_field(made, "nbcc_position", Role::Output, Type::Double, int(terms.axes.size()));
-  add_field(made, of_j ? "nbcc_weights" : "nbcc_factors", Role::Output, Type::Double, int(products.size()));
+  add_array(made, "nbcc_centre", Role::InputI, Type::Double, int(terms.centred.size()));
+  add_array(made, "nbcc_position", Role::Output, Type::Double, int(terms.axes.size()));
+  add_array(made, of_j ? "nbcc_weights" : "nbcc_factors", Role::Output, Type::Double, int(products.size()));
   add_no_pairs(made);
   ParticleValues values(pipeline.pair, made.finish, Op::InputI);
   for (const FarAxis& axis : terms.axes)
@@ -99,7 +94,7 @@ Pipeline means_pipeline(const Pipeline& pipeline, const FarTerms& terms) {
   Pipeline made = with_params_of(pipeline, "_means");
   for (const Field& field : pipeline.fields)
     if (field.role == Role::InputJ) made.fields.push_back(field);
-  add_field(made, "nbcc_sums", Role::Output, Type::Double, int(terms.centred.size()));
+  add_array(made, "nbcc_sums", Role::Output, Type::Double, int(terms.centred.size()));
   ParticleValues values(pipeline.pair, made.pair, Op::InputJ);
   for (const NodeId value : terms.centred) made.contributions.push_back({made.pair.cast(values(value), Type::Double)});
   return made;
@@ -108,11 +103,11 @@ Pipeline means_pipeline(const Pipeline& pipeline, const FarTerms& terms) {
 Pipeline distant_pipeline(const Pipeline& pipeline, const FarTerms& terms) {
   Pipeline made = with_params_of(pipeline, "_distant");
   const int axes = int(terms.axes.size());
-  add_field(made, "nbcc_position_i", Role::InputI, terms.real, axes);
-  if (!terms.both_sides) add_field(made, "nbcc_factors_i", Role::InputI, terms.real, int(terms.factors.size()));
-  add_field(made, "nbcc_position_j", Role::InputJ, terms.real, axes);
-  add_field(made, "nbcc_weights_j", Role::InputJ, terms.real, int(terms.weights.size()));
-  add_field(made, "nbcc_sums", Role::Output, terms.real, int(terms.sums.size()));
+  add_array(made, "nbcc_position_i", Role::InputI, terms.real, axes);
+  if (!terms.both_sides) add_array(made, "nbcc_factors_i", Role::InputI, terms.real, int(terms.factors.size()));
+  add_array(made, "nbcc_position_j", Role::InputJ, terms.real, axes);
+  add_array(made, "nbcc_weights_j", Role::InputJ, terms.real, int(terms.weights.size()));
+  add_array(made, "nbcc_sums", Role::Output, terms.real, int(terms.sums.size()));
   made.pair = terms.graph;
   for (const NodeId sum : terms.sums) made.contributions.push_back({sum});
   return made;
@@ -159,7 +154,7 @@ Pipeline finish_pipeline(const Pipeline& pipeline) {
   for (const Field& field : pipeline.fields)
     if (field.role == Role::InputI || field.role == Role::Output) made.fields.push_back(field);
   const int first_total = made.components(Role::InputI), outputs = made.components(Role::Output);
-  add_field(made, "nbcc_total", Role::InputI, Type::Double, outputs);
+  add_array(made, "nbcc_total", Role::InputI, Type::Double, outputs);
   add_no_pairs(made);
   const std::vector<const Field*> fields = made.fields_of(Role::Output);
   made.finish = pipeline.finish;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/ir/rewrite.h"
+#include "compiler/passes/add_field.h"
 #include "compiler/passes/every_image.h"
 #include "compiler/passes/neighbourhood.h"
 #include "compiler/passes/pair_values.h"
@@ -32,15 +33,6 @@ std::optional<OneValue> value_of_all(const Pipeline& pipeline) {
   }
   if (found.value == kNone || pipeline.pair[found.value].type < Type::Float) return {};
   return found;
-}
-
-int add_field(Pipeline& pipeline, const char* name, Role role, Type type, Field field = {}) {
-  field.name = name;
-  field.role = role;
-  field.type = type;
-  field.first = pipeline.components(role);
-  pipeline.fields.push_back(field);
-  return field.first;
 }
 
 // A run over a strided subset of the j-particles reads the index of j from an input.

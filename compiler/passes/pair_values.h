@@ -4,8 +4,8 @@
 #pragma once
 #include <optional>
 
-#include "compiler/copied_inputs.h"
 #include "compiler/ir/ir.h"
+#include "compiler/made_inputs.h"
 
 namespace nbcc {
 

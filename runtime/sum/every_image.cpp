@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/copied_inputs.h"
+#include "compiler/made_inputs.h"
 #include "fmt/format.h"
 #include "runtime/error.h"
 #include "runtime/sum/formula.h"
@@ -19,14 +19,6 @@
 
 namespace nbcc {
 namespace {
-
-KernelSource source_for_callers(const KernelSource& source) {
-  KernelSource seen = source;
-  seen.fields = source.copies->fields;
-  seen.search = {};
-  seen.histograms.clear();
-  return seen;
-}
 
 // The inputs of one side as doubles, which formulas read: [component][particle]; only those that are read.
 class InputColumns {
@@ -62,15 +54,15 @@ class InputColumns {
         continue;
       }
       // Kernels convert numbers of other types to integers, so the host does the same.
-      if (field.type.starts_with("index")) {
-        std::vector<std::int64_t> whole(static_cast<std::size_t>(count));
-        read_as(Element::Int64, whole.data());
+      const auto read_whole = [&](auto whole, Element element) {
+        whole.resize(std::size_t(count));
+        read_as(element, whole.data());
         std::ranges::copy(whole, columns_[at].begin());
-      } else {
-        std::vector<std::int32_t> whole(static_cast<std::size_t>(count));
-        read_as(Element::Int32, whole.data());
-        std::ranges::copy(whole, columns_[at].begin());
-      }
+      };
+      if (field.type.starts_with("index"))
+        read_whole(std::vector<std::int64_t>(), Element::Int64);
+      else
+        read_whole(std::vector<std::int32_t>(), Element::Int32);
     }
     // Columns move when there are more of them.
     for (std::size_t k = 0; k < columns_.size(); ++k) pointers_[k] = columns_[k].data();
@@ -283,14 +275,8 @@ class CopiesSummation final : public ForwardingSummation {
     for (std::size_t f = 0; f < callers_.fields.size(); ++f) {
       const FieldLayout& field = callers_.fields[f];
       const ArrayView& view = request.views[f];
-      if (field.role == Role::Param)
-        sum_.set_param(field.name, request.params.subspan(std::size_t(field.first), std::size_t(field.components())));
-      else if (field.role == Role::Output && !view.data)
-        sum_.ignore(field.name);
-      else if (field.role == Role::InputJ)
-        sum_.bind(field.name, gathered(field, view, gathered_[f], request.stream));
-      else
-        sum_.bind(field.name, view);
+      const bool of_j = field.role == Role::InputJ;
+      forward(sum_, field, request, of_j ? gathered(field, view, gathered_[f], request.stream) : view);
     }
     for (const FieldLayout& field : sum_.fields()) {
       if (field.name == kPlaceOfI) sum_.bind(field.name, rows_of(place_i_, Element::Double, request.ni, axes));

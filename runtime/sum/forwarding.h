@@ -7,6 +7,15 @@
 
 namespace nbcc {
 
+// The kernel's description with the caller's fields.
+inline KernelSource source_for_callers(const KernelSource& source) {
+  KernelSource seen = source;
+  seen.fields = source.caller_fields();
+  seen.search = {};
+  seen.histograms.clear();
+  return seen;
+}
+
 class ForwardingSummation : public Summation {
  public:
   explicit ForwardingSummation(std::shared_ptr<const Kernel> kernel) : sum_(std::move(kernel)) {}
@@ -30,6 +39,16 @@ class ForwardingSummation : public Summation {
     choice.stream = request.stream;
     choice.progress = request.progress;
     return choice;
+  }
+
+  // Binds the caller's field as the request has it.
+  static void forward(SumState& sum, const FieldLayout& field, const SumRequest& request, const ArrayView& view) {
+    if (field.role == Role::Param)
+      sum.set_param(field.name, request.params.subspan(std::size_t(field.first), std::size_t(field.components())));
+    else if (field.role == Role::Output && !view.data)
+      sum.ignore(field.name);
+    else
+      sum.bind(field.name, view);
   }
 
   SumState sum_;

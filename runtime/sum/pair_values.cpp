@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "compiler/copied_inputs.h"
+#include "compiler/made_inputs.h"
 #include "fmt/format.h"
 #include "runtime/error.h"
 #include "runtime/sum/forwarding.h"
@@ -16,11 +17,8 @@
 namespace nbcc {
 namespace {
 
-KernelSource source_for_callers(const KernelSource& source) {
-  KernelSource seen = source;
-  seen.fields = source.pair_values->fields;
-  seen.search = {};
-  seen.histograms.clear();
+KernelSource source_of(const KernelSource& source) {
+  KernelSource seen = source_for_callers(source);
   // The run checks indices if either kernel has some.
   if (source.pair_values->values && seen.index_checks.checks.empty())
     seen.index_checks = source.pair_values->values->index_checks;
@@ -73,7 +71,8 @@ class PairValuesSummation final : public ForwardingSummation {
       for (const FieldLayout& field : callers_.fields)
         if (field.of_pair) values_.ignore(field.name);
       run_values(choice, request);
-      bind_values(request);
+      for (std::size_t f = 0; f < callers_.fields.size(); ++f)
+        if (callers_.fields[f].of_pair) forward(values_, callers_.fields[f], request, request.views[f]);
     }
     bind_sums(request, rows);
     sum_.run(choice_of(request));
@@ -98,6 +97,8 @@ class PairValuesSummation final : public ForwardingSummation {
     i_.clear();
     for (std::int64_t i = 0; i < request.ni; ++i) i_.resize(i_.size() + rows.of(i).size(), i);
     j_.assign(rows.j.begin(), rows.j.end());
+    every_pair_.resize(j_.size());
+    std::iota(every_pair_.begin(), every_pair_.end(), std::int64_t(0));
     for (const auto& [particles, offset, indices] :
          {std::tuple{&i_, request.i_offset, &i_index_}, std::tuple{&j_, request.j_offset, &j_index_}}) {
       *indices = *particles;
@@ -125,21 +126,15 @@ class PairValuesSummation final : public ForwardingSummation {
     for (std::size_t f = 0; f < callers_.fields.size(); ++f) {
       const FieldLayout& field = callers_.fields[f];
       const ArrayView& view = request.views[f];
-      const auto of = [&](const std::vector<std::int64_t>& rows) {
+      const std::vector<std::int64_t>* const rows = field.role == Role::InputI      ? &i_
+                                                    : field.role == Role::InputJ    ? &j_
+                                                    : field.role == Role::InputPair ? &every_pair_
+                                                                                    : nullptr;
+      if (rows)
         values_.bind(field.name,
-                     gathered(view, field.components(), rows, memory_[f], sum_.summation(), request.stream));
-      };
-      if (field.role == Role::Param)
-        values_.set_param(field.name,
-                          request.params.subspan(std::size_t(field.first), std::size_t(field.components())));
-      else if (field.role == Role::InputI)
-        of(i_);
-      else if (field.role == Role::InputJ)
-        of(j_);
-      else if (field.role == Role::InputPair)
-        of(every_pair());
-      else if (field.of_pair)
-        view.data || pairs == 0 ? values_.bind(field.name, view) : values_.ignore(field.name);
+                     gathered(view, field.components(), *rows, memory_[f], sum_.summation(), request.stream));
+      else if (field.role == Role::Param || field.of_pair)
+        forward(values_, field, request, view);
     }
     for (const FieldLayout& field : values_.fields()) {
       if (field.name == kIndexOfI) values_.bind(field.name, {i_index_.data(), Element::Int64, pairs, 8, 8});
@@ -147,25 +142,11 @@ class PairValuesSummation final : public ForwardingSummation {
     }
   }
 
-  const std::vector<std::int64_t>& every_pair() {
-    every_pair_.resize(j_.size());
-    for (std::size_t p = 0; p < every_pair_.size(); ++p) every_pair_[p] = std::int64_t(p);
-    return every_pair_;
-  }
-
   void bind_sums(const SumRequest& request, const PairRows& rows) {
     sum_.set_counts(request.ni, request.nj);
     for (std::size_t f = 0; f < callers_.fields.size(); ++f) {
       const FieldLayout& field = callers_.fields[f];
-      const ArrayView& view = request.views[f];
-      if (field.role == Role::Param)
-        sum_.set_param(field.name, request.params.subspan(std::size_t(field.first), std::size_t(field.components())));
-      else if (field.of_pair)
-        continue;
-      else if (field.role == Role::Output && !view.data)
-        sum_.ignore(field.name);
-      else
-        sum_.bind(field.name, view);
+      if (!field.of_pair) forward(sum_, field, request, request.views[f]);
     }
     sum_.set_offsets(request.i_offset, request.j_offset);
     if (listed_ == rows.number) return;
@@ -186,7 +167,7 @@ class PairValuesSummation final : public ForwardingSummation {
 class PairValuesKernel final : public Kernel {
  public:
   explicit PairValuesKernel(std::shared_ptr<const Kernel> kernel)
-      : Kernel(source_for_callers(kernel->source)), kernel_(std::move(kernel)) {
+      : Kernel(source_of(kernel->source)), kernel_(std::move(kernel)) {
     values_ = source.pair_values->values ? kernel_->load(*source.pair_values->values) : kernel_;
     if (!values_)
       throw UsageError(
