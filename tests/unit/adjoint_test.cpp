@@ -222,12 +222,13 @@ TEST(adjoint, of_products_with_factors_that_are_0) {
   const char* text = R"(
 input_i real xi; input_j real xj; input_j int kj; output(product) real p; output(product) vec2 q;
 real d = xj - xi; p *= kj == 1 ? d * d * d : 1.0 + d; q.x *= xi * xj; q.y *= kj == 2 ? xi : xj - xi + 2.0;
-void finish() { p = p * p + q.x; }
+void finish() { p = p + p * p + q.x; }
 )";
   for (const int zeros : {0, 1, 2}) {
     Case product(text, 4, 5);
     for (int k = 0; k < zeros; ++k) {
-      product.arrays_.of["xi"][0][std::size_t(k)] = product.arrays_.of["xj"][0][std::size_t(k)] + 1;  // 1 + d = 0
+      product.arrays_.of["xj"][0][std::size_t(k)] = 0.5 + 0.25 * k;
+      product.arrays_.of["xi"][0][std::size_t(k)] = 1.5 + 0.25 * k;  // 1 + d = 0
       product.arrays_.of["kj"][0][std::size_t(k)] = 0;
     }
     EXPECT_EQ(product.compare(AdjointSide::I), 4);
