@@ -183,7 +183,9 @@ def scopes_by_grammar(text):
                 scopes[start + at : start + until] = [open_rule["name"]] * (until - at)
             if not match:
                 break
-            assert match.end() > match.start() or rule is None  # an empty match of another kind would be repeated for ever
+            assert (
+                match.end() > match.start() or rule is None
+            )  # an empty match of another kind would be repeated for ever
             style = open_rule if rule is None else rule
             if style.get("name"):
                 scopes[start + match.start() : start + match.end()] = [style["name"]] * (match.end() - match.start())

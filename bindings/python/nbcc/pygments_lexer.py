@@ -12,6 +12,8 @@ import re
 from pygments.lexer import RegexLexer, bygroups, words
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, Text
 
+__all__ = ["PipeLexer"]
+
 ROLES = ("input_i", "input_j", "input_pair", "param", "output")
 REDUCTIONS = (
     "sum", "min", "max", "argmin", "argmax", "logsumexp", "softmax", "product", "count", "at", "total", "pair",
