@@ -47,6 +47,15 @@ Finding cache(const MachineFacts& facts) {
           ""};
 }
 
+Finding shared_cache(const MachineFacts& facts) {
+  const OwnFolder::Trouble& trouble = facts.shared_cache_trouble;
+  if (!trouble.problem.empty())
+    return {"shared cache", Health::Broken, trouble.problem + ": no kernel of NBCC_SHARED_CACHE_DIR is used",
+            trouble.remedy};
+  return {"shared cache", Health::Works,
+          fmt::format("{}, {}; only read", facts.shared_cache, plural(facts.shared_kernels, "kernel")), ""};
+}
+
 Finding driver(const Gpus& gpus) {
   if (gpus.driver_version > 0 && !gpus.list.empty())
     return {"GPU driver", Health::Works, "for CUDA " + cuda_version_text(gpus.driver_version), ""};
@@ -102,6 +111,7 @@ Finding interface(const Interface& one) {
 std::vector<Finding> diagnose(const MachineFacts& facts) {
   std::vector<Finding> findings = {processor(facts), cpu_sums(facts),    c_library(facts),
                                    cache(facts),     driver(facts.gpus), nvrtc(facts.nvrtc)};
+  if (!facts.shared_cache.empty()) findings.insert(findings.begin() + 4, shared_cache(facts));
   for (std::size_t k = 0; k < facts.gpus.list.size(); ++k) {
     const Gpu& gpu = facts.gpus.list[k];
     Finding finding{fmt::format("GPU cuda:{}", k), Health::Works,

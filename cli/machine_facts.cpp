@@ -180,6 +180,9 @@ MachineFacts find_facts() {
   facts.cache = cache.folder();
   facts.cache_trouble = cache.trouble();
   for (const DiskCache::Entry& entry : cache.list()) ++facts.kernels, facts.kernel_bytes += entry.bytes;
+  facts.shared_cache = DiskCache::default_shared_folder();
+  facts.shared_cache_trouble = cache.trouble_of_shared();
+  facts.shared_kernels = std::int64_t(cache.list_shared().size());
   facts.gpus = find_gpus();
   facts.nvrtc = find_nvrtc();
   for (std::size_t k = 0; k < facts.gpus.list.size(); ++k) facts.gpu_sums.push_back(try_sum(fmt::format("cuda:{}", k)));

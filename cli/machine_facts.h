@@ -27,6 +27,9 @@ struct MachineFacts {
   std::string cache;    // the folder of the disk cache
   OwnFolder::Trouble cache_trouble;
   std::int64_t kernels = 0, kernel_bytes = 0;  // in the disk cache
+  std::string shared_cache;                    // the folder that NBCC_SHARED_CACHE_DIR names; "" if it is not set
+  OwnFolder::Trouble shared_cache_trouble;
+  std::int64_t shared_kernels = 0;
   Gpus gpus;
   std::vector<std::string> gpu_sums;  // [device ordinal] like cpu_sum
   Nvrtc nvrtc;

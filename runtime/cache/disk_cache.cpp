@@ -3,7 +3,7 @@
 //
 // An entry is one file of the folder `kernels`, named by the key's hash: Header, key, value. The file is written under
 // a temporary name and renamed, so that an entry is complete or missing. An entry with invalid content is deleted; an
-// I/O error while reading deletes nothing.
+// I/O error while reading deletes nothing. The shared folder has the same form.
 #include "runtime/cache/disk_cache.h"
 
 #include <xxhash.h>
@@ -77,21 +77,51 @@ void write_entry(const OwnFolder& folder, const std::string& key, const std::str
   folder.replace(entry_name(key), {std::string_view(reinterpret_cast<const char*>(&header), sizeof header), content});
 }
 
+std::vector<DiskCache::Entry> entries_of(const OwnFolder& folder) {
+  std::vector<DiskCache::Entry> entries;
+  if (!folder) return entries;
+  for (const std::string& name : folder.entries()) {
+    OwnFolder::Status status;
+    Header header;
+    const OwnFile file = folder.open_file(name, status);
+    const std::optional<std::string> begin = file ? file.read(sizeof header + 512) : std::nullopt;
+    if (!begin || begin->size() < sizeof header) continue;
+    std::memcpy(&header, begin->data(), sizeof header);
+    if (std::memcmp(header.magic, Header().magic, sizeof header.magic) != 0) continue;
+    const std::string key = begin->substr(sizeof header, std::size_t(header.key_bytes));
+    entries.push_back({name, std::int64_t(status.bytes), status.modified, key.substr(0, key.find('\n'))});
+  }
+  std::ranges::sort(entries, {}, [](const DiskCache::Entry& entry) { return std::pair(-entry.modified, entry.name); });
+  return entries;
+}
+
+std::string kernels_in(const std::string& folder) { return folder.empty() ? "" : folder + "/kernels"; }
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
 }  // namespace
 
-DiskCache::DiskCache(std::string folder)
-    : folder_(std::move(folder)), kernels_(folder_.empty() ? "" : folder_ + "/kernels") {}
+DiskCache::DiskCache(std::string folder, std::string shared_folder)
+    : folder_(std::move(folder)),
+      kernels_(kernels_in(folder_)),
+      shared_folder_(folder_.empty() ? "" : std::move(shared_folder)),
+      shared_kernels_(kernels_in(shared_folder_)) {}
 
 std::string DiskCache::default_folder() {
-  const auto variable = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value ? value : "");
-  };
   if (const std::string own = variable("NBCC_CACHE_DIR"); !own.empty()) return own;
   // By the XDG base directory specification, relative paths are invalid and must be ignored.
   if (const std::string xdg = variable("XDG_CACHE_HOME"); xdg.starts_with('/')) return xdg + "/nbcc";
   if (const std::string home = variable("HOME"); home.starts_with('/')) return home + "/.cache/nbcc";
   return "";
+}
+
+std::string DiskCache::default_shared_folder() { return variable("NBCC_SHARED_CACHE_DIR"); }
+
+OwnFolder::Trouble DiskCache::trouble_of_shared() const {
+  return shared_folder_.empty() ? OwnFolder::Trouble() : OwnFolder::trouble_of_shared(shared_kernels_);
 }
 
 OwnFolder::Trouble DiskCache::trouble() const {
@@ -100,7 +130,9 @@ OwnFolder::Trouble DiskCache::trouble() const {
 }
 
 std::optional<std::string> DiskCache::lookup(const std::string& key) const {
-  return quietly([&] { return read_entry(OwnFolder::open(kernels_, kEntrySuffix), key); });
+  std::optional<std::string> own = quietly([&] { return read_entry(OwnFolder::open(kernels_, kEntrySuffix), key); });
+  if (own) return own;
+  return quietly([&] { return read_entry(OwnFolder::open_shared(shared_kernels_, kEntrySuffix), key); });
 }
 
 void DiskCache::store(const std::string& key, const std::string& value) const {
@@ -139,23 +171,11 @@ std::string DiskCache::get_or_make(const std::string& key, const std::function<s
 }
 
 std::vector<DiskCache::Entry> DiskCache::list() const {
-  return quietly([&] {
-    std::vector<Entry> entries;
-    const OwnFolder folder = OwnFolder::open(kernels_, kEntrySuffix);
-    for (const std::string& name : folder.entries()) {
-      OwnFolder::Status status;
-      Header header;
-      const OwnFile file = folder.open_file(name, status);
-      const std::optional<std::string> begin = file ? file.read(sizeof header + 512) : std::nullopt;
-      if (!begin || begin->size() < sizeof header) continue;
-      std::memcpy(&header, begin->data(), sizeof header);
-      if (std::memcmp(header.magic, Header().magic, sizeof header.magic) != 0) continue;
-      const std::string key = begin->substr(sizeof header, std::size_t(header.key_bytes));
-      entries.push_back({name, std::int64_t(status.bytes), status.modified, key.substr(0, key.find('\n'))});
-    }
-    std::ranges::sort(entries, {}, [](const Entry& entry) { return std::pair(-entry.modified, entry.name); });
-    return entries;
-  });
+  return quietly([&] { return entries_of(OwnFolder::open(kernels_, kEntrySuffix)); });
+}
+
+std::vector<DiskCache::Entry> DiskCache::list_shared() const {
+  return quietly([&] { return entries_of(OwnFolder::open_shared(shared_kernels_, kEntrySuffix)); });
 }
 
 int DiskCache::clear() const {

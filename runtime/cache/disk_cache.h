@@ -1,6 +1,7 @@
 // A key -> the kernel compiled for it earlier, on disk. A cache that cannot be used (no folder, read-only, full, owned
 // or writable by other users) is no error: then every lookup is a miss. Safe for several processes and threads. Does
-// not touch other files in the folder. Tested by tests/unit/disk_cache_test.cpp.
+// not touch other files in the folder. Kernels that are missing there are looked up in a shared folder, which is never
+// written. Tested by tests/unit/disk_cache_test.cpp.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -16,14 +17,20 @@ namespace nbcc {
 
 class DiskCache {
  public:
-  // "" is a cache that stores nothing. Kernels are in the subfolder `kernels`; store() makes both folders (mode 0700).
-  explicit DiskCache(std::string folder);
+  // If `folder` is "", nothing is stored and nothing is found, in the shared folder neither. Kernels are in the
+  // subfolder `kernels`; store() makes both folders (mode 0700).
+  explicit DiskCache(std::string folder, std::string shared_folder = default_shared_folder());
 
   // $NBCC_CACHE_DIR, else $XDG_CACHE_HOME/nbcc, else $HOME/.cache/nbcc; "" if none of these variables is set.
   static std::string default_folder();
+  // $NBCC_SHARED_CACHE_DIR, or "" if it is not set. Any user may own this folder; its kernels are in `kernels`, too.
+  static std::string default_shared_folder();
   const std::string& folder() const { return folder_; }
+  const std::string& shared_folder() const { return shared_folder_; }
   // Why kernels cannot be stored, and a remedy; empty if they can.
   OwnFolder::Trouble trouble() const;
+  // Why kernels of the shared folder cannot be used, and a remedy; empty if they can, or if there is no such folder.
+  OwnFolder::Trouble trouble_of_shared() const;
 
   std::optional<std::string> lookup(const std::string& key) const;
   void store(const std::string& key, const std::string& value) const;
@@ -41,11 +48,12 @@ class DiskCache {
     std::time_t modified = 0;
     std::string first_line;  // first line of the key
   };
-  std::vector<Entry> list() const;  // newest first
-  int clear() const;                // the number of entries removed
+  std::vector<Entry> list() const;         // newest first
+  std::vector<Entry> list_shared() const;  // of the shared folder
+  int clear() const;                       // the number of entries removed
 
  private:
-  std::string folder_, kernels_;
+  std::string folder_, kernels_, shared_folder_, shared_kernels_;
   std::chrono::milliseconds wait_limit_ = std::chrono::seconds(60);
 };
 

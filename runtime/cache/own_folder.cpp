@@ -31,16 +31,17 @@ bool is_mine(const struct stat& status) { return status.st_uid == ::geteuid(); }
 // nbcc executes the code in entries, so a user who may write or move an entry could run any code.
 bool others_may_write(const struct stat& status) { return (status.st_mode & (S_IWGRP | S_IWOTH)) != 0; }
 
-// True if any user could replace this folder by another: if a parent folder of this user is writable by all users, who
-// may then rename its contents. (Not with the sticky bit, which /tmp has.) Parent folders of other users are not
-// checked, and write permission for a group is the user's own choice.
-bool is_replaceable(const std::string& path) {
+// True if any user could replace this folder by another: if a parent folder is writable by all users, who may then
+// rename its contents. (Not with the sticky bit, which /tmp has.) Write permission for a group is the owner's choice.
+enum class Parents { Mine, All };  // the parent folders that are checked: those of this user, or those of every user
+bool is_replaceable(const std::string& path, Parents checked = Parents::Mine) {
   std::error_code error;
   const fs::path whole = fs::canonical(path, error);
   for (fs::path folder = whole.parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {
     struct stat status;
     if (::stat(folder.c_str(), &status) != 0) return true;
-    if (is_mine(status) && (status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) == 0) return true;
+    const bool checks = checked == Parents::All || is_mine(status);
+    if (checks && (status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) == 0) return true;
   }
   return bool(error);
 }
@@ -121,7 +122,39 @@ OwnFolder OwnFolder::open(const std::string& path, std::string_view suffix) {
   if (is_replaceable(path)) return folder;
   folder.opened_ = std::move(opened);
   folder.suffix_ = suffix;
+  folder.owner_ = status.st_uid;
   return folder;
+}
+
+OwnFolder OwnFolder::open_shared(const std::string& path, std::string_view suffix) {
+  OwnFolder folder;
+  if (path.empty()) return folder;
+  OwnFile opened(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  struct stat status;
+  if (!opened || ::fstat(opened.get(), &status) != 0 || others_may_write(status)) return folder;
+  if (is_replaceable(path, Parents::All)) return folder;
+  folder.opened_ = std::move(opened);
+  folder.suffix_ = suffix;
+  folder.owner_ = status.st_uid;
+  folder.shared_ = true;
+  return folder;
+}
+
+OwnFolder::Trouble OwnFolder::trouble_of_shared(const std::string& path) {
+  struct stat status;
+  if (::stat(path.c_str(), &status) != 0) return {fmt::format("{}: {}", path, std::strerror(errno)), "fill it first"};
+  if (!S_ISDIR(status.st_mode)) return {path + " is no folder", "name a folder"};
+  if (others_may_write(status)) {
+    return {path + " may be written by users other than its owner, who could store their own code there",
+            "chmod go-w '" + path + "'"};
+  }
+  if (is_replaceable(path, Parents::All)) {
+    return {"a folder above " + path + " may be written by all users, who could replace it by another folder",
+            "name another folder, or chmod o-w the one above"};
+  }
+  if (::access(path.c_str(), R_OK | X_OK) != 0)
+    return {fmt::format("{}: {}", path, std::strerror(errno)), "chmod -R a+rX '" + path + "', as its owner"};
+  return {};
 }
 
 OwnFolder::Trouble OwnFolder::trouble(const std::string& path) {
@@ -134,7 +167,8 @@ OwnFolder::Trouble OwnFolder::trouble(const std::string& path) {
   }
   if (!S_ISDIR(status.st_mode)) return {there + " is no folder", "remove it, or name another folder"};
   if (there == path) {
-    if (!is_mine(status)) return {there + " is another user's", "name another folder"};
+    if (!is_mine(status))
+      return {there + " is another user's", "name another folder, or only read this one by NBCC_SHARED_CACHE_DIR"};
     if (others_may_write(status))
       return {there + " may be written by others, who could store their own code there", "chmod go-w '" + there + "'"};
     if (is_replaceable(there))
@@ -158,7 +192,7 @@ OwnFile OwnFolder::open_file(const std::string& name, Status& status) const {
   OwnFile file(::openat(get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat found;
   if (!file || ::fstat(file.get(), &found) != 0 || !S_ISREG(found.st_mode)) return OwnFile();
-  if (!is_mine(found) || others_may_write(found)) return OwnFile();
+  if (found.st_uid != owner_ || others_may_write(found)) return OwnFile();
   status = {std::size_t(found.st_size), found.st_mtime};
   return file;
 }
@@ -187,6 +221,7 @@ bool OwnFolder::replace(const std::string& name, std::initializer_list<std::stri
 
 bool OwnFolder::remove(const std::string& name) const {
   struct stat status;
+  if (shared_) return false;
   if (::fstatat(get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || !is_mine(status)) return false;
   return ::unlinkat(get(), name.c_str(), 0) == 0;
 }

@@ -1,7 +1,8 @@
 // A folder of this user in which several processes store entries. Entries are read and replaced as complete files, and
 // can be locked. Folders and files that other users own or may write are ignored. So are files whose names are not
 // those of entries, locks or temporary files, since the folder may contain other data. Made for the disk caches, where
-// a failure is a miss: functions report failures by empty results and throw only if memory runs out.
+// a failure is a miss: functions report failures by empty results and throw only if memory runs out. A shared folder
+// belongs to any user, whom the caller trusts, and is only read.
 //
 // An entry's name ends in the 16 hexadecimal digits of a hash and the folder's suffix.
 // Tested by tests/unit/disk_cache_test.cpp and cuda_tunings_test.cpp.
@@ -42,11 +43,15 @@ class OwnFolder {
   // `suffix` must be valid until the program ends. If the folder cannot be opened, or another user owns or may write
   // it, the result is false and has no entries.
   static OwnFolder open(const std::string& path, std::string_view suffix);
+  // Opens a folder of any user for reading. The result is false if a user other than the owner may write or replace it.
+  static OwnFolder open_shared(const std::string& path, std::string_view suffix);
   // Why open() and make() give no writable folder, and a remedy; empty if they do. Makes nothing.
   struct Trouble {
     std::string problem, remedy;
   };
   static Trouble trouble(const std::string& path);
+  // Why open_shared() does not open the folder, and a remedy; empty if it does.
+  static Trouble trouble_of_shared(const std::string& path);
   // Like open(), but first makes the folder and its parents (mode 0700) if they are missing.
   static OwnFolder make(const std::string& path, std::string_view suffix);
   explicit operator bool() const { return bool(opened_); }
@@ -55,14 +60,14 @@ class OwnFolder {
     std::size_t bytes = 0;
     std::time_t modified = 0;
   };
-  // Opens a regular file that this user owns and that no other user may write.
+  // Opens a regular file that the folder's owner owns and that no other user may write.
   OwnFile open_file(const std::string& name, Status& status) const;
   std::vector<std::string> entries() const;
 
   // Writes the concatenated parts to a temporary file and renames it, so that the entry is complete or unchanged. Also
   // removes old temporary files whose writers have ended.
   bool replace(const std::string& name, std::initializer_list<std::string_view> parts) const;
-  bool remove(const std::string& name) const;  // only if this user owns the file
+  bool remove(const std::string& name) const;  // only if this user owns the file and the folder is not shared
   // Removes all entries, locks and temporary files of this user. Returns the number of entries removed.
   int clear() const;
 
@@ -71,6 +76,8 @@ class OwnFolder {
  private:
   OwnFile opened_;
   std::string_view suffix_;
+  unsigned owner_ = 0;  // user id; of this user unless the folder is shared
+  bool shared_ = false;
 };
 
 // A lock on an entry, effective between processes and threads, by flock() on a lock file. The holder removes the file

@@ -166,8 +166,9 @@ std::shared_ptr<const CpuCode> CpuDevice::Loader::make(const KernelSource& kerne
     if (compiled) throw;
     // The entry is intact, but this toolchain cannot load it: treat it like a corrupt entry.
     cache.remove(key);
-    object = cache.get_or_make(key, compile);
+    object = compile();  // not get_or_make(): a shared cache would return the same entry again
     code = toolchain.load(object);
+    cache.store(key, object);
   }
   if (!stem.empty()) write_dump(stem + ".o", object);
   return code;

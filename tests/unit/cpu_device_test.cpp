@@ -88,6 +88,23 @@ TEST_F(CpuDeviceTest, ACachedObjectThatDoesNotLoadIsCompiledAgain) {
   EXPECT_EQ(cache.lookup(key), "object of " + fake_source().first().source);
 }
 
+TEST_F(CpuDeviceTest, ASharedEntryThatCannotBeLoadedIsReplacedByAnOwnOne) {
+  const std::string shared = (root_ / "shared").string();
+  open().load(fake_source());
+  fs::copy(root_ / "cache", shared, fs::copy_options::recursive);
+  const std::string key = "fake, cpu-fake\nfake 1\n" + fake_source().first().source;
+  ASSERT_TRUE(DiskCache(shared).lookup(key));
+  DiskCache(shared).store(key, "not an object");
+  fs::remove_all(root_ / "cache");
+  ::setenv("NBCC_SHARED_CACHE_DIR", shared.c_str(), 1);
+  toolchain_->compiled = 0;
+  EXPECT_NO_THROW(open().load(fake_source()));
+  EXPECT_EQ(toolchain_->compiled, 1);
+  open().load(fake_source());
+  EXPECT_EQ(toolchain_->compiled, 1) << "the user's own kernel precedes the shared one";
+  ::unsetenv("NBCC_SHARED_CACHE_DIR");
+}
+
 TEST_F(CpuDeviceTest, AnObjectThatNeverLoadsIsADeviceError) {
   KernelSource source = fake_source();
   source.first().source = "something else";

@@ -181,6 +181,18 @@ TEST(Doctor, SeesACacheThatCannotBeUsed) {
   EXPECT_THAT(none.out, HasSubstr("set NBCC_CACHE_DIR, XDG_CACHE_HOME or HOME"));
 }
 
+TEST(Doctor, SeesTheSharedCache) {
+  const test::Shell shell;
+  const std::string doctor = "\"$nbcc\" doctor";
+  EXPECT_THAT(shell.line(doctor).out, Not(HasSubstr("shared cache")));
+  const std::string named = "export NBCC_CACHE_DIR=$PWD/mine NBCC_SHARED_CACHE_DIR=$PWD/shared; ";
+  EXPECT_THAT(shell.line(named + doctor).out, HasSubstr("!! shared cache"));
+  EXPECT_THAT(shell.line(named + doctor).out, HasSubstr("fill it first"));
+  EXPECT_THAT(shell.line(named + "mkdir -p shared/kernels; " + doctor).out, HasSubstr("shared, 0 kernels; only read"));
+  EXPECT_THAT(shell.line(named + "chmod o+w shared; " + doctor).out, HasSubstr("chmod o-w the one above"));
+  EXPECT_THAT(shell.line(named + "chmod o-w shared; chmod g+w shared/kernels; " + doctor).out, HasSubstr("chmod go-w"));
+}
+
 TEST(Doctor, TakesNoPackageOfTheCurrentFolderAndNoFolderWithoutOne) {
   const test::Shell shell;
   const test::Outcome here = shell.line("mkdir nbcc; touch nbcc/__init__.py; unset PYTHONPATH; \"$nbcc\" doctor");
