@@ -42,8 +42,8 @@ def gallery(pages):
     if wanted - shown:
         raise ValueError(f"expected a page that shows {', '.join(map(str, sorted(wanted - shown)))}, found none")
     return (
-        "# Gallery\n\nThe programs' pictures, and the pipelines that compute what they show. The title of each section is"
-        " a link to its page.\n\n" + "\n".join(sections)
+        "# Gallery\n\nThe programs' pictures, and the pipelines that compute what they show. The title of each section"
+        " is a link to its page.\n\n" + "\n".join(sections)
     )
 
 

@@ -35,7 +35,7 @@ def index_of_docs():
 
 
 def navigation(api_pages):
-    """The value of `nav` of MkDocs. Pages of docs/ that the index does not name are last in the section of their folder."""
+    """The value of `nav` of MkDocs. Pages that the index does not name are last in the section of their folder."""
     sections = index_of_docs()
     listed = {
         page

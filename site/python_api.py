@@ -23,6 +23,9 @@ class Module:
             member for member, value in module.members.items() if member[0] != "_" and not value.is_alias and
             (value.is_class or value.is_function)
         ]  # fmt: skip
+        missing = [str(member) for member in exported if str(member) not in module.members]
+        if missing:
+            raise ValueError(f"{name}: expected the names in __all__, found no {', '.join(missing)}")
         self.members = [(str(member), target(module.members[str(member)])) for member in exported]
 
 

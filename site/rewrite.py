@@ -1,5 +1,5 @@
-"""The Markdown of docs/ as MkDocs reads it: heads of fenced blocks, links to files of the repository, and code spans that
-name a pipeline or a part of the Python package.
+"""The Markdown of docs/ as MkDocs reads it: heads of fenced blocks, links to files of the repository, and code spans
+that name a pipeline or a part of the Python package.
 
 Main function: `Rewriter.rewritten`.
 """
@@ -117,8 +117,8 @@ def resolved(name, path):
 
 
 def pipeline_named(span, path):
-    """The path of the .pipe file that a code span in the file `path` names, or None. The span has the folder, or on a page
-    of docs/programs the name of the file alone."""
+    """The path of the .pipe file that a code span in the file `path` names, or None. The span has the folder, or on a
+    page of docs/programs the name of the file alone."""
     if not re.fullmatch(r"[\w/]+\.pipe", span):
         return None
     path = Path(path)

@@ -1,5 +1,5 @@
-"""The files of the repository as pages of the site: which page shows a file, and pages that are made of files outside of
-docs/.
+"""The files of the repository as pages of the site: which page shows a file, and pages that are made of files outside
+of docs/.
 
 Main functions: `page_of`, `page_of_file` and `page_of_folder`.
 """
