@@ -5,18 +5,20 @@
 # Their suites and not their cases: a process a case would load LLVM for longer than it tests, and GoogleTest names the
 # case that failed. A test is called PREFIX and its suite, without what was given to INSTANTIATE_TEST_SUITE_P; those for
 # GPUs ("OnGpu" in the name) have the label gpu. It counts as skipped when all its cases are.
-find_package(GTest REQUIRED)
 
 # Tests, the command and the examples wait for kernels, which nbcc compiles, not for their own statements: the compiler that
 # takes the least time is the best. Headers that all tests include are read once.
 set(quickly_compiled $<$<COMPILE_LANGUAGE:CXX>:-O1>)
-file(WRITE ${PROJECT_BINARY_DIR}/gtest_headers.cpp "")
-add_library(gtest_headers OBJECT EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/gtest_headers.cpp)
-set_target_properties(gtest_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-target_compile_options(gtest_headers PRIVATE ${quickly_compiled})
-target_link_libraries(gtest_headers PRIVATE GTest::gmock fmt::fmt)
-target_precompile_headers(gtest_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <fmt/format.h> <algorithm> <filesystem>
-  <fstream> <functional> <map> <optional> <string> <vector>)
+if(NBCC_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+  file(WRITE ${PROJECT_BINARY_DIR}/gtest_headers.cpp "")
+  add_library(gtest_headers OBJECT EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/gtest_headers.cpp)
+  set_target_properties(gtest_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(gtest_headers PRIVATE ${quickly_compiled})
+  target_link_libraries(gtest_headers PRIVATE GTest::gmock fmt::fmt)
+  target_precompile_headers(gtest_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <fmt/format.h> <algorithm> <filesystem>
+    <fstream> <functional> <map> <optional> <string> <vector>)
+endif()
 
 # Compiles the sources of a target in groups, a translation unit for each, because most of a small file's time goes to the
 # headers and templates that it shares with others. A group is the files that begin with the same letter; those that begin
