@@ -46,6 +46,31 @@ def fence_head(head):
     return f'{{{classes} title="{title}"}}' if title else language
 
 
+def lists_for_mkdocs(text):
+    """Lists as Python-Markdown needs them: a blank line in front, and behind items of several paragraphs, and 4 blanks
+    before what belongs to an item, where GitHub takes the width of the item's mark. A line of a paragraph that begins with
+    a number and a point begins no item."""
+    lines, before = [], ""
+    width, paragraphs = 0, False  # of the present item: the width of its mark, 0 outside of lists; true for several
+    for line in text.split("\n"):
+        mark = re.match(r"(- |\d+\. )", line)
+        indent = len(line) - len(line.lstrip())
+        if mark:
+            if before and (not width or paragraphs):
+                lines.append("")
+            width, paragraphs = len(mark[1]), False
+        elif line and not indent and not before:
+            width = 0
+        elif width and indent >= width:
+            line = " " * (4 - width) + line
+            paragraphs = paragraphs or not before
+            if before:
+                line = re.sub(r"^(\s*\d+)\. ", r"\1\. ", line)
+        lines.append(line)
+        before = line.strip()
+    return "\n".join(lines)
+
+
 class Rewriter:
     """Rewrites the pages of one build. `names`: qualified names of the Python package -> page#anchor."""
 
@@ -66,6 +91,7 @@ class Rewriter:
         return "".join(parts)
 
     def _prose(self, text, path, url_of):
+        text = lists_for_mkdocs(text)
         brackets = [match.span() for match in BRACKETS.finditer(text)]
         headings = [match.span() for match in re.finditer(r"^#.*$", text, re.MULTILINE)]
         pieces, at = [], 0
@@ -73,7 +99,10 @@ class Rewriter:
             pieces.append(self._links(text[at : match.start()], path, url_of))
             fixed = any(start <= match.start() < end for start, end in [*brackets, *headings])
             page = None if fixed else self._page_of_span(match[1], path)
-            pieces.append(f"[{match[0]}]({self._relative(page, path)})" if page else match[0])
+            in_table = text[text.rfind("\n", 0, match.start()) + 1 : match.start()].startswith("|")
+            # In a table GitHub takes the backslash before | away; MkDocs would show it.
+            span = match[0].replace("\\|", "|") if in_table else match[0]
+            pieces.append(f"[{span}]({self._relative(page, path)})" if page else span)
             at = match.end()
         pieces.append(self._links(text[at:], path, url_of))
         return "".join(pieces)

@@ -183,6 +183,9 @@ class Site(unittest.TestCase):
             self.assertEqual(html.count("language-pipe "), len(blocks), f"{page}: pipelines")
             self.assertNotRegex(html, r"needs:\w", f"{page}: a word for tests/docs/snippets.py")
             self.assertNotRegex(html, r"<p>```", f"{page}: a fence that is text")
+            outside = re.sub(r"<pre.*?</pre>", "", html, flags=re.DOTALL)
+            self.assertNotRegex(outside, r"<code>[^<]*\\\|", f"{page}: a backslash in a table")
+            self.assertNotRegex(outside, r"(?m)^- ", f"{page}: a list that is text")
 
     def search(self, words):
         """The addresses of the results, in order, for words typed into the search."""
