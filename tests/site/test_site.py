@@ -30,6 +30,7 @@ SEARCHES = {
     "torch.compile": ["how_to/transform_with_torch_and_jax.html"],
     "stokeslet": ["pipelines/stokeslet.html"],
     "carry_pairs": ["api/nbcc.html", "reference/python.html", "programs/granular.html"],
+    "multiprocessing": ["how_to/send_and_save.html"],
     "pair statistics": ["how_to/pair_statistics.html"],
     "capacitance of a cube": ["programs/capacitance.html"],
 }
