@@ -13,7 +13,7 @@ LANGUAGES = {
     ".pipe": "pipe", ".cpp": "cpp", ".h": "cpp", ".hpp": "cpp", ".c": "c", ".cu": "cuda", ".f90": "fortran",
     ".py": "python", ".sh": "bash", ".cmake": "cmake", ".json": "json", ".in": "text", ".txt": "text", "": "text",
 }  # fmt: skip
-MAX_BYTES = 100_000  # of a file that has a page of its own
+MAX_BYTES = 100_000  # of a file that becomes a page
 MAX_FILES = 100  # in a folder whose files have pages of their own
 
 
