@@ -7,12 +7,7 @@ import re
 import griffe
 import tree
 
-MODULES = {
-    "nbcc": "The package",
-    "nbcc.torch": "Modules of PyTorch",
-    "nbcc.mpi": "Ranks of MPI",
-    "nbcc.lammps": "Forces in LAMMPS",
-}
+NO_INTERFACE = {"pygments_lexer"}  # modules that other programs find by an entry point
 
 
 class Module:
@@ -37,7 +32,8 @@ def load():
     loader = griffe.GriffeLoader(search_paths=[str(tree.ROOT / "bindings" / "python")], allow_inspection=False)
     package = loader.load("nbcc", submodules=True)
     loader.resolve_aliases(implicit=True)
-    return [Module(package if name == "nbcc" else package[name.split(".")[1]], name) for name in MODULES]
+    public = sorted(name for name in package.modules if name[0] != "_" and name not in NO_INTERFACE)
+    return [Module(package, "nbcc"), *(Module(package[name], f"nbcc.{name}") for name in public)]
 
 
 def pages(modules):

@@ -48,8 +48,8 @@ def fence_head(head):
 
 def lists_for_mkdocs(text):
     """Lists as Python-Markdown needs them: a blank line in front, and behind items of several paragraphs, and 4 blanks
-    before what belongs to an item, where GitHub takes the width of the item's mark. A line of a paragraph that begins with
-    a number and a point begins no item."""
+    before what belongs to an item, where GitHub takes the width of the item's mark. A line of a paragraph that begins
+    with a number and a point begins no item."""
     lines, before = [], ""
     width, paragraphs = 0, False  # of the present item: the width of its mark, 0 outside of lists; true for several
     for line in text.split("\n"):

@@ -81,6 +81,8 @@ class Site(unittest.TestCase):
     def setUpClass(cls):
         cls.scratch = pathlib.Path(tempfile.mkdtemp(prefix="nbcc-site-"))
         cls.addClassCleanup(shutil.rmtree, cls.scratch, ignore_errors=True)
+        # The texts before the build, because a page may change while the test runs.
+        cls.docs = {path: path.read_text(encoding="utf-8") for path in (SOURCE / "docs").rglob("*.md")}
         mkdocs = pathlib.Path(sys.executable).with_name("mkdocs")
         words = [
             mkdocs,
@@ -183,10 +185,10 @@ class Site(unittest.TestCase):
         return [f"{page}: no colours in {text[:60]!r}" for text in self.browser.execute_script(script)]
 
     def test_03_blocks_of_docs_are_pipelines(self):
-        for path in (SOURCE / "docs").rglob("*.md"):
+        for path, text in self.docs.items():
             page = self.folder / path.relative_to(SOURCE / "docs").with_suffix(".html")
             page = page.with_name("index.html") if path.name == "README.md" else page
-            blocks = re.findall(r"^```pipe\b.*\n((?:.*\n)*?)^```", path.read_text(encoding="utf-8"), re.MULTILINE)
+            blocks = re.findall(r"^```pipe\b.*\n((?:.*\n)*?)^```", text, re.MULTILINE)
             html = page.read_text(encoding="utf-8")
             self.assertEqual(html.count("language-pipe "), len(blocks), f"{page}: pipelines")
             self.assertNotRegex(html, r"needs:\w", f"{page}: a word for tests/docs/snippets.py")
