@@ -60,14 +60,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Imports `nbcc.lammps`, which needs NumPy, and `nbcc.torch` at their first use."""
-    if name not in ("lammps", "torch"):
+    """Imports `nbcc.ase`, which needs ASE, `nbcc.lammps`, which needs NumPy, and `nbcc.torch` at their first use."""
+    if name not in ("ase", "lammps", "torch"):
         raise AttributeError(f"module 'nbcc' has no attribute {name!r}")
-    return importlib.import_module(".lammps", __name__)
+    return importlib.import_module(f".{name}", __name__)
 
 
 def __dir__() -> List[str]:
-    return sorted([*__all__, "__version__", "lammps", "mpi", "torch"])
+    return sorted([*__all__, "__version__", "ase", "lammps", "mpi", "torch"])
 
 
 def info() -> Dict[str, Any]:
