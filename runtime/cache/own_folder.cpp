@@ -33,7 +33,7 @@ bool others_may_write(const struct stat& status) { return (status.st_mode & (S_I
 
 // True if any user could replace this folder by another: if a parent folder is writable by all users, who may then
 // rename its contents. (Not with the sticky bit, which /tmp has.) Write permission for a group is the owner's choice.
-enum class Parents { Mine, All };  // the parent folders that are checked: those of this user, or those of every user
+enum class Parents { Mine, All };  // the parent folders that are checked: folders of this user, or of every user
 bool is_replaceable(const std::string& path, Parents checked = Parents::Mine) {
   std::error_code error;
   const fs::path whole = fs::canonical(path, error);
