@@ -95,7 +95,7 @@ class Site(unittest.TestCase):
         ]
         done = subprocess.run(words, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True)
         if done.returncode:
-            sys.exit(f"the site cannot be built:\n{done.stdout}{done.stderr}")
+            raise AssertionError(f"the site cannot be built:\n{done.stdout}{done.stderr}")
         cls.folder = cls.scratch / "site"
         handler = functools.partial(QuietHandler, directory=cls.folder)
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
