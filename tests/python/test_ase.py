@@ -9,6 +9,7 @@ pytest.importorskip("ase", reason="no ASE here: ./dev setup installs it where th
 
 from ase import Atoms, units  # noqa: E402
 from ase.build import bulk  # noqa: E402
+from ase.calculators.calculator import PropertyNotImplementedError  # noqa: E402
 from ase.calculators.fd import calculate_numerical_forces, calculate_numerical_stress  # noqa: E402
 from ase.calculators.lj import LennardJones  # noqa: E402
 from ase.calculators.morse import MorsePotential  # noqa: E402
@@ -84,7 +85,7 @@ def test_equals_the_lennard_jones_of_ase(lennard_jones):
         theirs = atoms.copy()
         theirs.calc = LennardJones(**values)
         atoms.calc = Calculator(lennard_jones, **values)
-        names = ["energy", "free_energy", "energies", "forces"]
+        names = ["forces", "energy", "free_energy", "energies"]
         check_equal(atoms, theirs, names + (["stress"] if atoms.cell.rank == 3 else []))
 
 
@@ -94,7 +95,7 @@ def test_equals_the_morse_potential_of_ase():
         theirs = atoms.copy()
         theirs.calc = MorsePotential(epsilon=0.3, rho0=5.0, r0=3.7, rcut1=1.5, rcut2=2.4)
         atoms.calc = Calculator(morse, epsilon=0.3, rho0=5.0, r0=3.7, r1=1.5 * 3.7, rc=2.4 * 3.7)
-        check_equal(atoms, theirs, ["energy", "energies", "forces"] + (["stress"] if atoms.cell.rank == 3 else []))
+        check_equal(atoms, theirs, ["forces", "energy", "energies"] + (["stress"] if atoms.cell.rank == 3 else []))
 
 
 def salt():
@@ -107,15 +108,15 @@ def test_tables_by_symbol_are_mixed(mixture):
     atoms = salt()
     atoms.calc = Calculator(
         mixture,
-        epsilon={"Na": 0.01, "Cl": 0.04, ("Cl", "Na"): 0.03},
+        epsilon={"Na": 0.01, "Cl": 0.04},
         sigma={"Na": 2.0, "Cl": 3.0},
-        rc={"Na": 6.0, "Cl": 8.0},
-        mix={"sigma": "arithmetic", "rc": "geometric"},
+        rc={"Na": 6.0, "Cl": 8.0, ("Cl", "Na"): 7.5},
+        mix={"sigma": "arithmetic", "epsilon": "geometric"},
     )
     table = {"epsilon": np.zeros((3, 3)), "sigma": np.zeros((3, 3)), "rc": np.zeros((3, 3))}
-    table["epsilon"][:2, :2] = [[0.01, 0.03], [0.03, 0.04]]
+    table["epsilon"][:2, :2] = [[0.01, 0.02], [0.02, 0.04]]
     table["sigma"][:2, :2] = [[2.0, 2.5], [2.5, 3.0]]
-    table["rc"][:2, :2] = [[6.0, 48**0.5], [48**0.5, 8.0]]
+    table["rc"][:2, :2] = [[6.0, 7.5], [7.5, 8.0]]
     types = (atoms.numbers == 17).astype(int)
     cell = dict(zip("abc", atoms.cell.array))
     expected = mixture(atoms.positions, atoms.positions, types, types, **cell, **table)
@@ -150,6 +151,18 @@ void finish() { energy -= sqrt(density); }
     np.testing.assert_allclose(forces, calculate_numerical_forces(atoms, eps=1e-5), atol=1e-6)
 
 
+def test_totals_are_energies(lennard_jones):
+    values = {"epsilon": 0.0104, "sigma": 3.4, "rc": 8.5}
+    total = nbcc.compile(source=LENNARD_JONES.replace("output(sum)", "output(total)"), precision="double")
+    atoms = bulk("Ar", "fcc", 5.2) * (2, 1, 1)
+    atoms.rattle(0.1, seed=7)
+    same = atoms.copy()
+    atoms.calc, same.calc = Calculator(total, **values), Calculator(lennard_jones, **values)
+    check_equal(atoms, same, ["forces", "energy", "stress"])
+    with pytest.raises(PropertyNotImplementedError):
+        atoms.get_potential_energies()
+
+
 def test_energies_are_kept_in_motion(lennard_jones):
     atoms = bulk("Ar", "fcc", 5.26) * (2, 2, 2)
     atoms.rattle(0.15, seed=6)
@@ -165,6 +178,8 @@ def test_a_wrong_force_is_refused():
     atoms = bulk("Ar", "fcc", 5.2) * (2, 1, 1)
     atoms.calc = Calculator(nbcc.compile(source=text, precision="double"), epsilon=0.01, sigma=3.4, rc=8.0)
     with pytest.raises(nbcc.UsageError, match="'force' .* is not minus the derivative of the summed 'energy'"):
+        atoms.get_forces()
+    with pytest.raises(nbcc.UsageError, match="is not minus the derivative"):
         atoms.get_forces()
     right = text.replace("grad(24.0 * epsilon * s6, xj)", "grad(4.0 * epsilon * s6 * (s6 - 1.0), xj)")
     atoms.calc = Calculator(nbcc.compile(source=right, precision="double"), epsilon=0.01, sigma=3.4, rc=8.0)

@@ -205,7 +205,9 @@ TEST(ImageWarning, HoldsWhereAPairMayHaveTwoImagesWithinReach) {
           r2 += std::pow(d[k] + (n % 9 - 4) * cell[k] + (n / 9 % 9 - 4) * cell[3 + k] + (n / 81 - 4) * cell[6 + k], 2);
         within += r2 < c.rc * c.rc * (1 - 1e-12);
       }
-      if (!warns) EXPECT_LE(within, 1) << seed;
+      if (!warns) {
+        EXPECT_LE(within, 1) << seed;
+      }
     }
   }
   EXPECT_GT(warned, 50);

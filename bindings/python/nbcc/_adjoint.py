@@ -303,7 +303,8 @@ class Call:
             return value
         if hasattr(value, "expand"):  # PyTorch's, without a copy
             return value.expand(ni, *field.shape)
-        return sys.modules["jax"].numpy.broadcast_to(value, (ni, *field.shape))
+        numpy = sys.modules["jax"].numpy if library_of(value) in ("jax", "jaxlib") else _arrays.numpy
+        return numpy.broadcast_to(value, (ni, *field.shape))
 
     def _seen_from_j(
         self, fields: Sequence[AdjointField], given: List[Any], values: Mapping[str, Any]

@@ -109,7 +109,7 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
         properties = ["energy", "free_energy", "forces"]
         if not self._energy.total:
             properties.append("energies")
-        if len(self._cell) != 1:
+        if len(self._cell) == 3:
             properties.append("stress")
         self.implemented_properties = properties
         super().__init__(**params)  # calls set()
@@ -160,7 +160,7 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
         """As ASE calls it: computes the energy, and the properties that are asked for."""
         super().calculate(atoms, properties, system_changes)
         given = self._given(self.atoms, self.atoms.positions)
-        needs_stress = "stress" in properties and len(self._cell) == 3 and self.atoms.cell.rank == 3
+        needs_stress = "stress" in properties and "stress" in self.implemented_properties and self.atoms.cell.rank == 3
         if not set(properties) - {"energy", "energies", "free_energy"}:
             self._store_energy(self._array(self.pipeline(**given, outputs=[self._energy.name])))
             return
@@ -177,7 +177,7 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
         if self._force is not None:
             self.results["forces"] = self._array(self.pipeline(**given, outputs=[self._force.name]))
         if needs_stress:
-            # Of a strain e, positions and vectors of the cell become (1 + e) times themselves.
+            # A strain e multiplies positions and vectors of the cell by 1 + e.
             middle = self.atoms.positions.mean(axis=0) if len(self.atoms) else np.zeros(3)
             strain = (self.atoms.positions - middle).T @ slope + self.atoms.cell.array.T @ of_cell
             symmetric = 0.5 * (strain + strain.T)
@@ -210,14 +210,14 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
         count = len(self.atoms)
         if count < 2:
             return  # the force of one atom and its images is 0
-        self._force_is_checked = True
         extent = np.ptp(self.atoms.positions, axis=0).max() + np.linalg.norm(self.atoms.cell.array, axis=1).max()
         move = np.random.default_rng(1).normal(size=(count, 3)) * 0.02 * (extent or 1.0) / max(count, 8) ** (1 / 3)
         given = self._given(self.atoms, self.atoms.positions + move)
         try:
             _, slope, _ = self._derivatives(given, False)
         except UsageError:
-            return  # the energy has no derivative that nbcc knows
+            self._force_is_checked = True  # the energy has no derivative that nbcc knows
+            return
         force = self._array(self.pipeline(**given, outputs=[self._force.name]))
         off, size = np.abs(force + slope).max(), np.abs(slope).max()
         precision = self.pipeline.info()["last"]["precision"]
@@ -228,6 +228,7 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
                 f"{self._energy.name!r}: atom {atom}, moved a little, expected {-slope[atom]}, got {force[atom]}. "
                 "(Each pair is seen from both of its atoms, so energies add half of the pair's.)"
             )
+        self._force_is_checked = True
 
     def _array(self, values: Any) -> Any:
         return np.asarray(values, dtype=float)
@@ -305,7 +306,7 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
         if field is None or field.role != OUTPUT:
             raise UsageError(f"{self.pipeline.name} has no output {name!r}: say which is the energy, as energy='pot'; it has "
                              f"{', '.join(outputs)}")  # fmt: skip
-        if field.reduction not in ("sum", "logsumexp") or field.components != 1 or field.integral or field.of_pair:
+        if field.reduction != "sum" or field.components != 1 or field.integral or field.of_pair:
             raise UsageError(f"output {name!r} of {self.pipeline.name} cannot be the energy: expected a sum of real numbers, "
                              f"got {field}")  # fmt: skip
         return field
