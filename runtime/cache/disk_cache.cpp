@@ -132,7 +132,8 @@ OwnFolder::Trouble DiskCache::trouble() const {
 std::optional<std::string> DiskCache::lookup(const std::string& key) const {
   std::optional<std::string> own = quietly([&] { return read_entry(OwnFolder::open(kernels_, kEntrySuffix), key); });
   if (own) return own;
-  return quietly([&] { return read_entry(OwnFolder::open_shared(shared_kernels_, kEntrySuffix), key); });
+  return quietly(
+      [&] { return read_entry(OwnFolder::open(shared_kernels_, kEntrySuffix, OwnFolder::Owner::Any), key); });
 }
 
 void DiskCache::store(const std::string& key, const std::string& value) const {
@@ -175,7 +176,7 @@ std::vector<DiskCache::Entry> DiskCache::list() const {
 }
 
 std::vector<DiskCache::Entry> DiskCache::list_shared() const {
-  return quietly([&] { return entries_of(OwnFolder::open_shared(shared_kernels_, kEntrySuffix)); });
+  return quietly([&] { return entries_of(OwnFolder::open(shared_kernels_, kEntrySuffix, OwnFolder::Owner::Any)); });
 }
 
 int DiskCache::clear() const {

@@ -33,14 +33,14 @@ bool others_may_write(const struct stat& status) { return (status.st_mode & (S_I
 
 // True if any user could replace this folder by another: if a parent folder is writable by all users, who may then
 // rename its contents. (Not with the sticky bit, which /tmp has.) Write permission for a group is the owner's choice.
-enum class Parents { Mine, All };  // the parent folders that are checked: folders of this user, or of every user
-bool is_replaceable(const std::string& path, Parents checked = Parents::Mine) {
+// Of a folder of this user only those parents are checked that this user owns.
+bool is_replaceable(const std::string& path, OwnFolder::Owner owner = OwnFolder::Owner::Self) {
   std::error_code error;
   const fs::path whole = fs::canonical(path, error);
   for (fs::path folder = whole.parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {
     struct stat status;
     if (::stat(folder.c_str(), &status) != 0) return true;
-    const bool checks = checked == Parents::All || is_mine(status);
+    const bool checks = owner == OwnFolder::Owner::Any || is_mine(status);
     if (checks && (status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) == 0) return true;
   }
   return bool(error);
@@ -113,30 +113,18 @@ std::optional<std::string> OwnFile::read(std::size_t most) const {
   return bytes;
 }
 
-OwnFolder OwnFolder::open(const std::string& path, std::string_view suffix) {
-  OwnFolder folder;
-  if (path.empty()) return folder;
-  OwnFile opened(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  struct stat status;
-  if (!opened || ::fstat(opened.get(), &status) != 0 || !is_mine(status) || others_may_write(status)) return folder;
-  if (is_replaceable(path)) return folder;
-  folder.opened_ = std::move(opened);
-  folder.suffix_ = suffix;
-  folder.owner_ = status.st_uid;
-  return folder;
-}
-
-OwnFolder OwnFolder::open_shared(const std::string& path, std::string_view suffix) {
+OwnFolder OwnFolder::open(const std::string& path, std::string_view suffix, Owner owner) {
   OwnFolder folder;
   if (path.empty()) return folder;
   OwnFile opened(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   struct stat status;
   if (!opened || ::fstat(opened.get(), &status) != 0 || others_may_write(status)) return folder;
-  if (is_replaceable(path, Parents::All)) return folder;
+  if (owner == Owner::Self && !is_mine(status)) return folder;
+  if (is_replaceable(path, owner)) return folder;
   folder.opened_ = std::move(opened);
   folder.suffix_ = suffix;
   folder.owner_ = status.st_uid;
-  folder.shared_ = true;
+  folder.shared_ = owner == Owner::Any;
   return folder;
 }
 
@@ -148,7 +136,7 @@ OwnFolder::Trouble OwnFolder::trouble_of_shared(const std::string& path) {
     return {path + " may be written by users other than its owner, who could store their own code there",
             "chmod go-w '" + path + "'"};
   }
-  if (is_replaceable(path, Parents::All)) {
+  if (is_replaceable(path, Owner::Any)) {
     return {"a folder above " + path + " may be written by all users, who could replace it by another folder",
             "name another folder, or chmod o-w the one above"};
   }

@@ -40,17 +40,16 @@ class OwnFile {
 class OwnFolder {
  public:
   OwnFolder() = default;
-  // `suffix` must be valid until the program ends. If the folder cannot be opened, or another user owns or may write
-  // it, the result is false and has no entries.
-  static OwnFolder open(const std::string& path, std::string_view suffix);
-  // Opens a folder of any user for reading. The result is false if a user other than the owner may write or replace it.
-  static OwnFolder open_shared(const std::string& path, std::string_view suffix);
+  enum class Owner { Self, Any };  // any user may own a shared folder, which is only read
+  // `suffix` must be valid until the program ends. If the folder cannot be opened, or has the wrong owner, or a user
+  // other than its owner may write or replace it, the result is false and has no entries.
+  static OwnFolder open(const std::string& path, std::string_view suffix, Owner owner = Owner::Self);
   // Why open() and make() give no writable folder, and a remedy; empty if they do. Makes nothing.
   struct Trouble {
     std::string problem, remedy;
   };
   static Trouble trouble(const std::string& path);
-  // Why open_shared() does not open the folder, and a remedy; empty if it does.
+  // Why open() does not open the folder with Owner::Any, and a remedy; empty if it does.
   static Trouble trouble_of_shared(const std::string& path);
   // Like open(), but first makes the folder and its parents (mode 0700) if they are missing.
   static OwnFolder make(const std::string& path, std::string_view suffix);

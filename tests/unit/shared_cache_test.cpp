@@ -92,7 +92,7 @@ TEST_F(SharedCache, ASharedFolderThatSeveralUsersMayWriteIsNotUsed) {
   expect_unused(entry, 0664, 0644);
   expect_unused(entry, 0646, 0644);
   if (::geteuid() != 0) return;
-  // An entry of a user other than the folder's owner, whom nobody has named.
+  // A third user owns the entry, and the variable does not name that user's folder.
   ASSERT_EQ(::chown(entry.c_str(), 1234, 1234), 0);
   EXPECT_FALSE(cache.lookup("key"));
   // The folder above belongs to a third user: its mode counts, too.
