@@ -151,6 +151,21 @@ void finish() { energy -= sqrt(density); }
     np.testing.assert_allclose(forces, calculate_numerical_forces(atoms, eps=1e-5), atol=1e-6)
 
 
+def test_other_arrays_are_read_anew():
+    text = HEAD.replace("input_j vec3 xj;", "input_j vec3 xj; input_i real si; input_j real sj; input_i real m_i;")
+    atoms = bulk("Ar", "fcc", 5.2) * (2, 1, 1)
+    pipeline = nbcc.compile(source=text + "energy += m_i * si * sj / r2;", precision="double")
+    atoms.calc = Calculator(pipeline, rc=8.0, fields={"si": "size", "sj": "size"})
+    with pytest.raises(nbcc.UsageError, match="reads 'size', which these atoms do not have; they have numbers, positions"):
+        atoms.get_potential_energy()
+    atoms.arrays["size"] = np.array([1.0, 2.0])
+    energy = atoms.get_potential_energy()
+    atoms.arrays["size"] *= 2.0
+    assert atoms.get_potential_energy() == pytest.approx(4 * energy)
+    atoms.set_masses([80.0, 80.0])
+    assert atoms.get_potential_energy() == pytest.approx(4 * energy * 80.0 / 39.95, rel=1e-3)
+
+
 def test_totals_are_energies(lennard_jones):
     values = {"epsilon": 0.0104, "sigma": 3.4, "rc": 8.5}
     total = nbcc.compile(source=LENNARD_JONES.replace("output(sum)", "output(total)"), precision="double")
@@ -210,4 +225,7 @@ def test_mistakes_are_named(lennard_jones, mixture):
     calculator = Calculator(lennard_jones, **values)
     with pytest.raises(TypeError, match="has no param 'cutoff'"):
         calculator.set(cutoff=3.0)
+    with pytest.raises(ValueError, match="a dict by chemical symbols is for tables"):
+        calculator.set(rc={"Ar": 1.0})
+    assert calculator.parameters["rc"] == 8.0
     assert calculator.set(rc=9.0) == {"rc": 9.0} and calculator.parameters["rc"] == 9.0

@@ -24,7 +24,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 SOURCE = pathlib.Path(os.environ["NBCC_SOURCE_DIR"])
 SECONDS = 60  # for what a page does by itself, on a machine that runs other tests too
 
-# Words of a search -> pages, of which one must be among the first three results.
+# Words of a search -> pages. One of these pages must be among the first three results.
 SEARCHES = {
     "nearest_image": ["reference/built_ins.html", "reference/language.html", "how_to/periodic_boxes.html"],
     "torch.compile": ["how_to/transform_with_torch_and_jax.html"],

@@ -123,8 +123,8 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
         before = dict(self.parameters)
         changed: Dict[str, Any] = super().set(**params)
         try:
-            self._types = self._numbered()
-            self._values = {name: self._table(name, value) for name, value in self.parameters.items()}
+            types = self._numbered()
+            values = {name: self._table(name, value, types) for name, value in self.parameters.items()}
             lacking = [
                 field.name
                 for field in self._known.values()
@@ -138,9 +138,20 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
         except (TypeError, ValueError):
             self.parameters = ase.calculators.calculator.Parameters(before)
             raise
+        self._types, self._values = types, values
         if changed:
             self.reset()
         return changed
+
+    def check_state(self, atoms: Any, tol: float = 1e-15) -> List[str]:
+        """What differs from the atoms of the results, with the arrays that inputs read and that ASE does not compare."""
+        changed: List[str] = list(super().check_state(atoms, tol))
+        if self.atoms is None or changed:
+            return changed
+        read = set(self._inputs.values())
+        if "velocities" in read:
+            read |= {"momenta", "masses"}
+        return [name for name in read if not np.array_equal(self.atoms.arrays.get(name), atoms.arrays.get(name))]
 
     def todict(self, skip_default: bool = True) -> Dict[str, Any]:
         """The pipeline's name and the params as plain data, for trajectories and databases."""
@@ -371,7 +382,7 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
             raise ValueError(f"symbols: one of {names} is named twice")
         return {symbol: k for k, symbol in enumerate(names)}
 
-    def _table(self, name: str, value: Any) -> Any:
+    def _table(self, name: str, value: Any, types: Dict[str, int]) -> Any:
         """The value of a param; a table by chemical symbols as an array. Types without a symbol have elements of 0, which
         no atom reads."""
         if not isinstance(value, Mapping):
@@ -381,27 +392,26 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
         if len(shape) not in (1, 2) or len(set(shape)) != 1 or field.type.startswith("vec"):
             raise ValueError(f"{name}: a dict by chemical symbols is for tables with one index, or two of one length; it is "
                              f"{field}")  # fmt: skip
-        if len(self._types) > shape[0]:
-            raise ValueError(f"{name}: the table has {shape[0]} types, but there are {len(self._types)} symbols: "
-                             f"{', '.join(self._types)}")  # fmt: skip
-        return self._of_each(name, value, shape) if len(shape) == 1 else self._of_pairs(name, value, shape)
-
-    def _of_each(self, name: str, value: Mapping[Any, float], shape: Tuple[int, ...]) -> Any:
+        if len(types) > shape[0]:
+            raise ValueError(f"{name}: the table has {shape[0]} types, but there are {len(types)} symbols: "
+                             f"{', '.join(types)}")  # fmt: skip
         table = np.zeros(shape)
-        for symbol, k in self._types.items():
+        if len(shape) == 2:
+            self._fill_pairs(table, name, value, types)
+            return table
+        for symbol, k in types.items():
             if symbol not in value:
                 raise ValueError(f"{name}: no element for {symbol!r}")
             table[k] = value[symbol]
         return table
 
-    def _of_pairs(self, name: str, value: Mapping[Any, float], shape: Tuple[int, ...]) -> Any:
+    def _fill_pairs(self, table: Any, name: str, value: Mapping[Any, float], types: Dict[str, int]) -> None:
         rule = self._mix.get(name)
         mixed = rule if callable(rule) else None if rule is None else _RULES[rule]
         own = {key if isinstance(key, str) else key[0]: number for key, number in value.items()
                if isinstance(key, str) or key[0] == key[1]}  # fmt: skip
-        table = np.zeros(shape)
-        for p, row in self._types.items():
-            for q, column in self._types.items():
+        for p, row in types.items():
+            for q, column in types.items():
                 given = [value[key] for key in ((p, q), (q, p)) if key in value]
                 if len(set(given)) == 2:
                     raise ValueError(f"{name}: {(p, q)} is {given[0]}, but {(q, p)} is {given[1]}")
@@ -417,4 +427,3 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
                     what = f"{p!r}" if p == q else f"{(p, q)}"
                     hint = f"; mix={{{name!r}: 'geometric'}} would be a rule" if mixed is None and p != q else ""
                     raise ValueError(f"{name}: no element for {what}{hint}")
-        return table
