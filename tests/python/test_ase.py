@@ -164,6 +164,11 @@ def test_other_arrays_are_read_anew():
     assert atoms.get_potential_energy() == pytest.approx(4 * energy)
     atoms.set_masses([80.0, 80.0])
     assert atoms.get_potential_energy() == pytest.approx(4 * energy * 80.0 / 39.95, rel=1e-3)
+    text = HEAD.replace("input_j vec3 xj;", "input_j vec3 xj; input_i vec3 vi;") + "energy += dot(vi, vi);"
+    atoms.calc = Calculator(nbcc.compile(source=text, precision="double"), rc=8.0)
+    assert atoms.get_potential_energy() == 0.0
+    atoms.set_velocities(np.full((2, 3), 0.5))
+    assert atoms.get_potential_energy() > 1.0
 
 
 def test_totals_are_energies(lennard_jones):
