@@ -136,7 +136,11 @@ class ClangToolchain : public CpuToolchain {
     find_if_there("nbcc_interact_excluding", code->interact_excluding);
     find_if_there("nbcc_interact_symmetric", code->interact_symmetric);
     find_if_there("nbcc_interact_half_list", code->interact_half_list);
-    if (!code->interact && !code->interact_excluding) find("nbcc_interact");
+    find_if_there("nbcc_listed_sizes", code->listed_sizes);
+    find_if_there("nbcc_begin_listed_once", code->begin_listed_once);
+    find_if_there("nbcc_end_listed_once", code->end_listed_once);
+    find_if_there("nbcc_interact_listed_once", code->interact_listed_once);
+    if (!code->interact && !code->interact_excluding && !code->interact_listed_once) find("nbcc_interact");
     return code;
   }
 };

@@ -9,6 +9,7 @@
 
 #include "fmt/format.h"
 #include "runtime/api/handles.h"
+#include "runtime/api/nbcc_listed_once.h"
 #include "runtime/api/open_device.h"
 #include "runtime/cuda/cuda_driver.h"
 
@@ -181,6 +182,19 @@ const char* nbcc_pipeline_neighbours(const nbcc_pipeline* pipeline) {
 const char* nbcc_pipeline_no_neighbours(const nbcc_pipeline* pipeline) {
   return pipeline ? pipeline->kernel->source.no_neighbours.c_str() : "";
 }
+nbcc_status nbcc_pipeline_listed_once(const nbcc_pipeline* pipeline, double* cost, nbcc_error** error) {
+  return guarded(error, [&] {
+    const nbcc::KernelSource& source = nbcc::checked(pipeline, "pipeline").kernel->source;
+    const auto fail = [&source](std::string_view why) {
+      throw nbcc::UsageError(fmt::format("symmetric = listed: pipeline '{}': {}", source.pipeline, why));
+    };
+    if (!source.symmetric) fail("the library has no kernel for it");
+    const nbcc::SymmetricKernel made = source.symmetric();
+    if (!made.obstacle.empty()) fail(made.obstacle);
+    if (made.source->find(nbcc::Frame::Symmetric)) fail("this device computes listed pairs for their i only");
+    nbcc::checked(cost, "cost") = made.cost;
+  });
+}
 int nbcc_pipeline_field_count(const nbcc_pipeline* pipeline) {
   return pipeline ? int(pipeline->kernel->source.fields.size()) : 0;
 }
@@ -278,7 +292,8 @@ nbcc_status nbcc_sum_set_pairs(nbcc_sum* sum, nbcc_pairs pairs, nbcc_error** err
 
 nbcc_status nbcc_sum_set_symmetric(nbcc_sum* sum, nbcc_symmetric choice, nbcc_error** error) {
   return guarded(error, [&] {
-    if (choice != NBCC_SYMMETRIC_AUTO && choice != NBCC_SYMMETRIC_OFF && choice != NBCC_SYMMETRIC_ALWAYS)
+    if (choice != NBCC_SYMMETRIC_AUTO && choice != NBCC_SYMMETRIC_OFF && choice != NBCC_SYMMETRIC_ALWAYS &&
+        choice != NBCC_SYMMETRIC_LISTED)
       throw nbcc::UsageError(fmt::format("symmetric: there is no choice {}", int(choice)));
     nbcc::state_of(sum).set_symmetric(nbcc::SymmetricChoice(choice));
   });

@@ -39,7 +39,12 @@ CpuSummation::CpuSummation(const KernelSource& source, const CpuCode& code, List
   if (source_.first_reaction > 0) {  // other methods skip reactions
     PairMethod symmetric = row("symmetric", &CpuSummation::sum_symmetric);
     symmetric.estimate = [](const SumRequest& request) { return Estimate{.cost = pairs_of(request) / 2}; };
-    methods_ = {search_row(&CpuSummation::sum_half_lists), std::move(symmetric)};
+    PairMethod listed = row("listed pairs", &CpuSummation::sum_listed_once);
+    listed.estimate = [](const SumRequest& request) -> std::optional<Estimate> {
+      if (!request.listed_pairs) return {};
+      return Estimate{.cost = double(request.listed_pairs->j.size())};
+    };
+    methods_ = {search_row(&CpuSummation::sum_half_lists), std::move(symmetric), std::move(listed)};
     return;
   }
   PairMethod lists = row("lists", &CpuSummation::sum_lists);

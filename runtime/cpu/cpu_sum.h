@@ -51,6 +51,7 @@ class CpuSummation final : public Summation {
   void sum_lists(const SumRequest& request);
   void sum_listed_pairs(const SumRequest& request);
   void sum_symmetric(const SumRequest& request);
+  void sum_listed_once(const SumRequest& request);
   void sum_half_lists(const SumRequest& request);
   std::optional<Estimate> estimate_search(const SumRequest& request);
   Estimate survey_search(SumRequest& request);
@@ -160,9 +161,11 @@ class CpuSummation final : public Summation {
   IndexRanges index_ranges_{source_.index_checks};
   // Number of the lists whose j index_ranges_ covers; 0: all j. Nothing if the ranges are not those of the packed j.
   std::optional<std::int64_t> j_ranges_lists_;
-  SumStatistics statistics_;      // without pairs_within
-  bool searched_ = false;         // the last run was a search
-  double seconds_of_locate_ = 0;  // of the survey before this run
+  AlignedBuffer listed_, reactions_;      // [particle] records of sum_listed_once()
+  std::int64_t listed_once_number_ = -1;  // PairRows::number of the last rows that were checked
+  SumStatistics statistics_;              // without pairs_within
+  bool searched_ = false;                 // the last run was a search
+  double seconds_of_locate_ = 0;          // of the survey before this run
   std::vector<PairMethod> methods_;
   std::mutex idle_mutex_;
   std::vector<std::unique_ptr<CpuSearch::Gathered>> idle_;  // buffers that no thread uses

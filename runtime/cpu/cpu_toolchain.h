@@ -7,6 +7,17 @@
 
 #include "compiler/kernel_source.h"
 
+// Of pipelines with reactions, for sums over listed pairs (templates/cpu_listed_once.cpp.in). `listed` and `reactions`
+// have a record for each particle, of the sizes that nbcc_listed_sizes gives. Both sides have i_number and j_number.
+using nbcc_listed_sizes_function = void (*)(std::int64_t* bytes);
+using nbcc_begin_listed_once_function = void (*)(const nbcc_kernel_arguments*, std::int64_t begin, std::int64_t end,
+                                                 void* listed, void* reactions);
+using nbcc_end_listed_once_function = void (*)(const nbcc_kernel_arguments*, std::int64_t begin, std::int64_t end,
+                                               const void* reactions);
+using nbcc_interact_listed_once_function = void (*)(const nbcc_kernel_arguments*, std::int64_t i_begin,
+                                                    std::int64_t i_end, const std::int64_t* first, const int* j,
+                                                    const void* listed, void* reactions);
+
 namespace nbcc {
 
 // Machine code of one kernel, mapped into memory. The functions are valid as long as this object.
@@ -24,8 +35,12 @@ struct CpuCode {
   nbcc_interact_function interact_numbered = nullptr;
   nbcc_interact_function interact_symmetric = nullptr;  // of pipelines with reactions
   nbcc_half_list_function interact_half_list = nullptr;
-  nbcc_interact_function interact_excluding =
-      nullptr;  // with exclusions; only in Frame::Lists, which has no `interact`
+  // Only in Frame::Lists, which has no `interact`: with exclusions; of pipelines with reactions those of listed pairs.
+  nbcc_interact_function interact_excluding = nullptr;
+  nbcc_listed_sizes_function listed_sizes = nullptr;
+  nbcc_begin_listed_once_function begin_listed_once = nullptr;
+  nbcc_end_listed_once_function end_listed_once = nullptr;
+  nbcc_interact_listed_once_function interact_listed_once = nullptr;
 };
 
 struct CpuToolchain {

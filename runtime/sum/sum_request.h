@@ -21,10 +21,12 @@ constexpr std::string_view name(PairChoice choice) {
 }
 
 // Whether each pair of one set is computed once, for both of its particles, in sums over all pairs and in searches on
-// the CPU. Auto: if that costs less. Always: wherever it is possible.
-enum class SymmetricChoice : std::uint8_t { Auto, Off, Always };
+// the CPU. Auto: if that costs less. Always: wherever it is possible. Listed: each listed pair acts on both of its
+// particles, so that the caller lists it once.
+enum class SymmetricChoice : std::uint8_t { Auto, Off, Always, Listed };
 constexpr std::string_view name(SymmetricChoice choice) {
-  return choice == SymmetricChoice::Auto ? "auto" : choice == SymmetricChoice::Off ? "off" : "always";
+  constexpr std::string_view kNames[] = {"auto", "off", "always", "listed"};
+  return kNames[std::size_t(choice)];
 }
 
 // How much of the packed j-particles of the sum's last run is still valid.

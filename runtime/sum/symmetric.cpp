@@ -2,6 +2,8 @@
 // SymmetricSum::method() (sum.h).
 #include <algorithm>
 
+#include "fmt/format.h"
+#include "runtime/error.h"
 #include "runtime/sum/sum.h"
 
 namespace nbcc {
@@ -27,6 +29,12 @@ RunChoice choice_of(const SumRequest& request) {
   return choice;
 }
 
+// The method of a device that sums over listed pairs, of a kernel with reactions; null: there is none.
+const PairMethod* find_listed(std::span<const PairMethod> methods) {
+  const auto found = std::ranges::find(methods, "listed pairs", &PairMethod::name);
+  return found == methods.end() ? nullptr : &*found;
+}
+
 bool is_same_array(const ArrayView& a, const ArrayView& b) {
   return a.data == b.data && a.element == b.element && a.count == b.count && a.stride == b.stride &&
          a.component_stride == b.component_stride;
@@ -43,7 +51,8 @@ PairMethod SymmetricSum::method() {
     bind(request);
     sum()->set_pairs(PairChoice::All);
     const RunPlan plan = sum()->plan();
-    return plan.method->work(plan.request);
+    const PairMethod* const method = request.listed_pairs ? find_listed(sum()->summation().methods()) : plan.method;
+    return method->work(plan.request);
   };
   row.enqueue = [this](const SumRequest& request) { run(request); };
   row.wait = [this](Progress* progress) {
@@ -126,6 +135,11 @@ std::string SymmetricSum::obstacle_of(const SumRequest& request) {
 }
 
 std::optional<Estimate> SymmetricSum::estimate(const SumRequest& request) {
+  if (request.symmetric == SymmetricChoice::Listed) {
+    const std::string obstacle = request.listed_pairs ? obstacle_of(request) : "no pairs are listed";
+    if (!obstacle.empty()) throw UsageError(fmt::format("symmetric = listed: {}", obstacle));
+    return Estimate{.cost = double(request.listed_pairs->j.size()) * made_->cost, .once = true};
+  }
   if (request.lists || request.listed_pairs || request.symmetric == SymmetricChoice::Off) return {};
   const bool is_auto = request.symmetric == SymmetricChoice::Auto;
   if (is_auto && (request.ni != request.nj || request.ni < kLeastParticles)) return {};
@@ -146,6 +160,11 @@ SumState* SymmetricSum::sum() {
 // Asks the device, which must load the kernel to answer.
 Estimate SymmetricSum::survey(const SumRequest& request) {
   Estimate found = *estimate(request);
+  if (request.listed_pairs) {
+    if (!sum() || !find_listed(sum()->summation().methods()))
+      throw UsageError("symmetric = listed: this device computes listed pairs for their i only");
+    return found;
+  }
   if (!sum()) {
     found.obstacle = "the device has no kernel for it";
     return found;
@@ -170,7 +189,7 @@ void SymmetricSum::bind(const SumRequest& request) {
       both.ignore(field.name);
     }
   }
-  both.set_symmetric(request.symmetric);
+  both.set_symmetric(request.listed_pairs ? SymmetricChoice::Always : request.symmetric);
   both.set_counts(request.ni, request.nj);
   both.set_offsets(request.i_offset, request.j_offset);
 }
@@ -179,7 +198,10 @@ void SymmetricSum::bind(const SumRequest& request) {
 void SymmetricSum::run(const SumRequest& request) {
   bind(request);
   sum_->set_pairs(PairChoice::All);
-  sum_->run(choice_of(request));
+  if (!request.listed_pairs) return sum_->run(choice_of(request));
+  RunPlan plan = sum_->plan(choice_of(request));
+  plan.request.listed_pairs = request.listed_pairs;
+  find_listed(sum_->summation().methods())->enqueue(plan.request);
 }
 
 }  // namespace nbcc

@@ -133,7 +133,12 @@ KernelSource emit_cpu(const Pipeline& given, const Options& options, Isa isa, co
   if (!locate.empty()) holes["interact"] += fill_template("cpu_numbered.cpp", {}) + locate;
   holes["interact"] += check;
   source.variants.push_back({Frame::AllPairs, fill_template("cpu_kernel.cpp", holes)});
-  holes["interact"] = frame + fill_template("cpu_lists.cpp", {});
+  if (pipeline.first_reaction > 0) {
+    CpuPairBody once(plan, vectors, expressions, 1, CpuTerms::OfBoth);
+    holes["interact"] = cpu_listed_once(once, plan, source.lanes);
+  } else {
+    holes["interact"] = frame + fill_template("cpu_lists.cpp", {});
+  }
   source.variants.push_back({Frame::Lists, fill_template("cpu_kernel.cpp", holes)});
   return source;
 }

@@ -1,0 +1,193 @@
+// Listed pairs that act on both of their particles, against the same kernel's sums over lists that have each pair
+// twice.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "runtime/api/nbcc.hpp"
+#include "runtime/api/nbcc_listed_once.h"
+
+namespace nbcc {
+namespace {
+
+using testing::HasSubstr;
+
+// Opposite, equal and unequal terms; a table, indices, a finish() that reads sums. Five sums are added four at a time.
+const char* const kPairs = R"(
+input_i vec3 xi; input_i real mi; input_i int ti;
+input_j vec3 xj; input_j real mj; input_j int tj;
+param real strength[2][2]; param real rc = 0.7;
+output(sum) vec3 force; output(sum) real energy; output(sum) real heat; output(sum) real mass;
+output(min) real least; output(max) real most; output(max) index last; output(count) index near;
+vec3 dx = xj - xi;
+real r2 = dot(dx, dx);
+skip_if(r2 >= rc * rc || i_index == j_index);
+real k = strength[ti][tj] * (1.0 / (r2 + 0.01) - 1.0 / (rc * rc + 0.01));
+force -= k * dx;
+energy += 0.5 * k * r2;
+heat += mj * r2;
+mass += mj;
+least = min(least, r2);
+most = max(most, mj * r2);
+last = max(last, j_index);
+near += r2 < 0.3;
+void finish() { heat = heat / (1.0 + mass); }
+)";
+
+struct Particles {
+  std::vector<double> x, m;
+  std::vector<int> types;
+  std::vector<std::int64_t> first{0}, j, first_twice{0}, j_twice;  // each pair once; for both of its particles
+};
+
+// Rows of very different lengths: particle 0 has every other one, so its row is longer than the kernel's arrays.
+Particles random_particles(int count, unsigned seed) {
+  std::mt19937 engine(seed);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  Particles p;
+  for (int k = 0; k < 3 * count; ++k) p.x.push_back(uniform(engine));
+  for (int k = 0; k < count; ++k) p.m.push_back(0.5 + uniform(engine)), p.types.push_back(int(engine() % 2));
+  std::vector<std::vector<std::int64_t>> rows_once(p.m.size()), rows_twice(p.m.size());
+  for (int a = 0; a < count; ++a)
+    for (int b = a + 1; b < count; ++b) {
+      if (a > 0 && engine() % 8 != 0) continue;
+      const bool swapped = a > 0 && engine() % 2 == 0;
+      rows_once[std::size_t(swapped ? b : a)].push_back(swapped ? a : b);
+      rows_twice[std::size_t(a)].push_back(b);
+      rows_twice[std::size_t(b)].push_back(a);
+    }
+  for (int k = 0; k < count; ++k) {
+    p.j.insert(p.j.end(), rows_once[std::size_t(k)].begin(), rows_once[std::size_t(k)].end());
+    p.j_twice.insert(p.j_twice.end(), rows_twice[std::size_t(k)].begin(), rows_twice[std::size_t(k)].end());
+    p.first.push_back(std::int64_t(p.j.size()));
+    p.first_twice.push_back(std::int64_t(p.j_twice.size()));
+  }
+  return p;
+}
+
+using Results = std::map<std::string, std::vector<double>>;
+
+void bind(Sum& sum, const Pipeline& pipeline, Particles& p, Results& results) {
+  for (const char* const side : {"i", "j"}) {
+    sum.bind(std::string("x") + side, rows(p.x, 3));
+    sum.bind(std::string("m") + side, rows(p.m, 1));
+    sum.bind(std::string("t") + side, rows(p.types, 1));
+  }
+  sum.set("strength", std::vector<double>{1, -2, -2, 0.5});
+  for (const Field& field : pipeline.fields()) {
+    if (field.role != NBCC_OUTPUT) continue;
+    results[field.name].assign(p.m.size() * std::size_t(field.components), -77);
+    sum.bind(field.name, rows(results[field.name], field.components));
+  }
+}
+
+bool is_here(const char* isa) {
+  try {
+    const Device device("cpu", {.isa = isa});
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+TEST(ListedOnce, GivesWhatListsWithBothEndsGive) {
+  for (const char* const isa : {"sse2", "avx2", "avx512", "neon"}) {
+    if (!is_here(isa)) continue;
+    for (const nbcc_precision precision : {NBCC_SINGLE, NBCC_MIXED, NBCC_DOUBLE}) {
+      SCOPED_TRACE(std::string(isa) + ", precision " + std::to_string(int(precision)));
+      const Device device("cpu", {.threads = 2, .isa = isa});
+      const Pipeline pipeline = Pipeline::from_text(device, kPairs, "pairs", {.precision = precision});
+      Sum once(pipeline), twice(pipeline);
+      once.symmetric(NBCC_SYMMETRIC_LISTED);
+      for (const int count : {1, 2, 40, 700, 1700}) {
+        Particles p = random_particles(count, unsigned(count));
+        Results is, expected;
+        bind(once, pipeline, p, is);
+        bind(twice, pipeline, p, expected);
+        once.listed_pairs(p.first, p.j).run();
+        twice.listed_pairs(p.first_twice, p.j_twice).run();
+        for (const auto& [field, values] : expected) {
+          double largest = 0;
+          for (const double value : values)
+            if (std::isfinite(value)) largest = std::max(largest, std::fabs(value));
+          // Sums of up to 1700 terms; those of a particle are rounded to working precision in another order.
+          const double tolerance = largest * (precision == NBCC_DOUBLE ? 1e-12 : 1e-4);
+          for (std::size_t k = 0; k < values.size(); ++k)
+            if (is[field][k] != values[k])
+              ASSERT_NEAR(is[field][k], values[k], tolerance) << field << " of " << k << " among " << count;
+        }
+      }
+    }
+  }
+}
+
+TEST(ListedOnce, AddsToOutputsAndIgnoresSome) {
+  const Device device("cpu");
+  const Pipeline pipeline = Pipeline::from_text(device, kPairs, "pairs", {.precision = NBCC_DOUBLE});
+  Sum sum(pipeline);
+  Particles p = random_particles(60, 3);
+  Results results;
+  bind(sum, pipeline, p, results);
+  sum.symmetric(NBCC_SYMMETRIC_LISTED).listed_pairs(p.first, p.j).run();
+  EXPECT_THAT(std::string(sum.statistics().method), "symmetric");
+  const std::vector<double> force = results["force"];
+  for (const char* const field : {"energy", "heat", "mass", "least", "most", "last", "near"}) sum.ignore(field);
+  sum.accumulate();
+  for (std::size_t k = 0; k < force.size(); ++k) EXPECT_EQ(results["force"][k], 2 * force[k]);
+}
+
+std::string refusal(Sum& sum) {
+  try {
+    sum.run();
+  } catch (const Error& refused) {
+    return refused.what();
+  }
+  return "";
+}
+
+TEST(ListedOnce, RefusesByName) {
+  const Device device("cpu");
+  const Pipeline pipeline = Pipeline::from_text(device, kPairs, "pairs", {.precision = NBCC_DOUBLE});
+  Particles p = random_particles(9, 5);
+  Results results;
+  Sum sum(pipeline);
+  bind(sum, pipeline, p, results);
+  sum.symmetric(NBCC_SYMMETRIC_LISTED);
+  EXPECT_THAT(refusal(sum), HasSubstr("symmetric = listed: no pairs are listed"));
+  sum.listed_pairs(std::vector<std::int64_t>{0, 1, 2, 2, 2, 2, 2, 2, 2, 2}, std::vector<std::int64_t>{4, 1});
+  EXPECT_THAT(refusal(sum), HasSubstr("symmetric = listed: particle 1 is listed with itself"));
+  sum.listed_pairs(p.first, p.j);
+  EXPECT_EQ(refusal(sum), "");
+  std::vector<double> other = p.m;
+  sum.bind("mj", rows(other, 1));
+  EXPECT_THAT(refusal(sum), HasSubstr("symmetric = listed: i and j are two sets"));
+}
+
+TEST(ListedOnce, KnowsWhatAPairHasInCommon) {
+  const Device device("cpu");
+  const auto cost_of = [&](const std::string& text, std::string& why) {
+    const Pipeline pipeline = Pipeline::from_text(device, text, "pairs");
+    double cost = -1;
+    nbcc_error* error = nullptr;
+    nbcc_pipeline_listed_once(pipeline.get(), &cost, &error);
+    if (error) why = nbcc_error_message(error);
+    nbcc_error_free(error);
+    return cost;
+  };
+  const std::string head = "input_i vec3 xi; input_j vec3 xj; ";
+  std::string why;
+  EXPECT_LT(cost_of(head + "output(sum) vec3 f; vec3 d = xj - xi; f += d / (1 + pow(dot(d, d), 1.5));", why), 0.7);
+  EXPECT_GT(cost_of(head + "output(sum) real s; s += sin(xj.x) * exp(-xi.y * xi.y + xj.x);", why), 0.8);
+  EXPECT_EQ(why, "");
+  EXPECT_EQ(cost_of(head + "output(argmin) index n; n = argmin(n, xj.x);", why), -1);
+  EXPECT_THAT(why, HasSubstr("an output keeps more than a sum or an extreme of its terms"));
+}
+
+}  // namespace
+}  // namespace nbcc
