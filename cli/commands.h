@@ -23,6 +23,7 @@ void add_compile(CLI::App& app, Invocation& invocation);
 void add_completion(CLI::App& app, Invocation& invocation);
 void add_doctor(CLI::App& app, Invocation& invocation);
 void add_emit(CLI::App& app, Invocation& invocation);
+void add_lammps_plugin(CLI::App& app, Invocation& invocation);
 void add_list(CLI::App& app, Invocation& invocation);
 void add_show(CLI::App& app, Invocation& invocation);
 void add_info(CLI::App& app, Invocation& invocation);

@@ -13,6 +13,6 @@ mkdir -p "$plugin"
 cmake -S "$source_folder/bindings/lammps/plugin" -B "$plugin" -DNBCC_BUILD="$build" -DPython3_EXECUTABLE="$python" \
   -DCMAKE_CXX_FLAGS="-Wall -Wextra" ${CCACHE:+-DCMAKE_CXX_COMPILER_LAUNCHER=$CCACHE} >"$build/tests/lammps/configure.log"
 cmake --build "$plugin"
-export NBCC_LAMMPS_PLUGIN=$plugin/nbccplugin.so NBCC_PIPELINES=$source_folder/pipelines
+export NBCC_BUILD_FOLDER=$build NBCC_LAMMPS_PLUGIN=$plugin/nbccplugin.so NBCC_PIPELINES=$source_folder/pipelines
 export PYTHONPATH=$source_folder/bindings/python NBCC_LIBRARY=$build/lib/libnbcc_jit.so PYTHONDONTWRITEBYTECODE=1
 exec "$python" -m pytest -q -p no:cacheprovider "$source_folder/tests/lammps" "${@:3}"

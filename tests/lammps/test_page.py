@@ -36,6 +36,15 @@ def test_the_first_run(page):
     np.testing.assert_allclose(ours.forces, theirs.forces, rtol=0, atol=1e-9 * np.abs(theirs.forces).max())
 
 
+def test_a_mixture_by_a_rule(page):
+    commands = f"plugin load {PLUGIN}\npair_style nbcc 2.5\n" + text_with("pair_modify mix arithmetic")
+    ours = state_of(melt(types=2), commands)
+    theirs = state_of(
+        melt(types=2), "pair_style lj/cut 2.5\npair_modify mix arithmetic\npair_coeff 1 1 1 1\npair_coeff 2 2 0.7 1"
+    )
+    np.testing.assert_allclose(ours.forces, theirs.forces, rtol=0, atol=1e-12 * np.abs(theirs.forces).max())
+
+
 def test_a_mixture(page):
     commands = f"plugin load {PLUGIN}\npair_style nbcc 2.5\n" + text_with("pair_coeff 1 2 epsilon")
     ours = state_of(melt(types=2), commands)

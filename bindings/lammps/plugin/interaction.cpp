@@ -1,27 +1,21 @@
 // Sums over listed pairs with a pipeline whose fields are assigned by name. Entry points: assign(), check_reach(),
-// run().
+// run(). interaction_params.cpp has the values of params, one_pair.cpp the sum over one pair.
 #include "bindings/lammps/plugin/interaction.h"
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <limits>
-#include <optional>
 #include <stdexcept>
 
 namespace nbcc_lammps {
 namespace {
 
 constexpr double kUnset = std::numeric_limits<double>::quiet_NaN();
+// The cost of a pair for both atoms, relative to computing it twice, up to which half lists are faster.
+constexpr double kMostCostOfHalfLists = 0.85;
+constexpr int kMostComponents = 16;      // of an input
 constexpr double kOpenBoxLength = 1e30;  // so long that the nearest image is always the particle itself
 const std::map<std::string, int> kResults = {{"force", 3}, {"torque", 3}, {"energy", 1}, {"virial", 6}};
-
-std::string text_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw std::runtime_error("cannot read the pipeline " + path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 // Name in pipelines, without the side -> LAMMPS's name of the quantity: qi and charge_j are "q".
 const std::map<std::string, std::string> kQuantities = {
@@ -35,43 +29,6 @@ std::string without_side(std::string name, char side) {
   if (!name.empty() && name.back() == side) name.pop_back();
   if (!name.empty() && name.back() == '_') name.pop_back();
   return name;
-}
-
-// The numbers in "1,2.5", or in the file of "@FILE", separated by commas or white space; no value if a word is not a
-// number.
-std::optional<std::vector<double>> numbers_in(const std::string& value) {
-  std::string list = value;
-  if (value.starts_with('@')) {
-    std::ifstream in(value.substr(1));
-    if (!in) throw std::runtime_error("cannot read the numbers in " + value.substr(1));
-    list.assign(std::istreambuf_iterator<char>(in), {});
-  }
-  std::replace_if(
-      list.begin(), list.end(), [](char c) { return c == ',' || std::isspace(static_cast<unsigned char>(c)); }, ' ');
-  std::vector<double> numbers;
-  for (std::size_t at = 0; (at = list.find_first_not_of(' ', at)) != std::string::npos;) {
-    const std::string word = list.substr(at, list.find(' ', at) - at);
-    char* end = nullptr;
-    numbers.push_back(std::strtod(word.c_str(), &end));
-    if (*end != '\0') return {};
-    at += word.size();
-  }
-  if (numbers.empty()) return {};
-  return numbers;
-}
-
-// The numbers of rows and columns in "real[3][4]"; 0 and 0 for other types.
-std::pair<int, int> shape_of(const std::string& type) {
-  const std::size_t first = type.find('['), second = first == std::string::npos ? first : type.find('[', first + 1);
-  if (second == std::string::npos) return {0, 0};
-  return {std::stoi(type.substr(first + 1)), std::stoi(type.substr(second + 1))};
-}
-
-std::string list_of(const std::vector<nbcc::Field>& fields, nbcc_role role) {
-  std::string names;
-  for (const nbcc::Field& field : fields)
-    if (field.role == role) names += (names.empty() ? "" : ", ") + field.name;
-  return names.empty() ? "none" : names;
 }
 
 // The pipeline's text for a search. A search does not support inputs of pairs, so these become inputs of j.
@@ -96,8 +53,8 @@ std::vector<double>& result_in(Results& results, const std::string& name) {
 
 }  // namespace
 
-Interaction::Interaction(const std::string& path, const Where& where)
-    : path_(path), text_(text_of(path)), where_(where), device_(where.device, {.threads = where.threads}) {
+Interaction::Interaction(const std::string& path, const std::string& text, const Where& where)
+    : path_(path), text_(text), where_(where), device_(where.device, {.threads = where.threads}) {
   plain_.pipeline = std::make_unique<nbcc::Pipeline>(
       nbcc::Pipeline::from_text(device_, text_, path_, {.precision = where.precision}));
   fields_ = plain_.pipeline->fields();
@@ -115,6 +72,13 @@ void Interaction::refuse(const std::string& what) const { throw std::runtime_err
 const nbcc::Field* Interaction::find(const std::string& name) const {
   const auto found = std::find_if(fields_.begin(), fields_.end(), [&](const nbcc::Field& f) { return f.name == name; });
   return found == fields_.end() ? nullptr : &*found;
+}
+
+std::string Interaction::names_of(nbcc_role role) const {
+  std::string names;
+  for (const nbcc::Field& field : fields_)
+    if (field.role == role) names += (names.empty() ? "" : ", ") + field.name;
+  return names.empty() ? "none" : names;
 }
 
 // Ghost atoms are at the positions where they act, so no pair may be replaced by a nearer image.
@@ -154,13 +118,6 @@ void Interaction::check_result(const nbcc::Field& output, const std::string& res
          std::to_string(components) + " numbers" + (output.total ? " for each atom, not a total" : ""));
 }
 
-nbcc::Field& Interaction::param(const std::string& name) {
-  nbcc::Field* const field = const_cast<nbcc::Field*>(find(name));
-  if (!field || field->role != NBCC_PARAM)
-    refuse("there is no param '" + name + "'; there are " + list_of(fields_, NBCC_PARAM));
-  return *field;
-}
-
 void Interaction::assign(const std::string& name, const std::string& value) {
   const nbcc::Field* const field = find(name);
   if (field && (field->role == NBCC_INPUT_I || field->role == NBCC_INPUT_J)) {
@@ -175,33 +132,13 @@ void Interaction::assign(const std::string& name, const std::string& value) {
     if (param(name).components != 1) refuse("param '" + name + "' is not one number, as " + value + " is");
     followed_[name] = value.substr(2);
   } else {
-    param(name);  // before the numbers, so that an unknown name is reported first
-    const std::optional<std::vector<double>> numbers = numbers_in(value);
-    if (!numbers) refuse("param '" + name + "' takes numbers, @FILE or v_VARIABLE, got '" + value + "'");
-    set(name, *numbers);
+    set_words(name, value);
   }
 }
 
-void Interaction::set(const std::string& name, const std::vector<double>& values) {
-  if (values.size() != std::size_t(param(name).components))
-    refuse("param '" + name + "' takes " + std::to_string(param(name).components) + " numbers, got " +
-           std::to_string(values.size()));
-  if (name == box_)
-    refuse("the box stays open: param '" + name +
-           "' cannot be set, because ghost atoms are already at the positions where they act");
-  params_[name] = values;
-}
-
-void Interaction::set_element(const std::string& table, int type_i, int type_j, double value) {
-  const auto [rows, columns] = shape_of(param(table).type);
-  if (type_i >= std::min(rows, columns) || type_j >= std::min(rows, columns))
-    refuse("param '" + table + "' is a " + param(table).type + ", which has no element for types " +
-           std::to_string(type_i + 1) + " and " + std::to_string(type_j + 1));
-  params_[table][std::size_t(type_i * columns + type_j)] = value;
-  params_[table][std::size_t(type_j * columns + type_i)] = value;
-}
-
-void Interaction::check(int types) {
+void Interaction::check(int types, MixRule pair_modify) {
+  mix_tables(types, pair_modify);
+  ++params_number_;
   quantities_.clear();
   for (const auto& [name, quantity] : meaning_of_input_) quantities_[quantity];
   for (const nbcc::Field& field : fields_) {
@@ -209,26 +146,10 @@ void Interaction::check(int types) {
       refuse("input '" + field.name + "' is none of LAMMPS's quantities by its name: say which, as " + field.name +
              "=radius");
     if (field.role != NBCC_PARAM || followed_.contains(field.name)) continue;
-    const auto [rows, columns] = shape_of(field.type);
-    const std::vector<double>& values = params_.at(field.name);
-    for (std::size_t k = 0; k < values.size(); ++k) {
-      if (!std::isnan(values[k])) continue;
-      const int row = columns > 0 ? int(k) / columns : 0, column = columns > 0 ? int(k) % columns : 0;
-      if (row >= types || column >= types) continue;  // there is no such atom type
-      refuse("param '" + field.name + "' has no value" +
-             (columns > 0 ? " for types " + std::to_string(row + 1) + " and " + std::to_string(column + 1) : ""));
-    }
+    check_table(field, types);
   }
   if (!meaning_of_output_.contains("force"))
-    refuse("no output is the force: say which of " + list_of(fields_, NBCC_OUTPUT) + " is, as acc=force");
-}
-
-void Interaction::give_params(nbcc::Sum& sum) const {
-  for (const auto& [name, values] : params_) {
-    std::vector<double> known = values;
-    std::replace_if(known.begin(), known.end(), [](double value) { return std::isnan(value); }, 0.0);
-    sum.set(name, known);
-  }
+    refuse("no output is the force: say which of " + names_of(NBCC_OUTPUT) + " is, as acc=force");
 }
 
 // Tests pairs of equal atoms: each atom k as i, and an atom with the same quantities as j at a distance just beyond the
@@ -263,15 +184,18 @@ void Interaction::check_reach(double cutoff, std::int64_t count) {
          ", is less than the reach of this pipeline: " + exact.neighbours());
 }
 
+void Interaction::bind_input(nbcc::Sum& sum, const std::string& name, const Quantity& quantity,
+                             std::int64_t count) const {
+  const nbcc::Field& field = *find(name);
+  if (quantity.columns < field.components)
+    refuse("input '" + name + "' has " + std::to_string(field.components) + " numbers, LAMMPS's " +
+           meaning_of_input_.at(name) + " has " + std::to_string(quantity.columns));
+  sum.bind(name, view_of(quantity, count, bytes_of(quantity.element)));
+}
+
 void Interaction::bind_inputs(nbcc::Sum& sum, std::int64_t ni, std::int64_t nj) const {
-  for (const auto& [name, meaning] : meaning_of_input_) {
-    const nbcc::Field& field = *find(name);
-    const Quantity& quantity = quantities_.at(meaning);
-    if (quantity.columns < field.components)
-      refuse("input '" + name + "' has " + std::to_string(field.components) + " numbers, LAMMPS's " + meaning +
-             " has " + std::to_string(quantity.columns));
-    sum.bind(name, view_of(quantity, field.role == NBCC_INPUT_I ? ni : nj, bytes_of(quantity.element)));
-  }
+  for (const auto& [name, meaning] : meaning_of_input_)
+    bind_input(sum, name, quantities_.at(meaning), find(name)->role == NBCC_INPUT_I ? ni : nj);
 }
 
 void Interaction::ignore_outputs(nbcc::Sum& sum) const {
@@ -279,8 +203,34 @@ void Interaction::ignore_outputs(nbcc::Sum& sum) const {
     if (field.role == NBCC_OUTPUT) sum.ignore(field.name);
 }
 
-void Interaction::set_pairs(std::vector<Pairs> lists) {
+// The bound arrays decide too whether i and j are one set: two particles without a pair stand for the atoms.
+bool Interaction::takes_half_lists() {
+  if (weighs_pairs_) return false;
+  double cost = 1;
+  if (nbcc_pipeline_listed_once(plain_.pipeline->get(), &cost, nullptr) != NBCC_OK || cost > kMostCostOfHalfLists)
+    return false;
+  nbcc::Sum sum(*plain_.pipeline);
+  give_params(sum);
+  ignore_outputs(sum);
+  std::map<std::string, std::vector<double>> arrays;  // by quantity
+  for (const auto& [name, quantity] : meaning_of_input_) {
+    std::vector<double>& array = arrays[quantity];
+    array.assign(2 * kMostComponents, 0.0);
+    sum.bind(name, nbcc::View{{array.data(), NBCC_DOUBLE_ELEMENT, 2, 8 * kMostComponents, 8}, true});
+  }
+  sum.symmetric(NBCC_SYMMETRIC_LISTED);
+  sum.listed_pairs(std::vector<std::int64_t>{0, 0, 0}, {});
+  try {
+    sum.run();
+  } catch (const nbcc::Error&) {
+    return false;
+  }
+  return true;
+}
+
+void Interaction::set_pairs(std::vector<Pairs> lists, bool are_half) {
   lists_ = std::move(lists);
+  are_half_ = are_half;
   ++round_;
 }
 
@@ -314,6 +264,7 @@ void Interaction::run_list(Variant& variant, std::size_t number, std::int64_t ni
     if (find("special_lj")) sum.bind("special_lj", pairs.special_lj);
     if (find("special_coul")) sum.bind("special_coul", pairs.special_coul);
   }
+  sum.symmetric(are_half_ ? NBCC_SYMMETRIC_LISTED : NBCC_SYMMETRIC_OFF);
   if (variant.listed[number] != round_) {
     sum.listed_pairs(pairs.first, pairs.j);
     variant.listed[number] = round_;

@@ -1,10 +1,13 @@
 // Computes forces, energies and virials of atoms from a pipeline, values of its params, arrays of atoms and lists of
 // pairs. Uses nbcc and not LAMMPS; pair_nbcc.h connects the two.
 //
-// The list of pairs is a full list: each pair occurs for both of its atoms. The force on i is complete; the energy and
-// virial of i are half of the sums over its pairs. j may be ghost atoms, which are at the position of the periodic
-// image that acts; therefore a periodic box of the pipeline is set to a length that is practically infinite.
+// A full list has each pair for both of its atoms: the force on i is complete, and the energy and virial of i are half
+// of the sums over its pairs. A half list has each pair once (nbcc_listed_once.h): both atoms get their results, ghost
+// atoms too. j may be ghost atoms, which are at the position of the periodic image that acts; therefore a periodic box
+// of the pipeline is set to a length that is practically infinite.
 #pragma once
+#include <nbcc/nbcc_listed_once.h>
+
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -13,6 +16,11 @@
 #include <vector>
 
 namespace nbcc_lammps {
+
+// How LAMMPS mixes distances and energies of two types (`pair_modify mix`).
+enum class MixRule { Geometric, Arithmetic, Sixthpower };
+double mixed_distance(MixRule rule, double a, double b);
+double mixed_energy(MixRule rule, double energy_a, double energy_b, double distance_a, double distance_b);
 
 struct Where {
   std::string device = "cpu";  // as nbcc::Device takes it
@@ -40,23 +48,33 @@ struct Results {
   std::vector<double> force, torque, energy, virial;  // 3, 3, 1 and 6 numbers; virial in the order xx yy zz xy xz yz
 };
 
+// One pair alone: the force on the first atom is force_over_r * (x of the first - x of the second).
+struct OfPair {
+  double force_over_r = 0, energy = 0;
+};
+
 class Interaction {
  public:
-  // Compiles the pipeline in the file. Throws nbcc::Error with the diagnostics.
-  Interaction(const std::string& path, const Where& where);
+  // Compiles the pipeline; `path` names it in messages. Throws nbcc::Error with the diagnostics.
+  Interaction(const std::string& path, const std::string& text, const Where& where);
 
   const std::string& path() const { return path_; }
+  const std::string& text() const { return text_; }
   // Sets a param, or the meaning of a field: the quantity of atoms that an input gets, the result that an output is.
   // Throws std::runtime_error for unknown names and invalid values.
   void assign(const std::string& name, const std::string& value);
   void set(const std::string& param, const std::vector<double>& values);
   // Sets two elements of a table that is symmetric in two types (from 0): (i, j) and (j, i).
   void set_element(const std::string& table, int type_i, int type_j, double value);
+  // Elements of a table for two different types that are not set are mixed of those of the types with themselves. rule:
+  // geometric, arithmetic or sixthpower; distance or energy:DISTANCE as pair_modify mix says, where DISTANCE is a
+  // table.
+  void mix(const std::string& table, const std::string& rule);
   // Param name -> LAMMPS variable, for params whose values follow a variable and may change at every step.
   const std::map<std::string, std::string>& followed() const { return followed_; }
   // Call when everything is assigned. Throws if a param, or an element of a table for one of `types` atom types, has no
-  // value, if an input has no meaning, or if no output is the force.
-  void check(int types);
+  // value, if an input has no meaning, or if no output is the force. pair_modify: the rule of `pair_modify mix`.
+  void check(int types, MixRule pair_modify);
 
   // LAMMPS's name of a quantity -> its array, for the quantities that the inputs need; the caller sets the arrays.
   std::map<std::string, Quantity>& quantities() { return quantities_; }
@@ -68,9 +86,14 @@ class Interaction {
   // atom with the same quantities.
   void check_reach(double cutoff, std::int64_t count);
 
-  void set_pairs(std::vector<Pairs> lists);
-  // Sums for the first ni atoms; the j are among the first nj atoms. Throws nbcc::Error.
+  // True if both atoms of a pair can be computed together, at less cost than twice. Call after check().
+  bool takes_half_lists();
+  void set_pairs(std::vector<Pairs> lists, bool are_half);
+  // Sums for the first ni atoms; the j are among the first nj atoms. Of half lists ni = nj. Throws nbcc::Error.
   const Results& run(std::int64_t ni, std::int64_t nj, bool with_virial);
+  // A pair alone, in double precision. `of_two`: arrays with two rows, for each name in quantities(); they must stay at
+  // their addresses. Throws if the formula is no sum over pairs (finish()), or its force is not central and opposite.
+  OfPair of_pair(const std::map<std::string, Quantity>& of_two, double special_lj, double special_coul);
 
  private:
   // The pipeline with or without the virial, and one sum for each list of pairs.
@@ -80,14 +103,20 @@ class Interaction {
     std::vector<int> listed;                     // by sum: the round_ in which its lists were set
     std::map<std::string, std::string> outputs;  // result -> output
   };
+  struct OnePair;  // one_pair.cpp
   const nbcc::Field* find(const std::string& name) const;
   nbcc::Field& param(const std::string& name);
+  std::string names_of(nbcc_role role) const;  // "a, b"; "none"
   void guess_meanings();
   // Throws unless the output has the shape and the reduction of the result.
   void check_result(const nbcc::Field& output, const std::string& result) const;
   void open_box(const nbcc::Pipeline& pipeline);
+  void set_words(const std::string& name, const std::string& words);
+  void mix_tables(int types, MixRule pair_modify);
+  void check_table(const nbcc::Field& field, int types) const;
   void add_virial();
   void give_params(nbcc::Sum& sum) const;
+  void bind_input(nbcc::Sum& sum, const std::string& name, const Quantity& quantity, std::int64_t count) const;
   void bind_inputs(nbcc::Sum& sum, std::int64_t ni, std::int64_t nj) const;
   void ignore_outputs(nbcc::Sum& sum) const;
   void run_list(Variant& variant, std::size_t number, std::int64_t ni, std::int64_t nj);
@@ -97,7 +126,11 @@ class Interaction {
   Where where_;
   nbcc::Device device_;
   std::vector<nbcc::Field> fields_;
-  std::map<std::string, std::vector<double>> params_;
+  std::map<std::string, std::vector<double>> params_;     // without mixed elements
+  std::map<std::string, std::vector<bool>> is_set_;       // param -> element: it was set, and is not a default
+  std::map<std::string, std::string> rules_;              // table -> rule
+  std::map<std::string, std::vector<double>> mixed_;      // the tables with rules, with mixed elements
+  int params_number_ = 0;                                 // number of changes of params
   std::map<std::string, std::string> followed_;           // param -> variable
   std::map<std::string, std::string> meaning_of_input_;   // input -> quantity
   std::map<std::string, std::string> meaning_of_output_;  // result -> output
@@ -105,8 +138,10 @@ class Interaction {
   bool weighs_pairs_ = false;
   Variant plain_, virial_;
   std::vector<Pairs> lists_;
+  bool are_half_ = false;
   int round_ = 0;  // number of calls of set_pairs()
   Results results_, part_;
+  std::shared_ptr<OnePair> one_pair_;
 };
 
 }  // namespace nbcc_lammps

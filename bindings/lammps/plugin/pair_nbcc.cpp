@@ -1,6 +1,7 @@
 // Passes LAMMPS's commands, atoms and neighbour list to an Interaction, and adds its results to LAMMPS's forces,
-// energies and virials. Requests a full neighbour list, so that each rank computes the complete force on its own atoms,
-// with newton on and off; ghosts act but get no forces.
+// energies and virials. Requests a half neighbour list if the formula can be computed for both atoms of a pair at once;
+// with newton on the results of ghosts then belong to their owners. Else requests a full list, so that each rank
+// computes the complete force on its own atoms; ghosts act but get no forces.
 #include "bindings/lammps/plugin/pair_nbcc.h"
 
 #include <atom.h>
@@ -15,9 +16,11 @@
 #include <update.h>
 #include <variable.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
-#include <exception>
+#include <stdexcept>
 
 namespace LAMMPS_NS {
 
@@ -25,8 +28,6 @@ using nbcc_lammps::Pairs;
 using nbcc_lammps::Quantity;
 
 PairNbcc::PairNbcc(LAMMPS* lammps) : Pair(lammps) {
-  single_enable = 0;
-  restartinfo = 0;
   writedata = 0;
   // The virial as the sum of x . f over atoms and ghosts would need forces on ghosts; it is computed by pair instead.
   no_virial_fdotr_compute = 1;
@@ -38,119 +39,21 @@ PairNbcc::~PairNbcc() {
   memory->destroy(cutsq);
 }
 
-// Converts exceptions to errors of LAMMPS. everywhere: all ranks fail together (error->all), else this rank
-// (error->one).
-template <typename Body>
-void PairNbcc::guarded(bool everywhere, const Body& body) {
-  std::string message;
-  try {
-    body();
-    return;
-  } catch (const std::exception& refused) {
-    message = std::string("pair_style nbcc: ") + refused.what();
-  }
-  if (everywhere) error->all(FLERR, message);
-  error->one(FLERR, message);
-}
-
-void PairNbcc::allocate() {
-  allocated = 1;
-  const int n = atom->ntypes + 1;
-  memory->create(setflag, n, n, "pair:setflag");
-  memory->create(cutsq, n, n, "pair:cutsq");
-  for (int i = 0; i < n; ++i)
-    for (int j = 0; j < n; ++j) setflag[i][j] = 0;
-}
-
-void PairNbcc::settings(int count, char** words) {
-  if (count < 1 || count % 2 == 0) error->all(FLERR, "pair_style nbcc takes a cutoff, and then words in pairs");
-  cutoff_ = utils::numeric(FLERR, words[0], false, lmp);
-  if (!(cutoff_ > 0)) error->all(FLERR, std::string("pair_style nbcc: the cutoff must be positive, got ") + words[0]);
-  where_ = {};
-  where_.threads = comm->nthreads;
-  device_ = "cpu";
-  special_is_coul_ = false;
-  for (int k = 1; k < count; k += 2) {
-    const std::string name = words[k], value = words[k + 1];
-    if (name == "device") {
-      device_ = value;
-    } else if (name == "threads") {
-      where_.threads = utils::inumeric(FLERR, words[k + 1], false, lmp);
-    } else if (name == "precision" && (value == "single" || value == "mixed" || value == "double")) {
-      where_.precision = value == "single" ? NBCC_SINGLE : value == "mixed" ? NBCC_MIXED : NBCC_DOUBLE;
-    } else if (name == "special" && (value == "lj" || value == "coul")) {
-      special_is_coul_ = value == "coul";
-    } else {
-      error->all(
-          FLERR,
-          "pair_style nbcc knows device NAME, precision single|mixed|double, threads N and special lj|coul, got " +
-              name + " " + value);
-    }
-  }
-}
-
-// Opens the device and the pipeline. On device cuda the ranks use the GPUs round robin.
-void PairNbcc::open(const std::string& file) {
-  where_.device = device_;
-  if (device_ == "cuda") {
-    int gpus = 0;
-    nbcc_error* why = nullptr;
-    const nbcc_status status = nbcc_cuda_count(&gpus, &why);
-    nbcc::detail::check(status, why);
-    where_.device = "cuda:" + std::to_string(comm->me % gpus);
-  }
-  interaction_ = std::make_unique<nbcc_lammps::Interaction>(file, where_);
-}
-
-void PairNbcc::coeff(int count, char** words) {
-  if (count < 3) error->all(FLERR, "pair_coeff of pair_style nbcc takes two types, and a file or NAME=VALUE");
-  if (!allocated) allocate();
-  int i_low = 0, i_high = 0, j_low = 0, j_high = 0;
-  utils::bounds(FLERR, words[0], 1, atom->ntypes, i_low, i_high, error);
-  utils::bounds(FLERR, words[1], 1, atom->ntypes, j_low, j_high, error);
-  guarded(true, [&] {
-    int next = 2;
-    const bool names_a_file = !std::strchr(words[2], '=');
-    if (names_a_file) {
-      if (interaction_ && interaction_->path() != words[2])
-        throw std::runtime_error(std::string("one style takes one file, got ") + words[2] + " behind " +
-                                 interaction_->path() + "; pair_style hybrid takes several styles");
-      if (!interaction_) open(words[2]);
-      next = 3;
-    }
-    if (!interaction_) throw std::runtime_error("the first pair_coeff names the file of the formula");
-    for (; next < count; ++next) {
-      const std::string word = words[next];
-      const std::size_t equals = word.find('=');
-      if (equals == std::string::npos) throw std::runtime_error("expected NAME=VALUE, got " + word);
-      const std::string name = word.substr(0, equals), value = word.substr(equals + 1);
-      if (names_a_file) {
-        interaction_->assign(name, value);
-        continue;
-      }
-      const double number = utils::numeric(FLERR, value, false, lmp);
-      for (int i = i_low; i <= i_high; ++i)
-        for (int j = j_low; j <= j_high; ++j) interaction_->set_element(name, i - 1, j - 1, number);
-    }
-  });
-  int pairs = 0;
-  for (int i = i_low; i <= i_high; ++i) {
-    for (int j = std::max(j_low, i); j <= j_high; ++j, ++pairs) setflag[i][j] = 1;
-  }
-  if (pairs == 0) error->all(FLERR, "pair_coeff of pair_style nbcc names no pair of types");
-}
-
 void PairNbcc::init_style() {
+  if (update->whichflag == 1 && utils::strmatch(update->integrate_style, "^respa"))
+    error->all(FLERR, "pair_style nbcc: run_style respa is not supported; use run_style verlet");
   if (!interaction_) error->all(FLERR, "pair_style nbcc has no pair_coeff that names the file of a formula");
-  neighbor->add_request(this, NeighConst::REQ_FULL);
   is_listed_ = false;
   guarded(true, [&] {
-    interaction_->check(atom->ntypes);
+    interaction_->check(atom->ntypes, nbcc_lammps::MixRule(mix_flag));
+    // Half lists are summed by one thread.
+    is_half_ = where_.threads == 1 && interaction_->takes_half_lists();
     follow_variables();
     collect_quantities();
     if (interaction_->quantities().contains("v") && !comm->ghost_velocity)
       throw std::runtime_error("the formula reads velocities: say comm_modify vel yes, so that ghosts have theirs");
   });
+  neighbor->add_request(this, is_half_ ? NeighConst::REQ_DEFAULT : NeighConst::REQ_FULL);
   guarded(false, [&] { interaction_->check_reach(cutoff_, atom->nlocal); });
 }
 
@@ -188,6 +91,11 @@ Quantity PairNbcc::quantity(const std::string& name) {
     for (std::size_t k = 0; k < all; ++k) masses_[k] = atom->mass[atom->type[k]];
     return {masses_.data(), NBCC_DOUBLE_ELEMENT, 1, sizeof(double)};
   }
+  return array_of(name);
+}
+
+Quantity PairNbcc::array_of(const std::string& name) {
+  const std::size_t all = std::size_t(atom->nlocal + atom->nghost);
   const std::string known = name == "mass" ? "rmass" : name;
   static constexpr double kNothing[4] = {};
   void* const array = atom->extract(known.c_str());
@@ -206,25 +114,83 @@ Quantity PairNbcc::quantity(const std::string& name) {
   return {array ? array : kNothing, element, 1, bytes};
 }
 
+// Two rows: of the atoms, with types and a distance that pair_write chooses without regard to them.
+Quantity PairNbcc::of_two(const std::string& name, const std::array<int, 2>& atoms, const std::array<int, 2>& types,
+                          double rsq) {
+  std::vector<std::byte>& rows = of_two_[name];
+  const auto put = [&rows]<typename T>(const std::vector<T>& values) {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(values.data());
+    rows.assign(bytes, bytes + values.size() * sizeof(T));
+  };
+  if (name == "type") {
+    put(std::vector<int>{types[0] - 1, types[1] - 1});
+    return {rows.data(), NBCC_INT32, 1, sizeof(int)};
+  }
+  if (name == "mass" && !atom->rmass && atom->mass) {
+    put(std::vector<double>{atom->mass[types[0]], atom->mass[types[1]]});
+    return {rows.data(), NBCC_DOUBLE_ELEMENT, 1, sizeof(double)};
+  }
+  const int all = atom->nlocal + atom->nghost;
+  if (name == "x") {
+    std::vector<double> x(6, 0.0);
+    double found = 0;
+    for (std::size_t c = 0; c < 3 && std::max(atoms[0], atoms[1]) < all; ++c) {
+      for (std::size_t k = 0; k < 2; ++k) x[3 * k + c] = atom->x[atoms[k]][c];
+      found += (x[c] - x[3 + c]) * (x[c] - x[3 + c]);
+    }
+    if (std::abs(found - rsq) > 1e-12 * rsq) x = {std::sqrt(rsq), 0, 0, 0, 0, 0};
+    put(x);
+    return {rows.data(), NBCC_DOUBLE_ELEMENT, 3, 3 * sizeof(double)};
+  }
+  Quantity found = array_of(name);
+  if (std::max(atoms[0], atoms[1]) >= all)
+    throw std::runtime_error("the formula reads " + name + ", and this rank has no atoms to take it from");
+  const std::size_t bytes = std::size_t(found.columns) * (found.element == NBCC_INT32 ? 4 : 8);
+  rows.resize(2 * bytes);
+  for (std::size_t k = 0; k < 2; ++k)
+    std::memcpy(rows.data() + k * bytes, static_cast<const std::byte*>(found.data) + atoms[k] * found.stride, bytes);
+  found.data = rows.data();
+  found.stride = std::int64_t(bytes);
+  return found;
+}
+
+double PairNbcc::single(int i, int j, int itype, int jtype, double rsq, double factor_coul, double factor_lj,
+                        double& fforce) {
+  double energy = 0;
+  guarded(false, [&] {
+    follow_variables();
+    std::map<std::string, Quantity> quantities;
+    for (const auto& [name, array] : interaction_->quantities())
+      quantities[name] = of_two(name, {i, j}, {itype, jtype}, rsq);
+    const nbcc_lammps::OfPair pair = interaction_->of_pair(quantities, factor_lj, factor_coul);
+    const double factor = interaction_->weighs_pairs() ? 1 : special_is_coul_ ? factor_coul : factor_lj;
+    fforce = factor * pair.force_over_r;
+    energy = factor * pair.energy;
+  });
+  return energy;
+}
+
 // Converts LAMMPS's neighbour list. The highest bits of a neighbour select the pair's factor of special_bonds; unless
 // the formula reads these factors itself, the pairs with each factor form a separate list.
 void PairNbcc::list_pairs() {
   const double* const chosen = special_is_coul_ ? force->special_coul : force->special_lj;
   const bool by_formula = interaction_->weighs_pairs();
+  // Rows of half lists are of all atoms, because ghosts have results; their rows are empty.
+  const int rows = is_half_ ? atom->nlocal + atom->nghost : atom->nlocal;
   std::vector<Pairs> lists(by_formula ? 1 : 4);
   for (std::size_t kind = 0; kind < lists.size(); ++kind) {
     lists[kind].weight = kind == 0 ? 1 : chosen[kind];
-    lists[kind].first.assign(std::size_t(atom->nlocal) + 1, 0);
+    lists[kind].first.assign(std::size_t(rows) + 1, 0);
   }
   // Atoms that are not in the list, for example those that pair_style hybrid gives to other styles, have no pairs.
-  std::vector<int> row(std::size_t(atom->nlocal), -1);
+  std::vector<int> row(std::size_t(rows), -1);
   std::size_t max_pairs = 0;
   for (int k = 0; k < list->inum; ++k) {
     row[std::size_t(list->ilist[k])] = list->ilist[k];
     max_pairs += std::size_t(list->numneigh[list->ilist[k]]);
   }
   lists[0].j.reserve(max_pairs);
-  for (int i = 0; i < atom->nlocal; ++i) {
+  for (int i = 0; i < rows; ++i) {
     const int count = row[std::size_t(i)] < 0 ? 0 : list->numneigh[i];
     for (int k = 0; k < count; ++k) {
       const int entry = list->firstneigh[i][k];
@@ -239,7 +205,7 @@ void PairNbcc::list_pairs() {
     }
     for (Pairs& one : lists) one.first[std::size_t(i) + 1] = std::int64_t(one.j.size());
   }
-  interaction_->set_pairs(std::move(lists));
+  interaction_->set_pairs(std::move(lists), is_half_);
   is_listed_ = true;
 }
 
@@ -249,13 +215,17 @@ void PairNbcc::compute(int eflag, int vflag) {
     follow_variables();
     collect_quantities();
     if (neighbor->ago == 0 || !is_listed_) list_pairs();
-    add_results(interaction_->run(atom->nlocal, atom->nlocal + atom->nghost, vflag_either != 0), eflag_either);
+    const int all = atom->nlocal + atom->nghost;
+    add_results(interaction_->run(is_half_ ? all : atom->nlocal, all, vflag_either != 0), eflag_either);
   });
 }
 
+// With newton on LAMMPS adds the forces on ghosts, and what computes read of them, to their owners; with newton off the
+// owners have the same pairs in their own lists.
 void PairNbcc::add_results(const nbcc_lammps::Results& results, int with_energy) {
-  const auto add = [n = std::size_t(atom->nlocal)](double** to, const std::vector<double>& from) {
-    for (std::size_t i = 0; i < n; ++i)
+  const std::size_t count = std::size_t(is_half_ && force->newton_pair ? atom->nlocal + atom->nghost : atom->nlocal);
+  const auto add = [count](double** to, const std::vector<double>& from) {
+    for (std::size_t i = 0; i < count; ++i)
       for (std::size_t c = 0; c < 3; ++c) to[i][c] += from[3 * i + c];
   };
   add(atom->f, results.force);
@@ -263,13 +233,13 @@ void PairNbcc::add_results(const nbcc_lammps::Results& results, int with_energy)
     if (!atom->torque) throw std::runtime_error("atoms of style " + std::string(atom->atom_style) + " have no torque");
     add(atom->torque, results.torque);
   }
-  for (int i = 0; with_energy && interaction_->has_result("energy") && i < atom->nlocal; ++i) {
-    if (eflag_global) eng_vdwl += results.energy[std::size_t(i)];
-    if (eflag_atom) eatom[i] += results.energy[std::size_t(i)];
+  for (std::size_t i = 0; with_energy && interaction_->has_result("energy") && i < count; ++i) {
+    if (eflag_global) eng_vdwl += results.energy[i];
+    if (eflag_atom) eatom[i] += results.energy[i];
   }
-  for (int i = 0; vflag_either && i < atom->nlocal; ++i) {
-    for (int c = 0; c < 6; ++c) {
-      const double one = results.virial[std::size_t(6 * i + c)];
+  for (std::size_t i = 0; vflag_either && i < count; ++i) {
+    for (std::size_t c = 0; c < 6; ++c) {
+      const double one = results.virial[6 * i + c];
       if (vflag_global) virial[c] += one;
       if (vflag_atom) vatom[i][c] += one;
     }

@@ -1,15 +1,22 @@
 // pair_style nbcc: a pair formula in the language of nbcc as a pair style of LAMMPS.
 //
 //   pair_style nbcc CUTOFF [device cpu|cuda|cuda:N] [precision single|mixed|double] [threads N] [special lj|coul]
-//   pair_coeff * * FILE.pipe [NAME=VALUE ...]      the formula, its params, the meanings of its fields
-//   pair_coeff I J NAME=NUMBER ...                 elements of tables, by the types of both atoms
+//   pair_coeff * * FILE.pipe [NAME=VALUE ...] [mix TABLE=RULE ...]
+//                                     the formula, its params, the meanings of its fields, rules for elements of tables
+//   pair_coeff I J NAME=NUMBER ...    elements of tables, by the types of both atoms
 #pragma once
+#include <error.h>
 #include <pair.h>
 
+#include <array>
+#include <cstddef>
+#include <exception>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "bindings/lammps/plugin/coeff_record.h"
 #include "bindings/lammps/plugin/interaction.h"
 
 namespace LAMMPS_NS {
@@ -24,17 +31,44 @@ class PairNbcc : public Pair {
   void init_style() override;
   double init_one(int i, int j) override;
   void compute(int eflag, int vflag) override;
+  double single(int i, int j, int itype, int jtype, double rsq, double factor_coul, double factor_lj,
+                double& fforce) override;
+  void write_restart(FILE* file) override;
+  void read_restart(FILE* file) override;
+  void write_restart_settings(FILE* file) override;
+  void read_restart_settings(FILE* file) override;
 
  private:
   void allocate();
-  void open(const std::string& file);
+  void apply_settings(const std::vector<std::string>& words);
+  void apply_coeff(std::vector<std::string> words);
+  void repeat(const std::vector<std::vector<std::string>>& coeffs);
+  std::string read_everywhere(const std::string& path, const std::string& what);
+  void open(const std::string& file, const std::string& text);
+  void write(FILE* file, const nbcc_lammps::CoeffRecord& record);
+  nbcc_lammps::CoeffRecord read(FILE* file);
   void follow_variables();
   void collect_quantities();
   nbcc_lammps::Quantity quantity(const std::string& name);
+  nbcc_lammps::Quantity array_of(const std::string& name);
+  nbcc_lammps::Quantity of_two(const std::string& name, const std::array<int, 2>& atoms,
+                               const std::array<int, 2>& types, double rsq);
   void list_pairs();
   void add_results(const nbcc_lammps::Results& results, int eflag);
+  // Converts exceptions to errors of LAMMPS. everywhere: all ranks fail together (error->all), else this rank
+  // (error->one).
   template <typename Body>
-  void guarded(bool everywhere, const Body& body);
+  void guarded(bool everywhere, const Body& body) {
+    std::string message;
+    try {
+      body();
+      return;
+    } catch (const std::exception& refused) {
+      message = std::string("pair_style nbcc: ") + refused.what();
+    }
+    if (everywhere) error->all(FLERR, message);
+    error->one(FLERR, message);
+  }
 
   double cutoff_ = 0;
   bool special_is_coul_ = false;
@@ -42,8 +76,12 @@ class PairNbcc : public Pair {
   nbcc_lammps::Where where_;
   std::unique_ptr<nbcc_lammps::Interaction> interaction_;
   bool is_listed_ = false;
-  std::vector<int> types_;      // by atom, from 0 as rows of tables
-  std::vector<double> masses_;  // by atom, if masses are given by type
+  bool is_half_ = false;             // the neighbour list has each pair once
+  std::vector<int> types_;           // by atom, from 0 as rows of tables
+  std::vector<double> masses_;       // by atom, if masses are given by type
+  nbcc_lammps::CoeffRecord record_;  // all commands so far
+  bool is_restoring_ = false;        // commands are repeated, with the text that the first run had read
+  std::map<std::string, std::vector<std::byte>> of_two_;  // quantity -> two rows
 };
 
 }  // namespace LAMMPS_NS

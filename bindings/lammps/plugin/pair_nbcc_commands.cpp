@@ -1,0 +1,198 @@
+// The commands pair_style and pair_coeff, and restart files, of PairNbcc. Entry points: settings(), coeff(),
+// write_restart(), read_restart(). Sums nothing.
+#include <atom.h>
+#include <comm.h>
+#include <error.h>
+#include <memory.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
+
+#include "bindings/lammps/plugin/pair_nbcc.h"
+
+namespace LAMMPS_NS {
+
+void PairNbcc::allocate() {
+  allocated = 1;
+  const int n = atom->ntypes + 1;
+  memory->create(setflag, n, n, "pair:setflag");
+  memory->create(cutsq, n, n, "pair:cutsq");
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) setflag[i][j] = 0;
+}
+
+// As in LAMMPS's styles, the coefficients stay if the style is given again.
+void PairNbcc::settings(int count, char** words) {
+  record_.settings.assign(words, words + count);
+  apply_settings(record_.settings);
+  if (!interaction_) return;
+  guarded(true, [&] { open(record_.path, record_.text); });
+  repeat(std::exchange(record_.coeffs, {}));
+}
+
+void PairNbcc::repeat(const std::vector<std::vector<std::string>>& coeffs) {
+  is_restoring_ = true;
+  for (const std::vector<std::string>& words : coeffs) apply_coeff(words);
+  is_restoring_ = false;
+}
+
+void PairNbcc::apply_settings(const std::vector<std::string>& words) {
+  if (words.size() % 2 == 0) error->all(FLERR, "pair_style nbcc takes a cutoff, and then words in pairs");
+  cutoff_ = utils::numeric(FLERR, words[0], false, lmp);
+  if (!(cutoff_ > 0)) error->all(FLERR, "pair_style nbcc: the cutoff must be positive, got " + words[0]);
+  where_ = {};
+  where_.threads = comm->nthreads;
+  device_ = "cpu";
+  special_is_coul_ = false;
+  for (std::size_t k = 1; k < words.size(); k += 2) {
+    const std::string &name = words[k], &value = words[k + 1];
+    if (name == "device") {
+      device_ = value;
+    } else if (name == "threads") {
+      where_.threads = utils::inumeric(FLERR, value, false, lmp);
+    } else if (name == "precision" && (value == "single" || value == "mixed" || value == "double")) {
+      where_.precision = value == "single" ? NBCC_SINGLE : value == "mixed" ? NBCC_MIXED : NBCC_DOUBLE;
+    } else if (name == "special" && (value == "lj" || value == "coul")) {
+      special_is_coul_ = value == "coul";
+    } else {
+      error->all(
+          FLERR,
+          "pair_style nbcc knows device NAME, precision single|mixed|double, threads N and special lj|coul, got " +
+              name + " " + value);
+    }
+  }
+}
+
+// Opens the device and the pipeline. On device cuda the ranks use the GPUs round robin.
+void PairNbcc::open(const std::string& file, const std::string& text) {
+  where_.device = device_;
+  if (device_ == "cuda") {
+    int gpus = 0;
+    nbcc_error* why = nullptr;
+    const nbcc_status status = nbcc_cuda_count(&gpus, &why);
+    nbcc::detail::check(status, why);
+    where_.device = "cuda:" + std::to_string(comm->me % gpus);
+  }
+  interaction_ = std::make_unique<nbcc_lammps::Interaction>(file, text, where_);
+  record_.path = file;
+  record_.text = text;
+}
+
+// Rank 0 reads the file, so that all ranks have the same text, or fail together.
+std::string PairNbcc::read_everywhere(const std::string& path, const std::string& what) {
+  std::string text;
+  std::int64_t size = -1;
+  if (comm->me == 0) {
+    std::ifstream in(path, std::ios::binary);
+    if (in) {
+      text.assign(std::istreambuf_iterator<char>(in), {});
+      size = std::int64_t(text.size());
+    }
+  }
+  MPI_Bcast(&size, 1, MPI_INT64_T, 0, world);
+  if (size < 0) throw std::runtime_error("cannot read " + what + " " + path);
+  text.resize(std::size_t(size));
+  MPI_Bcast(text.data(), int(size), MPI_CHAR, 0, world);
+  return text;
+}
+
+void PairNbcc::coeff(int count, char** words) { apply_coeff({words, words + count}); }
+
+void PairNbcc::apply_coeff(std::vector<std::string> words) {
+  if (words.size() < 3) error->all(FLERR, "pair_coeff of pair_style nbcc takes two types, and a file or NAME=VALUE");
+  if (!allocated) allocate();
+  int i_low = 0, i_high = 0, j_low = 0, j_high = 0;
+  utils::bounds(FLERR, words[0], 1, atom->ntypes, i_low, i_high, error);
+  utils::bounds(FLERR, words[1], 1, atom->ntypes, j_low, j_high, error);
+  guarded(true, [&] {
+    std::size_t next = 2;
+    const bool names_a_file = words[2].find('=') == std::string::npos;
+    if (names_a_file) {
+      if (interaction_ && record_.path != words[2])
+        throw std::runtime_error("one style takes one file, got " + words[2] + " behind " + record_.path +
+                                 "; pair_style hybrid takes several styles");
+      if (!interaction_)
+        open(words[2], read_everywhere(words[2], "the pipeline"));
+      else if (!is_restoring_ && read_everywhere(words[2], "the pipeline") != record_.text)
+        throw std::runtime_error("the text of " + words[2] +
+                                 " has changed since it was read (by a restart file's run, or by this one): say "
+                                 "pair_style none, and then pair_style nbcc, to use the new text");
+      next = 3;
+    }
+    if (!interaction_) throw std::runtime_error("the first pair_coeff names the file of the formula");
+    bool mixes = false;
+    for (; next < words.size(); ++next) {
+      std::string& word = words[next];
+      if (names_a_file && word == "mix") {
+        mixes = true;
+        continue;
+      }
+      const std::size_t equals = word.find('=');
+      if (equals == std::string::npos) throw std::runtime_error("expected NAME=VALUE, got " + word);
+      const std::string name = word.substr(0, equals), value = word.substr(equals + 1);
+      if (mixes) {
+        interaction_->mix(name, value);
+      } else if (names_a_file) {
+        if (value.starts_with('@')) word = name + "=" + read_everywhere(value.substr(1), "the numbers in");
+        interaction_->assign(name, word.substr(equals + 1));
+      } else {
+        const double number = utils::numeric(FLERR, value, false, lmp);
+        for (int i = i_low; i <= i_high; ++i)
+          for (int j = j_low; j <= j_high; ++j) interaction_->set_element(name, i - 1, j - 1, number);
+      }
+    }
+  });
+  int pairs = 0;
+  for (int i = i_low; i <= i_high; ++i) {
+    for (int j = std::max(j_low, i); j <= j_high; ++j, ++pairs) setflag[i][j] = 1;
+  }
+  if (pairs == 0) error->all(FLERR, "pair_coeff of pair_style nbcc names no pair of types");
+  record_.coeffs.push_back(std::move(words));
+}
+
+// LAMMPS calls the functions that write on rank 0, those that read on all ranks, of which rank 0 has the file.
+void PairNbcc::write(FILE* file, const nbcc_lammps::CoeffRecord& record) {
+  const std::string bytes = nbcc_lammps::bytes_of(record);
+  const std::uint64_t size = bytes.size();
+  if (fwrite(&size, sizeof size, 1, file) != 1 || fwrite(bytes.data(), 1, bytes.size(), file) != bytes.size())
+    error->one(FLERR, "pair_style nbcc: cannot write to the restart file");
+}
+
+nbcc_lammps::CoeffRecord PairNbcc::read(FILE* file) {
+  std::uint64_t size = 0;
+  if (comm->me == 0) utils::sfread(FLERR, &size, sizeof size, 1, file, nullptr, error);
+  MPI_Bcast(&size, 1, MPI_UINT64_T, 0, world);
+  constexpr std::uint64_t kMaxBytes = 1 << 30;  // of a record; more are no record
+  if (size > kMaxBytes) error->all(FLERR, "pair_style nbcc: the restart file has no data of this pair style");
+  std::string bytes(std::size_t(size), ' ');
+  if (comm->me == 0) utils::sfread(FLERR, bytes.data(), 1, bytes.size(), file, nullptr, error);
+  MPI_Bcast(bytes.data(), int(size), MPI_CHAR, 0, world);
+  nbcc_lammps::CoeffRecord record;
+  guarded(true, [&] { record = nbcc_lammps::record_of(bytes); });
+  return record;
+}
+
+void PairNbcc::write_restart(FILE* file) { write(file, record_); }
+
+// pair_style hybrid: LAMMPS then asks for all pair_coeff again.
+void PairNbcc::write_restart_settings(FILE* file) { write(file, {record_.settings, "", "", {}}); }
+
+void PairNbcc::read_restart(FILE* file) {
+  const nbcc_lammps::CoeffRecord record = read(file);
+  record_ = {record.settings, "", "", {}};
+  apply_settings(record_.settings);
+  if (record.path.empty()) return;
+  guarded(true, [&] { open(record.path, record.text); });
+  repeat(record.coeffs);
+}
+
+void PairNbcc::read_restart_settings(FILE* file) {
+  record_ = read(file);
+  apply_settings(record_.settings);
+}
+
+}  // namespace LAMMPS_NS
