@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "particles/files/gadget_names.h"
 #include "particles/files/particle_files.h"
 #include "particles/files/text_rows.h"
 #include "particles/join_tables.h"
@@ -66,7 +67,7 @@ void declare_particle_source(CLI::App& app, ParticleSourceOptions& options) {
   app.add_option("--columns-j", options.columns_j, "The same for the file of --j")->type_name("LIST");
   app.add_option("--bind", options.bindings,
                  "field=column,... where the names do not match; column[k] begins at its number k, field[k] at the "
-                 "field's component k")
+                 "field's component k; 0.5*column is the column times a number")
       ->type_name("LIST")
       ->take_all();
   app.add_option("--types", options.types, "Type names in text files, which are read as 0, 1, ...: O,H")
@@ -107,6 +108,18 @@ ParticleSource::ParticleSource(const ParticleSourceOptions& options, const std::
   j_name_ = names_of(j_paths);
 }
 
+// One note for all fields that read a smoothing length of a snapshot, because its meaning differs between programs.
+std::string ParticleSource::note_of_smoothing(const std::vector<BoundField>& bound) const {
+  for (const BoundField& field : bound) {
+    if (field.by_option || field.from.empty()) continue;
+    const ParticleSide side = field.acts ? j() : i();
+    std::string note = smoothing_note(field.field, field.from[0].column->name_in_file, side.path,
+                                      side.table->find_attribute(kKernelOfSwift));
+    if (!note.empty()) return note;
+  }
+  return "";
+}
+
 std::vector<BoundField> ParticleSource::bind(const std::vector<InputField>& fields) const {
   std::vector<BoundField> bound = bind_particles(fields, i(), j(), bindings_);
   const int unused = bindings_.empty() ? unused_numbers(fields, i(), j()) : 0;
@@ -115,6 +128,7 @@ std::vector<BoundField> ParticleSource::bind(const std::vector<InputField>& fiel
                "nbcc: note: the last {} of each row are bound to no field; --columns or --bind choose the numbers\n",
                unused == 1 ? "number" : fmt::format("{} numbers", unused));
   }
+  if (const std::string note = note_of_smoothing(bound); !note.empty()) fmt::print(stderr, "nbcc: note: {}\n", note);
   return bound;
 }
 

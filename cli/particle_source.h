@@ -32,10 +32,13 @@ class ParticleSource {
 
   ParticleSide i() const { return {&i_table_, i_name_}; }
   ParticleSide j() const { return {j_table_ ? &*j_table_ : &i_table_, j_name_}; }
-  // Like bind_particles(); prints a note to standard error if numbers of a plain array are bound to no field.
+  // Like bind_particles(); prints notes to standard error: numbers of a plain array that are bound to no field, the
+  // meaning of a snapshot's smoothing length.
   std::vector<BoundField> bind(const std::vector<InputField>& fields) const;
 
  private:
+  std::string note_of_smoothing(const std::vector<BoundField>& bound) const;
+
   ParticleTable i_table_;
   std::optional<ParticleTable> j_table_;  // none: i_table_ serves both
   std::string i_name_, j_name_;           // names of the files, for messages

@@ -42,7 +42,9 @@ T* not_null(T* pointer) {
   return pointer ? pointer : &nothing;
 }
 
+// True if the field can be read from its column in place.
 bool consecutive(const BoundField& field) {
+  if (std::ranges::any_of(field.from, &ColumnComponent::is_scaled)) return false;
   for (std::size_t c = 1; c < field.from.size(); ++c) {
     if (field.from[c].column != field.from[0].column || field.from[c].component != field.from[0].component + int(c)) {
       return false;
@@ -96,7 +98,7 @@ struct ParticleSum::State {
   std::vector<Field> fields = pipeline.fields();
   Sum sum = Sum(pipeline);
   std::vector<ParamValue> params{};
-  std::deque<std::vector<double>> gathered{};  // copies of fields whose components come from several columns
+  std::deque<std::vector<double>> gathered{};  // copies of fields that are no column as it is
   std::vector<ParticleColumn> outputs{};
   std::vector<bool> totals{};  // parallel to `outputs`
   std::optional<DeviceArrays> on_device{};

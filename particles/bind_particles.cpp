@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <optional>
 
 #include "particles/numbers.h"
+#include "particles/text_words.h"
 #include "runtime/error.h"
 
 namespace nbcc {
@@ -37,8 +39,37 @@ IndexedName parse_indexed_name(std::string_view text, std::string_view whole) {
   return result;
 }
 
+// "h", "0.5*h", "h*0.5" or "h/2": a column, and the factor and divisor of its numbers.
+struct ScaledColumn {
+  IndexedName column;
+  double factor = 1, divisor = 1;
+};
+
+ScaledColumn parse_scaled_column(std::string_view text, std::string_view whole) {
+  const auto name_of = [&](std::string_view name) {
+    if (!trimmed(name).empty() && !is_number(trimmed(name))) return parse_indexed_name(trimmed(name), whole);
+    throw UsageError(fmt::format(
+        "--bind {}: '{}' does not name one column; a column times a number is 0.5*h, h*0.5 or h/2", whole, text));
+  };
+  const std::size_t at = text.find_first_of("*/");
+  const std::string_view left = trimmed(text.substr(0, at)),
+                         right = at == std::string_view::npos ? "" : trimmed(text.substr(at + 1));
+  const bool divides = at != std::string_view::npos && text[at] == '/', number_first = !divides && is_number(left);
+  // A column's own name may contain a slash.
+  if (at == std::string_view::npos || (divides && !right.empty() && !is_number(right)))
+    return {parse_indexed_name(trimmed(text), whole)};
+  const std::string_view number = number_first ? left : right;
+  const std::optional<double> value = parse_double(number);
+  if (!value || !std::isfinite(*value))
+    throw UsageError(fmt::format(
+        "--bind {}: '{}' is not a finite number; a column times a number is 0.5*h, h*0.5 or h/2", whole, number));
+  if (divides && *value == 0) throw UsageError(fmt::format("--bind {}: a column is divided by zero", whole));
+  return {name_of(number_first ? right : left), divides ? 1 : *value, divides ? *value : 1};
+}
+
 struct Override {
-  IndexedName field, column;
+  IndexedName field;
+  ScaledColumn from;
   std::string text;
 };
 
@@ -48,8 +79,8 @@ std::vector<Override> parse_overrides(const std::vector<std::string>& texts) {
     for (const std::string_view part : split(text, ',')) {
       const std::size_t equals = part.find('=');
       const std::string_view column = equals == std::string_view::npos ? "" : part.substr(equals + 1);
-      overrides.push_back(
-          {parse_indexed_name(part.substr(0, equals), part), parse_indexed_name(column, part), std::string(part)});
+      IndexedName field = parse_indexed_name(trimmed(part.substr(0, equals)), part);
+      overrides.push_back({std::move(field), parse_scaled_column(column, part), std::string(part)});
     }
   }
   return overrides;
@@ -76,8 +107,8 @@ int numbers_of_side(const std::vector<InputField>& fields, bool acts) {
   return numbers;
 }
 
-void fill(BoundField& bound, int first, const ParticleColumn& column, int column_first, int count) {
-  for (int k = 0; k < count; ++k) bound.from[std::size_t(first + k)] = {&column, column_first + k};
+void fill(BoundField& bound, int first, ColumnComponent from, int count) {
+  for (int k = 0; k < count; ++k, ++from.component) bound.from[std::size_t(first + k)] = from;
 }
 
 class Binder {
@@ -97,23 +128,29 @@ class Binder {
                                    described_side(fields_, true)));
     }
     const ParticleSide& side = side_of(*field);
-    const ParticleColumn* const column = side.table->find(given.column.name);
+    const ParticleColumn* const column = side.table->find(given.from.column.name);
     if (!column) {
-      throw UsageError(fmt::format("--bind {}: there is no column '{}' in {}, which has {}", given.text,
-                                   given.column.name, side.path, side.table->column_names()));
+      throw UsageError(fmt::format("--bind {}: there is no column '{}' in {}, which has {}{}", given.text,
+                                   given.from.column.name, side.path, side.table->column_names(),
+                                   side.table->absence(given.from.column.name)));
     }
-    const int first = given.field.index.value_or(0), column_first = given.column.index.value_or(0);
-    const bool one = given.field.index && given.column.index;
-    const int count = one ? 1 : given.column.index ? field->components : column->components;
+    const int first = given.field.index.value_or(0), column_first = given.from.column.index.value_or(0);
+    const bool one = given.field.index && given.from.column.index;
+    const int count = one ? 1 : given.from.column.index ? field->components : column->components;
     if (first + count > field->components || (!given.field.index && count != field->components)) {
       throw UsageError(fmt::format("--bind {}: {} has {} per particle, which do not fit {}", given.text,
-                                   given.column.name, numbers(count), describe(*field)));
+                                   given.from.column.name, numbers(count), describe(*field)));
     }
     if (column_first + count > column->components) {
       throw UsageError(fmt::format("--bind {}: column '{}' has {} per particle (from 0 on)", given.text,
-                                   given.column.name, numbers(column->components)));
+                                   given.from.column.name, numbers(column->components)));
     }
-    fill(bound_[std::size_t(field - fields_.begin())], first, *column, column_first, count);
+    if ((given.from.factor != 1 || given.from.divisor != 1) && field->integral)
+      throw UsageError(fmt::format("--bind {}: {} is of type {}, whose columns are not multiplied", given.text,
+                                   field->name, field->type));
+    BoundField& bound = bound_[std::size_t(field - fields_.begin())];
+    bound.by_option = true;
+    fill(bound, first, {column, column_first, given.from.factor, given.from.divisor}, count);
   }
 
   std::vector<BoundField> finish() {
@@ -152,7 +189,7 @@ class Binder {
           "with --columns or choose with --bind",
           side.path, numbers(data.components), field.acts ? 'j' : 'i', needed, described_side(fields_, field.acts)));
     }
-    fill(bound_[f], 0, data, first, field.components);
+    fill(bound_[f], 0, {&data, first}, field.components);
   }
 
   void bind_by_name(std::size_t f) {
@@ -164,16 +201,18 @@ class Binder {
     if (!column) {
       const std::string names =
           stem == field.name ? fmt::format("'{}'", stem) : fmt::format("'{}' or '{}'", field.name, stem);
-      throw UsageError(fmt::format("{} '{}' finds no column {} in {}, which has {}; say --bind {}=COLUMN",
+      std::string why = side.table->absence(field.name);
+      if (why.empty()) why = side.table->absence(stem);
+      throw UsageError(fmt::format("{} '{}' finds no column {} in {}, which has {}{}; say --bind {}=COLUMN",
                                    field.acts ? "input_j" : "input_i", field.name, names, side.path,
-                                   side.table->column_names(), field.name));
+                                   side.table->column_names(), why, field.name));
     }
     if (column->components != field.components) {
       throw UsageError(fmt::format("{} '{}' is a {} with {} per particle, but column '{}' of {} has {}",
                                    field.acts ? "input_j" : "input_i", field.name, field.type,
                                    numbers(field.components), column->name, side.path, column->components));
     }
-    fill(bound_[f], 0, *column, 0, field.components);
+    fill(bound_[f], 0, {column}, field.components);
   }
 
   const std::vector<InputField>& fields_;
@@ -190,7 +229,9 @@ std::string InputField::stem() const {
 
 double ColumnComponent::at(std::int64_t row) const {
   return std::visit(
-      [&](const auto& values) { return double(values[std::size_t(row * column->components + component)]); },
+      [&](const auto& values) {
+        return factor * double(values[std::size_t(row * column->components + component)]) / divisor;
+      },
       column->data);
 }
 
@@ -210,7 +251,7 @@ ColumnChoice columns_asked_for(const std::vector<InputField>& fields, bool acts,
     if (field.acts != acts) continue;
     const std::size_t before = choice.names.size();
     for (const Override& one : overrides)
-      if (one.field.name == field.name) choice.names.push_back(one.column.name);
+      if (one.field.name == field.name) choice.names.push_back(one.from.column.name);
     if (choice.names.size() > before) continue;
     choice.names.push_back(field.name);
     choice.names.push_back(field.stem());

@@ -4,11 +4,14 @@
 // of a plain array without column names go to the fields in the order of declaration; the i-fields and the j-fields
 // both begin at the first number.
 //
+// Tested by tests/unit/bind_particles_test.cpp.
+//
 // --bind overrides this for a field:
 //   xi=x             the column x, which has as many components as the field
 //   xi=data[3]       as many components as the field has, from component 3 of the column on
 //   INPUT_J[3]=m     all components of the column m, as the components of the field from 3 on
 //   INPUT_J[3]=x[1]  one component
+//   hi=0.5*h         a column times a number; also h*0.5 and h/2. Not for integer fields
 #pragma once
 #include <string>
 #include <vector>
@@ -30,6 +33,8 @@ struct InputField {
 struct ColumnComponent {
   const ParticleColumn* column = nullptr;
   int component = 0;
+  double factor = 1, divisor = 1;  // at() returns factor * (the column's number) / divisor
+  bool is_scaled() const { return factor != 1 || divisor != 1; }
   double at(std::int64_t row) const;
 };
 
@@ -37,6 +42,7 @@ struct BoundField {
   std::string field;
   bool acts = false;
   std::vector<ColumnComponent> from;  // one for each component of the field
+  bool by_option = false;             // --bind names the field
 };
 
 // The table of the i-particles or of the j-particles. Bound fields point to its columns.

@@ -67,6 +67,12 @@ const std::string* ParticleTable::find_attribute(std::string_view key) const {
   return nullptr;
 }
 
+std::string ParticleTable::absence(std::string_view name) const {
+  for (const auto& [column, reason] : absent)
+    if (column == name) return ": " + reason;
+  return "";
+}
+
 std::string ParticleTable::column_names() const {
   std::string text;
   const auto add = [&](const auto& column) {

@@ -47,12 +47,18 @@ struct ParticleTable {
   // The file has a format that nbcc reads but does not write; a table must not overwrite it.
   bool of_other_format = false;
 
+  // Columns of a file that are not in the table, and why: {"h", "PartType1 has no SmoothingLength"}. In this order:
+  // nbcc's name or the file's name, the reason.
+  std::vector<std::pair<std::string, std::string>> absent{};
+
   // The first integer of a text file that was rounded to double: "column 'tag' holds 123456789012345678901"; "": none.
   std::string rounded{};
 
   // The column of this name, else the column with this name in the file; null if there is none.
   const ParticleColumn* find(std::string_view name) const;
   const std::string* find_attribute(std::string_view key) const;  // null when there is none
+  // ": PartType1 has no SmoothingLength", if the column is among `absent`; else "".
+  std::string absence(std::string_view name) const;
   // "id, m, x[3]": all columns of the file, for messages. A different name in the file is appended: "m (Masses)".
   std::string column_names() const;
 };

@@ -11,6 +11,7 @@
 
 #include "particles/file_error.h"
 #include "particles/files/gadget_names.h"
+#include "particles/files/hdf5_groups.h"
 #include "particles/files/hdf5_objects.h"
 #include "particles/text_words.h"
 
@@ -112,13 +113,6 @@ ColumnData read_dataset(hid_t group, const std::string& name, const std::string&
   return std::move(column.data);
 }
 
-std::string name_of(hid_t group) {
-  std::string name(256, '\0');
-  const ssize_t length = H5Iget_name(group, name.data(), name.size());
-  name.resize(std::clamp<std::size_t>(length < 0 ? 0 : std::size_t(length), 0, name.size() - 1));
-  return name;
-}
-
 // The numbers of an attribute; empty if it does not exist or is not a short list of numbers.
 std::vector<double> numbers_of_attribute(hid_t group, const char* key) {
   if (H5Aexists(group, key) <= 0) return {};
@@ -135,14 +129,28 @@ std::vector<double> numbers_of_attribute(hid_t group, const char* key) {
   return numbers;
 }
 
-// Reads the group Header of a snapshot, if there is one: its numbers become attributes; a common mass of this particle
-// type (MassTable) becomes the column m; a snapshot that is split into several files is refused.
-void add_gadget_header(hid_t file, int type, const std::string& path, std::vector<FileColumn>& columns,
-                       ParticleTable& notes) {
+// Reads the group Header of a snapshot, if there is one: its numbers become attributes. Of SWIFT's group HydroScheme
+// the name of the kernel is read, which gives SmoothingLengths its meaning.
+void read_gadget_header(hid_t file, ParticleTable& notes) {
+  if (H5Lexists(file, "Header", H5P_DEFAULT) > 0) {
+    const Handle header(H5Gopen2(file, "Header", H5P_DEFAULT), H5Gclose);
+    if (header.valid()) read_attributes(header, notes);
+  }
+  if (H5Lexists(file, "HydroScheme", H5P_DEFAULT) <= 0) return;
+  const Handle scheme(H5Gopen2(file, "HydroScheme", H5P_DEFAULT), H5Gclose);
+  if (!scheme.valid() || H5Aexists(scheme, kKernelOfSwift) <= 0) return;
+  const Handle attribute(H5Aopen(scheme, kKernelOfSwift, H5P_DEFAULT), H5Aclose);
+  const Handle type(H5Aget_type(attribute), H5Tclose);
+  const auto text = read_scalar(type, [&](hid_t memory, void* to) { return H5Aread(attribute, memory, to); });
+  if (text) notes.attributes.emplace_back(kKernelOfSwift, *text);
+}
+
+// Adds a common mass of this particle type (MassTable of the header) as the column m. Refuses a snapshot that is split
+// into several files.
+void add_gadget_mass(hid_t file, int type, const std::string& path, std::vector<FileColumn>& columns) {
   if (H5Lexists(file, "Header", H5P_DEFAULT) <= 0) return;
   const Handle header(H5Gopen2(file, "Header", H5P_DEFAULT), H5Gclose);
   if (!header.valid()) return;
-  read_attributes(header, notes);
   const auto entry = [&](const char* key) {
     const std::vector<double> numbers = numbers_of_attribute(header, key);
     return std::size_t(type) < numbers.size() ? numbers[std::size_t(type)] : 0;
@@ -193,20 +201,34 @@ void read_single_values(hid_t group, const std::string& path, const ColumnChoice
 ParticleTable read_open_file(const Handle& file, const std::string& path, const std::string& name,
                              const ColumnChoice& choice) {
   if (!file.valid()) fail_in_hdf5(path, "it cannot be opened as HDF5");
-  const Handle group = open_group(file, name, path);
+  const std::vector<Handle> groups = open_groups(file, name, path);
   ParticleTable notes;
-  read_attributes(group, notes);
-  read_single_values(group, path, choice, notes);
-  std::vector<FileColumn> columns = columns_of_group(group, path);
-  const bool alone = columns.size() == 1 && columns[0].name == "data" && datasets_in(links_of(group, path)) == 1;
-  if (const std::optional<int> type = gadget_type(name_of(group))) {
-    take_gadget_names(columns);
-    add_gadget_header(file, *type, path, columns, notes);
+  std::vector<GroupColumns> of_groups;
+  bool of_gadget = false, made_by_nbcc = true;
+  for (const Handle& group : groups) {
+    ParticleTable own;
+    read_attributes(group, own);
+    read_single_values(group, path, choice, own);
+    made_by_nbcc = made_by_nbcc && own.find_attribute("made by");
+    if (of_groups.empty()) notes.attributes = std::move(own.attributes);
+    GroupColumns& columns = of_groups.emplace_back(name_of(group), columns_of_group(group, path));
+    if (const std::optional<int> type = gadget_type(columns.group)) {
+      of_gadget = true;
+      take_gadget_names(columns.columns);
+      add_gadget_mass(file, *type, path, columns.columns);
+    }
   }
+  if (!made_by_nbcc) std::erase_if(notes.attributes, [](const auto& each) { return each.first == "made by"; });
+  if (of_gadget) read_gadget_header(file, notes);
+  const bool alone = groups.size() == 1 && of_groups[0].columns.size() == 1 && of_groups[0].columns[0].name == "data" &&
+                     datasets_in(links_of(groups[0], path)) == 1;
+  std::vector<FileColumn> columns =
+      groups.size() == 1 ? std::move(of_groups[0].columns) : join_groups(of_groups, path, notes.absent);
   // Drop text and arrays of more than two dimensions, unless they are chosen: reading them then throws the reason.
   std::erase_if(columns, [&](const FileColumn& c) { return !c.listed && !choice.takes(c.name, c.name_in_file); });
   ParticleTable table = read_columns(columns, choice, alone);
   table.attributes = std::move(notes.attributes);
+  table.absent = std::move(notes.absent);
   return table;
 }
 

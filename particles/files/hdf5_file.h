@@ -10,10 +10,11 @@
 namespace nbcc {
 
 // Reads the datasets of `group`. If `group` is "", reads the root group, or the only group with datasets if the root
-// has none. Datasets have shape (N) or (N, K), any byte order, and type float32, float64 or an integer type up to int64
-// (widened as in .npy files). Only the shape is read of a dataset that `choice` does not choose. A single number or a
-// string of fixed length, dataset or attribute, becomes an attribute. Strings of variable length are ignored, because
-// HDF5 1.10 crashes on damaged ones. A single dataset "data" is an unnamed table. Throws FileError.
+// has none; "PartType0+PartType1" reads the columns that both have, with the rows of one after the other. Datasets have
+// shape (N) or (N, K), any byte order, and type float32, float64 or an integer type up to int64 (widened as in .npy
+// files). Only the shape is read of a dataset that `choice` does not choose. A single number or a string of fixed
+// length, dataset or attribute, becomes an attribute. Strings of variable length are ignored, because HDF5 1.10 crashes
+// on damaged ones. A single dataset "data" is an unnamed table. Throws FileError.
 ParticleTable read_hdf5(const std::string& path, const std::string& group = "", const ColumnChoice& choice = {});
 
 // The same, from the bytes of an entire file; messages call it `name`.

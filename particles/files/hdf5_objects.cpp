@@ -126,9 +126,51 @@ Handle open_group(hid_t file, const std::string& name, const std::string& path) 
   if (!std::ranges::all_of(groups, is_other)) std::erase_if(groups, is_other);
   if (groups.empty()) throw FileError(path, "there are no datasets in it");
   if (groups.size() > 1)
-    throw FileError(path, fmt::format("several groups hold datasets ({}); name one: {}:{}", fmt::join(groups, ", "),
-                                      path, groups[0]));
+    throw FileError(path, fmt::format("several groups hold datasets ({}); name one: {}:{}, or several: {}:{}+{}",
+                                      fmt::join(groups, ", "), path, groups[0], path, groups[0], groups[1]));
   return Handle(H5Gopen2(root, groups[0].c_str(), H5P_DEFAULT), H5Gclose);
+}
+
+std::vector<Handle> open_groups(hid_t file, const std::string& name, const std::string& path) {
+  std::vector<Handle> groups;
+  const bool several = name.find('+') != std::string::npos && H5Lexists(file, name.c_str(), H5P_DEFAULT) <= 0;
+  std::vector<std::string> seen;
+  for (std::size_t at = 0; several && at <= name.size();) {
+    const std::size_t end = std::min(name.find('+', at), name.size());
+    const std::string part = name.substr(at, end - at);
+    if (part.empty())
+      throw FileError(path, fmt::format("a name is missing in '{}'; groups are joined as PartType0+PartType1", name));
+    groups.push_back(open_group(file, part, path));
+    const std::string own = name_of(groups.back());
+    if (std::ranges::find(seen, own) != seen.end())
+      throw FileError(path, fmt::format("the group {} is named twice in '{}'", own, name));
+    seen.push_back(own);
+    at = end + 1;
+  }
+  if (!several) groups.push_back(open_group(file, name, path));
+  return groups;
+}
+
+std::string name_of(hid_t group) {
+  std::string name(256, '\0');
+  const ssize_t length = H5Iget_name(group, name.data(), name.size());
+  name.resize(std::clamp<std::size_t>(length < 0 ? 0 : std::size_t(length), 0, name.size() - 1));
+  while (name.size() > 1 && name.back() == '/') name.pop_back();
+  return name.substr(name.find_last_of('/') + 1);
+}
+
+std::int64_t rows_of_group(hid_t group, const std::string& path) {
+  for (const Link& link : links_of(group, path)) {
+    if (link.type != H5O_TYPE_DATASET) continue;
+    const Handle dataset(H5Dopen2(group, link.name.c_str(), H5P_DEFAULT), H5Dclose);
+    const Handle space(H5Dget_space(dataset), H5Sclose);
+    const int dimensions = H5Sget_simple_extent_ndims(space);
+    hsize_t shape[2] = {0, 0};
+    if (dimensions != 1 && dimensions != 2) continue;
+    H5Sget_simple_extent_dims(space, shape, nullptr);
+    return static_cast<std::int64_t>(shape[0]);
+  }
+  return 0;
 }
 
 bool write_attribute(hid_t group, const std::string& key, const std::string& value) {

@@ -54,6 +54,16 @@ std::ptrdiff_t datasets_in(const std::vector<Link>& links);
 // Opens the group `name`. "": the root group if it holds datasets, else the only group that does. Throws FileError.
 Handle open_group(hid_t file, const std::string& name, const std::string& path);
 
+// Opens the groups of a name such as PartType0+PartType1, in this order; any other name as open_group() does. A group
+// whose own name has a '+' is one group. Throws FileError.
+std::vector<Handle> open_groups(hid_t file, const std::string& name, const std::string& path);
+
+// The last component of a group's path: "PartType0".
+std::string name_of(hid_t group);
+
+// The first length of the group's first dataset of one or two dimensions; 0 if there is none.
+std::int64_t rows_of_group(hid_t group, const std::string& path);
+
 // Sets `element` to the column type that holds numbers of this type and returns ""; else returns why there is none.
 std::string type_fault(hid_t type, ElementType& element);
 hid_t memory_type(ElementType type);

@@ -8,6 +8,7 @@
 
 #include "particles/file_error.h"
 #include "particles/files/hdf5_objects.h"
+#include "particles/run_record.h"
 
 namespace nbcc {
 namespace {
@@ -102,14 +103,53 @@ std::optional<std::string> text_of_attribute(hid_t group, const char* key) {
 bool has(hid_t group, const std::string& key) { return H5Aexists(group, key.c_str()) > 0; }
 
 // Why an attribute cannot be written; "" if it can. Existing attributes are replaced only if nbcc wrote them: "made by"
-// and "command" in any file of nbcc, all other attributes only in a file with the record of a run.
+// and "command" in any file of nbcc, all other attributes only in a file with the record of a run that has such keys.
 std::string attribute_fault(hid_t group, const std::string& key) {
   if (!has(group, key)) return "";
   const std::optional<std::string> maker = has(group, "made by") ? text_of_attribute(group, "made by") : std::nullopt;
   const bool is_ours = maker && maker->starts_with("nbcc ");
-  const bool of_run = has(group, "pipeline") && has(group, "device") && has(group, "arithmetic");
+  const bool of_run = has(group, "pipeline") && has(group, "device") && has(group, "arithmetic") &&
+                      (!is_key_beside_hash(key) || has(group, "pipeline sha256"));
   if (is_ours && (of_run || key == "made by" || key == "command")) return "";
   return fmt::format("the group's attribute '{}' was not written by nbcc, and would be overwritten", key);
+}
+
+// The results of one group.
+struct GroupResults {
+  Handle group;
+  ParticleTable results;
+};
+
+// Distributes the rows of the results to the groups, in their order.
+std::vector<GroupResults> results_of_groups(hid_t file, const std::string& name, const std::string& path,
+                                            const ParticleTable& results) {
+  std::vector<Handle> groups = open_groups(file, name, path);
+  std::vector<GroupResults> parts;
+  if (groups.size() == 1) {
+    parts.push_back({std::move(groups[0]), results});
+    return parts;
+  }
+  std::int64_t first = 0;
+  for (Handle& group : groups) {
+    const std::int64_t rows = rows_of_group(group, path), last = first + rows;
+    ParticleTable part;
+    part.attributes = results.attributes;
+    part.rows = rows;
+    for (const ParticleColumn& column : results.columns) {
+      if (last > column.rows()) break;
+      const auto numbers = [&](const auto& all) {
+        const auto begin = all.begin() + first * column.components;
+        return ColumnData(std::decay_t<decltype(all)>(begin, begin + rows * column.components));
+      };
+      part.columns.push_back({column.name, column.components, std::visit(numbers, column.data)});
+    }
+    parts.push_back({std::move(group), std::move(part)});
+    first = last;
+  }
+  if (first != results.rows)
+    throw FileError(path,
+                    fmt::format("the groups {} have {} rows, but there are {} results", name, first, results.rows));
+  return parts;
 }
 
 void check(hid_t file, hid_t group, const std::string& path, const ParticleTable& results) {
@@ -146,31 +186,37 @@ bool write_column(hid_t group, const ParticleColumn& column) {
   return write_dataset(group, column, false);
 }
 
+void write_results(hid_t group, const std::string& path, const ParticleTable& results) {
+  for (const ParticleColumn& column : results.columns)
+    if (!write_column(group, column)) fail_in_hdf5(path, fmt::format("dataset '{}' cannot be written", column.name));
+  remove_old_totals(group, results);
+  for (const auto& [key, value] : results.attributes) {
+    const bool gone = !has(group, key) || H5Adelete(group, key.c_str()) >= 0;
+    if (!gone || !write_attribute(group, key, value))
+      fail_in_hdf5(path, fmt::format("attribute '{}' cannot be written", key));
+  }
+}
+
 }  // namespace
 
 void check_update_hdf5(const std::string& path, const std::string& group, const ParticleTable& results) {
   const Silence silence;
   const Handle file = open_file(path, H5F_ACC_RDONLY, path);
-  check(file, open_group(file, group, path), path, results);
+  for (const GroupResults& each : results_of_groups(file, group, path, results))
+    check(file, each.group, path, each.results);
 }
 
 void update_hdf5(const std::string& draft, const std::string& path, const std::string& group,
                  const ParticleTable& results) {
   const Silence silence;
   Handle file = open_file(draft, H5F_ACC_RDWR, path);
-  Handle particles = open_group(file, group, path);
-  check(file, particles, path, results);
-  for (const ParticleColumn& column : results.columns)
-    if (!write_column(particles, column))
-      fail_in_hdf5(path, fmt::format("dataset '{}' cannot be written", column.name));
-  remove_old_totals(particles, results);
-  for (const auto& [key, value] : results.attributes) {
-    const bool gone = !has(particles, key) || H5Adelete(particles, key.c_str()) >= 0;
-    if (!gone || !write_attribute(particles, key, value))
-      fail_in_hdf5(path, fmt::format("attribute '{}' cannot be written", key));
+  std::vector<GroupResults> parts = results_of_groups(file, group, path, results);
+  for (const GroupResults& each : parts) check(file, each.group, path, each.results);
+  for (GroupResults& each : parts) {
+    write_results(each.group, path, each.results);
+    if (H5Fflush(file, H5F_SCOPE_LOCAL) < 0 || !each.group.close()) fail_in_hdf5(path, "it cannot be written");
   }
-  if (H5Fflush(file, H5F_SCOPE_LOCAL) < 0 || !particles.close() || !file.close())
-    fail_in_hdf5(path, "it cannot be written");
+  if (!file.close()) fail_in_hdf5(path, "it cannot be written");
 }
 
 }  // namespace nbcc

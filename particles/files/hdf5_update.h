@@ -8,7 +8,7 @@
 namespace nbcc {
 
 // Throws FileError, which names `path`, if update_hdf5 could not write these columns and attributes without changing
-// other objects. `group`: see read_hdf5.
+// other objects. `group`: see read_hdf5; of several groups each gets its rows.
 void check_update_hdf5(const std::string& path, const std::string& group, const ParticleTable& results);
 
 // Changes the file `draft`. A dataset with an output's name, type and shape is overwritten and keeps its attributes,

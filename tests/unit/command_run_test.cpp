@@ -267,6 +267,11 @@ TEST_F(CommandRun, ReadsStandardInputAndWritesStandardOutput) {
 TEST_F(CommandRun, BindsByNameAndByOverride) {
   const Doubles expected = acc_of("--i plummer.npz");
   EXPECT_EQ(acc_of("--i plummer.npz --bind xi=x,xj=x --bind mj=m"), expected);
+  // The acceleration is linear in the masses, and powers of two are exact.
+  Doubles halves = expected;
+  for (double& acc : halves) acc *= 0.5;
+  EXPECT_EQ(acc_of("--i plummer.npz --bind mj=0.5*m"), halves);
+  EXPECT_EQ(acc_of("--i plummer.npz --bind 'mj = m / 2'"), halves);
   ASSERT_EQ(line("\"$nbcc\" make-ic plummer --n 200 --seed 3 -o - | grep -v '^#' > bare.txt").code, 0);
   EXPECT_EQ(acc_of("--i bare.txt --columns id,m,x[3],v[3]"), expected);
   EXPECT_EQ(acc_of("--i bare.txt --columns _,m,east,north,up,_[3] --bind xi[0]=east,xi[1]=north,xi[2]=up "

@@ -108,7 +108,8 @@ TEST(Hdf5File, SeveralGroupsNeedAName) {
     }
   });
   EXPECT_EQ(error_of([&] { read_hdf5(path); }),
-            path + ": several groups hold datasets (PartType0, PartType1); name one: " + path + ":PartType0");
+            path + ": several groups hold datasets (PartType0, PartType1); name one: " + path +
+                ":PartType0, or several: " + path + ":PartType0+PartType1");
   EXPECT_EQ(read_hdf5(path, "PartType1").column_names(), "PartType1");
   EXPECT_EQ(error_of([&] { read_hdf5(path, "Stars"); }), path + ": there is no group 'Stars' in it");
 }
@@ -163,7 +164,8 @@ TEST(Hdf5File, SnapshotsOfGadgetHaveTheNamesOfFields) {
   EXPECT_EQ(*gas.find_attribute("BoxSize"), "50");
   EXPECT_EQ(gas.find("Masses"), gas.find("m"));
   EXPECT_EQ(error_of([&] { read_hdf5(path); }),
-            path + ": several groups hold datasets (PartType0, PartType1); name one: " + path + ":PartType0");
+            path + ": several groups hold datasets (PartType0, PartType1); name one: " + path +
+                ":PartType0, or several: " + path + ":PartType0+PartType1");
 }
 
 TEST(Hdf5File, MassesOfTheHeaderOfGadgetBecomeAColumn) {

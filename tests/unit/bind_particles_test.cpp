@@ -1,0 +1,77 @@
+// --bind: a column times a number, and what is said of terms that are none.
+#include "particles/bind_particles.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/particle_tables.h"
+
+namespace nbcc {
+namespace {
+
+using Doubles = std::vector<double>;
+
+const std::vector<InputField> kFields = {
+    {"xi", "vec3", false, false, 3}, {"hi", "real", false, false, 1}, {"typei", "int", false, true, 1}};
+
+ParticleTable table() {
+  ParticleTable table;
+  table.rows = 2;
+  table.columns = {{"x", 3, Doubles{1, 2, 3, 4, 5, 6}},
+                   {"h", 1, std::vector<float>{3, 5}},
+                   {"type", 1, std::vector<std::int32_t>{1, 2}},
+                   {"u/v", 1, Doubles{7, 8}}};
+  return table;
+}
+
+// The numbers that a field reads, row by row.
+Doubles numbers_of(const std::string& field, const std::vector<std::string>& overrides) {
+  const ParticleTable particles = table();
+  Doubles numbers;
+  for (const BoundField& bound : bind_particles(kFields, {&particles, "a.txt"}, {&particles, "a.txt"}, overrides))
+    for (std::int64_t row = 0; bound.field == field && row < 2; ++row)
+      for (const ColumnComponent& from : bound.from) numbers.push_back(from.at(row));
+  return numbers;
+}
+
+std::string fault(const std::string& text) {
+  return test::error_of([&] { numbers_of("hi", {text}); });
+}
+
+TEST(BindParticles, ColumnsMayBeScaled) {
+  EXPECT_EQ(numbers_of("hi", {}), (Doubles{3, 5}));
+  for (const char* half : {"hi=0.5*h", "hi=h*0.5", "hi=h/2", "hi = 5e-1 * h", "hi= h / 2.0", "hi=+.5*h"})
+    EXPECT_EQ(numbers_of("hi", {half}), (Doubles{1.5, 2.5})) << half;
+  EXPECT_EQ(numbers_of("hi", {"hi=-2*x[1]"}), (Doubles{-4, -10}));
+  EXPECT_EQ(numbers_of("xi", {"xi=2*x,hi=3*h"}), (Doubles{2, 4, 6, 8, 10, 12}));
+  EXPECT_EQ(numbers_of("xi", {"xi[0]=h/3,xi[1]=x[0],xi[2]=1e3*u/v"}), (Doubles{1, 1, 7000, 5.0 / 3, 4, 8000}));
+  EXPECT_EQ(numbers_of("hi", {"hi=u/v"}), (Doubles{7, 8}));  // a slash may be part of a name
+}
+
+TEST(BindParticles, ScaledColumnsAreAskedOfTheFile) {
+  EXPECT_EQ(columns_asked_for({kFields[1]}, false, {"hi=0.5*SmoothingLength"}).names,
+            std::vector<std::string>{"SmoothingLength"});
+}
+
+TEST(BindParticles, TermsThatAreNoScaledColumnAreNamed) {
+  const std::string forms = "; a column times a number is 0.5*h, h*0.5 or h/2";
+  const struct {
+    std::string text, expected;
+  } cases[] = {
+      {"hi=x*h", "--bind hi=x*h: 'h' is not a finite number" + forms},
+      {"hi=0.5*", "--bind hi=0.5*: '0.5*' does not name one column" + forms},
+      {"hi=*h", "--bind hi=*h: 'h' is not a finite number" + forms},
+      {"hi=h/", "--bind hi=h/: '' is not a finite number" + forms},
+      {"hi=0.5*2", "--bind hi=0.5*2: '0.5*2' does not name one column" + forms},
+      {"hi=2/h", "--bind hi=2/h: there is no column '2/h' in a.txt, which has x[3], h, type, u/v"},
+      {"hi=inf*h", "--bind hi=inf*h: 'inf' is not a finite number" + forms},
+      {"hi=h*nan", "--bind hi=h*nan: 'nan' is not a finite number" + forms},
+      {"hi=h/0", "--bind hi=h/0: a column is divided by zero"},
+      {"hi=0.5*g", "--bind hi=0.5*g: there is no column 'g' in a.txt, which has x[3], h, type, u/v"},
+      {"hi=0.5*h*2", "--bind hi=0.5*h*2: there is no column 'h*2' in a.txt, which has x[3], h, type, u/v"},
+      {"typei=2*type", "--bind typei=2*type: typei is of type int, whose columns are not multiplied"},
+  };
+  for (const auto& [text, expected] : cases) EXPECT_EQ(fault(text), expected);
+}
+
+}  // namespace
+}  // namespace nbcc
