@@ -9,6 +9,7 @@
 
 #include "cli/measure_sum.h"
 #include "cli/progress_bar.h"
+#include "cli/provenance.h"
 #include "cli/standard_output.h"
 #include "runtime/cuda/cuda_device.h"
 #include "runtime/error.h"
@@ -87,6 +88,7 @@ void add(Json& report, const SweepRow& row, const SweepTable& table, const Parti
                       {"nj", row.nj},
                       {"seconds", times ? Json(times->median) : Json()},
                       {"interactions_per_s", times ? Json(double(row.ni) * double(row.nj) / times->median) : Json()}});
+    add_provenance(report.back(), sum);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/measure_sum.h"
 #include "cli/programs.h"
+#include "cli/provenance.h"
 #include "cli/search_statistics.h"
 #include "cli/standard_output.h"
 #include "compiler/source/parse.h"
@@ -58,27 +59,29 @@ Json json_of(const Row& row, const ParticleSum& sum, const Pipeline& pipeline, c
              double cached) {
   const int stated = pipeline.flops.value_or(pipeline.raw_operations);
   const double rate = row.interactions_per_s();
-  return {{"pipeline", sum.pipeline_name()},
-          {"device", sum.device_name()},
-          {"precision", name(options.kernel.options.precision)},
-          {"math", name(options.kernel.options.math)},
-          {"threads", options.kernel.threads == 0 ? available_cores() : options.kernel.threads},
-          {"resident_j", options.resident},
-          {"arrays", on_device(options) ? "device" : "host"},
-          {"ni", row.ni},
-          {"nj", row.nj},
-          {"repeat", options.repeat},
-          {"seconds", row.times.median},
-          {"seconds_min", row.times.fastest},
-          {"seconds_max", row.times.slowest},
-          {"interactions_per_s", rate},
-          {"gflops", rate * stated * 1e-9},
-          {"operations", stated},
-          {"gflops_raw", rate * pipeline.raw_operations * 1e-9},
-          {"operations_raw", pipeline.raw_operations},
-          {"compile_seconds", cold},
-          {"compile_seconds_cached", cached},
-          {"neighbours", json_of(row.searched)}};
+  Json object = {{"pipeline", sum.pipeline_name()},
+                 {"device", sum.device_name()},
+                 {"precision", name(options.kernel.options.precision)},
+                 {"math", name(options.kernel.options.math)},
+                 {"threads", options.kernel.threads == 0 ? available_cores() : options.kernel.threads},
+                 {"resident_j", options.resident},
+                 {"arrays", on_device(options) ? "device" : "host"},
+                 {"ni", row.ni},
+                 {"nj", row.nj},
+                 {"repeat", options.repeat},
+                 {"seconds", row.times.median},
+                 {"seconds_min", row.times.fastest},
+                 {"seconds_max", row.times.slowest},
+                 {"interactions_per_s", rate},
+                 {"gflops", rate * stated * 1e-9},
+                 {"operations", stated},
+                 {"gflops_raw", rate * pipeline.raw_operations * 1e-9},
+                 {"operations_raw", pipeline.raw_operations},
+                 {"compile_seconds", cold},
+                 {"compile_seconds_cached", cached},
+                 {"neighbours", json_of(row.searched)}};
+  add_provenance(object, sum);
+  return object;
 }
 
 std::string heading(const ParticleSum& sum, const Pipeline& pipeline, const BenchOptions& options, double cold,

@@ -12,6 +12,7 @@
 #include "cli/particle_source.h"
 #include "cli/particle_sum.h"
 #include "cli/progress_bar.h"
+#include "cli/provenance.h"
 #include "cli/save_table.h"
 #include "cli/search_statistics.h"
 #include "cli/standard_output.h"
@@ -125,9 +126,7 @@ ParticleTable result_table(const ParticleSum& sum, std::vector<ParticleColumn> o
   for (ParticleColumn& column : table.columns) {
     if (options.single_output && column.type() == ElementType::Double) column = convert(column, ElementType::Float);
   }
-  table.attributes = {{"pipeline", sum.pipeline_name()},
-                      {"device", sum.device_name()},
-                      {"arithmetic", describe(options.kernel.options)}};
+  table.attributes = record_of(sum, options.kernel.options);
   for (const ParamValue& param : sum.params())
     table.attributes.emplace_back("param " + param.name, param.values.size() <= kMaxValuesShown
                                                              ? fmt::format("{}", fmt::join(param.values, ", "))

@@ -10,6 +10,7 @@
 #include "cli/kernel_options.h"
 #include "cli/measure_sum.h"
 #include "cli/progress_bar.h"
+#include "cli/provenance.h"
 #include "cli/standard_output.h"
 #include "cli/tune_search.h"
 #include "runtime/cache/disk_cache.h"
@@ -203,20 +204,22 @@ Json json_of(const LaunchConfig& config) {
 }
 
 Json json_of(const TuneRow& row, const ParticleSum& sum, const TuneOptions& options) {
-  return {{"pipeline", sum.pipeline_name()},
-          {"device", sum.device_name()},
-          {"precision", name(options.kernel.options.precision)},
-          {"math", name(options.kernel.options.math)},
-          {"ni", row.ni},
-          {"nj", row.nj},
-          {"model", json_of(row.model)},
-          {"model_interactions_per_s", row.model_rate},
-          {"best", row.best == LaunchConfig{} ? Json() : json_of(row.best)},
-          {"best_interactions_per_s", row.best_rate},
-          {"gain", row.gain()},
-          {"measured", row.measured},
-          {"out_of_time", row.out_of_time},
-          {"outcome", row.outcome}};
+  Json object = {{"pipeline", sum.pipeline_name()},
+                 {"device", sum.device_name()},
+                 {"precision", name(options.kernel.options.precision)},
+                 {"math", name(options.kernel.options.math)},
+                 {"ni", row.ni},
+                 {"nj", row.nj},
+                 {"model", json_of(row.model)},
+                 {"model_interactions_per_s", row.model_rate},
+                 {"best", row.best == LaunchConfig{} ? Json() : json_of(row.best)},
+                 {"best_interactions_per_s", row.best_rate},
+                 {"gain", row.gain()},
+                 {"measured", row.measured},
+                 {"out_of_time", row.out_of_time},
+                 {"outcome", row.outcome}};
+  add_provenance(object, sum);
+  return object;
 }
 
 void run_tune(const TuneOptions& options, const Invocation& invocation) {

@@ -12,6 +12,7 @@
 #include "cli/failure.h"
 #include "cli/particle_source.h"
 #include "cli/particle_sum.h"
+#include "cli/provenance.h"
 #include "cli/standard_output.h"
 #include "compiler/passes/every_image.h"
 #include "compiler/passes/pair_values.h"
@@ -204,14 +205,16 @@ Json json_of(const std::vector<OutputReport>& reports, const ParticleSum& sum, c
     outputs.back()["total"] = report.total;
     outputs.back()["expected_total"] = report.expected;
   }
-  return {{"pipeline", sum.pipeline_name()},
-          {"device", sum.device_name()},
-          {"precision", name(kernel.options.precision)},
-          {"ni", ni},
-          {"nj", nj},
-          {"compared", compared},
-          {"ok", ok},
-          {"outputs", outputs}};
+  Json object = {{"pipeline", sum.pipeline_name()},
+                 {"device", sum.device_name()},
+                 {"precision", name(kernel.options.precision)},
+                 {"ni", ni},
+                 {"nj", nj},
+                 {"compared", compared},
+                 {"ok", ok},
+                 {"outputs", outputs}};
+  add_provenance(object, sum);
+  return object;
 }
 
 // Parses N or N,SEED and makes the particles.

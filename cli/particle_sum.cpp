@@ -7,6 +7,8 @@
 #include <deque>
 
 #include "cli/file_box.h"
+#include "cli/sha256.h"
+#include "compiler/text/source.h"
 #include "runtime/api/handles.h"
 #include "runtime/api/nbcc.hpp"
 #include "runtime/cuda/cuda_device.h"
@@ -115,7 +117,14 @@ Device open_device(const KernelChoice& choice, const std::shared_ptr<KernelDevic
 ParticleSum::ParticleSum(const std::string& pipeline_file, const KernelChoice& choice,
                          const std::vector<ParamValue>& params, const std::shared_ptr<KernelDevice>& given) {
   Device device = open_device(choice, given);
-  Pipeline pipeline = Pipeline::from_file(device, pipeline_file, pipeline_options(choice.options));
+  // The file is read once, because it may be a pipe, and the hash must be that of the text that is compiled.
+  const Source source = read_source(pipeline_file);
+  pipeline_sha256_ = sha256(source.text);
+  const PipelineOptions options = pipeline_options(choice.options);
+  // A C string would end at a NUL; from_file() reports the NUL as an error of the text.
+  const bool is_text = source.text.find('\0') == std::string::npos;
+  Pipeline pipeline = is_text ? Pipeline::from_text(device, source.text, source.path, options)
+                              : Pipeline::from_file(device, pipeline_file, options);
   state_.reset(new State{std::move(device), std::move(pipeline)});
   prepare(choice, params);
 }
@@ -125,6 +134,7 @@ ParticleSum::ParticleSum(const Text& pipeline_text, const KernelChoice& choice, 
   Device device = open_device(choice, given);
   Pipeline pipeline =
       Pipeline::from_text(device, pipeline_text.text, pipeline_text.filename, pipeline_options(choice.options));
+  pipeline_sha256_ = sha256(pipeline_text.text);
   state_.reset(new State{std::move(device), std::move(pipeline)});
   prepare(choice, params);
 }
@@ -147,6 +157,23 @@ ParticleSum::~ParticleSum() = default;
 
 std::string ParticleSum::device_name() const { return state_->device.name(); }
 std::string ParticleSum::pipeline_name() const { return state_->pipeline.name(); }
+
+std::string ParticleSum::instruction_set() const {
+  const KernelDevice& device = *state_->device.get()->device;
+  const CudaDevice* const gpu = first_gpu(device);
+  return gpu ? gpu->arch() : std::string(name(device.isa()));
+}
+
+std::string ParticleSum::method() const {
+  const SumState& sum = state_->sum.get()->state;
+  std::string method(sum.method());
+  if (method != "far field") return method;
+  const FarStatistics far = sum.statistics().far;
+  // Order 0: no grids kept the tolerance, so that the run was over all pairs in a higher precision.
+  return fmt::format("{}, tolerance {}, {} precision", far.order == 0 ? "all pairs" : method, far.tolerance,
+                     far.precision);
+}
+
 bool ParticleSum::has_neighbours() const { return !state_->pipeline.neighbours().empty(); }
 std::vector<ParamValue> ParticleSum::params() const { return state_->params; }
 

@@ -31,7 +31,13 @@ class ParticleSum {
   ~ParticleSum();
 
   std::string device_name() const;
+  // "avx2"; of a GPU its architecture, "sm_90".
+  std::string instruction_set() const;
   std::string pipeline_name() const;
+  // The SHA-256 of the pipeline's text, as hexadecimal digits.
+  const std::string& pipeline_sha256() const { return pipeline_sha256_; }
+  // The pair method of the last run: "all pairs"; "" before the first run and if there was no i.
+  std::string method() const;
   bool has_neighbours() const;
   const std::vector<InputField>& inputs() const { return inputs_; }
   // All params with their values; a param that was not set has its default.
@@ -74,6 +80,7 @@ class ParticleSum {
 
   struct State;
   std::unique_ptr<State> state_;
+  std::string pipeline_sha256_;
   std::vector<InputField> inputs_;
 };
 

@@ -159,8 +159,9 @@ bool is_blank_or_comment(const std::string& line) {
 
 // The lines that an update may put in front: the record of the run.
 bool is_record(const std::string& line) {
-  for (const char* key : {"# made by: nbcc ", "# command: nbcc ", "# command: ", "# pipeline: update",
-                          "# device: ", "# arithmetic: ", "# param "})
+  for (const char* key :
+       {"# made by: nbcc ", "# command: nbcc ", "# command: ", "# pipeline: update", "# pipeline sha256: ",
+        "# device: ", "# instruction set: ", "# arithmetic: ", "# precision: ", "# method: ", "# param "})
     if (line.starts_with(key)) return true;
   return false;
 }
