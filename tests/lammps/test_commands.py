@@ -130,6 +130,16 @@ def test_single_pairs_with_factors_of_bonds(tmp_path, by_formula):
     assert_singles_equal(ours, theirs)
 
 
+def test_single_pairs_with_factors_of_charges(tmp_path):
+    commands = "group one id <= 200\ngroup two id > 200\ncompute between one group/group two\n" + LOCAL
+    text = LJ_COULOMB.replace("special_lj", "0.0").replace("special_coul * ", "").replace("input_pair", "//")
+    (tmp_path / "coulomb.pipe").write_text(text)
+    start = chains("lj 0.7 0.8 0.1 coul 0.3 0.6 0.9")
+    theirs = computed(start, "pair_style coul/cut 2.5\npair_coeff * *", commands, SINGLES)
+    style = f"{LOAD}\npair_style nbcc 2.5 special coul\npair_coeff * * {tmp_path}/coulomb.pipe"
+    assert_singles_equal(computed(start, style, commands, SINGLES), theirs)
+
+
 def test_written_pairs(tmp_path, mixture):
     """pair_write chooses distances and types without regard to the atoms."""
     tables = []
@@ -216,6 +226,15 @@ def test_restarted_energies(tmp_path, mixture):
     assert "mixture.pipe has changed since it was read" in refused(read, f"pair_coeff * * {mixture}")
     other = state_of(read, f"pair_style none\npair_style nbcc 2.5\npair_coeff * * {mixture}\n{OWN}pair_coeff 1 2 epsilon=1 sigma=1")
     assert np.abs(other.forces - before.forces).max() > 1e-3
+
+
+def test_restarted_precision(tmp_path):
+    style = f"{LOAD}\npair_style nbcc 2.5 precision {{}}\npair_coeff * * {LENNARD_JONES} rc=2.5"
+    double = state_of(melt(), style.format("double"))
+    single = state_of(melt(), style.format("single"), run=f"run 0\nwrite_restart {tmp_path}/state")
+    again = state_of(f"{LOAD}\nread_restart {tmp_path}/state")
+    assert np.abs(again.forces - double.forces).max() > 1e-9
+    assert_equal(again, single, 2e-4)
 
 
 def test_restarts_of_hybrid(tmp_path):

@@ -1,6 +1,7 @@
 """nbcc lammps-plugin builds, from an installation, a plugin that LAMMPS loads."""
 
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -21,8 +22,8 @@ def installation(tmp_path_factory):
     return prefix
 
 
-def plugin(prefix, *words):
-    environment = dict(os.environ, NBCC_CACHE_DIR=str(prefix / "cache"))
+def plugin(prefix, *words, **variables):
+    environment = dict(os.environ, NBCC_CACHE_DIR=str(prefix / "cache"), **variables)
     environment.pop("LD_LIBRARY_PATH")
     return subprocess.run(
         [prefix / "bin/nbcc", "lammps-plugin", *words], env=environment, capture_output=True, text=True, timeout=600
@@ -41,11 +42,24 @@ def test_a_plugin_that_lammps_loads(installation):
     again = plugin(installation, "--python", sys.executable)
     assert (again.stdout, again.stderr) == (made.stdout, "")
 
-    package = os.path.dirname(lammps.__file__)
-    folders = ["--lammps-include", f"{package}/include/lammps", "--mpi-include", f"{sys.prefix}/include"]
-    by_folders = plugin(installation, *folders)
-    assert by_folders.returncode == 0, by_folders.stderr
-    assert_equal(state_of(melt(), f"plugin load {by_folders.stdout.strip()}\n{STYLE}"), theirs)
+
+def test_a_plugin_for_the_headers_of_another_version(installation, tmp_path):
+    """LAMMPS's sources have a version.h; its packages do not."""
+    include = tmp_path / "include"
+    shutil.copytree(f"{os.path.dirname(lammps.__file__)}/include/lammps", include)
+    (include / "version.h").write_text('#define LAMMPS_VERSION "29 Aug 2024"\n')
+    made = plugin(installation, "--lammps-include", include, "--mpi-include", f"{sys.prefix}/include")
+    assert made.returncode == 0, made.stderr
+    assert made.stderr.startswith("building the plugin for LAMMPS 29 Aug 2024 ")
+    with pytest.raises(Exception, match="compiled for version 29 Aug 2024, and this LAMMPS has version .*; nbcc"):
+        state_of(melt(), f"plugin load {made.stdout.strip()}\n{STYLE}")
+
+
+def test_a_plugin_for_other_atom_ids(installation):
+    made = plugin(installation, "--python", sys.executable, CXXFLAGS="-DLAMMPS_BIGBIG")
+    assert made.returncode == 0, made.stderr
+    with pytest.raises(Exception, match="for atom ids of 8 bytes, and this LAMMPS has atom ids of 4 bytes; nbcc"):
+        state_of(melt(), f"plugin load {made.stdout.strip()}\n{STYLE}")
 
 
 def test_an_interpreter_without_lammps(installation, tmp_path):

@@ -65,6 +65,7 @@ std::string bytes_of(const CoeffRecord& record) {
   put(bytes, record.text);
   put(bytes, std::uint64_t(record.coeffs.size()));
   for (const std::vector<std::string>& words : record.coeffs) put(bytes, words);
+  put(bytes, std::uint64_t(record.mix));
   return bytes;
 }
 
@@ -78,6 +79,7 @@ CoeffRecord record_of(const std::string& bytes) {
   record.text = reader.text();
   record.coeffs.resize(reader.number());
   for (std::vector<std::string>& words : record.coeffs) words = reader.words();
+  record.mix = reader.number();
   return record;
 }
 

@@ -1,6 +1,7 @@
-// The words of `pair_style nbcc` and its `pair_coeff` commands, and the text of the formula, as bytes: for restart
-// files, which so contain all that a run needs. Reading them again repeats the commands.
+// The words of `pair_style nbcc` and its `pair_coeff` commands, the rule of `pair_modify mix` and the text of the
+// formula, as bytes: a restart file contains all that a run needs. A run that reads it repeats the commands.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@ struct CoeffRecord {
   std::vector<std::string> settings;             // words after `pair_style nbcc`
   std::string path, text;                        // of the formula; both empty: no pair_coeff has named one
   std::vector<std::vector<std::string>> coeffs;  // words after `pair_coeff`, with @FILE replaced by its numbers
+  std::size_t mix = 0;                           // of `pair_modify mix`: LAMMPS's number of the rule
 };
 
 std::string bytes_of(const CoeffRecord& record);

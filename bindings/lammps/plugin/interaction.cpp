@@ -13,7 +13,6 @@ namespace {
 constexpr double kUnset = std::numeric_limits<double>::quiet_NaN();
 // The cost of a pair for both atoms, relative to computing it twice, up to which half lists are faster.
 constexpr double kMostCostOfHalfLists = 0.85;
-constexpr int kMostComponents = 16;      // of an input
 constexpr double kOpenBoxLength = 1e30;  // so long that the nearest image is always the particle itself
 const std::map<std::string, int> kResults = {{"force", 3}, {"torque", 3}, {"energy", 1}, {"virial", 6}};
 
@@ -29,6 +28,13 @@ std::string without_side(std::string name, char side) {
   if (!name.empty() && name.back() == side) name.pop_back();
   if (!name.empty() && name.back() == '_') name.pop_back();
   return name;
+}
+
+bool has_finish_in(const std::string& text, const std::string& path) {
+  nbcc_report* report = nullptr;
+  nbcc::detail::call(nbcc_emit_text, text.c_str(), path.c_str(), "ir", nullptr, nullptr, &report);
+  const std::unique_ptr<nbcc_report, decltype(&nbcc_report_free)> owner(report, nbcc_report_free);
+  return std::string(nbcc_report_text(report)).find("\nfinish\n") != std::string::npos;
 }
 
 // The pipeline's text for a search. A search does not support inputs of pairs, so these become inputs of j.
@@ -53,11 +59,21 @@ std::vector<double>& result_in(Results& results, const std::string& name) {
 
 }  // namespace
 
+// The pipeline in double precision, for searches.
+struct Interaction::Exact {
+  Exact(const std::string& text, const std::string& path)
+      : device("cpu", {.threads = 1}),
+        pipeline(nbcc::Pipeline::from_text(device, text, path, {.precision = NBCC_DOUBLE})) {}
+  nbcc::Device device;
+  nbcc::Pipeline pipeline;
+};
+
 Interaction::Interaction(const std::string& path, const std::string& text, const Where& where)
     : path_(path), text_(text), where_(where), device_(where.device, {.threads = where.threads}) {
   plain_.pipeline = std::make_unique<nbcc::Pipeline>(
       nbcc::Pipeline::from_text(device_, text_, path_, {.precision = where.precision}));
   fields_ = plain_.pipeline->fields();
+  has_finish_ = has_finish_in(text_, path_);
   for (const nbcc::Field& field : fields_) {
     if (field.role == NBCC_PARAM)
       params_[field.name] =
@@ -156,9 +172,8 @@ void Interaction::check(int types, MixRule pair_modify) {
 // cutoff; different k are far apart. A search finds a neighbour if the reach of a tested pair exceeds the cutoff.
 // Other pairs need no test: the atom with the larger reach has at least the same reach with its equal.
 void Interaction::check_reach(double cutoff, std::int64_t count) {
-  const nbcc::Device cpu("cpu", {.threads = 1});
-  const nbcc::Pipeline exact =
-      nbcc::Pipeline::from_text(cpu, text_for_search(text_), path_, {.precision = NBCC_DOUBLE});
+  if (!exact_) exact_ = std::make_shared<Exact>(text_for_search(text_), path_);
+  const nbcc::Pipeline& exact = exact_->pipeline;
   if (exact.neighbours().empty()) {
     const std::string why = exact.no_neighbours();
     refuse("no cutoff is proved of this pipeline" + (why.empty() ? "" : ": " + why) +
@@ -184,6 +199,17 @@ void Interaction::check_reach(double cutoff, std::int64_t count) {
          ", is less than the reach of this pipeline: " + exact.neighbours());
 }
 
+bool Interaction::is_reach_followed() const {
+  const std::string reach = plain_.pipeline->neighbours();
+  const auto is_of_a_name = [&reach](std::size_t at) {
+    return at < reach.size() && (std::isalnum(static_cast<unsigned char>(reach[at])) || reach[at] == '_');
+  };
+  for (const auto& [param, variable] : followed_)
+    for (std::size_t at = 0; (at = reach.find(param, at)) != std::string::npos; at += param.size())
+      if (!is_of_a_name(at + param.size()) && (at == 0 || !is_of_a_name(at - 1))) return true;
+  return false;
+}
+
 void Interaction::bind_input(nbcc::Sum& sum, const std::string& name, const Quantity& quantity,
                              std::int64_t count) const {
   const nbcc::Field& field = *find(name);
@@ -203,20 +229,23 @@ void Interaction::ignore_outputs(nbcc::Sum& sum) const {
     if (field.role == NBCC_OUTPUT) sum.ignore(field.name);
 }
 
-// The bound arrays decide too whether i and j are one set: two particles without a pair stand for the atoms.
+// A ghost has only some of its pairs, so finish() must not see its sums. The bound arrays decide too whether i and j
+// are one set: two particles without a pair stand for the atoms.
 bool Interaction::takes_half_lists() {
-  if (weighs_pairs_) return false;
+  if (weighs_pairs_ || has_finish_) return false;
   double cost = 1;
   if (nbcc_pipeline_listed_once(plain_.pipeline->get(), &cost, nullptr) != NBCC_OK || cost > kMostCostOfHalfLists)
     return false;
   nbcc::Sum sum(*plain_.pipeline);
   give_params(sum);
   ignore_outputs(sum);
+  int components = 1;  // largest number of an input
+  for (const nbcc::Field& field : fields_) components = std::max(components, field.components);
   std::map<std::string, std::vector<double>> arrays;  // by quantity
   for (const auto& [name, quantity] : meaning_of_input_) {
     std::vector<double>& array = arrays[quantity];
-    array.assign(2 * kMostComponents, 0.0);
-    sum.bind(name, nbcc::View{{array.data(), NBCC_DOUBLE_ELEMENT, 2, 8 * kMostComponents, 8}, true});
+    array.assign(2 * std::size_t(components), 0.0);
+    sum.bind(name, nbcc::View{{array.data(), NBCC_DOUBLE_ELEMENT, 2, std::int64_t(8) * components, 8}, true});
   }
   sum.symmetric(NBCC_SYMMETRIC_LISTED);
   sum.listed_pairs(std::vector<std::int64_t>{0, 0, 0}, {});
@@ -290,8 +319,15 @@ const Results& Interaction::run(std::int64_t ni, std::int64_t nj, bool with_viri
     variant.sums.push_back(std::make_unique<nbcc::Sum>(*variant.pipeline));
     variant.listed.push_back(-1);
   }
-  for (std::size_t number = 0; number < lists_.size(); ++number)
-    if (number == 0 || !lists_[number].j.empty()) run_list(variant, number, ni, nj);
+  for (std::size_t number = 0; number < lists_.size(); ++number) {
+    if (number > 0 && lists_[number].j.empty()) continue;
+    if (number > 0 && has_finish_)
+      refuse(
+          "finish() makes results of sums over all pairs of an atom, so these cannot be multiplied by factors of "
+          "special_bonds (expected 0 or 1, got " +
+          std::to_string(lists_[number].weight) + "): read the factor of a pair as input_pair real special_lj");
+    run_list(variant, number, ni, nj);
+  }
   return results_;
 }
 

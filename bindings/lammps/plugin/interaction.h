@@ -66,12 +66,13 @@ class Interaction {
   void set(const std::string& param, const std::vector<double>& values);
   // Sets two elements of a table that is symmetric in two types (from 0): (i, j) and (j, i).
   void set_element(const std::string& table, int type_i, int type_j, double value);
-  // Elements of a table for two different types that are not set are mixed of those of the types with themselves. rule:
-  // geometric, arithmetic or sixthpower; distance or energy:DISTANCE as pair_modify mix says, where DISTANCE is a
-  // table.
+  // If the element for types a and b is not set, the rule computes it from the elements for a, a and b, b. Rules are
+  // geometric, arithmetic and sixthpower; distance and energy:TABLE follow pair_modify mix, where TABLE has the
+  // distances.
   void mix(const std::string& table, const std::string& rule);
   // Param name -> LAMMPS variable, for params whose values follow a variable and may change at every step.
   const std::map<std::string, std::string>& followed() const { return followed_; }
+  int params_number() const { return params_number_; }  // number of changes of params
   // Call when everything is assigned. Throws if a param, or an element of a table for one of `types` atom types, has no
   // value, if an input has no meaning, or if no output is the force. pair_modify: the rule of `pair_modify mix`.
   void check(int types, MixRule pair_modify);
@@ -81,15 +82,20 @@ class Interaction {
   // True if the pipeline has an input_pair for the factors of special_bonds, and so weights the pairs itself.
   bool weighs_pairs() const { return weighs_pairs_; }
   bool has_result(const std::string& result) const { return meaning_of_output_.contains(result); }
+  // True if the pipeline makes results of the sums over all pairs of an atom, so that parts of sums have none.
+  bool has_finish() const { return has_finish_; }
 
   // Throws if no reach is proved, or if it is larger than `cutoff` for a pair of an atom among the first `count` and an
   // atom with the same quantities.
   void check_reach(double cutoff, std::int64_t count);
+  // True if the proved reach names a param that follows a variable.
+  bool is_reach_followed() const;
 
   // True if both atoms of a pair can be computed together, at less cost than twice. Call after check().
   bool takes_half_lists();
   void set_pairs(std::vector<Pairs> lists, bool are_half);
-  // Sums for the first ni atoms; the j are among the first nj atoms. Of half lists ni = nj. Throws nbcc::Error.
+  // Sums for the first ni atoms; the j are among the first nj atoms. Of half lists ni = nj. Throws nbcc::Error, and
+  // std::runtime_error if a pipeline with finish() has lists with several weights.
   const Results& run(std::int64_t ni, std::int64_t nj, bool with_virial);
   // A pair alone, in double precision. `of_two`: arrays with two rows, for each name in quantities(); they must stay at
   // their addresses. Throws if the formula is no sum over pairs (finish()), or its force is not central and opposite.
@@ -104,6 +110,7 @@ class Interaction {
     std::map<std::string, std::string> outputs;  // result -> output
   };
   struct OnePair;  // one_pair.cpp
+  struct Exact;
   const nbcc::Field* find(const std::string& name) const;
   nbcc::Field& param(const std::string& name);
   std::string names_of(nbcc_role role) const;  // "a, b"; "none"
@@ -126,22 +133,23 @@ class Interaction {
   Where where_;
   nbcc::Device device_;
   std::vector<nbcc::Field> fields_;
-  std::map<std::string, std::vector<double>> params_;     // without mixed elements
-  std::map<std::string, std::vector<bool>> is_set_;       // param -> element: it was set, and is not a default
-  std::map<std::string, std::string> rules_;              // table -> rule
-  std::map<std::string, std::vector<double>> mixed_;      // the tables with rules, with mixed elements
-  int params_number_ = 0;                                 // number of changes of params
+  std::map<std::string, std::vector<double>> params_;  // without mixed elements
+  std::map<std::string, std::vector<bool>> is_set_;    // param -> element: it was set, and is not a default
+  std::map<std::string, std::string> rules_;           // table -> rule
+  std::map<std::string, std::vector<double>> mixed_;   // the tables with rules, with mixed elements
+  int params_number_ = 0;
   std::map<std::string, std::string> followed_;           // param -> variable
   std::map<std::string, std::string> meaning_of_input_;   // input -> quantity
   std::map<std::string, std::string> meaning_of_output_;  // result -> output
   std::map<std::string, Quantity> quantities_;
-  bool weighs_pairs_ = false;
+  bool weighs_pairs_ = false, has_finish_ = false;
   Variant plain_, virial_;
   std::vector<Pairs> lists_;
   bool are_half_ = false;
   int round_ = 0;  // number of calls of set_pairs()
   Results results_, part_;
   std::shared_ptr<OnePair> one_pair_;
+  std::shared_ptr<Exact> exact_;
 };
 
 }  // namespace nbcc_lammps

@@ -73,9 +73,11 @@ void Interaction::set(const std::string& name, const std::vector<double>& values
   if (name == box_)
     refuse("the box stays open: param '" + name +
            "' cannot be set, because ghost atoms are already at the positions where they act");
-  if (params_.at(name) == values && is_set_.contains(name)) return;
+  std::vector<bool>& is_set = is_set_[name];
+  const std::vector<bool> all(values.size(), true);
+  if (params_.at(name) == values && is_set == all) return;
   params_[name] = values;
-  is_set_[name].assign(values.size(), true);
+  is_set = all;
   ++params_number_;
 }
 

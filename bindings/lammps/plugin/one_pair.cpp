@@ -17,13 +17,6 @@ namespace {
 // Forces that differ by more than this part of their size are not opposite, or not along the line of both atoms.
 constexpr double kTolerance = 1e-9;
 
-bool has_finish(const std::string& text, const std::string& path) {
-  nbcc_report* report = nullptr;
-  nbcc::detail::call(nbcc_emit_text, text.c_str(), path.c_str(), "ir", nullptr, nullptr, &report);
-  const std::unique_ptr<nbcc_report, decltype(&nbcc_report_free)> owner(report, nbcc_report_free);
-  return std::string(nbcc_report_text(report)).find("\nfinish\n") != std::string::npos;
-}
-
 }  // namespace
 
 // The sum over both atoms, in double precision.
@@ -43,7 +36,7 @@ struct Interaction::OnePair {
 
 OfPair Interaction::of_pair(const std::map<std::string, Quantity>& of_two, double special_lj, double special_coul) {
   if (!one_pair_) {
-    if (has_finish(text_, path_))
+    if (has_finish_)
       refuse("finish() makes results of sums over all pairs of an atom, so a pair alone has no force or energy");
     one_pair_ = std::make_shared<OnePair>(text_, path_);
     nbcc::Sum& sum = one_pair_->sum;

@@ -39,12 +39,22 @@ PairNbcc::~PairNbcc() {
   memory->destroy(cutsq);
 }
 
+// In hybrid these words may be meant for another style.
+void PairNbcc::check_modifiers() {
+  const char* const word = offset_flag ? "shift" : tail_flag ? "tail" : nullptr;
+  if (!word) return;
+  throw std::runtime_error("pair_modify " + std::string(word) + " yes has no meaning for a formula: write the " +
+                           (offset_flag ? "offset" : "cutoff") + " into it, and say pair_modify " + word +
+                           " no (hybrid: pair_modify pair STYLE " + word + " yes names a style)");
+}
+
 void PairNbcc::init_style() {
   if (update->whichflag == 1 && utils::strmatch(update->integrate_style, "^respa"))
     error->all(FLERR, "pair_style nbcc: run_style respa is not supported; use run_style verlet");
   if (!interaction_) error->all(FLERR, "pair_style nbcc has no pair_coeff that names the file of a formula");
   is_listed_ = false;
   guarded(true, [&] {
+    check_modifiers();
     interaction_->check(atom->ntypes, nbcc_lammps::MixRule(mix_flag));
     // Half lists are summed by one thread.
     is_half_ = where_.threads == 1 && interaction_->takes_half_lists();
@@ -63,7 +73,9 @@ double PairNbcc::init_one(int i, int j) {
   return cutoff_;
 }
 
-void PairNbcc::follow_variables() {
+// Returns true if the cutoff of the formula may have changed.
+bool PairNbcc::follow_variables() {
+  const int before = interaction_->params_number();
   for (const auto& [param, variable] : interaction_->followed()) {
     const int found = input->variable->find(variable.c_str());
     if (found < 0) throw std::runtime_error("there is no variable '" + variable + "' for the param '" + param + "'");
@@ -71,6 +83,7 @@ void PairNbcc::follow_variables() {
       throw std::runtime_error("variable '" + variable + "' for the param '" + param + "' is not of style equal");
     interaction_->set(param, {input->variable->compute_equal(found)});
   }
+  return interaction_->params_number() != before && interaction_->is_reach_followed();
 }
 
 void PairNbcc::collect_quantities() {
@@ -130,11 +143,12 @@ Quantity PairNbcc::of_two(const std::string& name, const std::array<int, 2>& ato
     put(std::vector<double>{atom->mass[types[0]], atom->mass[types[1]]});
     return {rows.data(), NBCC_DOUBLE_ELEMENT, 1, sizeof(double)};
   }
-  const int all = atom->nlocal + atom->nghost;
+  // fix gcmc gives -1 for an atom that it tries to insert.
+  const bool are_here = std::min(atoms[0], atoms[1]) >= 0 && std::max(atoms[0], atoms[1]) < atom->nlocal + atom->nghost;
   if (name == "x") {
     std::vector<double> x(6, 0.0);
     double found = 0;
-    for (std::size_t c = 0; c < 3 && std::max(atoms[0], atoms[1]) < all; ++c) {
+    for (std::size_t c = 0; c < 3 && are_here; ++c) {
       for (std::size_t k = 0; k < 2; ++k) x[3 * k + c] = atom->x[atoms[k]][c];
       found += (x[c] - x[3 + c]) * (x[c] - x[3 + c]);
     }
@@ -143,8 +157,9 @@ Quantity PairNbcc::of_two(const std::string& name, const std::array<int, 2>& ato
     return {rows.data(), NBCC_DOUBLE_ELEMENT, 3, 3 * sizeof(double)};
   }
   Quantity found = array_of(name);
-  if (std::max(atoms[0], atoms[1]) >= all)
-    throw std::runtime_error("the formula reads " + name + ", and this rank has no atoms to take it from");
+  if (!are_here)
+    throw std::runtime_error("the formula reads " + name +
+                             ", but a single pair was requested of atoms that this rank " + "does not have");
   const std::size_t bytes = std::size_t(found.columns) * (found.element == NBCC_INT32 ? 4 : 8);
   rows.resize(2 * bytes);
   for (std::size_t k = 0; k < 2; ++k)
@@ -205,6 +220,9 @@ void PairNbcc::list_pairs() {
     }
     for (Pairs& one : lists) one.first[std::size_t(i) + 1] = std::int64_t(one.j.size());
   }
+  has_row_.clear();
+  if (interaction_->has_finish())
+    for (const int i : row) has_row_.push_back(i >= 0);
   interaction_->set_pairs(std::move(lists), is_half_);
   is_listed_ = true;
 }
@@ -212,21 +230,24 @@ void PairNbcc::list_pairs() {
 void PairNbcc::compute(int eflag, int vflag) {
   ev_init(eflag, vflag);
   guarded(false, [&] {
-    follow_variables();
+    const bool may_reach_further = follow_variables();
     collect_quantities();
+    if (may_reach_further) interaction_->check_reach(cutoff_, atom->nlocal);
     if (neighbor->ago == 0 || !is_listed_) list_pairs();
     const int all = atom->nlocal + atom->nghost;
     add_results(interaction_->run(is_half_ ? all : atom->nlocal, all, vflag_either != 0), eflag_either);
   });
 }
 
-// With newton on LAMMPS adds the forces on ghosts, and what computes read of them, to their owners; with newton off the
-// owners have the same pairs in their own lists.
+// If newton is on, LAMMPS adds the forces, energies and virials of ghosts to their owners; if newton is off, the owners
+// have the same pairs in their own lists. finish() may give results to atoms without pairs, and so to atoms that are
+// not in the list, which hybrid gives to other styles: these results are ignored.
 void PairNbcc::add_results(const nbcc_lammps::Results& results, int with_energy) {
   const std::size_t count = std::size_t(is_half_ && force->newton_pair ? atom->nlocal + atom->nghost : atom->nlocal);
-  const auto add = [count](double** to, const std::vector<double>& from) {
+  const auto is_ours = [this](std::size_t i) { return has_row_.empty() || has_row_[i]; };
+  const auto add = [count, &is_ours](double** to, const std::vector<double>& from) {
     for (std::size_t i = 0; i < count; ++i)
-      for (std::size_t c = 0; c < 3; ++c) to[i][c] += from[3 * i + c];
+      for (std::size_t c = 0; c < 3 && is_ours(i); ++c) to[i][c] += from[3 * i + c];
   };
   add(atom->f, results.force);
   if (interaction_->has_result("torque")) {
@@ -234,10 +255,12 @@ void PairNbcc::add_results(const nbcc_lammps::Results& results, int with_energy)
     add(atom->torque, results.torque);
   }
   for (std::size_t i = 0; with_energy && interaction_->has_result("energy") && i < count; ++i) {
+    if (!is_ours(i)) continue;
     if (eflag_global) eng_vdwl += results.energy[i];
     if (eflag_atom) eatom[i] += results.energy[i];
   }
   for (std::size_t i = 0; vflag_either && i < count; ++i) {
+    if (!is_ours(i)) continue;
     for (std::size_t c = 0; c < 6; ++c) {
       const double one = results.virial[6 * i + c];
       if (vflag_global) virial[c] += one;

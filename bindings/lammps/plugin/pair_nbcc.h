@@ -41,13 +41,15 @@ class PairNbcc : public Pair {
  private:
   void allocate();
   void apply_settings(const std::vector<std::string>& words);
-  void apply_coeff(std::vector<std::string> words);
+  // checks_text: a file that is named again must still have the text that was read.
+  void apply_coeff(std::vector<std::string> words, bool checks_text);
   void repeat(const std::vector<std::vector<std::string>>& coeffs);
   std::string read_everywhere(const std::string& path, const std::string& what);
   void open(const std::string& file, const std::string& text);
   void write(FILE* file, const nbcc_lammps::CoeffRecord& record);
   nbcc_lammps::CoeffRecord read(FILE* file);
-  void follow_variables();
+  void check_modifiers();
+  bool follow_variables();
   void collect_quantities();
   nbcc_lammps::Quantity quantity(const std::string& name);
   nbcc_lammps::Quantity array_of(const std::string& name);
@@ -77,10 +79,10 @@ class PairNbcc : public Pair {
   std::unique_ptr<nbcc_lammps::Interaction> interaction_;
   bool is_listed_ = false;
   bool is_half_ = false;             // the neighbour list has each pair once
+  std::vector<bool> has_row_;        // by atom, of formulas with finish(): the atom is in the neighbour list
   std::vector<int> types_;           // by atom, from 0 as rows of tables
   std::vector<double> masses_;       // by atom, if masses are given by type
   nbcc_lammps::CoeffRecord record_;  // all commands so far
-  bool is_restoring_ = false;        // commands are repeated, with the text that the first run had read
   std::map<std::string, std::vector<std::byte>> of_two_;  // quantity -> two rows
 };
 

@@ -25,7 +25,7 @@ void PairNbcc::allocate() {
     for (int j = 0; j < n; ++j) setflag[i][j] = 0;
 }
 
-// As in LAMMPS's styles, the coefficients stay if the style is given again.
+// The coefficients stay if the style is given again, as in LAMMPS's styles.
 void PairNbcc::settings(int count, char** words) {
   record_.settings.assign(words, words + count);
   apply_settings(record_.settings);
@@ -34,10 +34,9 @@ void PairNbcc::settings(int count, char** words) {
   repeat(std::exchange(record_.coeffs, {}));
 }
 
+// The text stays the one that was read first.
 void PairNbcc::repeat(const std::vector<std::vector<std::string>>& coeffs) {
-  is_restoring_ = true;
-  for (const std::vector<std::string>& words : coeffs) apply_coeff(words);
-  is_restoring_ = false;
+  for (const std::vector<std::string>& words : coeffs) apply_coeff(words, false);
 }
 
 void PairNbcc::apply_settings(const std::vector<std::string>& words) {
@@ -100,9 +99,9 @@ std::string PairNbcc::read_everywhere(const std::string& path, const std::string
   return text;
 }
 
-void PairNbcc::coeff(int count, char** words) { apply_coeff({words, words + count}); }
+void PairNbcc::coeff(int count, char** words) { apply_coeff({words, words + count}, true); }
 
-void PairNbcc::apply_coeff(std::vector<std::string> words) {
+void PairNbcc::apply_coeff(std::vector<std::string> words, bool checks_text) {
   if (words.size() < 3) error->all(FLERR, "pair_coeff of pair_style nbcc takes two types, and a file or NAME=VALUE");
   if (!allocated) allocate();
   int i_low = 0, i_high = 0, j_low = 0, j_high = 0;
@@ -117,7 +116,7 @@ void PairNbcc::apply_coeff(std::vector<std::string> words) {
                                  "; pair_style hybrid takes several styles");
       if (!interaction_)
         open(words[2], read_everywhere(words[2], "the pipeline"));
-      else if (!is_restoring_ && read_everywhere(words[2], "the pipeline") != record_.text)
+      else if (checks_text && read_everywhere(words[2], "the pipeline") != record_.text)
         throw std::runtime_error("the text of " + words[2] +
                                  " has changed since it was read (by a restart file's run, or by this one): say "
                                  "pair_style none, and then pair_style nbcc, to use the new text");
@@ -154,7 +153,7 @@ void PairNbcc::apply_coeff(std::vector<std::string> words) {
   record_.coeffs.push_back(std::move(words));
 }
 
-// LAMMPS calls the functions that write on rank 0, those that read on all ranks, of which rank 0 has the file.
+// LAMMPS calls the functions that write on rank 0. It calls the functions that read on all ranks; rank 0 has the file.
 void PairNbcc::write(FILE* file, const nbcc_lammps::CoeffRecord& record) {
   const std::string bytes = nbcc_lammps::bytes_of(record);
   const std::uint64_t size = bytes.size();
@@ -176,14 +175,20 @@ nbcc_lammps::CoeffRecord PairNbcc::read(FILE* file) {
   return record;
 }
 
-void PairNbcc::write_restart(FILE* file) { write(file, record_); }
+void PairNbcc::write_restart(FILE* file) {
+  record_.mix = std::size_t(mix_flag);
+  write(file, record_);
+}
 
 // pair_style hybrid: LAMMPS then asks for all pair_coeff again.
-void PairNbcc::write_restart_settings(FILE* file) { write(file, {record_.settings, "", "", {}}); }
+void PairNbcc::write_restart_settings(FILE* file) {
+  write(file, {record_.settings, "", "", {}, std::size_t(mix_flag)});
+}
 
 void PairNbcc::read_restart(FILE* file) {
   const nbcc_lammps::CoeffRecord record = read(file);
-  record_ = {record.settings, "", "", {}};
+  record_ = {record.settings, "", "", {}, record.mix};
+  mix_flag = int(record.mix);
   apply_settings(record_.settings);
   if (record.path.empty()) return;
   guarded(true, [&] { open(record.path, record.text); });
@@ -192,6 +197,7 @@ void PairNbcc::read_restart(FILE* file) {
 
 void PairNbcc::read_restart_settings(FILE* file) {
   record_ = read(file);
+  mix_flag = int(record_.mix);
   apply_settings(record_.settings);
 }
 
