@@ -7,8 +7,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "cli/commands.h"
+#include "cli/file_box.h"
 #include "cli/particle_source.h"
 #include "cli/particle_sum.h"
 #include "cli/progress_bar.h"
@@ -16,6 +18,7 @@
 #include "cli/save_table.h"
 #include "cli/search_statistics.h"
 #include "cli/standard_output.h"
+#include "particles/text_words.h"
 #include "runtime/error.h"
 
 namespace nbcc {
@@ -27,8 +30,10 @@ struct RunOptions {
   std::vector<std::string> params;
   KernelChoice kernel;
   OutputChoice output;
+  std::string box;  // --box: params that are set from the file's box
   bool single_output = false, update = false, total = false;
   bool statistics = false, json = false, plan = false;
+  std::vector<std::pair<std::string, std::string>> frame_attributes{};  // of the frame that is summed
 };
 
 void run_with_progress(ParticleSum& sum) {
@@ -38,14 +43,16 @@ void run_with_progress(ParticleSum& sum) {
   sum.set_progress(nullptr);
 }
 
-// Prints warnings about the results to standard error, because the results may go to standard output.
-void show_warnings(const ParticleSum& sum, const ParticleSource& particles) {
+// Prints warnings about the results to standard error, because the results may go to standard output. `shown`: the
+// warnings about earlier frames, which are not repeated.
+void show_warnings(const ParticleSum& sum, const ParticleSource& particles, std::set<std::string>& shown) {
   std::vector<std::string> warnings = sum.warnings();
   for (const ParticleSide& side : {particles.i(), particles.j()}) {
     std::string of_box = sum.box_warning(*side.table, side.path);
     if (!of_box.empty() && std::ranges::find(warnings, of_box) == warnings.end()) warnings.push_back(std::move(of_box));
   }
-  for (const std::string& warning : warnings) fmt::print(stderr, "nbcc: warning: {}\n", warning);
+  for (const std::string& warning : warnings)
+    if (shown.insert(warning).second) fmt::print(stderr, "nbcc: warning: {}\n", warning);
 }
 
 // Params with more values than this are recorded in the file's attributes as "N values".
@@ -131,6 +138,7 @@ ParticleTable result_table(const ParticleSum& sum, std::vector<ParticleColumn> o
     table.attributes.emplace_back("param " + param.name, param.values.size() <= kMaxValuesShown
                                                              ? fmt::format("{}", fmt::join(param.values, ", "))
                                                              : fmt::format("{} values", param.values.size()));
+  table.attributes.insert(table.attributes.end(), options.frame_attributes.begin(), options.frame_attributes.end());
   for (const ParticleColumn& total : totals)
     table.attributes.emplace_back("total " + total.name, fmt::format("{}", fmt::join(numbers_of(total), ", ")));
   return table;
@@ -266,6 +274,42 @@ nlohmann::json json_of(const std::vector<Total>& totals) {
   return all;
 }
 
+// "acc.07.npz" for "acc.npz", frame 7 of 12 or more: numbers of the same width sort in the order of the frames.
+std::string path_of_frame(const std::string& path, std::size_t frame, std::size_t count) {
+  const std::filesystem::path whole(path);
+  const std::size_t width = std::to_string(count - 1).size();
+  const std::string name = fmt::format("{}.{:0{}}{}", whole.stem().string(), frame, width, whole.extension().string());
+  return (whole.parent_path() / name).string();
+}
+
+// The totals of each frame: in text one table, with the frame in the first column; in JSON a list of objects.
+class FrameTotals {
+ public:
+  explicit FrameTotals(bool json) : json_(json) {}
+  void add(const ParticleSource& particles, const std::vector<Total>& totals) {
+    nlohmann::json object = nlohmann::json::object();
+    for (const auto& [key, value] : particles.frame_attributes()) {
+      std::int64_t number = 0;
+      const bool is_number = read_digits(value, number) == std::errc();
+      object[key] = is_number ? nlohmann::json(number) : nlohmann::json(value);
+    }
+    object["totals"] = json_of(totals);
+    list_.push_back(object);
+    const std::string lines = text_of(totals);
+    for (std::size_t at = 0, end = 0; at < lines.size(); at = end + 1) {
+      end = lines.find('\n', at);
+      const std::string frame = at == 0 ? "frame" : fmt::format("{}", object.value("frame", 0));
+      if (at > 0 || list_.size() == 1) text_ += fmt::format("{:>6} {}\n", frame, lines.substr(at, end - at));
+    }
+  }
+  std::string text() const { return json_ ? list_.dump(2) + "\n" : text_; }
+
+ private:
+  bool json_;
+  nlohmann::json list_ = nlohmann::json::array();
+  std::string text_;
+};
+
 // The file of the results; the path is "" if no file is written.
 OutputChoice output_of(const RunOptions& options) {
   if (options.plan) return {};
@@ -287,19 +331,21 @@ OutputChoice output_of(const RunOptions& options) {
   if (output.path.empty() && !options.total)
     throw UsageError("no output is chosen for the results: say -o FILE, --update or --total");
   if (output.path == "-" && options.total) throw UsageError("--total prints where -o - does: say -o FILE");
+  if (output.path == "-" && options.particles.all_frames)
+    throw UsageError("--frames writes a file for each frame: say -o FILE");
+  if (options.json && options.statistics && options.particles.all_frames)
+    throw UsageError("--frames: the statistics of several frames are printed as text, without --json");
   return output;
 }
 
-void run_run(RunOptions options, const std::string& command_line) {
-  if (options.plan) options.update = options.total = false;  // nothing is written
-  options.output = output_of(options);
-  if (!options.output.path.empty()) check_writable(options.output.path, options.output.write);
-  const std::optional<ParticleUpdate> update = update_of(options);
-  options.particles.all_of_i = options.update && !update;
-  ParticleSum sum(options.file, options.kernel, parse_params(options.params));
-  const ParticleSource particles(options.particles, sum.inputs());
+// Sums the frame that `particles` holds, and writes its results. `shown`: warnings about earlier frames.
+void run_frame(ParticleSum& sum, const ParticleSource& particles, const std::optional<ParticleUpdate>& update,
+               RunOptions& options, const std::string& command_line, std::set<std::string>& shown,
+               FrameTotals& totals_of_frames) {
   const ParticleTable& i_table = *particles.i().table;
   if (options.update) check_update(i_table, options, update.has_value());
+  if (!options.box.empty()) sum.set_params(params_of_box(options.box, i_table, particles.i().path));
+  options.frame_attributes = particles.frame_attributes();
   sum.bind(particles.bind(sum.inputs()), i_table.rows, particles.j().table->rows);
   if (options.plan) return write_standard_output(sum.plan());
   if (update) {  // check the update with outputs of zeros, before a run that may take long
@@ -311,8 +357,9 @@ void run_run(RunOptions options, const std::string& command_line) {
   const bool has_totals_only = std::ranges::find(sum.totals(), false) == sum.totals().end();
   if (has_totals_only && !options.output.path.empty()) result_table(sum, sum.outputs(), i_table, options);  // a check
   run_with_progress(sum);
-  show_warnings(sum, particles);
+  show_warnings(sum, particles, shown);
   // On standard error, because the results may go to standard output.
+  if (options.statistics && options.particles.all_frames) fmt::print(stderr, "frame {}:\n", particles.frame());
   if (options.statistics)
     fmt::print(stderr, "{}", options.json ? json_of(sum.statistics()).dump(2) + "\n" : text_of(sum.statistics()));
   const std::vector<Total> totals = options.total ? totals_of(sum, sum.outputs()) : std::vector<Total>();
@@ -325,7 +372,41 @@ void run_run(RunOptions options, const std::string& command_line) {
       save_table(options.output, options.update ? updated_table(i_table, std::move(results)) : std::move(results),
                  command_line);
   }
-  if (options.total) write_standard_output(options.json ? json_of(totals).dump(2) + "\n" : text_of(totals));
+  if (options.total && options.particles.all_frames)
+    totals_of_frames.add(particles, totals);
+  else if (options.total)
+    write_standard_output(options.json ? json_of(totals).dump(2) + "\n" : text_of(totals));
+}
+
+void run_run(RunOptions options, const std::string& command_line) {
+  if (options.plan) options.update = options.total = false;  // nothing is written
+  options.output = output_of(options);
+  if (!options.output.path.empty() && !options.particles.all_frames)
+    check_writable(options.output.path, options.output.write);
+  const std::optional<ParticleUpdate> update = update_of(options);
+  options.particles.all_of_i = options.update && !update;
+  ParticleSum sum(options.file, options.kernel, parse_params(options.params));
+  ParticleSource particles(options.particles, sum.inputs());
+  const OutputChoice output = options.output;
+  const auto set_output = [&](std::size_t frame) {
+    options.output = output;
+    if (options.particles.all_frames && !output.path.empty())
+      options.output.path = path_of_frame(output.path, frame, particles.frames().size());
+  };
+  for (const std::size_t frame : particles.frames()) {
+    set_output(frame);
+    if (!options.output.path.empty() && options.particles.all_frames)
+      check_writable(options.output.path, options.output.write);
+  }
+  FrameTotals totals_of_frames(options.json);
+  std::set<std::string> shown;
+  for (const std::size_t frame : particles.frames()) {
+    set_output(frame);
+    particles.read_frame(frame);
+    run_frame(sum, particles, update, options, command_line, shown, totals_of_frames);
+    if (options.plan) return;
+  }
+  if (options.total && options.particles.all_frames) write_standard_output(totals_of_frames.text());
 }
 
 }  // namespace
@@ -335,6 +416,13 @@ void add_run(CLI::App& app, Invocation& invocation) {
   CLI::App& command = *app.add_subcommand("run", "Sum a pipeline over particles from files");
   command.add_option("FILE", options->file, "A pipeline, or its name in `nbcc list`")->required()->type_name("");
   declare_particle_source(command, options->particles);
+  declare_all_frames(command, options->particles);
+  command
+      .add_option(
+          "--box", options->box,
+          "Set this vec3 param to the lengths of the periodic box that the file of --i states, or three params, "
+          "as a,b,c, to its vectors")
+      ->type_name("PARAM");
   declare_params(command, options->params);
   declare_kernel_options(command, options->kernel);
   declare_tolerance(command, options->kernel);
@@ -355,7 +443,8 @@ void add_run(CLI::App& app, Invocation& invocation) {
   command.footer(
       "Particle files are .npz, .npy, HDF5 (.h5, or file.h5:group; snapshots of GADGET), text tables, .xyz and "
       ".extxyz,\n"
-      "and data files of LAMMPS (.lmp, .lammps, .data). A field takes the column of its name, or of its name without\n"
+      "data files of LAMMPS (.lmp, .lammps, .data) and dump files (.lammpstrj, .dump). A field takes the column of its "
+      "name, or of its name without\n"
       "the trailing i or j. A plain array without names gives its columns to the fields in order of declaration. The\n"
       "result has a row for each i, with its id where the file has one; an .npy result is one array with the outputs\n"
       "side by side.\n"
@@ -365,6 +454,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
       "  nbcc run pipelines/gravity.pipe --i plummer.npz --param eps2=0 --precision double -o forces.txt\n"
       "  nbcc run pipelines/gravity.pipe --i plummer.npz --bind xi=x,xj=x,mj=m -o - | head\n"
       "  nbcc run pipelines/sph_density.pipe --i gas.npz --update\n"
+      "  nbcc run pipelines/lennard_jones.pipe --i dump.lammpstrj --frames --box box --total\n"
       "  nbcc run pipelines/gravity.pipe --i - --columns x[3],m -o forces.h5 < table.txt");
   command.callback([=, &invocation] { run_run(*options, invocation.command_line); });
 }

@@ -1,4 +1,5 @@
-// Entry points: file_box(), box_warning(). Uses the attributes that the readers of particle files have stored.
+// Entry points: file_box(), params_of_box(), box_warning(). Uses the attributes that the readers of particle files have
+// stored.
 #include "cli/file_box.h"
 
 #include <fmt/format.h>
@@ -8,6 +9,8 @@
 #include <sstream>
 #include <vector>
 
+#include "particles/numbers.h"
+#include "runtime/error.h"
 #include "runtime/sum/formula.h"
 
 namespace nbcc {
@@ -45,9 +48,15 @@ std::optional<FileBox> box_of_lattice(const ParticleTable& table) {
   return box;
 }
 
-// A LAMMPS data file does not state which sides are periodic; all three are, by LAMMPS's default.
+// A LAMMPS data file does not state which sides are periodic; all three are, by LAMMPS's default. A dump file states
+// "pp ff fs" and so on.
 std::optional<FileBox> box_of_header(const ParticleTable& table) {
   FileBox box;
+  if (const std::string* const boundary = table.find_attribute("boundary")) {
+    std::istringstream words(*boundary);
+    std::string word;
+    for (std::size_t k = 0; k < 3 && words >> word; ++k) box.periodic[k] = word.starts_with('p');
+  }
   constexpr const char* sides[] = {"xlo xhi", "ylo yhi", "zlo zhi"};
   constexpr const char* vectors[] = {"avec", "bvec", "cvec"};
   bool any = false;
@@ -157,6 +166,30 @@ std::optional<FileBox> file_box(const ParticleTable& table) {
   if (!box) box = box_of_header(table);
   if (!box || box->periodic == std::array{false, false, false} || !(std::fabs(determinant(box->cell)) > 0)) return {};
   return box;
+}
+
+std::vector<ParamValue> params_of_box(const std::string& names, const ParticleTable& table, const std::string& file) {
+  std::vector<ParamValue> params;
+  for (const std::string_view name : split(names, ',')) params.push_back({std::string(name), {}});
+  if (params.size() != 1 && params.size() != 3)
+    throw UsageError(
+        fmt::format("--box: '{}' is not a param for the lengths, as box, or three for the vectors, as a,b,c", names));
+  const std::optional<FileBox> box = file_box(table);
+  if (!box) throw UsageError(fmt::format("--box {}: {} states no periodic box", names, file));
+  for (std::size_t k = 0; k < 3; ++k)
+    if (!box->periodic[k])
+      throw UsageError(fmt::format("--box {}: the box of {} is not periodic in {}: set the params by --param", names,
+                                   file, "xyz"[k]));
+  if (params.size() == 1 && !is_upright(box->cell))
+    throw UsageError(fmt::format("--box {}: the box of {} has the vectors {}, which need three params: --box a,b,c",
+                                 names, file, text_of(box->cell)));
+  for (std::size_t k = 0; k < 3; ++k) {
+    if (params.size() == 1)
+      params[0].values.push_back(box->cell[k][k]);
+    else
+      params[k].values.assign(box->cell[k].begin(), box->cell[k].end());
+  }
+  return params;
 }
 
 std::string box_warning(const FileBox& box, const std::string& file, const KernelSource& pipeline,

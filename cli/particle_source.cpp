@@ -11,6 +11,7 @@
 #include "particles/files/text_rows.h"
 #include "particles/join_tables.h"
 #include "particles/numbers.h"
+#include "particles/text_words.h"
 #include "runtime/error.h"
 
 namespace nbcc {
@@ -50,11 +51,22 @@ std::string names_of(const std::vector<std::string>& paths) {
   return names;
 }
 
-ParticleTable read_joined(const std::vector<std::string>& paths, ReadOptions options, bool last_wins) {
-  if (paths.size() > 1 && !options.choice.all) options.choice.names.push_back("id");
-  std::vector<TableOfFile> tables;
-  for (const std::string& path : paths) tables.push_back({read_particles(path, options), name_of(path)});
-  return join_tables(std::move(tables), last_wins);
+// "TIMESTEP 0 to 1000", in parentheses; "" if the frames have no time steps.
+std::string timesteps_of(const std::vector<ParticleFrame>& frames) {
+  if (frames.front().timestep.empty()) return "";
+  return fmt::format(" (TIMESTEP {} to {})", frames.front().timestep, frames.back().timestep);
+}
+
+// An index from 0, or from -1 backwards. Throws UsageError.
+std::size_t parse_frame(const std::string& text, std::size_t count, const std::string& name) {
+  std::int64_t index = 0;
+  if (read_digits(text, index) != std::errc())
+    throw UsageError(fmt::format("--frame: '{}' is not a whole number", text));
+  const auto frames = std::int64_t(count);
+  if (index >= frames || index < -frames)
+    throw UsageError(fmt::format("--frame {}: {} has {}, from 0 to {}, or from -1, the last, to -{}", index, name,
+                                 counted(frames, "frame"), frames - 1, frames));
+  return std::size_t(index < 0 ? index + frames : index);
 }
 
 }  // namespace
@@ -74,6 +86,70 @@ void declare_particle_source(CLI::App& app, ParticleSourceOptions& options) {
       ->type_name("LIST");
   app.add_option("--skip-lines", options.skip_lines, "Skip this number of lines at the beginning of text tables")
       ->type_name("N");
+  app.add_option("--frame", options.frame,
+                 "The frame to read of an .xyz, .extxyz or LAMMPS dump file with several: 0 is the first, -1 the last")
+      ->type_name("N");
+}
+
+void declare_all_frames(CLI::App& app, ParticleSourceOptions& options) {
+  options.may_have_all_frames = true;
+  app.add_flag("--frames", options.all_frames,
+               "Sum every frame of a trajectory; the number of the frame is inserted before the ending of -o FILE")
+      ->excludes("--frame");
+}
+
+bool ParticleSource::Side::has_frames() const {
+  return std::ranges::any_of(files, [](const ParticleFile& file) { return file.frames().size() > 1; });
+}
+
+ParticleSource::Side ParticleSource::open(const std::vector<std::string>& paths, ReadOptions options) {
+  if (paths.size() > 1 && !options.choice.all) options.choice.names.push_back("id");
+  Side side;
+  for (const std::string& path : paths) {
+    side.files.emplace_back(path, options);
+    side.names.push_back(name_of(path));
+  }
+  return side;
+}
+
+ParticleTable ParticleSource::Side::read(std::size_t frame, bool last_wins) const {
+  std::vector<TableOfFile> tables;
+  for (std::size_t k = 0; k < files.size(); ++k)
+    tables.push_back({files[k].read(files[k].frames().size() > 1 ? frame : 0), names[k]});
+  return join_tables(std::move(tables), last_wins);
+}
+
+// All files with several frames must have the same number of them.
+std::vector<std::size_t> ParticleSource::choose_frames(const ParticleSourceOptions& options) {
+  std::string name = i_side_.names.at(0);
+  bool any = false;
+  for (const Side* side : {&i_side_, &j_side_}) {
+    for (std::size_t k = 0; k < side->files.size(); ++k) {
+      const std::vector<ParticleFrame>& frames = side->files[k].frames();
+      any = any || !frames.empty();
+      if (frames.size() < 2) continue;
+      if (of_file_ && of_file_->size() != frames.size())
+        throw UsageError(
+            fmt::format("{} has {} frames, but {} has {}: files with several frames must have the same "
+                        "number",
+                        name, of_file_->size(), side->names[k], frames.size()));
+      of_file_ = &frames;
+      name = side->names[k];
+    }
+  }
+  const bool chosen = options.all_frames || !options.frame.empty();
+  if (chosen && !any)
+    throw UsageError(fmt::format("{} is for .xyz, .extxyz and dump files of LAMMPS; {} has no frames",
+                                 options.all_frames ? "--frames" : "--frame", name));
+  if (!chosen && of_file_)
+    throw FileError(name, fmt::format("it has {} frames{}: say --frame N, from 0 to {}, or --frame -1 for the last{}",
+                                      of_file_->size(), timesteps_of(*of_file_), of_file_->size() - 1,
+                                      options.may_have_all_frames ? ", or --frames for all" : ""));
+  const std::size_t count = of_file_ ? of_file_->size() : 1;
+  std::vector<std::size_t> frames;
+  if (!options.frame.empty()) frames.push_back(parse_frame(options.frame, count, name));
+  while (options.frame.empty() && frames.size() < (options.all_frames ? count : 1)) frames.push_back(frames.size());
+  return frames;
 }
 
 ParticleSource::ParticleSource(const ParticleSourceOptions& options, const std::vector<InputField>& fields)
@@ -102,10 +178,30 @@ ParticleSource::ParticleSource(const ParticleSourceOptions& options, const std::
   if (shared) of_i.choice.names.insert(of_i.choice.names.end(), of_j.choice.names.begin(), of_j.choice.names.end());
   of_i.choice.optional_name = "id";
   if (options.all_of_i) of_i.choice = {};
-  i_table_ = read_joined(i_paths, of_i, options.last_wins);
-  if (!shared) j_table_ = read_joined(j_paths, of_j, options.last_wins);
   i_name_ = names_of(i_paths);
   j_name_ = names_of(j_paths);
+  last_wins_ = options.last_wins;
+  i_side_ = open(i_paths, of_i);
+  if (!shared) j_side_ = open(j_paths, of_j);
+  frames_ = choose_frames(options);
+  frame_ = frames_.at(0);
+  i_table_ = i_side_.read(frame_, last_wins_);
+  if (!shared) j_table_ = j_side_.read(frame_, last_wins_);
+}
+
+void ParticleSource::read_frame(std::size_t frame) {
+  if (frame == frame_) return;
+  frame_ = frame;
+  if (i_side_.has_frames()) i_table_ = i_side_.read(frame, last_wins_);
+  if (j_side_.has_frames()) j_table_ = j_side_.read(frame, last_wins_);
+}
+
+std::vector<std::pair<std::string, std::string>> ParticleSource::frame_attributes() const {
+  if (!of_file_) return {};
+  std::vector<std::pair<std::string, std::string>> attributes = {{"frame", fmt::format("{}", frame_)}};
+  const std::string& timestep = of_file_->at(frame_).timestep;
+  if (!timestep.empty()) attributes.emplace_back("TIMESTEP", timestep);
+  return attributes;
 }
 
 // One note for all fields that read a smoothing length of a snapshot, because its meaning differs between programs.

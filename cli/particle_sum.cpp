@@ -100,7 +100,7 @@ struct ParticleSum::State {
   std::vector<Field> fields = pipeline.fields();
   Sum sum = Sum(pipeline);
   std::vector<ParamValue> params{};
-  std::deque<std::vector<double>> gathered{};  // copies of fields that are no column as it is
+  std::deque<std::vector<double>> gathered{};  // [row][component], fields not read in place
   std::vector<ParticleColumn> outputs{};
   std::vector<bool> totals{};  // parallel to `outputs`
   std::optional<DeviceArrays> on_device{};

@@ -43,6 +43,9 @@ class ParticleSum {
   // All params with their values; a param that was not set has its default.
   std::vector<ParamValue> params() const;
 
+  // Sets params for later runs.
+  void set_params(const std::vector<ParamValue>& params);
+
   enum class Arrays { OfHost, OfDevice };
   // Binds the columns, which must outlive the runs, and creates outputs of ni rows. OfDevice: binds copies in GPU
   // memory; results are not copied back to outputs().
@@ -76,7 +79,6 @@ class ParticleSum {
 
  private:
   void prepare(const KernelChoice& choice, const std::vector<ParamValue>& params);
-  void set_params(const std::vector<ParamValue>& params);
 
   struct State;
   std::unique_ptr<State> state_;

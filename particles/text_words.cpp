@@ -52,7 +52,8 @@ std::errc read_whole(std::string_view word, Whole& value) {
 
 }  // namespace
 
-TextLines::TextLines(std::string_view bytes, const std::string& path, const char* what) : bytes_(bytes) {
+TextLines::TextLines(std::string_view bytes, const std::string& path, const char* what, long first_line)
+    : bytes_(bytes), number_(first_line - 1) {
   if (const std::size_t zero = bytes_.find('\0'); zero != std::string_view::npos)
     throw FileError(path, fmt::format("it is binary data, not {} (byte {} is zero)", what, zero));
   if (bytes_.starts_with("\xef\xbb\xbf")) bytes_.remove_prefix(3);

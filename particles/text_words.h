@@ -17,7 +17,8 @@ struct Word {
 class TextLines {
  public:
   // Throws FileError if the bytes are binary data. `what` names the expected content in the message: "a text table".
-  TextLines(std::string_view bytes, const std::string& path, const char* what);
+  // `first_line`: the number of the first of these lines in its file.
+  TextLines(std::string_view bytes, const std::string& path, const char* what, long first_line = 1);
 
   bool next(std::string_view& line);  // false at the end
   long number() const { return number_; }
@@ -26,7 +27,7 @@ class TextLines {
   std::string_view bytes_;
   std::size_t at_ = 0;
   char end_ = '\n';
-  long number_ = 0;  // of the line that next() returned last, from 1
+  long number_;  // of the line that next() returned last, from 1
 };
 
 bool is_blank(char c);

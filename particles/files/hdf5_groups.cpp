@@ -1,5 +1,5 @@
 // Joins the columns of several groups, row after row. Entry point: join_groups(). Input: the columns of each group, not
-// yet read. Output: columns whose read() reads those of all groups. Opens no files.
+// yet read. Output: the joined columns, whose read() reads all groups. Opens no files.
 #include "particles/files/hdf5_groups.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ bool is_integral(const ColumnData& data) {
          std::holds_alternative<std::vector<std::int64_t>>(data);
 }
 
-// Appends the numbers of a group to those of the groups before it.
+// Appends the numbers of the next group.
 void append(ColumnData& all, ColumnData part) {
   if (all.index() != part.index()) {
     const ElementType common = is_integral(all) && is_integral(part) ? ElementType::Int64 : ElementType::Double;

@@ -14,7 +14,7 @@ struct GroupColumns {
   std::vector<FileColumn> columns;
 };
 
-// The columns that all groups have, by their name: the rows of the first group, then those of the second, and so on.
+// The columns that all groups have, by their name: the rows of the groups, one group after the other.
 // Numbers of different types become int64 if all are integers, else double. If all groups are particle types of GADGET,
 // a column `type` holds their numbers. Each column that a group lacks is appended to `absent`, by both of its names,
 // with the reason: see ParticleTable::absent. Reading a column throws FileError, which names `path`.

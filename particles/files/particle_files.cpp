@@ -1,4 +1,4 @@
-// Reads and writes particle files. Entry points: read_particles(), write_particles(), ParticleUpdate. Chooses the
+// Reads and writes particle files. Entry points: ParticleFile, write_particles(), ParticleUpdate. Chooses the
 // format and handles --columns, overwriting and the standard streams; each format is implemented in its own file.
 #include "particles/files/particle_files.h"
 
@@ -13,14 +13,17 @@
 #include <optional>
 #include <stdexcept>
 
+#include "compiler/text/read_file.h"
 #include "particles/column_names.h"
 #include "particles/files/hdf5_file.h"
 #include "particles/files/hdf5_update.h"
+#include "particles/files/lammps_dump.h"
 #include "particles/files/lammps_file.h"
 #include "particles/files/npy.h"
 #include "particles/files/npz.h"
 #include "particles/files/read_input.h"
 #include "particles/files/replace_file.h"
+#include "particles/files/seeming_format.h"
 #include "particles/files/text_table.h"
 #include "particles/files/text_update.h"
 #include "particles/files/xyz_file.h"
@@ -51,6 +54,7 @@ Format format_by_ending(const std::string& path) {
   const std::string ending = ending_of(path);
   if (ending == ".xyz" || ending == ".extxyz") return Format::Xyz;
   if (ending == ".lmp" || ending == ".lammps") return Format::Lammps;
+  if (ending == ".lammpstrj" || ending == ".dump" || ending == ".lammpsdump") return Format::Dump;
   return format_by_name(ending.empty() ? ending : ending.substr(1)).value_or(Format::Text);
 }
 
@@ -61,12 +65,14 @@ Format format_by_bytes(std::string_view bytes) {
   return bytes.starts_with("\x89HDF\r\n\x1a\n"sv) ? Format::Hdf5 : Format::Text;
 }
 
+bool is_text_table(Format format) { return format == Format::Text || format == Format::Csv || format == Format::Tsv; }
+
 std::string display_name(const std::string& path, const char* stream) { return path == "-" ? stream : path; }
 
 Format output_format(const std::string& path, const WriteOptions& options) {
   if (options.format.empty()) {
     const Format format = path == "-" ? Format::Text : format_by_ending(path);
-    if (format == Format::Xyz || format == Format::Lammps)
+    if (format == Format::Xyz || format == Format::Lammps || format == Format::Dump)
       throw FileError(path,
                       fmt::format("files of the ending {} are read, but not written: say -o FILE.npz, .h5 or .txt",
                                   ending_of(path)));
@@ -121,7 +127,8 @@ ParticleTable pick_columns(ParticleTable table, const std::vector<ColumnName>& n
   for (const ColumnName& name : names) {
     if (name.name.empty()) continue;
     const ParticleColumn* const found = table.find(name.name);
-    if (!found) throw FileError(path, fmt::format("there is no column '{}' in it", name.name));
+    if (!found)
+      throw FileError(path, fmt::format("there is no column '{}' in it{}", name.name, table.absence(name.name)));
     ParticleColumn* const column = &table.columns[std::size_t(found - table.columns.data())];
     if (column->components != name.components)
       throw FileError(path, fmt::format("column '{}' has {} numbers per row, but --columns says {}", name.name,
@@ -158,25 +165,34 @@ struct Reading {
   ColumnChoice choice;
 };
 
-ParticleTable decode_as_text(std::string_view bytes, Format format, const Reading& how) {
+// What the first bytes of a file that is named like another format seem to be; "" if that is not known.
+std::string seeming_format(std::string_view bytes, const Reading& how) {
   switch (format_by_bytes(bytes)) {
     case Format::Npy:
-      throw FileError(how.name, "it is an .npy array, but its name does not end in .npy");
+      return "it is an .npy array, but its name does not end in .npy";
     case Format::Npz:
-      throw FileError(how.name, "it is a zip archive, but its name does not end in .npz");
+      return "it is a zip archive, but its name does not end in .npz";
     case Format::Hdf5:
-      throw FileError(how.name, "it is an HDF5 file, but its name does not end in .h5 or .hdf5");
+      return "it is an HDF5 file, but its name does not end in .h5 or .hdf5";
     default:
-      break;
+      return foreign_format(bytes, how.name);
   }
-  if (format == Format::Text && ending_of(how.name) == ".data" && how.text.skip_lines == 0 && looks_like_lammps(bytes))
-    format = Format::Lammps;
-  if (format == Format::Xyz) return decode_xyz(bytes, how.name, how.text);
-  if (format == Format::Lammps) return decode_lammps(bytes, how.name, how.text);
-  return decode_text(bytes, how.name, how.text);
 }
 
-ParticleTable decode(std::string_view bytes, Format format, const Reading& how) {
+// The format of a file whose name says `format`, after a look at its bytes.
+Format format_of(std::string_view bytes, Format format, const Reading& how) {
+  if (format_by_bytes(bytes) == format && format != Format::Text) return format;
+  if (const std::string fault = seeming_format(bytes, how); !fault.empty()) throw FileError(how.name, fault);
+  if (format == Format::Npy || format == Format::Npz || format == Format::Hdf5 || how.text.skip_lines > 0)
+    return format;
+  if (looks_like_dump(bytes)) return Format::Dump;
+  if (format == Format::Text && looks_like_lammps(bytes)) return Format::Lammps;
+  if (is_text_table(format) && how.text.columns.empty() && looks_like_xyz(bytes))
+    throw FileError(how.name, "it looks like an .xyz file, but its name ends in neither .xyz nor .extxyz");
+  return format;
+}
+
+ParticleTable decode(std::string_view bytes, Format format, const Reading& how, long first_line) {
   const std::vector<ColumnName>& columns = how.text.columns;
   switch (format) {
     case Format::Npy:
@@ -185,8 +201,14 @@ ParticleTable decode(std::string_view bytes, Format format, const Reading& how) 
       return with_columns(decode_npz(bytes, how.name, how.choice), columns, how.name);
     case Format::Hdf5:
       return with_columns(decode_hdf5(bytes, how.name, how.group, how.choice), columns, how.name);
+    case Format::Xyz:
+      return decode_xyz(bytes, how.name, how.text, first_line);
+    case Format::Dump:
+      return decode_dump(bytes, how.name, how.text, first_line);
+    case Format::Lammps:
+      return decode_lammps(bytes, how.name, how.text);
     default:
-      return decode_as_text(bytes, format, how);
+      return decode_text(bytes, how.name, how.text);
   }
 }
 
@@ -221,43 +243,90 @@ std::array<std::int64_t, 4> state_of(const std::string& path) {
           std::int64_t(written.tv_nsec)};
 }
 
-bool is_text_table(Format format) { return format == Format::Text || format == Format::Csv || format == Format::Tsv; }
-
-ParticleTable read_table(const std::string& path, Reading how) {
-  std::string file = path, bytes;
-  if (path == "-")
-    bytes = read_input(path, kWhat);
-  else
-    take_group(file, how.group);
-  const Format format = path == "-" ? format_by_bytes(bytes) : format_by_ending(file);
-  if (how.text.skip_lines > 0 && !is_text_table(format))
-    throw FileError(how.name, "--skip-lines is for text tables, and its format is another");
-  if (path == "-") return decode(bytes, format, how);
-  how.name = file;
-  if (format != Format::Hdf5) return decode(read_input(file, kWhat), format, how);
-  // HDF5 opens the file by its path: a snapshot may be larger than memory, although only a few columns are read.
-  check_readable_in_place(file, kWhat);
-  return with_columns(read_hdf5(file, how.group, how.choice), how.text.columns, file);
-}
-
-}  // namespace
-
-ParticleTable read_particles(const std::string& path, const ReadOptions& options) {
-  const std::vector<ColumnName> columns =
-      options.columns.empty() ? std::vector<ColumnName>() : parse_columns(options.columns);
-  const std::string name = display_name(path, "standard input");
+// Calls `action`, and reports a lack of memory as an error of the file.
+template <class Action>
+auto with_memory(const std::string& name, Action action) {
   try {
-    ParticleTable table = read_table(path, {name,
-                                            options.group,
-                                            {columns, options.types, options.skip_lines, options.choice},
-                                            columns.empty() ? options.choice : ColumnChoice(columns)});
-    if (const std::string fault = table_fault(table); !fault.empty()) throw FileError(name, fault);
-    return table;
+    return action();
   } catch (const std::bad_alloc&) {
     throw FileError(name, "there is not enough memory for it");
   } catch (const std::length_error&) {
     throw FileError(name, "there is not enough memory for it");
   }
+}
+
+}  // namespace
+
+struct ParticleFile::State {
+  Reading how;
+  Format format{};
+  std::string file, bytes;  // HDF5: only the path is kept
+  std::vector<ParticleFrame> frames{};
+};
+
+ParticleFile::ParticleFile(const std::string& path, const ReadOptions& options) : state_(new State) {
+  const std::vector<ColumnName> columns =
+      options.columns.empty() ? std::vector<ColumnName>() : parse_columns(options.columns);
+  State& file = *state_;
+  Reading& how = file.how;
+  how = {display_name(path, "standard input"),
+         options.group,
+         {columns, options.types, options.skip_lines, options.choice},
+         columns.empty() ? options.choice : ColumnChoice(columns)};
+  file.file = path;
+  with_memory(how.name, [&] {
+    if (path == "-") {
+      file.bytes = read_input(path, kWhat);
+    } else {
+      take_group(file.file, how.group);
+    }
+    file.format = path == "-" ? format_by_bytes(file.bytes) : format_by_ending(file.file);
+    if (how.text.skip_lines > 0 && !is_text_table(file.format))
+      throw FileError(how.name, "--skip-lines is for text tables, and its format is another");
+    if (path != "-") {
+      how.name = file.file;
+      // HDF5 opens the file by its path: a snapshot may be larger than memory, although only a few columns are read.
+      if (file.format == Format::Hdf5)
+        check_readable_in_place(file.file, kWhat);
+      else
+        file.bytes = read_input(file.file, kWhat);
+    }
+    const bool is_in_place = path != "-" && file.format == Format::Hdf5;
+    file.format = format_of(is_in_place ? read_file(file.file, 1 << 16).bytes : file.bytes, file.format, how);
+    if (file.format == Format::Xyz) file.frames = frames_of_xyz(file.bytes, how.name);
+    if (file.format == Format::Dump) file.frames = frames_of_dump(file.bytes, how.name);
+  });
+}
+
+ParticleFile::ParticleFile(ParticleFile&&) noexcept = default;
+ParticleFile::~ParticleFile() = default;
+
+const std::vector<ParticleFrame>& ParticleFile::frames() const { return state_->frames; }
+
+ParticleTable ParticleFile::read(std::optional<std::size_t> frame) const {
+  const State& file = *state_;
+  const Reading& how = file.how;
+  if (!frame && file.frames.size() > 1)
+    throw FileError(how.name,
+                    fmt::format("it holds {} frames, and one set of particles is needed", file.frames.size()));
+  return with_memory(how.name, [&] {
+    ParticleTable table;
+    if (file.format == Format::Hdf5 && file.bytes.empty()) {
+      table = with_columns(read_hdf5(file.file, how.group, how.choice), how.text.columns, how.name);
+    } else if (file.frames.empty()) {
+      table = decode(file.bytes, file.format, how, 1);
+    } else {
+      const ParticleFrame& part = file.frames.at(frame.value_or(0));
+      const std::string_view bytes(file.bytes);
+      table = decode(bytes.substr(part.first, part.last - part.first), file.format, how, part.first_line);
+    }
+    if (const std::string fault = table_fault(table); !fault.empty()) throw FileError(how.name, fault);
+    return table;
+  });
+}
+
+ParticleTable read_particles(const std::string& path, const ReadOptions& options) {
+  return ParticleFile(path, options).read();
 }
 
 void check_writable(const std::string& path, const WriteOptions& options) {
@@ -295,6 +364,10 @@ std::optional<ParticleUpdate> ParticleUpdate::of(const std::string& from, const 
   if (format != format_by_ending(update.from_) || format == Format::Npy) return std::nullopt;
   const bool is_new = to != "-" && !std::filesystem::exists(to, unknown);
   if (format == Format::Hdf5 && !is_new && !std::filesystem::is_regular_file(to, unknown)) return std::nullopt;
+  if (is_text_table(format)) {
+    const std::string beginning = read_file(update.from_, 1 << 16).bytes;
+    if (looks_like_dump(beginning) || looks_like_lammps(beginning)) return std::nullopt;
+  }
   update.to_ = to;
   update.format_ = format;
   update.force_ = options.force;

@@ -1,22 +1,25 @@
 // Reads and writes particle files of every format: `read_particles` (path to table), `write_particles` (table to path).
 //
 // The file name's ending gives the format: .npy, .npz, .h5 or .hdf5; all other endings are text (.csv is written with
-// commas, .tsv with tabs). Read but not written are .xyz, .extxyz and LAMMPS data files: .lmp, .lammps, and .data if
-// the header counts atoms. "-" is standard input, whose format is recognised by its first bytes, or standard output.
+// commas, .tsv with tabs). Read but not written are .xyz, .extxyz, LAMMPS data files (.lmp, .lammps, and any text whose
+// header counts atoms) and LAMMPS dump files (.lammpstrj, .dump, and any text that begins with "ITEM: TIMESTEP"). "-"
+// is standard input, whose format is recognised by its first bytes, or standard output.
 #pragma once
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "particles/column_choice.h"
 #include "particles/file_error.h"
+#include "particles/files/frames.h"
 #include "particles/particle_table.h"
 
 namespace nbcc {
 
-enum class Format { Npy, Npz, Hdf5, Text, Csv, Tsv, Xyz, Lammps };
+enum class Format { Npy, Npz, Hdf5, Text, Csv, Tsv, Xyz, Lammps, Dump };
 
 struct ReadOptions {
   // "id,m,x[3],v[3]": column names for a text table, the rows of an .xyz file or of the LAMMPS section Atoms, or a
@@ -40,7 +43,25 @@ struct WriteOptions {
   std::string format;
 };
 
-// Throws FileError, or UsageError if `columns` itself is faulty.
+// A particle file that is opened once; its frames may be read in any order. Throws FileError, or UsageError
+// if options.columns itself is faulty.
+class ParticleFile {
+ public:
+  ParticleFile(const std::string& path, const ReadOptions& options);
+  ParticleFile(ParticleFile&&) noexcept;
+  ~ParticleFile();
+
+  // The frames of an .xyz, .extxyz or dump file; empty for a format without frames.
+  const std::vector<ParticleFrame>& frames() const;
+  // Reads the frame of this index. Without an index the file must not hold several frames.
+  ParticleTable read(std::optional<std::size_t> frame = std::nullopt) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Returns ParticleFile(path, options).read(). Throws FileError, or UsageError if `columns` itself is faulty.
 ParticleTable read_particles(const std::string& path, const ReadOptions& options = {});
 
 // Returns all numbers of a file in row-major order. Throws FileError.

@@ -1,5 +1,5 @@
-// Decodes .xyz and .extxyz files. Entry point: decode_xyz(). Opens no files. Interprets only Properties of the comment;
-// other keys become attributes.
+// Decodes .xyz and .extxyz files. Entry points: decode_xyz(), frames_of_xyz(). Opens no files. Interprets only
+// Properties of the comment; other keys become attributes.
 #include "particles/files/xyz_file.h"
 
 #include <fmt/core.h>
@@ -48,15 +48,17 @@ bool may_be_key(std::string_view key) {
 
 class XyzReader {
  public:
-  XyzReader(std::string_view bytes, const std::string& path, const TextOptions& options)
-      : path_(path), options_(options), lines_(bytes, path, kWhat) {
+  XyzReader(std::string_view bytes, const std::string& path, const TextOptions& options, long first_line)
+      : path_(path), options_(options), first_line_(first_line), lines_(bytes, path, kWhat, first_line) {
     if (bytes.empty()) throw FileError(path, "the file is empty");
   }
 
   ParticleTable read() {
     read_count();
     std::string_view comment;
-    if (!lines_.next(comment)) throw FileError(path_, "it ends after line 1; an .xyz file has a comment in line 2");
+    if (!lines_.next(comment))
+      throw FileError(path_, fmt::format("it ends after line {0}; an .xyz file has a comment in line {1}", first_line_,
+                                         first_line_ + 1));
     read_comment(comment);
     read_rows();
     table_.of_other_format = true;
@@ -70,7 +72,7 @@ class XyzReader {
     const std::vector<Word> words = words_in(line);
     if (words.size() != 1 || read_number(words[0].text, count_) != std::errc() || count_ < 0)
       throw FileError(
-          path_, 1, words.empty() ? 1 : words[0].column,
+          path_, first_line_, words.empty() ? 1 : words[0].column,
           fmt::format("'{}' is not the number of atoms, which must be alone in the first line of an .xyz file; "
                       "tables of numbers have other endings, as .txt",
                       shown(trimmed(line))));
@@ -89,7 +91,8 @@ class XyzReader {
       named = true;
     }
     if (entries.empty() && !trimmed(line).empty()) table_.attributes.emplace_back("comment", trimmed(line));
-    source_ = !options_.columns.empty() ? "--columns names" : "Properties in line 2 names";
+    source_ =
+        !options_.columns.empty() ? "--columns names" : fmt::format("Properties in line {} names", first_line_ + 1);
     if (named) return;
     columns_.push_back({{"type", 1, ElementType::Int32}, "species", WordColumnKind::Automatic});
     columns_.push_back({{"x", 3, {}}, "", WordColumnKind::Number});
@@ -172,7 +175,8 @@ class XyzReader {
     std::string_view line;
     for (std::int64_t k = 0; k < count_; ++k) {
       if (!lines_.next(line))
-        throw FileError(path_, fmt::format("it ends after {} of the {} that line 1 says", counted(k, "row"), count_));
+        throw FileError(
+            path_, fmt::format("it ends after {} of the {} that line {} says", counted(k, "row"), count_, first_line_));
       const std::vector<Word> words = words_in(line);
       const auto count = static_cast<std::int64_t>(words.size());
       if (count != rows.words_wanted())
@@ -183,8 +187,8 @@ class XyzReader {
     }
     while (lines_.next(line))
       if (!trimmed(line).empty())
-        fail(1, fmt::format("more lines follow the {} that line 1 says; store one frame in a file",
-                            counted(count_, "row")));
+        fail(1, fmt::format("more lines follow the {} that line {} says; another frame begins with its number of atoms",
+                            counted(count_, "row"), first_line_));
     rows.finish(table_);
   }
 
@@ -196,6 +200,7 @@ class XyzReader {
 
   const std::string& path_;
   const TextOptions& options_;
+  const long first_line_;
   TextLines lines_;
   std::int64_t count_ = 0;
   std::vector<RowColumn> columns_;
@@ -205,8 +210,27 @@ class XyzReader {
 
 }  // namespace
 
-ParticleTable decode_xyz(std::string_view bytes, const std::string& path, const TextOptions& options) {
-  return XyzReader(bytes, path, options).read();
+std::vector<ParticleFrame> frames_of_xyz(std::string_view bytes, const std::string& path) {
+  std::vector<ParticleFrame> frames;
+  TextLines lines(bytes, path, kWhat);
+  std::string_view line;
+  for (bool more = lines.next(line); more; more = lines.next(line)) {
+    if (trimmed(line).empty() && !frames.empty()) continue;
+    std::int64_t count = 0;
+    const bool is_count = read_number(trimmed(line), count) == std::errc() && count >= 0;
+    // decode_xyz() reports what else follows the rows of a frame.
+    if (!is_count && !frames.empty()) break;
+    const std::size_t first = frames.empty() ? 0 : std::size_t(line.data() - bytes.data());
+    if (!frames.empty()) frames.back().last = first;
+    frames.push_back({first, bytes.size(), lines.number(), ""});
+    if (!is_count) break;
+    for (std::int64_t k = 0; k <= count && lines.next(line); ++k) continue;
+  }
+  return frames;
+}
+
+ParticleTable decode_xyz(std::string_view bytes, const std::string& path, const TextOptions& options, long first_line) {
+  return XyzReader(bytes, path, options, first_line).read();
 }
 
 }  // namespace nbcc

@@ -127,6 +127,7 @@ def installed(build, prefix):
 class Page:
     def __init__(self, path, source, build, scratch, prefix):
         self.path, self.source = path, source
+        self.test_python = build / "test-python" / "bin" / "python"  # of `./dev setup`
         self.text = path.read_text(encoding="utf-8")
         self.blocks = blocks_of(self.text)
         self.folder = scratch / str(path.relative_to(source)).replace("/", "-")
@@ -175,8 +176,8 @@ class Page:
     def interpreter(self, modules):
         """A Python that can use these modules."""
         probe = "; ".join(PROBES.get(module, f"import {module}") for module in modules)
-        with_lammps = self.folder / "md" / "bin" / "python"
-        for interpreter in ("python3", "/usr/bin/python3", *([str(with_lammps)] if with_lammps.exists() else [])):
+        others = [self.folder / "md" / "bin" / "python", self.test_python]
+        for interpreter in ("python3", "/usr/bin/python3", *(str(path) for path in others if path.exists())):
             if self.call([interpreter, "-c", probe])[0] == 0:
                 return interpreter
         raise Skipped

@@ -16,6 +16,13 @@ def outputs(**changed):
     return {"acc": np.zeros((N, 3)), "pot": np.zeros(N), **changed}
 
 
+class InKpc(np.ndarray):
+    """What nbcc sees of astropy's and unyt's quantities."""
+
+    unit = "kpc"
+
+
+IN_KPC = X.view(InKpc)
 MASKED = np.ma.masked_array(X, np.zeros_like(X, bool))
 
 CASES = {
@@ -59,6 +66,8 @@ CASES = {
         "expected float32, float64, int32 or int64, got buffer format 'B'",
     ),
     "masked": (TypeError, dict(xi=MASKED, xj=X, mj=M), "'xi' (input_i vec3): expected an array without a mask"),
+    "unit": (TypeError, dict(xi=IN_KPC, xj=X, mj=M), "'xi' (input_i vec3): expected numbers without a unit, got numbers in 'kpc'"),
+    "unit_of_a_param": (TypeError, dict(xi=X, xj=X, mj=M, eps2=IN_KPC[0, 0:1]), "'eps2' (param real): expected numbers without"),
     "ragged": (TypeError, dict(xi=[[1, 2, 3], [1, 2]], xj=X, mj=M), "'xi' (input_i vec3): expected rows of one length"),
     "list_of_texts": (TypeError, dict(xi=X, xj=X, mj=list("abcde")), "'mj' (input_j real): expected numbers"),
     "param_text": (TypeError, dict(xi=X, xj=X, mj=M, eps2="1"), "'eps2' (param real): expected numbers, got str"),

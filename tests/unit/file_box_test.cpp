@@ -49,6 +49,9 @@ TEST(FileBox, IsThatOfAHeaderOrALattice) {
   EXPECT_EQ(file_box(table_of({lattice, {"pbc", "T F T"}}))->periodic, (std::array{true, false, true}));
   EXPECT_FALSE(file_box(table_of({lattice, {"pbc", "F F F"}})));
   EXPECT_FALSE(file_box(table_of({{"Lattice", "4 0 0"}})));
+  ParticleTable slab = kCube;
+  slab.attributes.emplace_back("boundary", "pp pp fs");
+  EXPECT_EQ(file_box(slab)->periodic, (std::array{true, true, false}));
 }
 
 TEST(FileBox, IsNamedWhereThePipelineHasNone) {

@@ -135,7 +135,9 @@ TEST(XyzFile, ErrorsNamePlaceAndReason) {
       {"2.5\n\n", "a.xyz:1:1: '2.5'" + none},
       {"3\n", "a.xyz: it ends after line 1; an .xyz file has a comment in line 2"},
       {"3\n\nO 0 0 0\nH 0 0 1\n", "a.xyz: it ends after 2 rows of the 3 that line 1 says"},
-      {"1\n\nO 0 0 0\nH 0 0 1\n", "a.xyz:4:1: more lines follow the 1 row that line 1 says; store one frame in a file"},
+      {"1\n\nO 0 0 0\nH 0 0 1\n",
+       "a.xyz:4:1: more lines follow the 1 row that line 1 says; another frame begins with "
+       "its number of atoms"},
       {"1\n\nO 0 0\n",
        "a.xyz:3:5: this row has 3 values, but an .xyz file without Properties has the species and three coordinates, "
        "4" +
@@ -157,6 +159,30 @@ TEST(XyzFile, ErrorsNamePlaceAndReason) {
       {"1\nProperties=on:L:1:pos:R:3\nyes 0 0 0\n", "a.xyz:3:1: 'yes' is neither T nor F"},
   };
   for (const auto& [text, expected] : cases) EXPECT_EQ(fault(text), expected) << text;
+}
+
+TEST(XyzFile, FramesFollowEachOther) {
+  const std::string text =
+      "2\r\n3\r\nO 0 0 0\r\nH 0 0 1\r\n1\r\nt=1\r\nO 5 0 0\r\n\r\n0\r\n\r\n1\r\n\r\nO 6 zero 0\r\n";
+  const std::vector<ParticleFrame> frames = frames_of_xyz(text, "a.xyz");
+  ASSERT_EQ(frames.size(), 4u);
+  const auto read_frame = [&](const ParticleFrame& frame) {
+    return decode_xyz(std::string_view(text).substr(frame.first, frame.last - frame.first), "a.xyz",
+                      options({"O", "H"}), frame.first_line);
+  };
+  EXPECT_EQ(read_frame(frames[0]).rows, 2);
+  EXPECT_EQ(*read_frame(frames[0]).find_attribute("comment"), "3");
+  EXPECT_EQ(column<Doubles>(read_frame(frames[1]), "x"), (Doubles{5, 0, 0}));
+  EXPECT_EQ(*read_frame(frames[1]).find_attribute("t"), "1");
+  EXPECT_EQ(read_frame(frames[2]).rows, 0);
+  EXPECT_EQ(error_of([&] { read_frame(frames[3]); }), "a.xyz:13:5: 'zero' is not a number");
+  // Lines that are no frame belong to the last one, whose reader reports them.
+  EXPECT_EQ(frames_of_xyz(kWater, "a.xyz").size(), 1u);
+  EXPECT_EQ(frames_of_xyz("1\n\nO 0 0 0\nO 0 0 1\n2\n", "a.xyz").size(), 1u);
+  EXPECT_EQ(frames_of_xyz("what\n2\n", "a.xyz").size(), 1u);
+  EXPECT_EQ(frames_of_xyz("", "a.xyz").size(), 0u);
+  // A frame that is cut off is a frame.
+  EXPECT_EQ(frames_of_xyz("1\n\nO 0 0 0\n1\n", "a.xyz").size(), 2u);
 }
 
 TEST(XyzFile, BinaryDataIsCalledSo) {

@@ -10,7 +10,7 @@ from typing import Any, Dict, NamedTuple, Optional, Tuple
 
 from . import _dlpack
 from ._dlpack import contiguous
-from ._numbers import as_doubles, read
+from ._numbers import as_doubles, read, require_no_unit
 from ._streams import LEGACY, Order, on_gpu_of
 
 try:
@@ -156,6 +156,8 @@ def library_of(value: Any) -> str:
 def _of_numpy(value: Any) -> Array:
     if type(value) is not ndarray and isinstance(value, numpy.ma.MaskedArray):
         raise TypeError("expected an array without a mask, got a masked array, whose mask nbcc would not see; .filled(VALUE) of it is read")
+    if type(value) is not ndarray:
+        require_no_unit(value)
     interface = value.__array_interface__
     pointer, readonly = interface["data"]
     typestr = interface["typestr"]

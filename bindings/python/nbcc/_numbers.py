@@ -189,11 +189,25 @@ def _plain(value: Any) -> Any:
         raise TypeError(f"expected numbers, got an array on {device} whose numbers cannot be read: {error}") from error
 
 
+def require_no_unit(value: Any) -> None:
+    """Raises TypeError for numbers with a unit: quantities of astropy (`unit`) and unyt (`units`), columns of tables."""
+    unit = getattr(value, "unit", None)
+    if unit is None:
+        unit = getattr(value, "units", None)
+    if unit is None or str(unit) in ("", "dimensionless"):
+        return
+    # A column of a table has its numbers and unit in `quantity`.
+    reads = ".to_value(UNIT)" if hasattr(value, "to_value") else ".quantity.to_value(UNIT)"
+    raise TypeError(f"expected numbers without a unit, got numbers in '{unit}', which nbcc would drop; {reads} of it is read")
+
+
 def _require_numbers(value: Any) -> None:
     """Raises TypeError for masks and types that would be lost when the elements are converted to numbers."""
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.ma.MaskedArray):
         raise TypeError("expected an array without a mask, got a masked array; nbcc would not see the mask")
+    if numpy is not None and type(value) is not numpy.ndarray and isinstance(value, numpy.ndarray):
+        require_no_unit(value)
     dtype: Any = getattr(value, "dtype", None)
     kind = getattr(dtype, "kind", "f")
     # Dates, strings and structures; NumPy gives bfloat16 the kind of structures, too.
