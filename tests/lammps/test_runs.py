@@ -1,6 +1,7 @@
 """Runs by pair_style nbcc beside those by lj/cut: over many steps, on several ranks, at constant pressure."""
 
 import numpy as np
+import pytest
 
 from engine import LOAD, PIPELINES, melt, on_ranks
 
@@ -21,9 +22,11 @@ def test_energies_of_a_thousand_steps(tmp_path):
     np.testing.assert_allclose(drift, np.abs(theirs[:, 3] - theirs[0, 3]).max(), rtol=1e-3)
 
 
-def test_one_rank_and_four(tmp_path):
+@pytest.mark.parametrize("newton", ["on", "off"])
+def test_one_rank_and_four(tmp_path, newton):
+    """With newton off a pair of two ranks is in the half lists of both."""
     run = f"fix 1 all nve\n{THERMO}thermo 10\nrun 50\n"
-    one, four = (on_ranks(ranks, tmp_path, melt() + OURS + run) for ranks in (1, 4))
+    one, four = (on_ranks(ranks, tmp_path, melt(newton=newton) + OURS + run) for ranks in (1, 4))
     assert len(one) == 6
     np.testing.assert_allclose(four[0, 1:], one[0, 1:], rtol=1e-12, atol=1e-12 * np.abs(one[0, 4]))
     np.testing.assert_allclose(four[:, 1:5], one[:, 1:5], rtol=1e-9)
