@@ -20,16 +20,21 @@ class CommandFrames : public testing::Test, public Shell {
     write("d.pipe",
           "input_i vec3 xi; input_j vec3 xj; param vec3 box = vec3(1e2, 1e2, 1e2); output(sum) real d; output(max) "
           "real side;\n"
-          "vec3 dx = nearest_image(xj - xi, box);\nif (dx.x > 0.0) d += dx.x;\nside = max(side, box.x);\n");
-    // Frame k has the time step 10 k, two atoms at a distance of 1, 2 and 3, and a box with sides of 10, 20 and 30.
+          "vec3 dx = nearest_image(xj - xi, box);\nif (dx.x > 0.0) d += dx.x;\nside = max(side, box.x + 1e3 * box.y + "
+          "1e6 * box.z);\n");
+    // Frame k has the time step 10 k, two atoms at a distance of 1, 2 and 3, and a box with sides of
+    // 10 k, 11 k and 12 k. `side` has the three sides as groups of digits.
     std::string dump, xyz;
     for (const int k : {1, 2, 3}) {
       const std::string n = std::to_string(k);
       dump +=
           "ITEM: TIMESTEP\n" + std::to_string(10 * (k - 1)) + "\nITEM: NUMBER OF ATOMS\n2\nITEM: BOX BOUNDS pp pp pp\n";
-      for (int c = 0; c < 3; ++c) dump += "0 " + n + "0\n";
+      std::vector<std::string> sides;
+      for (const int side : {10, 11, 12}) sides.push_back(std::to_string(k * side));
+      for (const std::string& side : sides) dump += "0 " + side + "\n";
       dump += "ITEM: ATOMS id type x y z\n7 1 0 0 0\n8 1 " + n + " 0 0\n";
-      xyz += "2\nLattice=\"" + n + "0 0 0 0 " + n + "0 0 0 0 " + n + "0\" Properties=pos:R:3\n0 0 0\n" + n + " 0 0\n";
+      xyz += "2\nLattice=\"" + sides[0] + " 0 0 0 " + sides[1] + " 0 0 0 " + sides[2] +
+             "\" Properties=pos:R:3\n0 0 0\n" + n + " 0 0\n";
     }
     write("a.lammpstrj", dump);
     write("a.extxyz", xyz);
@@ -58,7 +63,7 @@ TEST_F(CommandFrames, AFrameIsChosenByItsIndex) {
       ASSERT_EQ(outcome.code, 0) << outcome.err;
       EXPECT_EQ(outcome.err, "");
       EXPECT_EQ(results("o.txt"), (Doubles{distance, 0})) << file << frame;
-      EXPECT_EQ(results("o.txt", "side"), (Doubles{10 * distance, 10 * distance})) << file << frame;
+      EXPECT_EQ(results("o.txt", "side"), (Doubles{12011010 * distance, 12011010 * distance})) << file << frame;
     }
     EXPECT_EQ(nbcc("verify d.pipe --frame 1" + i).code, 0);
   }
@@ -88,7 +93,7 @@ TEST_F(CommandFrames, EachFrameGetsAFile) {
   for (const int k : {0, 1, 2}) {
     const std::string file = "o." + std::to_string(k) + ".npz";
     EXPECT_EQ(results(file), (Doubles{k + 1.0, 0}));
-    EXPECT_EQ(results(file, "side")[0], 10 * (k + 1));
+    EXPECT_EQ(results(file, "side")[0], 12011010 * (k + 1));
     EXPECT_EQ(*read_particles(path(file)).find_attribute("frame"), std::to_string(k));
     EXPECT_EQ(*read_particles(path(file)).find_attribute("TIMESTEP"), std::to_string(10 * k));
   }
@@ -124,7 +129,7 @@ TEST_F(CommandFrames, TotalsOfFramesAreOneTable) {
   EXPECT_TRUE(json.out.starts_with("[")) << json.out;
   // The box of the files differs from the param, which is said once.
   EXPECT_EQ(json.err, "");
-  EXPECT_THAT(text.err, HasSubstr("a.lammpstrj is of particles in a periodic box of 10 x 10 x 10, but"));
+  EXPECT_THAT(text.err, HasSubstr("a.lammpstrj is of particles in a periodic box of 10 x 11 x 12, but"));
 }
 
 // i and j of one file are of one frame; a file of one frame serves every frame of the other.
