@@ -137,8 +137,10 @@ TEST_F(CommandFrames, BothSidesAreOfTheSameFrame) {
   write("one.xyz", "1\n\nH 5 0 0\n");
   ASSERT_EQ(run("--i a.extxyz --j a.lammpstrj --frame 1 -o o.txt").code, 0);
   EXPECT_EQ(results("o.txt"), (Doubles{2, 0}));
-  ASSERT_EQ(run("--i one.xyz --j a.lammpstrj --frames -o p.txt").code, 0);
-  EXPECT_EQ(results("p.2.txt"), (Doubles{0}));
+  write("near.xyz", "1\n\nH 1 0 0\n");
+  ASSERT_EQ(run("--i near.xyz --j a.lammpstrj --frames -o p.txt").code, 0);
+  EXPECT_EQ(results("p.0.txt"), (Doubles{0}));
+  EXPECT_EQ(results("p.2.txt"), (Doubles{2}));
   ASSERT_EQ(run("--i a.lammpstrj --j one.xyz --frames -o q.txt").code, 0);
   EXPECT_EQ(results("q.0.txt"), (Doubles{5, 4}));
   EXPECT_EQ(results("q.2.txt"), (Doubles{5, 2}));
