@@ -11,6 +11,7 @@
 
 #include "cli/commands.h"
 #include "cli/file_box.h"
+#include "cli/option_choices.h"
 #include "cli/particle_source.h"
 #include "cli/particle_sum.h"
 #include "cli/progress_bar.h"
@@ -49,6 +50,8 @@ void show_warnings(const ParticleSum& sum, const ParticleSource& particles, std:
   std::vector<std::string> warnings = sum.warnings();
   for (const ParticleSide& side : {particles.i(), particles.j()}) {
     std::string of_box = sum.box_warning(*side.table, side.path);
+    if (const std::string fault = box_fault(*side.table); !fault.empty())
+      of_box = fmt::format("{}: {}", side.path, fault);
     if (!of_box.empty() && std::ranges::find(warnings, of_box) == warnings.end()) warnings.push_back(std::move(of_box));
   }
   for (const std::string& warning : warnings)
@@ -198,10 +201,15 @@ ParticleTable updated_table(const ParticleTable& particles, ParticleTable result
     else
       *same = std::move(output);
   }
-  const auto made_by_runs = [&](const auto& attribute) {
-    return attribute.first == "made by" || attribute.first == "command" || results.find_attribute(attribute.first);
+  const std::string* const made_by = particles.find_attribute("made by");
+  const bool is_ours = made_by && made_by->starts_with("nbcc ");
+  const auto is_of_record = [&](const std::string& key) {
+    return key == "made by" || key == "command" || results.find_attribute(key);
   };
-  std::erase_if(table.attributes, made_by_runs);
+  if (is_ours) std::erase_if(table.attributes, [&](const auto& attribute) { return is_of_record(attribute.first); });
+  // The file's own words may have the names of the record's keys.
+  for (auto& [key, value] : table.attributes)
+    if (!is_ours && is_of_record(key)) key = "file " + key;
   table.attributes.insert(table.attributes.end(), results.attributes.begin(), results.attributes.end());
   return table;
 }
@@ -344,7 +352,14 @@ void run_frame(ParticleSum& sum, const ParticleSource& particles, const std::opt
                FrameTotals& totals_of_frames) {
   const ParticleTable& i_table = *particles.i().table;
   if (options.update) check_update(i_table, options, update.has_value());
-  if (!options.box.empty()) sum.set_params(params_of_box(options.box, i_table, particles.i().path));
+  if (!options.box.empty()) {
+    const std::vector<ParamValue> params = params_of_box(options.box, i_table, particles.i().path);
+    for (const ParamValue& param : params)
+      for (const ParamValue& other : parse_params(options.params))
+        if (param.name == other.name)
+          throw UsageError(fmt::format("param '{}' is set by --box and by --param: leave out one", param.name));
+    sum.set_params(params);
+  }
   options.frame_attributes = particles.frame_attributes();
   sum.bind(particles.bind(sum.inputs()), i_table.rows, particles.j().table->rows);
   if (options.plan) return write_standard_output(sum.plan());
@@ -402,8 +417,16 @@ void run_run(RunOptions options, const std::string& command_line) {
   std::set<std::string> shown;
   for (const std::size_t frame : particles.frames()) {
     set_output(frame);
-    particles.read_frame(frame);
-    run_frame(sum, particles, update, options, command_line, shown, totals_of_frames);
+    try {
+      particles.read_frame(frame);
+      run_frame(sum, particles, update, options, command_line, shown, totals_of_frames);
+    } catch (...) {
+      if (!options.particles.all_frames) throw;
+      fmt::print(stderr, "nbcc: frame {} of {} failed; the results of the frames before it are kept\n", frame,
+                 particles.frames().size());
+      if (options.total && frame > 0) write_standard_output(totals_of_frames.text());
+      throw;
+    }
     if (options.plan) return;
   }
   if (options.total && options.particles.all_frames) write_standard_output(totals_of_frames.text());
@@ -422,7 +445,8 @@ void add_run(CLI::App& app, Invocation& invocation) {
           "--box", options->box,
           "Set this vec3 param to the lengths of the periodic box that the file of --i states, or three params, "
           "as a,b,c, to its vectors")
-      ->type_name("PARAM");
+      ->type_name("PARAM")
+      ->check(not_empty());
   declare_params(command, options->params);
   declare_kernel_options(command, options->kernel);
   declare_tolerance(command, options->kernel);

@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <sstream>
 #include <vector>
 
 #include "particles/numbers.h"
+#include "particles/text_words.h"
 #include "runtime/error.h"
 #include "runtime/sum/formula.h"
 
@@ -24,23 +26,29 @@ constexpr double kTolerance = 1e-5;  // relative tolerance, because files round 
 std::vector<double> numbers_in(const std::string* text) {
   std::vector<double> numbers;
   if (!text) return numbers;
-  std::istringstream words(*text);
-  for (std::string word; words >> word;) {
-    char* end = nullptr;
-    numbers.push_back(std::strtod(word.c_str(), &end));
-    if (end != word.c_str() + word.size()) return {};
+  for (const Word& word : words_in(*text)) {
+    numbers.emplace_back();
+    if (read_number(word.text, numbers.back()) != std::errc() || !std::isfinite(numbers.back())) return {};
   }
   return numbers;
+}
+
+// The attribute with this key in upper or lower case; null if there is none.
+const std::string* find_in_any_case(const ParticleTable& table, std::string_view key) {
+  const auto is_same = [](char a, char b) { return std::tolower(a) == std::tolower(b); };
+  for (const auto& [name, value] : table.attributes)
+    if (std::ranges::equal(name, key, is_same)) return &value;
+  return nullptr;
 }
 
 bool is_true(const std::string& word) { return word == "T" || word == "True" || word == "true" || word == "1"; }
 
 std::optional<FileBox> box_of_lattice(const ParticleTable& table) {
-  const std::vector<double> numbers = numbers_in(table.find_attribute("Lattice"));
+  const std::vector<double> numbers = numbers_in(find_in_any_case(table, "Lattice"));
   if (numbers.size() != 9) return {};
   FileBox box;
   for (std::size_t k = 0; k < 9; ++k) box.cell[k / 3][k % 3] = numbers[k];
-  if (const std::string* const pbc = table.find_attribute("pbc")) {
+  if (const std::string* const pbc = find_in_any_case(table, "pbc")) {
     std::istringstream words(*pbc);
     std::string word;
     for (std::size_t k = 0; k < 3 && words >> word; ++k) box.periodic[k] = is_true(word);
@@ -162,18 +170,35 @@ bool is_among(const FileBox& box, const KernelSource& pipeline, std::span<const 
 }  // namespace
 
 std::optional<FileBox> file_box(const ParticleTable& table) {
+  if (!box_fault(table).empty()) return {};
   std::optional<FileBox> box = box_of_lattice(table);
   if (!box) box = box_of_header(table);
   if (!box || box->periodic == std::array{false, false, false} || !(std::fabs(determinant(box->cell)) > 0)) return {};
   return box;
 }
 
+std::string box_fault(const ParticleTable& table) {
+  const std::string* const lattice = find_in_any_case(table, "Lattice");
+  if (lattice && numbers_in(lattice).size() != 9)
+    return fmt::format("Lattice=\"{}\" is not nine finite numbers, so no periodic box is known", shown(*lattice));
+  const std::string* const pbc = find_in_any_case(table, "pbc");
+  if (lattice && pbc && words_in(*pbc).size() != 3)
+    return fmt::format("pbc=\"{}\" is not three words, so no periodic box is known", shown(*pbc));
+  return "";
+}
+
 std::vector<ParamValue> params_of_box(const std::string& names, const ParticleTable& table, const std::string& file) {
   std::vector<ParamValue> params;
   for (const std::string_view name : split(names, ',')) params.push_back({std::string(name), {}});
+  for (std::size_t k = 0; k < params.size(); ++k)
+    for (std::size_t other = 0; other < k; ++other)
+      if (params[k].name == params[other].name)
+        throw UsageError(fmt::format("--box {}: '{}' is named twice", names, params[k].name));
   if (params.size() != 1 && params.size() != 3)
     throw UsageError(
         fmt::format("--box: '{}' is not a param for the lengths, as box, or three for the vectors, as a,b,c", names));
+  if (const std::string fault = box_fault(table); !fault.empty())
+    throw UsageError(fmt::format("--box {}: {}: {}", names, file, fault));
   const std::optional<FileBox> box = file_box(table);
   if (!box) throw UsageError(fmt::format("--box {}: {} states no periodic box", names, file));
   for (std::size_t k = 0; k < 3; ++k)
@@ -185,7 +210,7 @@ std::vector<ParamValue> params_of_box(const std::string& names, const ParticleTa
                                  names, file, text_of(box->cell)));
   for (std::size_t k = 0; k < 3; ++k) {
     if (params.size() == 1)
-      params[0].values.push_back(box->cell[k][k]);
+      params[0].values.push_back(std::fabs(box->cell[k][k]));
     else
       params[k].values.assign(box->cell[k].begin(), box->cell[k].end());
   }

@@ -22,6 +22,9 @@ struct FileBox {
 // Nothing if the file states no periodic box, or one that is periodic in no direction.
 std::optional<FileBox> file_box(const ParticleTable& table);
 
+// What is wrong with the box that the file states; "" if it can be read, or there is none.
+std::string box_fault(const ParticleTable& table);
+
 // The values of the params that `names` lists, from the periodic box of the file: "box" gets the three lengths, "a,b,c"
 // the three vectors. Throws UsageError if the file has no such box.
 std::vector<ParamValue> params_of_box(const std::string& names, const ParticleTable& table, const std::string& file);

@@ -1,4 +1,4 @@
-// The values that an option can have, where these are known. Entry point: choices_of().
+// The values that an option can have, where these are known. Entry points: choices_of(), not_empty().
 #pragma once
 #include <algorithm>
 #include <string>
@@ -20,6 +20,11 @@ inline std::vector<std::string> choices_of(const CLI::Option& option) {
     begin = end + 1;
   }
   return choices;
+}
+
+// Refuses "", the value of a shell's variable that is not set.
+inline CLI::Validator not_empty() {
+  return CLI::Validator([](const std::string& text) { return std::string(text.empty() ? "it is empty" : ""); }, "");
 }
 
 }  // namespace nbcc

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "cli/option_choices.h"
 #include "particles/files/gadget_names.h"
 #include "particles/files/particle_files.h"
 #include "particles/files/text_rows.h"
@@ -88,7 +89,8 @@ void declare_particle_source(CLI::App& app, ParticleSourceOptions& options) {
       ->type_name("N");
   app.add_option("--frame", options.frame,
                  "The frame to read of an .xyz, .extxyz or LAMMPS dump file with several: 0 is the first, -1 the last")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(not_empty());
 }
 
 void declare_all_frames(CLI::App& app, ParticleSourceOptions& options) {
@@ -133,6 +135,14 @@ std::vector<std::size_t> ParticleSource::choose_frames(const ParticleSourceOptio
             fmt::format("{} has {} frames, but {} has {}: files with several frames must have the same "
                         "number",
                         name, of_file_->size(), side->names[k], frames.size()));
+      for (std::size_t frame = 0; of_file_ && frame < frames.size(); ++frame) {
+        const std::string &first = of_file_->at(frame).timestep, &other = frames[frame].timestep;
+        const bool is_read = options.frame.empty() || frame == parse_frame(options.frame, frames.size(), name);
+        if (is_read && !first.empty() && !other.empty() && first != other)
+          throw UsageError(fmt::format("frame {} of {} is of TIMESTEP {}, that of {} of TIMESTEP {}", frame, name,
+                                       first, side->names[k], other));
+      }
+      if (of_file_) continue;
       of_file_ = &frames;
       name = side->names[k];
     }

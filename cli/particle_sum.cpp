@@ -7,7 +7,7 @@
 #include <deque>
 
 #include "cli/file_box.h"
-#include "cli/sha256.h"
+#include "compiler/text/sha256.h"
 #include "compiler/text/source.h"
 #include "runtime/api/handles.h"
 #include "runtime/api/nbcc.hpp"
@@ -117,7 +117,7 @@ Device open_device(const KernelChoice& choice, const std::shared_ptr<KernelDevic
 ParticleSum::ParticleSum(const std::string& pipeline_file, const KernelChoice& choice,
                          const std::vector<ParamValue>& params, const std::shared_ptr<KernelDevice>& given) {
   Device device = open_device(choice, given);
-  // The file is read once, because it may be a pipe, and the hash must be that of the text that is compiled.
+  // The pipeline's file may be a pipe, which can be read once; the hash is that of the compiled text.
   const Source source = read_source(pipeline_file);
   pipeline_sha256_ = sha256(source.text);
   const PipelineOptions options = pipeline_options(choice.options);

@@ -71,6 +71,8 @@ struct Override {
   IndexedName field;
   ScaledColumn from;
   std::string text;
+  std::string right;  // of the equals sign
+  bool is_scaled() const { return from.factor != 1 || from.divisor != 1; }
 };
 
 std::vector<Override> parse_overrides(const std::vector<std::string>& texts) {
@@ -80,7 +82,8 @@ std::vector<Override> parse_overrides(const std::vector<std::string>& texts) {
       const std::size_t equals = part.find('=');
       const std::string_view column = equals == std::string_view::npos ? "" : part.substr(equals + 1);
       IndexedName field = parse_indexed_name(trimmed(part.substr(0, equals)), part);
-      overrides.push_back({std::move(field), parse_scaled_column(column, part), std::string(part)});
+      overrides.push_back(
+          {std::move(field), parse_scaled_column(column, part), std::string(part), std::string(trimmed(column))});
     }
   }
   return overrides;
@@ -129,6 +132,11 @@ class Binder {
     }
     const ParticleSide& side = side_of(*field);
     const ParticleColumn* const column = side.table->find(given.from.column.name);
+    if (given.is_scaled() && side.table->find(given.right))
+      throw UsageError(
+          fmt::format("--bind {0}: a column of {1} is called '{2}', so this may mean that column or a "
+                      "multiple of '{3}': rename it",
+                      given.text, side.path, given.right, given.from.column.name));
     if (!column) {
       throw UsageError(fmt::format("--bind {}: there is no column '{}' in {}, which has {}{}", given.text,
                                    given.from.column.name, side.path, side.table->column_names(),
@@ -145,10 +153,13 @@ class Binder {
       throw UsageError(fmt::format("--bind {}: column '{}' has {} per particle (from 0 on)", given.text,
                                    given.from.column.name, numbers(column->components)));
     }
-    if ((given.from.factor != 1 || given.from.divisor != 1) && field->integral)
+    if (given.is_scaled() && field->integral)
       throw UsageError(fmt::format("--bind {}: {} is of type {}, whose columns are not multiplied", given.text,
                                    field->name, field->type));
     BoundField& bound = bound_[std::size_t(field - fields_.begin())];
+    for (int k = first; k < first + count; ++k)
+      if (bound.from[std::size_t(k)].column)
+        throw UsageError(fmt::format("--bind {}: {} has a column by another --bind", given.text, describe(*field)));
     bound.by_option = true;
     fill(bound, first, {column, column_first, given.from.factor, given.from.divisor}, count);
   }
@@ -251,7 +262,10 @@ ColumnChoice columns_asked_for(const std::vector<InputField>& fields, bool acts,
     if (field.acts != acts) continue;
     const std::size_t before = choice.names.size();
     for (const Override& one : overrides)
-      if (one.field.name == field.name) choice.names.push_back(one.from.column.name);
+      if (one.field.name == field.name) {
+        choice.names.push_back(one.from.column.name);
+        if (one.is_scaled()) choice.names.push_back(one.right);
+      }
     if (choice.names.size() > before) continue;
     choice.names.push_back(field.name);
     choice.names.push_back(field.stem());

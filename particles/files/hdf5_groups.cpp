@@ -27,7 +27,15 @@ bool is_integral(const ColumnData& data) {
          std::holds_alternative<std::vector<std::int64_t>>(data);
 }
 
-// Appends the numbers of the next group.
+// An integer that no double equals; nothing if there is none.
+std::optional<std::int64_t> inexact_in(const ColumnData& data) {
+  if (const auto* const values = std::get_if<std::vector<std::int64_t>>(&data))
+    for (const std::int64_t value : *values)
+      if (static_cast<std::int64_t>(static_cast<double>(value)) != value) return value;
+  return std::nullopt;
+}
+
+// Appends the numbers of the next group. The integers become doubles if only one of them has integers.
 void append(ColumnData& all, ColumnData part) {
   if (all.index() != part.index()) {
     const ElementType common = is_integral(all) && is_integral(part) ? ElementType::Int64 : ElementType::Double;
@@ -46,8 +54,10 @@ void append(ColumnData& all, ColumnData part) {
 FileColumn joined(const std::vector<GroupColumns>& groups, const std::string& path, const FileColumn& first) {
   FileColumn column = first;
   std::vector<std::function<ColumnData()>> reads = {first.read};
+  std::vector<std::string> names = {groups[0].group};
   std::string fault;
   for (std::size_t k = 1; k < groups.size(); ++k) {
+    names.push_back(groups[k].group);
     const FileColumn& other = *find(groups[k], first.name);
     column.rows += other.rows;
     column.readable = column.readable && other.readable;
@@ -57,10 +67,20 @@ FileColumn joined(const std::vector<GroupColumns>& groups, const std::string& pa
       fault = fmt::format("column '{}' has {} in {}, but {} in {}", first.name, shape_of(first.components),
                           groups[0].group, shape_of(other.components), groups[k].group);
   }
-  column.read = [reads = std::move(reads), fault, path] {
+  column.read = [reads = std::move(reads), fault, path, name = first.name, names = std::move(names)] {
     if (!fault.empty()) throw FileError(path, fault);
     ColumnData all = reads[0]();
-    for (std::size_t k = 1; k < reads.size(); ++k) append(all, reads[k]());
+    for (std::size_t k = 1; k < reads.size(); ++k) {
+      ColumnData part = reads[k]();
+      const std::optional<std::int64_t> inexact = is_integral(all) == is_integral(part) ? std::nullopt
+                                                  : is_integral(all)                    ? inexact_in(all)
+                                                                                        : inexact_in(part);
+      if (inexact)
+        throw FileError(path, fmt::format("column '{}' has integers in one group and other numbers in {}, and no "
+                                          "double equals {}",
+                                          name, names[is_integral(all) ? k : 0], *inexact));
+      append(all, std::move(part));
+    }
     return all;
   };
   return column;

@@ -162,14 +162,15 @@ void check(hid_t file, hid_t group, const std::string& path, const ParticleTable
     if (const std::string fault = attribute_fault(group, key); !fault.empty()) throw FileError(path, fault);
 }
 
-// Removes the totals of an earlier run, which do not describe the new outputs.
-void remove_old_totals(hid_t group, const ParticleTable& results) {
+// Removes the totals and params of an earlier run, which do not describe the new outputs.
+void remove_old_record(hid_t group, const ParticleTable& results) {
   if (results.attributes.empty() || !attribute_fault(group, "pipeline").empty() || !has(group, "pipeline")) return;
   for (int k = H5Aget_num_attrs(group); k-- > 0;) {
     char name[256] = "";
     const auto index = hsize_t(k);
     if (H5Aget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, index, name, sizeof name, H5P_DEFAULT) < 0) continue;
-    if (std::string_view(name).starts_with("total ")) H5Adelete(group, name);
+    const std::string_view key = name;
+    if (key.starts_with("total ") || key.starts_with("param ")) H5Adelete(group, name);
   }
 }
 
@@ -189,7 +190,7 @@ bool write_column(hid_t group, const ParticleColumn& column) {
 void write_results(hid_t group, const std::string& path, const ParticleTable& results) {
   for (const ParticleColumn& column : results.columns)
     if (!write_column(group, column)) fail_in_hdf5(path, fmt::format("dataset '{}' cannot be written", column.name));
-  remove_old_totals(group, results);
+  remove_old_record(group, results);
   for (const auto& [key, value] : results.attributes) {
     const bool gone = !has(group, key) || H5Adelete(group, key.c_str()) >= 0;
     if (!gone || !write_attribute(group, key, value))

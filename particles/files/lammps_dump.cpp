@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "particles/file_error.h"
@@ -57,7 +59,7 @@ std::size_t words_of_array(const std::vector<Word>& words, std::size_t k) {
 class DumpReader {
  public:
   DumpReader(std::string_view frame, const std::string& path, const TextOptions& options, long first_line)
-      : path_(path), options_(options), lines_(frame, path, kWhat, first_line) {}
+      : path_(path), options_(options), lines_(frame, path, kWhat, first_line), first_line_(first_line) {}
 
   ParticleTable read() {
     std::string_view line;
@@ -78,6 +80,10 @@ class DumpReader {
 
  private:
   void read_item(std::string_view item, std::string_view line) {
+    const std::string name(is_item(item, "BOX BOUNDS") ? "BOX BOUNDS" : item);
+    if (!items_.insert(name).second)
+      fail(1, fmt::format("ITEM: {} comes twice before ITEM: ATOMS; the frame that begins at line {} is cut off",
+                          shown(name), first_line_));
     if (is_item(item, "BOX BOUNDS")) return read_box(words_in(item));
     if (is_item(item, "ATOMS")) return read_atoms(words_in(line));
     constexpr std::pair<std::string_view, const char*> values[] = {
@@ -117,7 +123,15 @@ class DumpReader {
         if (read_number(numbers[k].text, row[k]) != std::errc())
           fail(numbers[k].column, fmt::format("'{}' is not a number", shown(numbers[k].text)));
     }
+    for (const auto& row : rows)
+      for (std::size_t k = 0; k < count; ++k)
+        if (!std::isfinite(row[k])) fail(1, fmt::format("'{}' bounds no box", row[k]));
     set_box(rows, count);
+    for (std::size_t k = 0; k < 3 && count < 4; ++k)
+      if (!(cell_[k][k] > 0))
+        fail(1, fmt::format("the box has the length {} in {}, which is not positive", cell_[k][k], "xyz"[k]));
+    if (const std::size_t letters = words_in(boundary).size(); letters != 0 && letters != 3)
+      fail(1, fmt::format("'{}' says the boundaries of {} directions, not of 3", shown(boundary), letters));
     if (!boundary.empty()) table_.attributes.emplace_back("boundary", boundary);
     has_box_ = true;
   }
@@ -151,7 +165,16 @@ class DumpReader {
   // The columns of a row; words[0] and words[1] are "ITEM: ATOMS".
   std::vector<RowColumn> columns_of(const std::vector<Word>& words) {
     std::vector<RowColumn> columns;
-    for (const ColumnName& column : options_.columns) columns.push_back({column, "", WordColumnKind::Automatic});
+    std::size_t at = 2;
+    for (const ColumnName& column : options_.columns) {
+      for (const std::string_view ending : kPositionEndings)
+        if (column.name == "x" && is_scaled(ending) && at < words.size() && is_triple(words, at, "", ending))
+          fail(words[at].column, fmt::format("--columns calls {0} {1} {2} x, but these positions are scaled by the "
+                                             "box: leave out --columns, or choose another name",
+                                             words[at].text, words[at + 1].text, words[at + 2].text));
+      columns.push_back({column, "", WordColumnKind::Automatic});
+      at += std::size_t(column.components);
+    }
     if (!columns.empty()) return columns;
     if (words.size() < 3) fail(1, "ITEM: ATOMS names no columns; name them by --columns, as id,type,x[3]");
     position_ending_ = preferred_ending(words);
@@ -252,6 +275,8 @@ class DumpReader {
   const std::string& path_;
   const TextOptions& options_;
   TextLines lines_;
+  const long first_line_;
+  std::set<std::string> items_;  // of the frame so far
   std::int64_t count_ = -1;
   bool has_box_ = false, done_ = false;
   std::array<Vector, 3> cell_{};  // [lattice vector][component]
@@ -277,9 +302,10 @@ std::vector<ParticleFrame> frames_of_dump(std::string_view bytes, const std::str
     const std::optional<std::string_view> item = item_in(line);
     if (!item) continue;
     if (begins_frame(*item) && has_atoms) {
-      const auto first = std::size_t(line.data() - bytes.data());
+      // Lines before the first frame belong to it, so that they are refused when it is read.
+      const auto first = frames.empty() ? 0 : std::size_t(line.data() - bytes.data());
       if (!frames.empty()) frames.back().last = first;
-      frames.push_back({first, bytes.size(), lines.number(), ""});
+      frames.push_back({first, bytes.size(), first == 0 ? 1 : lines.number(), ""});
       has_atoms = false;
     }
     if (*item == "TIMESTEP" && !frames.empty() && lines.next(line)) frames.back().timestep = trimmed(line);

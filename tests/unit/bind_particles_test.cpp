@@ -49,7 +49,7 @@ TEST(BindParticles, ColumnsMayBeScaled) {
 
 TEST(BindParticles, ScaledColumnsAreAskedOfTheFile) {
   EXPECT_EQ(columns_asked_for({kFields[1]}, false, {"hi=0.5*SmoothingLength"}).names,
-            std::vector<std::string>{"SmoothingLength"});
+            (std::vector<std::string>{"SmoothingLength", "0.5*SmoothingLength"}));
 }
 
 TEST(BindParticles, TermsThatAreNoScaledColumnAreNamed) {
@@ -71,6 +71,19 @@ TEST(BindParticles, TermsThatAreNoScaledColumnAreNamed) {
       {"typei=2*type", "--bind typei=2*type: typei is of type int, whose columns are not multiplied"},
   };
   for (const auto& [text, expected] : cases) EXPECT_EQ(fault(text), expected);
+}
+
+TEST(BindParticles, AColumnWhoseNameReadsAsATermIsNotGuessed) {
+  ParticleTable particles = table();
+  particles.columns.push_back({"h/2", 1, Doubles{10, 11}});
+  EXPECT_EQ(test::error_of([&] { bind_particles(kFields, {&particles, "a.txt"}, {&particles, "a.txt"}, {"hi=h/2"}); }),
+            "--bind hi=h/2: a column of a.txt is called 'h/2', so this may mean that column or a multiple of 'h': "
+            "rename it");
+}
+
+TEST(BindParticles, AFieldHasOneColumn) {
+  EXPECT_EQ(fault("hi=2*h,hi=3*h"), "--bind hi=3*h: hi has a column by another --bind");
+  EXPECT_EQ(fault("xi=x,xi[1]=h"), "--bind xi[1]=h: xi[3] has a column by another --bind");
 }
 
 }  // namespace

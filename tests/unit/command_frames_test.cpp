@@ -183,5 +183,45 @@ TEST_F(CommandFrames, DumpsAreNotWrittenTo) {
   EXPECT_EQ(read("a.lammpstrj"), before);
 }
 
+TEST_F(CommandFrames, BoxAndParamDoNotSetTheSame) {
+  const std::string i = "--i a.lammpstrj --frame 0 --total ";
+  EXPECT_THAT(refused(i + "--box box --param box=5,5,5"), HasSubstr("param 'box' is set by --box and by --param"));
+  EXPECT_THAT(refused(i + "--box box,box,box"), HasSubstr("'box' is named twice"));
+  EXPECT_THAT(refused(i + "--box ''"), HasSubstr("it is empty"));
+  EXPECT_THAT(refused("--i a.lammpstrj --total --frame ''"), HasSubstr("it is empty"));
+}
+
+TEST_F(CommandFrames, FramesOfOtherTimesAreNotPaired) {
+  std::string other = read("a.lammpstrj");
+  other.replace(other.find("TIMESTEP\n10\n") + 9, 2, "77");
+  write("b.lammpstrj", other);
+  EXPECT_THAT(refused("--i a.lammpstrj --j b.lammpstrj --frames --total"),
+              HasSubstr("frame 1 of a.lammpstrj is of TIMESTEP 10, that of b.lammpstrj of TIMESTEP 77"));
+  EXPECT_EQ(run("--i a.lammpstrj --j b.lammpstrj --frame 0 --total").code, 0);
+}
+
+// The second frame has an open side, which --box refuses.
+TEST_F(CommandFrames, AFrameThatFailsKeepsTheTotalsBeforeIt) {
+  std::string text = read("a.lammpstrj");
+  text.replace(text.find("pp pp pp", text.find("TIMESTEP\n10\n")), 8, "pp pp ff");
+  write("c.lammpstrj", text);
+  const Outcome outcome = run("--i c.lammpstrj --frames --box box --total -o c.csv");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("frame 1 of 3 failed; the results of the frames before it are kept"));
+  EXPECT_THAT(outcome.out, HasSubstr("     0 d "));
+  EXPECT_TRUE(std::filesystem::exists(path("c.0.csv")));
+  EXPECT_FALSE(std::filesystem::exists(path("c.1.csv")));
+}
+
+// The user's own words have the names of keys of the record.
+TEST_F(CommandFrames, WordsOfAFileAreNotReplacedByTheRecord) {
+  write("m.extxyz", "1\nProperties=pos:R:3 method=PBE command=mine\n0 0 0\n");
+  const Outcome outcome = run("--i m.extxyz --update -o m.csv");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const std::string text = read("m.csv");
+  EXPECT_THAT(text, HasSubstr("file method: PBE"));
+  EXPECT_THAT(text, HasSubstr("file command: mine"));
+}
+
 }  // namespace
 }  // namespace nbcc::test

@@ -115,5 +115,22 @@ TEST(FileBox, MayBeGivenByAnotherBasis) {
   }
 }
 
+TEST(FileBox, LatticesThatCannotBeReadAreNamed) {
+  ParticleTable table;
+  table.attributes = {{"lattice", "1.0d1 0 0 0 10 0 0 0 10"}, {"PBC", "T T T"}};
+  EXPECT_EQ(box_fault(table), "");
+  ASSERT_TRUE(file_box(table));
+  EXPECT_EQ(file_box(table)->cell[0][0], 10);
+  table.attributes[0].second = "nan 0 0 0 10 0 0 0 10";
+  EXPECT_EQ(box_fault(table),
+            "Lattice=\"nan 0 0 0 10 0 0 0 10\" is not nine finite numbers, so no periodic box is known");
+  EXPECT_FALSE(file_box(table));
+  EXPECT_THROW(params_of_box("box", table, "a.xyz"), UsageError);
+  table.attributes = {{"Lattice", "-10 0 0 0 10 0 0 0 10"}, {"pbc", "T T"}};
+  EXPECT_EQ(box_fault(table), "pbc=\"T T\" is not three words, so no periodic box is known");
+  table.attributes.pop_back();
+  EXPECT_EQ(params_of_box("box", table, "a.xyz")[0].values, (std::vector<double>{10, 10, 10}));
+}
+
 }  // namespace
 }  // namespace nbcc

@@ -166,5 +166,24 @@ TEST_F(Hdf5Groups, SwiftNamesItsKernel) {
                         "hi=0.968246*h,"));
 }
 
+// The sum of a group's integers and another group's doubles is no reason to lose a digit of an id.
+TEST_F(Hdf5Groups, IntegersThatNoDoubleEqualsAreRefused) {
+  const std::int64_t large = (std::int64_t(1) << 53) + 1;
+  const auto read = [&](const Longs& ids) {
+    const hid_t file = H5Fopen(snapshot_.c_str(), H5F_ACC_RDWR, H5P_DEFAULT),
+                gas = H5Gopen2(file, "PartType0", H5P_DEFAULT), dark = H5Gopen2(file, "PartType1", H5P_DEFAULT);
+    for (const hid_t group : {gas, dark})
+      if (H5Lexists(group, "tag", H5P_DEFAULT) > 0) H5Ldelete(group, "tag", H5P_DEFAULT);
+    put_dataset(gas, "tag", H5T_NATIVE_INT64, H5T_NATIVE_INT64, {2}, ids);
+    put_dataset(dark, "tag", H5T_NATIVE_DOUBLE, H5T_NATIVE_DOUBLE, {3}, Doubles{1, 2, 3});
+    for (const hid_t group : {gas, dark}) H5Gclose(group);
+    H5Fclose(file);
+    return error_of([&] { read_both(); });
+  };
+  EXPECT_EQ(read({1, large - 1}), "");
+  EXPECT_THAT(read({1, large}), HasSubstr("column 'tag' has integers in one group and other numbers in PartType1, and "
+                                          "no double equals 9007199254740993"));
+}
+
 }  // namespace
 }  // namespace nbcc

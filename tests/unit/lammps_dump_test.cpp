@@ -81,7 +81,7 @@ TEST_F(LammpsDump, ScaledPositionsAreScaledBack) {
   // The file's name of scaled positions names no column, because the numbers are others.
   EXPECT_EQ(decoded(frame("xs ys zs", "0 0 0\n0 0 0\n")).find("xs"), nullptr);
   // With names of the caller nothing is scaled.
-  EXPECT_EQ(values_of<Doubles>(decoded(frame("id xs ys zs", "1 0 .5 1\n2 .5 0 .25\n"), "_,x[3]"), "x"),
+  EXPECT_EQ(values_of<Doubles>(decoded(frame("id xs ys zs", "1 0 .5 1\n2 .5 0 .25\n"), "_,s[3]"), "s"),
             (Doubles{0, 0.5, 1, 0.5, 0, 0.25}));
 }
 
@@ -182,6 +182,40 @@ TEST_F(LammpsDump, DamagedBytesAreToldOrRead) {
       }
     }
   }
+}
+
+// What an interrupted run leaves: a frame without its rows, and then a whole one.
+TEST_F(LammpsDump, AFrameThatIsCutOffIsNotJoinedWithTheNext) {
+  const std::string whole = frame("id type x y z", "1 1 0 0 0\n2 1 1 0 0\n");
+  const std::string cut = whole.substr(0, whole.find("ITEM: ATOMS"));
+  EXPECT_EQ(refused(cut + whole),
+            "a.dump:9:1: ITEM: TIMESTEP comes twice before ITEM: ATOMS; the frame that begins at line 1 is cut off");
+  const std::string box = "ITEM: BOX BOUNDS pp pp pp\n0 9\n0 9\n0 9\n";
+  EXPECT_EQ(refused(box + whole.substr(whole.find("ITEM: NUMBER"))),
+            "a.dump:7:1: ITEM: BOX BOUNDS comes twice before ITEM: ATOMS; the frame that begins at line 1 is cut off");
+}
+
+TEST_F(LammpsDump, LinesBeforeTheFirstFrameBelongToIt) {
+  const std::string text = "3 1 5 5 5\n" + frame("id type x y z", "1 1 0 0 0\n2 1 1 0 0\n");
+  const std::vector<ParticleFrame> frames = frames_of_dump(text, "a.dump");
+  ASSERT_EQ(frames.size(), 1U);
+  EXPECT_EQ(frames[0].first, 0U);
+  EXPECT_EQ(refused(text), "a.dump:1:1: '3 1 5 5 5' is not an item of a dump file, as 'ITEM: TIMESTEP'");
+}
+
+TEST_F(LammpsDump, ScaledPositionsAreNotCalledXByColumns) {
+  const std::string text = frame("id type xs ys zs", "1 1 0 0 0\n2 1 .5 0 0\n");
+  EXPECT_EQ(refused(text, "id,type,x[3]"),
+            "a.dump:9:21: --columns calls xs ys zs x, but these positions are scaled by the box: leave out --columns, "
+            "or choose another name");
+  EXPECT_EQ(values_of<Doubles>(decoded(text, "id,type,xs[3]"), "xs"), (Doubles{0, 0, 0, .5, 0, 0}));
+}
+
+TEST_F(LammpsDump, BoxesThatBoundNothingAreRefused) {
+  const auto of = [](const std::string& box) { return refused(frame("id type x y z", "1 1 0 0 0\n2 1 1 0 0\n", box)); };
+  EXPECT_EQ(of("pp pp pp\n10 0\n0 8\n0 8\n"), "a.dump:8:1: the box has the length -10 in x, which is not positive");
+  EXPECT_EQ(of("pp pp pp\n0 10\n0 nan\n0 8\n"), "a.dump:8:1: 'nan' bounds no box");
+  EXPECT_EQ(of("pp pp\n0 10\n0 8\n0 8\n"), "a.dump:8:1: 'pp pp' says the boundaries of 2 directions, not of 3");
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "cli/particle_sum.h"
-#include "cli/sha256.h"
+#include "compiler/text/sha256.h"
 #include "particles/files/npz.h"
 #include "particles/files/particle_files.h"
 #include "particles/run_record.h"

@@ -159,6 +159,22 @@ TEST(UpdateRefusals, TotalsOfAnEarlierRunGo) {
   }
 }
 
+// A param of an earlier pipeline does not describe the new results.
+TEST(UpdateRefusals, ParamsOfAnotherPipelineGo) {
+  const UpdateShell shell;
+  ASSERT_EQ(shell.nbcc("make-ic plummer --n 5 -o a.h5").code, 0);
+  const auto has_param = [&] {
+    const hid_t file = H5Fopen(shell.path("a.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+    const bool has = H5Aexists(file, "param eps2") > 0;
+    H5Fclose(file);
+    return has;
+  };
+  ASSERT_EQ(shell.nbcc("run gravity --i a.h5 --update").code, 0);
+  EXPECT_TRUE(has_param());
+  ASSERT_EQ(shell.nbcc(kUpdate + std::string("a.h5")).code, 0);
+  EXPECT_FALSE(has_param());
+}
+
 // Someone else's attribute of a total's name is found before a run that fails by itself.
 TEST(UpdateRefusals, NamesOfTotalsAreCheckedBeforeTheRun) {
   const UpdateShell shell;

@@ -10,6 +10,6 @@ namespace nbcc {
 std::string cpu_symmetric(CpuPairBody& body, int lanes, int terms);
 // The function nbcc_interact_half_list; the body has kHalfListBlock i.
 std::string cpu_half_lists(CpuPairBody& body, int lanes, int terms);
-// The function nbcc_interact_listed_once and what it needs; the body has one i.
+// The functions nbcc_interact_listed_once and nbcc_listed_sizes. `body` has one i.
 std::string cpu_listed_once(CpuPairBody& body, const Plan& plan, int lanes);
 }  // namespace nbcc
