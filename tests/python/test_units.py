@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nbcc
-from conftest import Cloud
+from conftest import PIPELINES, Cloud
 
 units = pytest.importorskip("astropy.units")
 table = pytest.importorskip("astropy.table")
@@ -14,7 +14,7 @@ CLOUD = Cloud(20)
 
 @pytest.fixture(scope="module")
 def gravity():
-    return nbcc.compile("pipelines/gravity.pipe", precision="double")
+    return nbcc.compile(PIPELINES / "gravity.pipe", precision="double")
 
 
 def test_quantities_name_their_unit(gravity):
