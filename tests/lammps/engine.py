@@ -84,13 +84,13 @@ def assert_equal(ours, theirs, tolerance=1e-12):
         np.testing.assert_allclose(ours.stress, theirs.stress, rtol=0, atol=tolerance * np.abs(theirs.stress).max())
 
 
-def on_ranks(ranks, folder, text):
+def on_ranks(ranks, folder, text, seconds=120):
     """The columns of thermo output (step, energies, pressure ...) of an input file that LAMMPS runs on so many ranks."""
     script = folder / f"in.{ranks}"
     script.write_text(on_device(text))
     where = os.path.dirname(sys.executable)
     words = [f"{where}/mpiexec", "-n", str(ranks), f"{where}/lmp", "-in", str(script), "-log", "none", "-nocite"]
-    done = subprocess.run(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+    done = subprocess.run(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=seconds)
     assert done.returncode == 0, done.stdout[-3000:]
     header = done.stdout.index("   Step ")
     table = done.stdout[header : done.stdout.index("Loop time", header)].splitlines()[1:]

@@ -74,7 +74,7 @@ def test_formulas(tmp_path, text, words, said):
 def test_tables_that_are_too_small(tmp_path):
     (tmp_path / "formula.pipe").write_text(TABLE)
     said = refused(f"pair_style nbcc 2.5\npair_coeff * * {tmp_path}/formula.pipe\npair_coeff 3 * k=1", melt(types=3))
-    assert "param 'k' is a real[2][2], which has no element for types 3 and 1" in said
+    assert "param 'k' is a real[2][2], which has no element for types 3 and 3" in said
 
 
 def test_types_without_params(tmp_path):

@@ -1,5 +1,6 @@
-// Sums over listed pairs with a pipeline whose fields are assigned by name. Entry points: assign(), check_reach(),
-// run(). interaction_params.cpp has the values of params, one_pair.cpp the sum over one pair.
+// Sums over listed pairs with a pipeline whose fields are assigned by name. Entry points: assign(), run().
+// interaction_params.cpp has the values of params, reach_check.cpp the check of the cutoff, one_pair.cpp the sum over
+// one pair.
 #include "bindings/lammps/plugin/interaction.h"
 
 #include <algorithm>
@@ -37,13 +38,6 @@ bool has_finish_in(const std::string& text, const std::string& path) {
   return std::string(nbcc_report_text(report)).find("\nfinish\n") != std::string::npos;
 }
 
-// The pipeline's text for a search. A search does not support inputs of pairs, so these become inputs of j.
-std::string text_for_search(std::string text) {
-  const std::string role = "input_pair";
-  for (std::size_t at = 0; (at = text.find(role, at)) != std::string::npos;) text.replace(at, role.size(), "input_j");
-  return text;
-}
-
 nbcc::View view_of(const Quantity& quantity, std::int64_t count, int component_bytes) {
   return {{const_cast<void*>(quantity.data), quantity.element, count, quantity.stride, component_bytes}, true};
 }
@@ -58,15 +52,6 @@ std::vector<double>& result_in(Results& results, const std::string& name) {
 }
 
 }  // namespace
-
-// The pipeline in double precision, for searches.
-struct Interaction::Exact {
-  Exact(const std::string& text, const std::string& path)
-      : device("cpu", {.threads = 1}),
-        pipeline(nbcc::Pipeline::from_text(device, text, path, {.precision = NBCC_DOUBLE})) {}
-  nbcc::Device device;
-  nbcc::Pipeline pipeline;
-};
 
 Interaction::Interaction(const std::string& path, const std::string& text, const Where& where)
     : path_(path), text_(text), where_(where), device_(where.device, {.threads = where.threads}) {
@@ -156,14 +141,24 @@ void Interaction::assign(const std::string& name, const std::string& value) {
     followed_[name] = value.substr(2);
   } else {
     set_words(name, value);
+    followed_.erase(name);
   }
+}
+
+bool Interaction::is_output(const std::string& name) const {
+  const nbcc::Field* const field = find(name);
+  return field && field->role == NBCC_OUTPUT;
 }
 
 void Interaction::check(int types, MixRule pair_modify) {
   mix_tables(types, pair_modify);
   ++params_number_;
   quantities_.clear();
-  for (const auto& [name, quantity] : meaning_of_input_) quantities_[quantity];
+  reach_quantities_.clear();
+  for (const auto& [name, quantity] : meaning_of_input_) {
+    quantities_[quantity];
+    if (quantity != "x" && quantity != "type" && reach_names(name)) reach_quantities_.insert(quantity);
+  }
   for (const nbcc::Field& field : fields_) {
     if ((field.role == NBCC_INPUT_I || field.role == NBCC_INPUT_J) && !meaning_of_input_.contains(field.name))
       refuse("input '" + field.name + "' is none of LAMMPS's quantities by its name: say which, as " + field.name +
@@ -173,48 +168,6 @@ void Interaction::check(int types, MixRule pair_modify) {
   }
   if (!meaning_of_output_.contains("force"))
     refuse("no output is the force: say which of " + names_of(NBCC_OUTPUT) + " is, as acc=force");
-}
-
-// Tests pairs of equal atoms: each atom k as i, and an atom with the same quantities as j at a distance just beyond the
-// cutoff; different k are far apart. A search finds a neighbour if the reach of a tested pair exceeds the cutoff.
-// Other pairs need no test: the atom with the larger reach has at least the same reach with its equal.
-void Interaction::check_reach(double cutoff, std::int64_t count) {
-  if (!exact_) exact_ = std::make_shared<Exact>(text_for_search(text_), path_);
-  const nbcc::Pipeline& exact = exact_->pipeline;
-  if (exact.neighbours().empty()) {
-    const std::string why = exact.no_neighbours();
-    refuse("no cutoff is proved of this pipeline" + (why.empty() ? "" : ": " + why) +
-           "; exclude pairs by skip_if(dot(dx, dx) >= rc * rc), with dx = xj - xi");
-  }
-  if (count == 0) return;
-  nbcc::Sum sum(exact);
-  give_params(sum);
-  std::vector<double> of_i(3 * std::size_t(count), 0.0), of_j(3 * std::size_t(count), 0.0);
-  for (std::size_t k = 0; k < std::size_t(count); ++k) {
-    of_i[3 * k + 1] = of_j[3 * k + 1] = 4 * cutoff * double(k);
-    of_j[3 * k] = cutoff * (1 + 1e-9);
-  }
-  bind_inputs(sum, count, count);
-  ignore_outputs(sum);
-  for (const auto& [name, quantity] : meaning_of_input_)
-    if (quantity == "x") sum.bind(name, nbcc::rows(find(name)->role == NBCC_INPUT_I ? of_i : of_j, 3));
-  const std::vector<double> ones(std::size_t(count), 1.0);
-  for (const nbcc::Field& field : fields_)
-    if (field.role == NBCC_INPUT_PAIR) sum.bind(field.name, ones);
-  if (sum.neighbours().j.empty()) return;
-  refuse("the cutoff of pair_style, " + std::to_string(cutoff) +
-         ", is less than the reach of this pipeline: " + exact.neighbours());
-}
-
-bool Interaction::is_reach_followed() const {
-  const std::string reach = plain_.pipeline->neighbours();
-  const auto is_of_a_name = [&reach](std::size_t at) {
-    return at < reach.size() && (std::isalnum(static_cast<unsigned char>(reach[at])) || reach[at] == '_');
-  };
-  for (const auto& [param, variable] : followed_)
-    for (std::size_t at = 0; (at = reach.find(param, at)) != std::string::npos; at += param.size())
-      if (!is_of_a_name(at + param.size()) && (at == 0 || !is_of_a_name(at - 1))) return true;
-  return false;
 }
 
 void Interaction::bind_input(nbcc::Sum& sum, const std::string& name, const Quantity& quantity,

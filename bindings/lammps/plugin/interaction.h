@@ -12,7 +12,10 @@
 #include <map>
 #include <memory>
 #include <nbcc/nbcc.hpp>
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace nbcc_lammps {
@@ -21,6 +24,9 @@ namespace nbcc_lammps {
 enum class MixRule { Geometric, Arithmetic, Sixthpower };
 double mixed_distance(MixRule rule, double a, double b);
 double mixed_energy(MixRule rule, double energy_a, double energy_b, double distance_a, double distance_b);
+
+// The numbers in "1,2.5", separated by commas or white space; no value if a word is not a number.
+std::optional<std::vector<double>> numbers_in(std::string list);
 
 struct Where {
   std::string device = "cpu";  // as nbcc::Device takes it
@@ -48,6 +54,13 @@ struct Results {
   std::vector<double> force, torque, energy, virial;  // 3, 3, 1 and 6 numbers; virial in the order xx yy zz xy xz yz
 };
 
+// What the check of the reach needs to know of the atoms; their quantities are in Interaction::quantities().
+struct AtomsInReach {
+  std::int64_t owned = 0, all = 0;             // number of atoms of this rank, without and with ghosts
+  const int* types = nullptr;                  // [all], from 1
+  const std::vector<std::vector<bool>>& acts;  // [type][type], from 1: atoms of these types have pairs
+};
+
 // One pair alone: the force on the first atom is force_over_r * (x of the first - x of the second).
 struct OfPair {
   double force_over_r = 0, energy = 0;
@@ -64,6 +77,7 @@ class Interaction {
   // Throws std::runtime_error for unknown names and invalid values.
   void assign(const std::string& name, const std::string& value);
   void set(const std::string& param, const std::vector<double>& values);
+  bool is_output(const std::string& name) const;
   // Sets two elements of a table that is symmetric in two types (from 0): (i, j) and (j, i).
   void set_element(const std::string& table, int type_i, int type_j, double value);
   // If the element for types a and b is not set, the rule computes it from the elements for a, a and b, b. Rules are
@@ -85,11 +99,19 @@ class Interaction {
   // True if the pipeline makes results of the sums over all pairs of an atom, so that parts of sums have none.
   bool has_finish() const { return has_finish_; }
 
-  // Throws if no reach is proved, or if it is larger than `cutoff` for a pair of an atom among the first `count` and an
-  // atom with the same quantities.
-  void check_reach(double cutoff, std::int64_t count);
+  // Throws if no reach is proved, or if it is larger than `cutoff` for a pair of these atoms. For each pair of types it
+  // tests atoms with the smallest and the largest number of each quantity, unless these numbers are within those of the
+  // last test.
+  enum class ReachTest {
+    Everything,  // skips nothing, and tests each atom and its equal as well
+    NewList,     // all quantities of all atoms: other ghosts may have come
+    Step,        // as NewList, if a quantity in the proved reach has changed for one of this rank's own atoms
+  };
+  void check_reach(double cutoff, const AtomsInReach& atoms, ReachTest test);
   // True if the proved reach names a param that follows a variable.
   bool is_reach_followed() const;
+  // True if the proved reach names an input that is neither position nor type, such as the radius.
+  bool is_reach_of_atoms() const { return !reach_quantities_.empty(); }
 
   // True if both atoms of a pair can be computed together, at less cost than twice. Call after check().
   bool takes_half_lists();
@@ -110,7 +132,13 @@ class Interaction {
     std::map<std::string, std::string> outputs;  // result -> output
   };
   struct OnePair;  // one_pair.cpp
-  struct Exact;
+  struct Exact;    // reach_check.cpp
+  // Numbers of one quantity's column, over the atoms of one type.
+  struct Range {
+    double least = 0, most = 0;
+    std::int64_t least_atom = -1, most_atom = -1;  // -1: there is no atom of the type, or each number is NaN
+    bool operator==(const Range&) const = default;
+  };
   const nbcc::Field* find(const std::string& name) const;
   nbcc::Field& param(const std::string& name);
   std::string names_of(nbcc_role role) const;  // "a, b"; "none"
@@ -118,6 +146,10 @@ class Interaction {
   // Throws unless the output has the shape and the reduction of the result.
   void check_result(const nbcc::Field& output, const std::string& result) const;
   void open_box(const nbcc::Pipeline& pipeline);
+  bool reach_names(const std::string& name) const;
+  std::vector<std::vector<Range>> ranges_of(const AtomsInReach& atoms, ReachTest test) const;
+  bool are_tested(const std::vector<std::vector<Range>>& ranges) const;
+  void test_pairs(double cutoff, const std::vector<std::pair<std::int64_t, std::int64_t>>& pairs);
   void set_words(const std::string& name, const std::string& words);
   void mix_tables(int types, MixRule pair_modify);
   void check_table(const nbcc::Field& field, int types) const;
@@ -150,6 +182,8 @@ class Interaction {
   Results results_, part_;
   std::shared_ptr<OnePair> one_pair_;
   std::shared_ptr<Exact> exact_;
+  std::set<std::string> reach_quantities_;  // named in the proved reach: neither x nor type
+  std::vector<std::vector<Range>> tested_;  // [type][number]: of the last test of the reach
 };
 
 }  // namespace nbcc_lammps

@@ -16,7 +16,15 @@ constexpr std::string_view kEnergyRule = "energy:";
 const std::map<std::string, MixRule> kRules = {
     {"geometric", MixRule::Geometric}, {"arithmetic", MixRule::Arithmetic}, {"sixthpower", MixRule::Sixthpower}};
 
-// The numbers in "1,2.5", separated by commas or white space; no value if a word is not a number.
+// The numbers of rows and columns in "real[3][4]"; 0 and 0 for other types.
+std::pair<int, int> shape_of(const std::string& type) {
+  const std::size_t first = type.find('['), second = first == std::string::npos ? first : type.find('[', first + 1);
+  if (second == std::string::npos) return {0, 0};
+  return {std::stoi(type.substr(first + 1)), std::stoi(type.substr(second + 1))};
+}
+
+}  // namespace
+
 std::optional<std::vector<double>> numbers_in(std::string list) {
   std::replace_if(
       list.begin(), list.end(), [](char c) { return c == ',' || std::isspace(static_cast<unsigned char>(c)); }, ' ');
@@ -32,14 +40,6 @@ std::optional<std::vector<double>> numbers_in(std::string list) {
   return numbers;
 }
 
-// The numbers of rows and columns in "real[3][4]"; 0 and 0 for other types.
-std::pair<int, int> shape_of(const std::string& type) {
-  const std::size_t first = type.find('['), second = first == std::string::npos ? first : type.find('[', first + 1);
-  if (second == std::string::npos) return {0, 0};
-  return {std::stoi(type.substr(first + 1)), std::stoi(type.substr(second + 1))};
-}
-
-}  // namespace
 double mixed_distance(MixRule rule, double a, double b) {
   if (rule == MixRule::Geometric) return std::sqrt(a * b);
   if (rule == MixRule::Arithmetic) return 0.5 * (a + b);

@@ -6,11 +6,13 @@
 
 #include <atom.h>
 #include <comm.h>
+#include <compute.h>
 #include <error.h>
 #include <force.h>
 #include <input.h>
 #include <library.h>
 #include <memory.h>
+#include <modify.h>
 #include <neigh_list.h>
 #include <neighbor.h>
 #include <update.h>
@@ -52,13 +54,16 @@ void PairNbcc::init_style() {
   if (update->whichflag == 1 && utils::strmatch(update->integrate_style, "^respa"))
     error->all(FLERR, "pair_style nbcc: run_style respa is not supported; use run_style verlet");
   if (!interaction_) error->all(FLERR, "pair_style nbcc has no pair_coeff that names the file of a formula");
-  is_listed_ = false;
+  is_listed_ = is_reach_checked_ = false;
+  warns_of_old_values_ = true;
+  acts_.assign(std::size_t(atom->ntypes) + 1, std::vector<bool>(std::size_t(atom->ntypes) + 1, false));
   guarded(true, [&] {
     check_modifiers();
     interaction_->check(atom->ntypes, nbcc_lammps::MixRule(mix_flag));
+    check_special_bonds();
+    for (const auto& [param, variable] : interaction_->followed()) variable_of(param, variable);
     // Half lists are summed by one thread.
     is_half_ = where_.threads == 1 && interaction_->takes_half_lists();
-    follow_variables();
     collect_quantities();
     if (interaction_->quantities().contains("v") && !comm->ghost_velocity)
       throw std::runtime_error("the formula reads velocities: say comm_modify vel yes, so that ghosts have theirs");
@@ -67,26 +72,103 @@ void PairNbcc::init_style() {
     error->warning(FLERR, "pair_style nbcc: no output of " + interaction_->path() +
                               " is the energy, so the energy of its pairs counts as 0");
   neighbor->add_request(this, is_half_ ? NeighConst::REQ_DEFAULT : NeighConst::REQ_FULL);
-  guarded(false, [&] { interaction_->check_reach(cutoff_, atom->nlocal); });
 }
 
 double PairNbcc::init_one(int i, int j) {
   if (!setflag[i][j])
     error->all(FLERR, "pair_style nbcc: no pair_coeff for types " + std::to_string(i) + " and " + std::to_string(j));
+  acts_[std::size_t(i)][std::size_t(j)] = acts_[std::size_t(j)][std::size_t(i)] = true;
   return cutoff_;
 }
 
-// Returns true if the cutoff of the formula may have changed.
-bool PairNbcc::follow_variables() {
-  const int before = interaction_->params_number();
-  for (const auto& [param, variable] : interaction_->followed()) {
-    const int found = input->variable->find(variable.c_str());
-    if (found < 0) throw std::runtime_error("there is no variable '" + variable + "' for the param '" + param + "'");
-    if (!input->variable->equalstyle(found))
-      throw std::runtime_error("variable '" + variable + "' for the param '" + param + "' is not of style equal");
-    interaction_->set(param, {input->variable->compute_equal(found)});
+// LAMMPS's neighbour lists do not have the pairs whose factors are both 0, except with kspace_style (Neighbor::init).
+// LAMMPS keeps them for some of its own pair styles as well (coul/wolf in hybrid); the refusal is not needed then.
+void PairNbcc::check_special_bonds() {
+  if (!interaction_->weighs_pairs() || atom->molecular == Atom::ATOMIC || force->kspace) return;
+  for (int kind = 1; kind <= 3; ++kind) {
+    if (force->special_lj[kind] != 0 || force->special_coul[kind] != 0) continue;
+    const std::string name = "1-" + std::to_string(kind + 1);
+    throw std::runtime_error("the factors of special_bonds for " + name +
+                             " pairs, lj and coul, are both 0, so LAMMPS removes these pairs from the neighbour list "
+                             "and the formula, which reads the factors, would not see them: say 1e-100 in place of 0 "
+                             "for one of them, as special_bonds lj 1e-100 ...");
   }
+}
+
+int PairNbcc::variable_of(const std::string& param, const std::string& variable) {
+  const int found = input->variable->find(variable.c_str());
+  if (found < 0) throw std::runtime_error("there is no variable '" + variable + "' for the param '" + param + "'");
+  if (!input->variable->equalstyle(found))
+    throw std::runtime_error("variable '" + variable + "' for the param '" + param + "' is not of style equal");
+  return found;
+}
+
+// Returns true if the reach of the formula may have changed. Variables are evaluated in compute() alone: before a run
+// LAMMPS evaluates no compute, and evaluation is collective, which single() is not.
+bool PairNbcc::follow_variables() {
+  are_variables_known_ = true;
+  if (interaction_->followed().empty()) return false;
+  const int before = interaction_->params_number();
+  // A compute that was evaluated after the forces of the last step, for thermo output, would return its value of then.
+  modify->clearstep_compute();
+  for (const auto& [param, variable] : interaction_->followed()) {
+    const double value = input->variable->compute_equal(variable_of(param, variable));
+    if (!std::isfinite(value))
+      throw std::runtime_error("variable '" + variable + "' for the param '" + param + "' is " +
+                               (std::isnan(value) ? "nan"
+                                : value > 0       ? "inf"
+                                                  : "-inf") +
+                               " at step " + std::to_string(update->ntimestep) + ", expected a finite number");
+    check_energies_unread(param, variable);
+    interaction_->set(param, {value});
+  }
+  modify->addstep_compute(update->ntimestep + 1);
   return interaction_->params_number() != before && interaction_->is_reach_followed();
+}
+
+// The energies and virials of this step do not exist before compute() returns.
+void PairNbcc::check_energies_unread(const std::string& param, const std::string& variable) {
+  for (int k = 0; k < modify->ncompute; ++k) {
+    const Compute& compute = *modify->compute[k];
+    if (!compute.invoked_flag || !(compute.peflag || compute.peatomflag || compute.pressflag || compute.pressatomflag))
+      continue;
+    throw std::runtime_error("variable '" + variable + "' for the param '" + param + "' reads compute " + compute.id +
+                             " (" + compute.style +
+                             "), an energy or pressure that this step does not have before its forces: read the value "
+                             "of the step before by fix ave/time 1 1 1 c_" +
+                             compute.id);
+  }
+}
+
+// Neighbour lists have the pairs up to the cutoff; the atoms themselves may have changed their reach.
+void PairNbcc::check_reach(bool has_followed_reach_changed) {
+  using Test = nbcc_lammps::Interaction::ReachTest;
+  const Test test = !is_reach_checked_ || has_followed_reach_changed ? Test::Everything
+                    : neighbor->ago == 0                             ? Test::NewList
+                                                                     : Test::Step;
+  if (test == Test::Step && !interaction_->is_reach_of_atoms()) return;
+  std::string why;  // of this rank
+  try {
+    interaction_->check_reach(cutoff_, {atom->nlocal, atom->nlocal + atom->nghost, atom->type, acts_}, test);
+  } catch (const std::exception& refused) {
+    why = refused.what();
+  }
+  is_reach_checked_ = true;
+  throw_everywhere(why);
+}
+
+// Throws on all ranks if `why` is not empty on one; an error of one rank alone aborts the others, and its message may
+// get lost.
+void PairNbcc::throw_everywhere(std::string why) {
+  const int mine = why.empty() ? comm->nprocs : comm->me;
+  int first = mine;
+  MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, world);
+  if (first == comm->nprocs) return;
+  int size = int(why.size());
+  MPI_Bcast(&size, 1, MPI_INT, first, world);
+  why.resize(std::size_t(size));
+  MPI_Bcast(why.data(), size, MPI_CHAR, first, world);
+  throw std::runtime_error(why);
 }
 
 void PairNbcc::collect_quantities() {
@@ -172,11 +254,25 @@ Quantity PairNbcc::of_two(const std::string& name, const std::array<int, 2>& ato
   return found;
 }
 
+// The values of variables are those of the last step: single() is called on some ranks alone, and evaluation needs all.
+void PairNbcc::check_variables_known() {
+  if (interaction_->followed().empty()) return;
+  const auto& [param, variable] = *interaction_->followed().begin();
+  if (!are_variables_known_)
+    throw std::runtime_error("param '" + param + "' follows variable '" + variable +
+                             "', which is evaluated at each step of a run: say run 0 before commands that need single "
+                             "pairs");
+  if (update->whichflag != 0 || !warns_of_old_values_) return;
+  error->warning(FLERR, "pair_style nbcc: single pairs have the values of variables, as v_" + variable +
+                            " for the param " + param + ", that the last step of a run had");
+  warns_of_old_values_ = false;
+}
+
 double PairNbcc::single(int i, int j, int itype, int jtype, double rsq, double factor_coul, double factor_lj,
                         double& fforce) {
   double energy = 0;
   guarded(false, [&] {
-    follow_variables();
+    check_variables_known();
     std::map<std::string, Quantity> quantities;
     for (const auto& [name, array] : interaction_->quantities())
       quantities[name] = of_two(name, {i, j}, {itype, jtype}, rsq);
@@ -232,10 +328,11 @@ void PairNbcc::list_pairs() {
 
 void PairNbcc::compute(int eflag, int vflag) {
   ev_init(eflag, vflag);
+  bool has_followed_reach_changed = false;
+  guarded(true, [&] { has_followed_reach_changed = follow_variables(); });
+  guarded(false, [&] { collect_quantities(); });
+  guarded(true, [&] { check_reach(has_followed_reach_changed); });
   guarded(false, [&] {
-    const bool may_reach_further = follow_variables();
-    collect_quantities();
-    if (may_reach_further) interaction_->check_reach(cutoff_, atom->nlocal);
     if (neighbor->ago == 0 || !is_listed_) list_pairs();
     const int all = atom->nlocal + atom->nghost;
     add_results(interaction_->run(is_half_ ? all : atom->nlocal, all, vflag_either != 0), eflag_either);

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "bindings/lammps/plugin/coeff_record.h"
+#include "bindings/lammps/plugin/given_values.h"
 #include "bindings/lammps/plugin/interaction.h"
 
 namespace LAMMPS_NS {
@@ -49,7 +50,14 @@ class PairNbcc : public Pair {
   void write(FILE* file, const nbcc_lammps::CoeffRecord& record);
   nbcc_lammps::CoeffRecord read(FILE* file);
   void check_modifiers();
+  void check_special_bonds();
+  // The index of the variable that a param follows.
+  int variable_of(const std::string& param, const std::string& variable);
   bool follow_variables();
+  void check_energies_unread(const std::string& param, const std::string& variable);
+  void check_variables_known();
+  void check_reach(bool has_followed_reach_changed);
+  void throw_everywhere(std::string why);
   void collect_quantities();
   nbcc_lammps::Quantity quantity(const std::string& name);
   nbcc_lammps::Quantity array_of(const std::string& name);
@@ -78,11 +86,16 @@ class PairNbcc : public Pair {
   nbcc_lammps::Where where_;
   std::unique_ptr<nbcc_lammps::Interaction> interaction_;
   bool is_listed_ = false;
-  bool is_half_ = false;             // the neighbour list has each pair once
-  std::vector<bool> has_row_;        // by atom, of formulas with finish(): the atom is in the neighbour list
-  std::vector<int> types_;           // by atom, from 0 as rows of tables
-  std::vector<double> masses_;       // by atom, if masses are given by type
-  nbcc_lammps::CoeffRecord record_;  // all commands so far
+  bool is_reach_checked_ = false;     // in this run
+  bool are_variables_known_ = false;  // the followed params have values of a run
+  bool warns_of_old_values_ = true;
+  std::vector<std::vector<bool>> acts_;  // [type][type], from 1: this style computes their pairs
+  bool is_half_ = false;                 // the neighbour list has each pair once
+  std::vector<bool> has_row_;            // by atom, of formulas with finish(): the atom is in the neighbour list
+  std::vector<int> types_;               // by atom, from 0 as rows of tables
+  std::vector<double> masses_;           // by atom, if masses are given by type
+  nbcc_lammps::CoeffRecord record_;      // all commands so far
+  nbcc_lammps::GivenValues given_;       // by the lines of record_ that name the file
   std::map<std::string, std::vector<std::byte>> of_two_;  // quantity -> two rows
 };
 

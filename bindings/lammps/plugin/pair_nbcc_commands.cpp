@@ -77,6 +77,7 @@ void PairNbcc::open(const std::string& file, const std::string& text) {
     where_.device = "cuda:" + std::to_string(comm->me % gpus);
   }
   interaction_ = std::make_unique<nbcc_lammps::Interaction>(file, text, where_);
+  given_ = {};
   record_.path = file;
   record_.text = text;
 }
@@ -107,6 +108,10 @@ void PairNbcc::apply_coeff(std::vector<std::string> words, bool checks_text) {
   int i_low = 0, i_high = 0, j_low = 0, j_high = 0;
   utils::bounds(FLERR, words[0], 1, atom->ntypes, i_low, i_high, error);
   utils::bounds(FLERR, words[1], 1, atom->ntypes, j_low, j_high, error);
+  if (j_high < i_low)  // as in LAMMPS's styles, pairs are those with i <= j
+    error->all(FLERR, "pair_coeff of pair_style nbcc names no pair of types: J must be at least I, got " + words[0] +
+                          " " + words[1]);
+  const nbcc_lammps::TypeRange types{i_low, i_high, j_low, j_high, words[0] + " " + words[1]};
   guarded(true, [&] {
     std::size_t next = 2;
     const bool names_a_file = words[2].find('=') == std::string::npos;
@@ -134,22 +139,24 @@ void PairNbcc::apply_coeff(std::vector<std::string> words, bool checks_text) {
       if (equals == std::string::npos) throw std::runtime_error("expected NAME=VALUE, got " + word);
       const std::string name = word.substr(0, equals), value = word.substr(equals + 1);
       if (mixes) {
+        given_.give("mix " + name, value, types);
         interaction_->mix(name, value);
       } else if (names_a_file) {
         if (value.starts_with('@')) word = name + "=" + read_everywhere(value.substr(1), "the numbers in");
-        interaction_->assign(name, word.substr(equals + 1));
+        const std::string given = word.substr(equals + 1);
+        const bool is_output = interaction_->is_output(name);
+        given_.give(is_output ? "OUTPUT=" + given : name, is_output ? name : given, types);
+        interaction_->assign(name, given);
+        are_variables_known_ = false;
       } else {
         const double number = utils::numeric(FLERR, value, false, lmp);
         for (int i = i_low; i <= i_high; ++i)
-          for (int j = j_low; j <= j_high; ++j) interaction_->set_element(name, i - 1, j - 1, number);
+          for (int j = std::max(j_low, i); j <= j_high; ++j) interaction_->set_element(name, i - 1, j - 1, number);
       }
     }
   });
-  int pairs = 0;
-  for (int i = i_low; i <= i_high; ++i) {
-    for (int j = std::max(j_low, i); j <= j_high; ++j, ++pairs) setflag[i][j] = 1;
-  }
-  if (pairs == 0) error->all(FLERR, "pair_coeff of pair_style nbcc names no pair of types");
+  for (int i = i_low; i <= i_high; ++i)
+    for (int j = std::max(j_low, i); j <= j_high; ++j) setflag[i][j] = 1;
   record_.coeffs.push_back(std::move(words));
 }
 
