@@ -16,6 +16,7 @@
 #include "compiler/ir/print.h"
 #include "compiler/passes/adjoint.h"
 #include "compiler/passes/derivative.h"
+#include "compiler/passes/element_loops.h"
 #include "compiler/passes/every_image.h"
 #include "compiler/passes/far_pipelines.h"
 #include "compiler/passes/nearest.h"
@@ -182,7 +183,11 @@ KernelSource build_kernel(const Backend& backend, const Pipeline& pipeline, cons
   // Prove the neighbourhood before the passes, because these replace guards and roots by faster forms.
   const NeighbourhoodProof proof = prove_neighbourhood(pipeline);
   const Neighbourhood* const neighbourhood = proof.neighbourhood ? &*proof.neighbourhood : nullptr;
-  const Pipeline compared = neighbourhood && backend.tests_cutoff ? with_within(pipeline, *neighbourhood) : pipeline;
+  // A search gathers few j for each i, so that loops over elements would have no blocks.
+  const bool loops = backend.loops_over_elements && !neighbourhood && options.precision != Precision::Mixed;
+  const Pipeline compared = neighbourhood && backend.tests_cutoff ? with_within(pipeline, *neighbourhood)
+                            : loops                               ? with_element_loops(pipeline, options.math)
+                                                                  : pipeline;
   KernelSource kernel = backend.emit(optimize_and_dump(compared, options, backend.target(isa), dump_folder), options,
                                      isa, neighbourhood, find_table_indices(pipeline));
   describe_neighbours(kernel, pipeline, proof);
@@ -198,6 +203,12 @@ KernelSource build_kernel(const Backend& backend, const Pipeline& pipeline, cons
     return made;
   };
   kernel.symmetric = [&backend, of_each_i, options, isa] { return build_symmetric(backend, of_each_i, options, isa); };
+  if (has_element_loops(compared))
+    kernel.symmetric = [] {
+      SymmetricKernel none;
+      none.obstacle = "its loops over elements are computed block by block, for all pairs";
+      return none;
+    };
   const std::string file = fmt::format("{}.{}", pipeline.name, kernel.target);
   dump(dump_folder, fmt::format("{}.{}", file, backend.file_ending), kernel.first().source);
   if (const KernelVariant* const search = kernel.find(Frame::Search))

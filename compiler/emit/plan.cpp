@@ -4,17 +4,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/passes/element_loops.h"
 #include "compiler/text/own_stack.h"
 
 namespace nbcc {
 namespace {
 
-// The nodes that the roots depend on, in topological order.
+// The nodes that the roots depend on, in topological order, without those in loops.
 std::vector<NodeId> needed_for(const std::vector<NodeId>& roots, const Graph& graph) {
-  const std::vector<bool> needed = reachable(graph, roots);
+  const std::vector<bool> needed = reachable(graph, roots), in_loop = nodes_in_loops(graph);
   std::vector<NodeId> nodes;
   for (NodeId id = 0; id < graph.size(); ++id)
-    if (needed[std::size_t(id)]) nodes.push_back(id);
+    if (needed[std::size_t(id)] && !in_loop[std::size_t(id)]) nodes.push_back(id);
   return nodes;
 }
 
@@ -24,6 +25,8 @@ class Planner {
 
   Plan run() {
     graph_ = pipeline_.pair;
+    plan_.in_loop = nodes_in_loops(graph_);
+    plan_.fuses_products = options_.math == Math::Fast;
     place_tables();
     find_cells();
     plan_outputs();
@@ -60,6 +63,8 @@ class Planner {
     }
     for (OutputPlan& output : plan_.outputs)
       if (output.reduction == Reduction::Weighted) output.reference = reference_of(output);
+    for (std::size_t k = 0; k < fields.size(); ++k)
+      if (plan_.in_loop[std::size_t(plan_.outputs[k].value)]) add_to_array(*fields[k], int(k));
     plan_.choices = choices_of(pipeline_.fields);
     for (const Choice& choice : plan_.choices) {
       const auto mark = [&](int first, int count) {
@@ -68,6 +73,18 @@ class Planner {
       mark(choice.first, choice.slots);
       for (const Choice::Payload& payload : choice.payloads) mark(payload.first, choice.slots * payload.width);
     }
+  }
+
+  void add_to_array(const Field& field, int k) {
+    OutputPlan& output = plan_.outputs[std::size_t(k)];
+    output.of_array = true;
+    if (!plan_.arrays.empty()) {
+      OutputArray& last = plan_.arrays.back();
+      const std::int64_t next = last.first + last.elements.first + last.elements.count;
+      const bool continues = last.first == field.first && next == k && last.value == output.value;
+      if (continues && last.guard == output.guard) return void(++last.elements.count);
+    }
+    plan_.arrays.push_back({field.first, {k - field.first, 1}, output.value, output.guard});
   }
 
   // The reduction of the accumulator. A count is a sum of ones.
@@ -113,7 +130,12 @@ class Planner {
 
   std::vector<NodeId> loop_roots() const {
     std::vector<NodeId> roots{plan_.any_guard};
-    for (const Contribution& c : pipeline_.contributions) roots.insert(roots.end(), {c.value, c.guard});
+    for (const OutputPlan& output : plan_.outputs) {
+      roots.push_back(output.guard);
+      if (!output.of_array) roots.push_back(output.value);
+    }
+    for (const OutputArray& array : plan_.arrays)
+      for (const NodeId id : read_by_loop(graph_, plan_.in_loop, array.value)) roots.push_back(id);
     for (const OutputPlan& output : plan_.outputs)
       if (output.reduction == Reduction::Histogram) roots.push_back(output.logit);
     return roots;
@@ -131,7 +153,11 @@ class Planner {
     std::vector<bool> in_loop(std::size_t(graph_.size()), false), uniform(std::size_t(graph_.size()), false);
     for (NodeId root : loop_roots())
       if (root != kNone) in_loop[std::size_t(root)] = true;
-    const auto need = [](const Node& n, std::vector<bool>& where) {
+    const auto need = [this](const Node& n, std::vector<bool>& where) {
+      if (is_loop(n.op)) {
+        for (const NodeId read : read_by_loop(graph_, plan_.in_loop, n.args[0])) where[std::size_t(read)] = true;
+        return;
+      }
       for (NodeId arg : n.args)
         if (arg != kNone) where[std::size_t(arg)] = true;
     };
@@ -157,6 +183,7 @@ class Planner {
       if (!in_loop[std::size_t(id)]) continue;
       if (is_derived(id)) (graph_[id].binding == Binding::I ? derived_i_ : derived_j_).push_back(id);
       plan_.pair.push_back(id);
+      if (is_loop(graph_[id].op) && graph_[id].binding == Binding::Pair) plan_.loops_of_pair.push_back(id);
     }
     std::vector<NodeId> scales;
     for (const Contribution& c : pipeline_.contributions) scales.push_back(c.scale);
@@ -185,6 +212,7 @@ class Planner {
         if (graph[id].op == leaf) components.insert(int(graph[id].payload));
     };
     for (const auto* nodes : {&side.prepare, &plan_.pair, &plan_.scales}) load(graph_, *nodes, whole);
+    if (role != Role::InputPair) load_elements(role == Role::InputI ? Op::ElementOfI : Op::ElementOfJ, whole);
     load(pipeline_.finish, plan_.finish, whole);
     load(pipeline_.position_graph, plan_.position_nodes, whole);
     for (NodeId id : plan_.two_float) load(graph_, {graph_[id].args[0], graph_[id].args[1]}, low);
@@ -201,6 +229,18 @@ class Planner {
     }
     for (NodeId id : derived)
       side.derived[id] = add({-1, element_of(graph_[id].type, options_.precision), Column::Part::Derived});
+  }
+
+  // Adds the components that loops read.
+  void load_elements(Op element, std::set<int>& components) const {
+    const auto load = [&](NodeId term, Elements elements) {
+      for (const NodeId id : nodes_of_loop(graph_, plan_.in_loop, term))
+        for (std::int64_t k = 0; k < elements.count && graph_[id].op == element; ++k)
+          components.insert(int(graph_[id].payload + elements.first + k));
+    };
+    for (NodeId id = 0; id < graph_.size(); ++id)
+      if (is_loop(graph_[id].op)) load(graph_[id].args[0], elements_of(graph_[id].payload));
+    for (const OutputArray& array : plan_.arrays) load(array.value, array.elements);
   }
 
   void find_for_within() {

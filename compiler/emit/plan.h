@@ -32,7 +32,10 @@ struct OutputPlan : Contribution {
   int histogram = -1;          // Histogram: its number in KernelSource::histograms
   std::int64_t row_words = 0;  // of a histogram of each i: HistogramLayout::row_words(); 0: a total
   bool of_choice = false;      // it belongs to one of Plan::choices and is not reduced on its own
+  bool of_array = false;       // it belongs to one of Plan::arrays
   bool of_j = false;           // a reaction: its terms are added to j
+  // True if the terms of a pair are added to it one by one.
+  bool is_alone() const { return !of_choice && !of_array; }
   // An extreme of integers, or an index selected by one, is held as int64: a double would round beyond 2^53.
   bool is_whole() const { return type == Type::Index && reduction != Reduction::Sum; }
   // True if the result is an int64, too; a selected index (argmin, argmax) is a double.
@@ -42,14 +45,27 @@ struct OutputPlan : Contribution {
   }
 };
 
+// Output components first + k for elements k of a loop, which have one value.
+struct OutputArray {
+  int first = 0;
+  Elements elements;
+  NodeId value = kNone, guard = kNone;
+};
+
 struct Plan {
   Graph graph;                      // Pipeline::pair, followed by additional nodes of any_guard
   std::vector<OutputPlan> outputs;  // by output component
   std::vector<Choice> choices;      // argmin and argmax with several slots; their components have OutputPlan::of_choice
   SidePlan i, j, listed;            // listed: inputs of listed pairs
-  std::vector<NodeId> uniform;      // nodes of constants and params alone, computed before the pair loop
-  std::vector<NodeId> pair;         // computed for each pair, in topological order, including leaves to be loaded
-  std::set<NodeId> two_float;       // differences of an input_j and an input_i, formed from upper and lower parts
+  // Loops over elements (passes/element_loops.h). Nodes in loops are not among those below.
+  std::vector<bool> in_loop;          // [node]
+  std::vector<NodeId> loops_of_pair;  // in `pair`: the loops that depend on i and j
+  std::vector<OutputArray> arrays;
+  bool fuses_products = false;  // a product that is added to a sum of elements is fused with the sum
+  bool has_loops() const { return !loops_of_pair.empty() || !arrays.empty(); }
+  std::vector<NodeId> uniform;  // nodes of constants and params alone, computed before the pair loop
+  std::vector<NodeId> pair;     // computed for each pair, in topological order, including leaves to be loaded
+  std::set<NodeId> two_float;   // differences of an input_j and an input_i, formed from upper and lower parts
   // Minimum images of two_float differences. The difference keeps its rounding error, and the length has a lower part.
   std::map<NodeId, ImageShift> image_shifts;
   // The differences and lengths of image_shifts, and of images in cells in mixed precision.

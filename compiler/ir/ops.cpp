@@ -178,6 +178,9 @@ constexpr std::array<OpFacts, kOpCount> kOps{{
     leaf(Op::SelfPair, "self_pair", Binding::Pair),
     leaf(Op::InputPair, "input_pair", Binding::Pair, Role::InputPair),
     leaf(Op::Output, "output", Binding::I, Role::Output),
+    leaf(Op::ElementOfI, "element_of_i", Binding::I, Role::InputI),
+    leaf(Op::ElementOfJ, "element_of_j", Binding::J, Role::InputJ),
+    leaf(Op::ElementOfParam, "element_of_param", Binding::Param, Role::Param),
 
     {.op = Op::Neg, .name = "neg", .arity = 1, .typing = Number, .cost = 0,
      .values = values<[](double a) { return -a; }>,
@@ -241,6 +244,9 @@ constexpr std::array<OpFacts, kOpCount> kOps{{
      .partial = partials::cast},
     {.op = Op::RsqrtEstimate, .name = "rsqrt_estimate", .arity = 1, .typing = Real, .rounding = kFunctionRounding,
      .values = values<inverse_root>},
+    {.op = Op::SumOfElements, .name = "sum_of_elements", .arity = 1, .typing = Number},
+    {.op = Op::MinOfElements, .name = "min_of_elements", .arity = 1, .typing = Number},
+    {.op = Op::MaxOfElements, .name = "max_of_elements", .arity = 1, .typing = Number},
 
     {.op = Op::Add, .name = "add", .arity = 2, .typing = Number, .commutes = true, .rounding = {1},
      .values = values<[](double a, double b) { return a + b; }>,

@@ -35,6 +35,11 @@ enum class Op : std::uint8_t {
   SelfPair,    // true for the pair of a particle with itself, its images excluded
   InputPair,   // payload: component among all inputs of listed pairs
   Output,      // payload: output component; in `finish` only; its type is result_type()
+  // In the terms of loops over the elements of arrays (passes/element_loops.h), where k counts the elements; payload:
+  // the component of element 0. The value is component payload + k.
+  ElementOfI,
+  ElementOfJ,
+  ElementOfParam,
   // one argument
   Neg,
   Abs,
@@ -80,6 +85,10 @@ enum class Op : std::uint8_t {
   Not,
   Cast,           // to the node's type; real to int truncates
   RsqrtEstimate,  // the target's estimate of 1/sqrt(x); made by the pass `rsqrt`
+  // A loop over elements, whose argument is the term; payload: loop_payload() of the elements. Made by element_loops.
+  SumOfElements,
+  MinOfElements,
+  MaxOfElements,
   // two arguments
   Add,
   Sub,
@@ -118,6 +127,16 @@ enum class Op : std::uint8_t {
   Z,
 };
 inline constexpr int kOpCount = int(Op::Z) + 1;
+
+// The elements [first, first + count) of a loop.
+struct Elements {
+  std::int64_t first = 0, count = 0;
+  bool operator==(const Elements&) const = default;
+};
+constexpr std::int64_t loop_payload(Elements elements) { return elements.first << 32 | elements.count; }
+constexpr Elements elements_of(std::int64_t payload) { return {payload >> 32, payload & 0xffffffff}; }
+constexpr bool is_element(Op op) { return op >= Op::ElementOfI && op <= Op::ElementOfParam; }
+constexpr bool is_loop(Op op) { return op >= Op::SumOfElements && op <= Op::MaxOfElements; }
 
 // The types of an operation's arguments and of its result.
 enum class Typing : std::uint8_t {

@@ -82,6 +82,10 @@ std::string print_operation(const Node& node, const std::array<NodeId, 3>& args)
   std::string result = fmt::format("{}.{}", name(node.op), name(node.type));
   if (node.op == Op::Const) return result + fmt::format(" {}", std::bit_cast<double>(node.payload));
   if (node.op == Op::Lookup || node.op == Op::ImageIndex) result += fmt::format(" {}", node.payload);
+  if (is_loop(node.op)) {
+    const auto [first, count] = elements_of(node.payload);
+    result += fmt::format(" {}..{}", first, first + count - 1);
+  }
   if (facts(node.op).role) return result + fmt::format(" {}", node.payload);
   for (int k = 0; k < arity(node.op); ++k) result += fmt::format(" %{}", args[std::size_t(k)]);
   return result;

@@ -181,7 +181,7 @@ class Folder {
 }  // namespace
 
 NodeId fold_node(Graph& target, const Node& node, std::array<NodeId, 3> args) {
-  const bool is_simple = arity(node.op) == 0 || node.op == Op::Lookup;
+  const bool is_simple = arity(node.op) == 0 || node.op == Op::Lookup || is_loop(node.op);
   return is_simple ? copy_node(target, node, args) : Folder(target, node).make(node.op, node.type, args);
 }
 

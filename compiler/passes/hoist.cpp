@@ -29,6 +29,7 @@ bool is_small(double constant) { return std::fabs(constant) >= 0x1p-16 && std::f
 class Splitter {
  public:
   explicit Splitter(Pipeline& pipeline) : graph_(pipeline.pair), may_depend_on_i_(pipeline.first_reaction == 0) {
+    find_elements();
     const std::vector<bool> alive = reachable(graph_, pipeline.roots());
     known_.resize(alive.size());
     for (NodeId id = 0; id < NodeId(alive.size()); ++id)
@@ -44,8 +45,19 @@ class Splitter {
   }
 
  private:
-  bool is_common(Binding b) const {
-    return b == Binding::Constant || b == Binding::Param || (b == Binding::I && may_depend_on_i_);
+  // Loops over elements stay where they are: factors are applied by statements without loops.
+  void find_elements() {
+    reads_elements_.assign(std::size_t(graph_.size()), false);
+    for (NodeId id = 0; id < graph_.size(); ++id) {
+      reads_elements_[std::size_t(id)] = is_element(graph_[id].op);
+      for (const NodeId arg : graph_[id].args)
+        if (arg != kNone && reads_elements_[std::size_t(arg)]) reads_elements_[std::size_t(id)] = true;
+    }
+  }
+  bool is_common(NodeId id) const {
+    const Binding b = graph_[id].binding;
+    return !reads_elements_[std::size_t(id)] &&
+           (b == Binding::Constant || b == Binding::Param || (b == Binding::I && may_depend_on_i_));
   }
 
   Split compute(NodeId id) {
@@ -59,7 +71,7 @@ class Splitter {
     }
     if (node.op == Op::Mul) return split_product(id, node);
     if (node.op == Op::Add || node.op == Op::Sub) return split_sum(id, node);
-    if (is_common(node.binding)) return {1, {id}, kNone};
+    if (is_common(id)) return {1, {id}, kNone};
     return {1, {}, id};
   }
 
@@ -81,7 +93,7 @@ class Splitter {
 
   Split split_sum(NodeId id, const Node& node) {
     const Split &a = split(node.args[0]), &b = split(node.args[1]);
-    if (is_common(node.binding)) return {1, {id}, kNone};
+    if (is_common(id)) return {1, {id}, kNone};
     if (a.core == kNone || b.core == kNone || a.factors != b.factors) return {1, {}, id};
     if (a.constant != b.constant && a.constant != -b.constant) return {1, {}, id};
     if (a.constant == 1 && a.factors.empty() && b.constant == 1) return {1, {}, id};
@@ -91,6 +103,7 @@ class Splitter {
 
   Graph& graph_;
   const bool may_depend_on_i_;
+  std::vector<bool> reads_elements_;  // [node] of the graph as it was
   std::vector<Split> known_;
 };
 

@@ -286,6 +286,7 @@ class Lowering {
   Value variable_of(const clang::Expr* argument, const char* function);
   Value differentiated(const clang::Expr* argument, const char* function);
   Value rate_given(const clang::Expr* argument, const Value& x);
+  std::vector<NodeId> gradient_by(NodeId u, const std::vector<NodeId>& parts);
   Value gradient_of(const clang::CallExpr* expression);
   Value rate_of(const clang::CallExpr* expression);
   void warn_independent(const clang::Expr* variable, clang::SourceLocation where);
@@ -353,9 +354,11 @@ class Lowering {
   std::set<std::pair<Op, std::int64_t>> used_;  // components of inputs and params in use, as leaf op and payload
   bool finishing_ = false;
   std::array<std::unordered_set<NodeId>, 2> differentiated_;  // [finishing_]: nodes that derivatives have used
-  int executed_ = 0;                                          // executed statements, at most kMaxStatements
-  int evaluated_ = 0;                                         // evaluated expressions, at most kMaxExpressions
-  bool measuring_ = false;                                    // this run finds the lengths of Cunbody arrays
+  // finishing_, value, leaf and first component of an array -> the derivatives of the value by all elements.
+  std::map<std::tuple<bool, NodeId, Op, int>, std::vector<NodeId>> gradients_;
+  int executed_ = 0;        // executed statements, at most kMaxStatements
+  int evaluated_ = 0;       // evaluated expressions, at most kMaxExpressions
+  bool measuring_ = false;  // this run finds the lengths of Cunbody arrays
   std::map<const clang::VarDecl*, int> largest_index_;
 };
 

@@ -11,6 +11,7 @@
 #include "compiler/ir/limits.h"
 #include "compiler/ir/rewrite.h"
 #include "compiler/passes/derivative.h"
+#include "compiler/passes/element_loops.h"
 #include "compiler/passes/passes.h"
 #include "compiler/source/lower.h"
 
@@ -150,12 +151,29 @@ Value Lowering::rate_given(const clang::Expr* argument, const Value& x) {
   return convert(rate, x.shape, where);
 }
 
+// The derivatives of u by `parts`. A loop over the elements of a long array asks for one in each round; the first round
+// computes all of them, because the derivatives by all elements cost as much as one.
+std::vector<NodeId> Lowering::gradient_by(NodeId u, const std::vector<NodeId>& parts) {
+  const Node first = (*graph_)[parts[0]];
+  const auto role = facts(first.op).role;
+  const Field* const field = role && parts.size() == 1 ? &pipeline_.field_of(*role, int(first.payload)) : nullptr;
+  if (!field || field->length <= kMostWrittenOut || field->width > 1) return gradient(*graph_, u, parts);
+  const auto [known, is_new] = gradients_.try_emplace({finishing_, u, first.op, field->first});
+  if (is_new) {
+    std::vector<NodeId> elements;
+    for (int k = 0; k < field->components(); ++k)
+      elements.push_back(graph_->leaf(first.op, field->first + k, first.type, first.where));
+    known->second = gradient(*graph_, u, elements);
+  }
+  return {known->second[std::size_t(first.payload) - std::size_t(field->first)]};
+}
+
 // grad(u, x)
 Value Lowering::gradient_of(const clang::CallExpr* expression) {
   const clang::SourceLocation where = expression->getExprLoc();
   const Value u = differentiated(expression->getArg(0), "grad");
   const Value x = variable_of(expression->getArg(1), "grad");
-  Value result{x.shape, derivative_at(where, *graph_, [&] { return gradient(*graph_, u.parts[0], x.parts); })};
+  Value result{x.shape, derivative_at(where, *graph_, [&] { return gradient_by(u.parts[0], x.parts); })};
   if (std::ranges::all_of(result.parts, [](NodeId part) { return part == kNone; }))
     warn_independent(expression->getArg(1), where);
   fill_with_zeros(result);

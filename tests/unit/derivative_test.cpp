@@ -221,7 +221,8 @@ TEST(derivative, of_each_operation_is_that_of_differences) {
       tested.insert(range.op);
     }
   // Whoever adds an operation of real numbers says what its derivative is, or that it has none.
-  const std::set<Op> without{Op::Lgamma, Op::Tgamma, Op::RsqrtEstimate, Op::Min, Op::Max, Op::Select};
+  const std::set<Op> without{Op::Lgamma, Op::Tgamma,        Op::RsqrtEstimate, Op::Min,          Op::Max,
+                             Op::Select, Op::SumOfElements, Op::MinOfElements, Op::MaxOfElements};
   for (int op = int(Op::Neg); op <= int(Op::Select); ++op) {
     const OpFacts& of = facts(Op(op));
     const bool is_of_reals = of.typing == Typing::Real || of.typing == Typing::Number || of.typing == Typing::Choice;

@@ -19,6 +19,9 @@ inline constexpr std::size_t kMaxOperationsToBlock = 500;
 // The name of the vector that accumulates output component k for the r-th i.
 std::string cpu_accumulator(std::size_t k, int r);
 
+// The value of a loop over elements before its first term.
+std::string cpu_identity(const Node& loop);
+
 // The terms that a body accumulates.
 enum class CpuTerms : std::uint8_t {
   OfI,    // terms of i; reactions are skipped
@@ -70,19 +73,26 @@ class CpuPairBody {
   std::string within();
   std::string functions();  // functions that these statements call and that not every kernel has
 
+  // Loops over elements, where k is the element. `a_vector`: of particles from i or j on; otherwise of one i.
+  std::string node_name(NodeId id, int r) const;
+  std::string computed(NodeId id, int r);
+  std::string elements(NodeId term, Elements range, bool a_vector);  // computes the nodes in the loop with this term
+  std::string with_term(const Node& loop, const std::string& sum) const;  // `sum` with the loop's term
+  std::string loaded_once(NodeId id) const;                               // loads a value of i or j that is no element
+
  private:
   static int choose_block(const Plan& plan, const CpuVectors& vectors, CpuTerms terms);
   bool per_i(NodeId id) const { return graph_[id].binding == Binding::I || graph_[id].binding == Binding::Pair; }
   int copies(NodeId id) const { return per_i(id) ? i_block_ : 1; }
-  std::string node_name(NodeId id, int r) const;
   std::string expression(NodeId id, int r);
+  std::string element(NodeId id, Elements range, bool a_vector) const;
+  std::string loop(NodeId id);
   std::string uniform(const std::vector<NodeId>& nodes);
   std::string load_i(const std::vector<NodeId>& nodes) const;
   std::string vector_load(const SidePlan& side, char letter, NodeId id, const std::string& numbered) const;
   std::string listed_load(NodeId id) const;
   std::string loaded(const SidePlan& side, NodeId id, int r, const std::function<std::string(int column)>& read,
                      const std::string& index) const;
-  std::string computed(NodeId id, int r);
   std::string pair_statement(NodeId id);
   std::string counted_pairs() const;
   bool is_accumulated(const OutputPlan& output) const { return !output.of_j || terms_ == CpuTerms::OfBoth; }

@@ -6,6 +6,7 @@
 
 #include "compiler/emit/accumulators.h"
 #include "compiler/emit/cpu/cpu_all_pairs.h"
+#include "compiler/emit/cpu/cpu_element_loops.h"
 #include "compiler/emit/cpu/cpu_expression.h"
 #include "compiler/emit/cpu/cpu_locate.h"
 #include "compiler/emit/cpu/cpu_pair_body.h"
@@ -87,13 +88,14 @@ KernelSource emit_cpu(const Pipeline& given, const Options& options, Isa isa, co
   const Plan plan = make_plan(pipeline, options);
   const CpuVectors vectors{isa, options.precision};
   CpuExpressions expressions(vectors);
-  CpuPairBody body(plan, vectors, expressions);
+  CpuPairBody body =
+      plan.has_loops() ? CpuPairBody(plan, vectors, expressions, 1) : CpuPairBody(plan, vectors, expressions);
   const ScalarSpelling scalars = scalar_spelling(plan, expressions);
   KernelSource source = describe_kernel(pipeline, plan, options.precision);
   source.target = cpu_target_name(isa);
   source.lanes = vectors.lanes();
-  source.tile = kTermsPerTile * vectors.lanes();
-  source.i_block = body.i_block();
+  source.tile = (plan.has_loops() ? kBlockVectors : kTermsPerTile) * vectors.lanes();
+  source.i_block = plan.has_loops() ? kBlockRows : body.i_block();
   std::map<std::string, std::string> holes;
   holes["title"] = fmt::format("{}: {}, {} precision, {} math", pipeline.name, name(isa), name(options.precision),
                                name(options.math));
@@ -105,7 +107,9 @@ KernelSource emit_cpu(const Pipeline& given, const Options& options, Isa isa, co
   holes["prepare_i"] = body.prepare(plan.i, 'i');
   holes["prepare_uniform_j"] = body.prepare_uniform(plan.j);
   holes["prepare_j"] = body.prepare(plan.j, 'j');
-  const std::string frame = fill_template("cpu_exclusions.h", {}) + cpu_all_pairs(body, source.lanes, source.tile);
+  const std::string frame =
+      fill_template("cpu_exclusions.h", {}) +
+      (plan.has_loops() ? cpu_element_loops(body, plan, vectors) : cpu_all_pairs(body, source.lanes, source.tile));
   std::string locate;
   // A text of so many operations that compiling it twice more takes long has no half lists.
   const bool can_search = pipeline.first_reaction == 0 || plan.pair.size() <= kMaxOperationsToBlock;

@@ -1,0 +1,299 @@
+// Entry point: cpu_element_loops(). Each loop is computed as a matrix product is: what it reads of i, of j and of
+// params is copied for a piece of the elements, and the sums of a few i and vectors of j stay in registers while the
+// loop passes over the piece.
+#include "compiler/emit/cpu/cpu_element_loops.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/passes/element_loops.h"
+#include "compiler/text/fill_template.h"
+
+namespace nbcc {
+namespace {
+
+// A value that a loop reads: in the loop, of i, of j or of params alone; or outside of it.
+struct Operand {
+  NodeId id = kNone;
+  Binding binding = Binding::Constant;
+  bool in_loop = false;
+};
+
+// A piece of text for one sum in registers: those of row r and vector (or element) c.
+struct Sum {
+  int r = 0, c = 0;
+  std::string name() const { return fmt::format("sum{}_{}", r, c); }
+};
+
+class LoopText {
+ public:
+  LoopText(CpuPairBody& body, const Plan& plan, const CpuVectors& vectors)
+      : body_(body),
+        plan_(plan),
+        graph_(plan.graph),
+        lanes_(vectors.lanes()),
+        columns_(facts(vectors.isa).registers >= 32 ? 4 : 2) {
+    for (const OutputArray& array : plan.arrays) {
+      if (array.guard != kNone) guards_.insert(array.guard);
+      for (const Operand& operand : operands(array.value))
+        if (!operand.in_loop && operand.binding == Binding::Pair) weights_.insert(operand.id);
+    }
+  }
+
+  // Arrays of a block: the values of loops, and what output arrays read of a pair.
+  std::string buffers() const {
+    std::string text;
+    for (const NodeId id : plan_.loops_of_pair) text += buffer(id, "loop");
+    for (const NodeId id : weights_) text += buffer(id, "value");
+    for (const NodeId guard : guards_) text += buffer(guard, "guard");
+    if (!plan_.arrays.empty()) text += fmt::format("vmask counts[{}][{}];\n", kBlockRows, kBlockVectors);
+    return text;
+  }
+
+  std::string loops() {
+    std::string text;
+    for (const NodeId id : plan_.loops_of_pair) text += loop(id);
+    return text;
+  }
+
+  // Statements around those of a pair: the values that output arrays read are stored.
+  std::string before_pair() const { return plan_.arrays.empty() ? "" : "counts[i_row][j_vector] = (vmask)(0);\n"; }
+  std::string after_pair() const {
+    if (plan_.arrays.empty()) return "";
+    std::string text = "counts[i_row][j_vector] = live_0;\n";
+    for (const NodeId guard : guards_)
+      text += fmt::format("guard{}[i_row][j_vector] = {};\n", guard, body_.node_name(guard, 0));
+    for (const NodeId id : weights_)
+      text += fmt::format("value{}[i_row][j_vector] = {};\n", id, body_.node_name(id, 0));
+    return text;
+  }
+
+  std::string arrays() {
+    std::string text;
+    for (const OutputArray& array : plan_.arrays) text += output_array(array);
+    return text;
+  }
+
+ private:
+  std::string buffer(NodeId id, std::string_view what) const {
+    return fmt::format("{} {}{}[{}][{}];\n", cpu_type(graph_[id].type, true), what, id, kBlockRows, kBlockVectors);
+  }
+
+  // True for a node that the innermost loop computes. Conditions are computed there, too: they have no scalar type.
+  bool is_inner(NodeId id) const {
+    const Node& n = graph_[id];
+    return plan_.in_loop[std::size_t(id)] && !is_element(n.op) && (n.binding == Binding::Pair || n.type == Type::Bool);
+  }
+
+  std::vector<NodeId> inner_nodes(NodeId term) const {
+    std::vector<NodeId> inner;
+    std::vector<NodeId> open{term};
+    while (!open.empty()) {
+      const NodeId id = open.back();
+      open.pop_back();
+      if (!is_inner(id) || std::ranges::count(inner, id) > 0) continue;
+      inner.push_back(id);
+      for (const NodeId arg : graph_[id].args)
+        if (arg != kNone) open.push_back(arg);
+    }
+    std::ranges::sort(inner);
+    return inner;
+  }
+
+  // What the innermost loop reads, except values of constants and params that are no elements.
+  std::vector<Operand> operands(NodeId term) const {
+    std::set<NodeId> read;
+    if (!is_inner(term)) read.insert(term);
+    for (const NodeId id : inner_nodes(term))
+      for (const NodeId arg : graph_[id].args)
+        if (arg != kNone && !is_inner(arg)) read.insert(arg);
+    std::vector<Operand> result;
+    for (const NodeId id : read) {
+      const bool in_loop = plan_.in_loop[std::size_t(id)];
+      // A condition of one particle has no column; it is stored for each pair.
+      const Binding binding = !in_loop && graph_[id].type == Type::Bool && !is_uniform(graph_[id].binding)
+                                  ? Binding::Pair
+                                  : graph_[id].binding;
+      if (in_loop || !is_uniform(binding)) result.push_back({id, binding, in_loop});
+    }
+    return result;
+  }
+
+  static bool is_of_j(const Operand& operand) { return operand.binding == Binding::J; }
+  std::string name_of(const Operand& operand) const { return body_.node_name(operand.id, 0); }
+  std::string vector_type(const Operand& operand) const { return cpu_type(graph_[operand.id].type, true); }
+  std::string scalar_type(const Operand& operand) const { return cpu_type(graph_[operand.id].type, false); }
+
+  // Declares and fills the copies of what a loop reads, for a piece of the elements or, outside of it, for a block.
+  std::string copies(const std::vector<Operand>& all, Elements range, bool in_loop) {
+    std::string declared, of_i, of_j, of_params;
+    for (const Operand& operand : all) {
+      if (operand.in_loop != in_loop || operand.binding == Binding::Pair) continue;
+      const std::string dimension = in_loop ? "[elements_in_piece]" : "", at = in_loop ? "[k - piece]" : "";
+      const std::string name = fmt::format("copy{}", operand.id);
+      std::string read = body_.loaded_once(operand.id);
+      if (in_loop) {
+        read.clear();
+        for (const NodeId id : read_by_loop(graph_, plan_.in_loop, operand.id))
+          if (!is_uniform(graph_[id].binding)) read += body_.loaded_once(id);
+        read += body_.elements(operand.id, range, is_of_j(operand));
+      }
+      if (is_of_j(operand)) {
+        declared += fmt::format("{} {}{}[{}];\n", vector_type(operand), name, dimension, kBlockVectors);
+        of_j += fmt::format("{{\n{}{}{}[v] = {};\n}}\n", read, name, at, name_of(operand));
+      } else if (operand.binding == Binding::I) {
+        declared += fmt::format("{} {}{}[{}];\n", scalar_type(operand), name, dimension, kBlockRows);
+        of_i += fmt::format("{{\n{}{}{}[r] = {}[0];\n}}\n", read, name, at, name_of(operand));
+      } else {
+        declared += fmt::format("{} {}[elements_in_piece];\n", scalar_type(operand), name);
+        of_params += fmt::format("{{\n{}{}{} = {}[0];\n}}\n", read, name, at, name_of(operand));
+      }
+    }
+    std::string text = of_params;
+    if (!of_i.empty())
+      text += fmt::format("for (index r = 0; r < rows; ++r) {{\nconst index i = block_i + r;\n{}}}\n", of_i);
+    if (!of_j.empty())
+      text += fmt::format("for (index v = 0; v < vectors; ++v) {{\nconst index j = block_j + v * {};\n{}}}\n", lanes_,
+                          of_j);
+    if (in_loop && !text.empty()) text = fmt::format("for (index k = piece; k < piece_end; ++k) {{\n{}}}\n", text);
+    return declared + text;
+  }
+
+  // The function that adds a term to a sum.
+  std::string term_function(const Node& loop, const std::vector<Operand>& all) {
+    std::string parameters = fmt::format("const {} sum", cpu_type(loop.type, true)), body;
+    for (const Operand& operand : all)
+      parameters += fmt::format(", const {} {}", vector_type(operand), name_of(operand));
+    for (const NodeId id : inner_nodes(loop.args[0])) body += body_.computed(id, 0);
+    return fmt::format("const auto with_term = [&]({}) __attribute__((always_inline)) {{\n{}return {};\n}};\n",
+                       parameters, body, body_.with_term(loop, "sum"));
+  }
+
+  // The arguments of with_term() for a row, a vector of j and an element.
+  std::string call(const std::vector<Operand>& all, const Sum& sum, const std::string& row, const std::string& vector,
+                   const std::string& element) const {
+    std::string text = fmt::format("with_term({}", sum.name());
+    for (const Operand& operand : all) {
+      const std::string type = vector_type(operand), k = operand.in_loop ? fmt::format("[{}]", element) : "";
+      if (operand.binding == Binding::Pair)
+        text += fmt::format(", value{}[{}][{}]", operand.id, row, vector);
+      else if (is_of_j(operand))
+        text += fmt::format(", copy{}{}[{}]", operand.id, k, vector);
+      else if (operand.binding == Binding::I)
+        text += fmt::format(", ({})(copy{}{}[{}])", type, operand.id, k, row);
+      else
+        text += fmt::format(", ({})(copy{}{})", type, operand.id, k);
+    }
+    return text + ")";
+  }
+
+  // The sums of some rows and columns, which are vectors of j or elements.
+  template <typename Text>
+  std::string for_sums(int columns, const Text& text_of) const {
+    std::string text;
+    for (int r = 0; r < kRowsInRegisters; ++r)
+      for (int c = 0; c < columns; ++c) text += text_of(Sum{r, c});
+    return text;
+  }
+
+  std::string loop(NodeId id) {
+    const Node& n = graph_[id];
+    const Elements range = elements_of(n.payload);
+    const std::vector<Operand> all = operands(n.args[0]);
+    const auto at = [&](const Sum& sum) { return fmt::format("loop{}[r + {}][v + {}]", id, sum.r, sum.c); };
+    const std::string type = cpu_type(n.type, true);
+    return fill_template(
+        "cpu_element_loop.cpp",
+        {{"first", std::to_string(range.first)},
+         {"end", std::to_string(range.first + range.count)},
+         {"copies_of_block", copies(all, range, false)},
+         {"copies_of_piece", copies(all, range, true)},
+         {"with_term", term_function(n, all)},
+         {"columns", std::to_string(columns_)},
+         {"rows", std::to_string(kRowsInRegisters)},
+         {"load", for_sums(columns_,
+                           [&](const Sum& sum) {
+                             return fmt::format("{0} {1} = piece == {2} ? ({0})({3}) : {4};\n", type, sum.name(),
+                                                range.first, cpu_identity(n), at(sum));
+                           })},
+         {"add", for_sums(columns_,
+                          [&](const Sum& sum) {
+                            return fmt::format(
+                                "{} = {};\n", sum.name(),
+                                call(all, sum, fmt::format("r + {}", sum.r), fmt::format("v + {}", sum.c), "k"));
+                          })},
+         {"store",
+          for_sums(columns_, [&](const Sum& sum) { return fmt::format("{} = {};\n", at(sum), sum.name()); })}});
+  }
+
+  std::string output_array(const OutputArray& array) {
+    Node sum_of_elements;
+    sum_of_elements.op = Op::SumOfElements;
+    sum_of_elements.type = graph_[array.value].type;
+    sum_of_elements.args[0] = array.value;
+    const std::vector<Operand> all = operands(array.value);
+    const Elements range = array.elements;
+    const std::string type = cpu_type(sum_of_elements.type, true);
+    const auto add = [&](bool every) {
+      return for_sums(columns_, [&](const Sum& sum) {
+        const std::string row = fmt::format("r + {}", sum.r);
+        const std::string next = call(all, sum, row, "v", fmt::format("k + {}", sum.c));
+        if (every) return fmt::format("{} = {};\n", sum.name(), next);
+        std::string mask = fmt::format("counts[{}][v]", row);
+        if (array.guard != kNone) mask += fmt::format(" & guard{}[{}][v]", array.guard, row);
+        return fmt::format("{0} = choose({1}, {2}, {0});\n", sum.name(), mask, next);
+      });
+    };
+    return fill_template(
+        "cpu_output_array.cpp",
+        {{"first", std::to_string(range.first)},
+         {"end", std::to_string(range.first + range.count)},
+         {"guard", array.guard == kNone ? "" : fmt::format(" & guard{}[r][v]", array.guard)},
+         {"copies_of_block", copies(all, range, false)},
+         {"copies_of_piece", copies(all, range, true)},
+         {"with_term", term_function(sum_of_elements, all)},
+         {"columns", std::to_string(columns_)},
+         {"rows", std::to_string(kRowsInRegisters)},
+         {"clear",
+          for_sums(columns_, [&](const Sum& sum) { return fmt::format("{0} {1} = ({0})(0);\n", type, sum.name()); })},
+         {"add_all", add(true)},
+         {"add_some", add(false)},
+         {"store", for_sums(columns_, [&](const Sum& sum) {
+            return fmt::format(
+                "if (r + {0} < rows && k + {1} < elements) a->acc[{2} + piece + k + {1}][block_i + r + "
+                "{0}] += total({3});\n",
+                sum.r, sum.c, array.first, sum.name());
+          })}});
+  }
+
+  static constexpr int kRowsInRegisters = 4;
+  CpuPairBody& body_;
+  const Plan& plan_;
+  const Graph& graph_;
+  const int lanes_;
+  const int columns_;  // vectors of j, or elements, whose sums are in registers
+  std::set<NodeId> guards_, weights_;
+};
+
+}  // namespace
+
+std::string cpu_element_loops(CpuPairBody& body, const Plan& plan, const CpuVectors& vectors) {
+  LoopText loops(body, plan, vectors);
+  const std::string lanes = std::to_string(vectors.lanes());
+  return fill_template("cpu_element_loops.cpp", {{"lanes", lanes},
+                                                 {"rows", std::to_string(kBlockRows)},
+                                                 {"vectors", std::to_string(kBlockVectors)},
+                                                 {"tile", std::to_string(kBlockVectors * vectors.lanes())},
+                                                 {"uniform", body.uniform()},
+                                                 {"buffers", loops.buffers()},
+                                                 {"loops", loops.loops()},
+                                                 {"load_i", body.load_i()},
+                                                 {"clear", body.clear()},
+                                                 {"pair", loops.before_pair() + body.pair() + loops.after_pair()},
+                                                 {"reduce", body.reduce(0)},
+                                                 {"arrays", loops.arrays()}});
+}
+
+}  // namespace nbcc

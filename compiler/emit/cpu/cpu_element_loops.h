@@ -1,0 +1,18 @@
+// Loops over the elements of arrays -> the function that sums over the pairs of two ranges, block by block. Part of
+// emit_cpu; takes the place of cpu_all_pairs.h for pipelines with such loops (passes/element_loops.h). Tested by
+// tests/numeric/element_loops_test.cpp.
+#pragma once
+#include <string>
+
+#include "compiler/emit/cpu/cpu_pair_body.h"
+
+namespace nbcc {
+
+// A block of pairs: kBlockRows i and kBlockVectors vectors of j. Its loops are computed before all other statements of
+// its pairs.
+inline constexpr int kBlockRows = 32, kBlockVectors = 32;
+
+// `body`: of one i.
+std::string cpu_element_loops(CpuPairBody& body, const Plan& plan, const CpuVectors& vectors);
+
+}  // namespace nbcc

@@ -1,0 +1,218 @@
+// Loops over the elements of long arrays, which CPU kernels keep as loops, against the interpreter, which executes
+// every term: random texts, guards, exclusions, indices, gradients, chosen i, parts, threads.
+#include "compiler/passes/element_loops.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/source/parse.h"
+#include "tests/support/cpu_run.h"
+#include "tests/support/histogram_trial.h"
+#include "tests/support/random_source.h"
+
+namespace nbcc {
+namespace {
+
+// A random text with loops over arrays of a random length, none of which is written out in the kernel.
+class RandomLoops {
+ public:
+  explicit RandomLoops(std::uint64_t seed) : random_(seed), length_(random_.between(40, 100)) {}
+
+  std::string text() {
+    std::string text = fmt::format(
+        "input_i real a[{0}];\ninput_j real b[{0}];\ninput_i real c;\ninput_j real d;\nparam real p[{0}];\n"
+        "param real q;\ninput_j real far[{1}];\ninput_i float single[{0}];\noutput(sum) real total;\n"
+        "output(max) real largest;\noutput(argmin) index least;\n",
+        length_, length_ + random_.between(1, 9));
+    const bool has_gradient = random_.chance(50), has_array = random_.chance(50);
+    if (has_gradient) text += fmt::format("output(sum) real slope[{}];\n", length_);
+    if (has_array) text += fmt::format("output(sum) {} row[{}];\n", pick({"real", "double"}), length_);
+    std::string all = "0.0";
+    const int sums = random_.between(1, 3);
+    for (int m = 0; m < sums; ++m) {
+      text += sum(m);
+      all += fmt::format(" + {} * s{}", random_.between(1, 3), m);
+    }
+    text += fmt::format("real all = {};\nreal e = {};\n", all,
+                        pick({"exp(-0.01 * abs(all))", "d * all", "all / (1 + all * all)", "c * sqrt(1 + all * all)"}));
+    const std::string guard =
+        pick({"", "if (i_index != j_index) ", "if (s0 < 2.0) ", "if (c > 0.25) ", "if (d < q && s0 > -1.0) "});
+    text += guard + "total += e;\nlargest = max(largest, s0);\nleast = argmin(least, all);\n";
+    const std::string loop = fmt::format("for (int k = 0; k < {}; ++k) ", length_);
+    if (has_gradient) text += loop + guard + "slope[k] += grad(e, a[k]);\n";
+    if (has_array)
+      text += loop + (random_.chance(50) ? guard : "") +
+              fmt::format("row[k] += {};\n", pick({"e * (b[k] - a[k])", "b[k]", "p[k] * e + c", "a[k] * b[k] * d",
+                                                   "s0 > 1.0 ? a[k] : b[k]", "far[k] * s0"}));
+    return text;
+  }
+
+ private:
+  // One value of elements k.
+  std::string value() {
+    return pick({"a[k]", "b[k]", "p[k]", "(b[k] - a[k])", "far[k]", "single[k]", "a[k] * p[k]",
+                 "b[k] / (2.0 + p[k] * p[k])", "exp(0.1 * a[k])", "abs(a[k] + b[k])", "q * b[k]", "c * a[k]",
+                 "d * a[k]", "min(a[k], b[k])", "(a[k] < b[k] ? p[k] : a[k])", "sqrt(1.0 + b[k] * b[k])"});
+  }
+  std::string term() {
+    switch (random_.below(5)) {
+      case 0:
+        return "(b[k] - a[k]) * (b[k] - a[k])";
+      case 1:
+        return value();
+      case 2:
+        return value() + " - " + value();
+      default:
+        return value() + " * " + value();
+    }
+  }
+  std::string sum(int m) {
+    const std::string first = pick({"0.0", "q", "c * d", "1e-4"});
+    const int begin = random_.chance(25) ? random_.between(1, 6) : 0;
+    const std::string loop = fmt::format("for (int k = {}; k < {}; ++k)", begin, length_);
+    switch (random_.below(5)) {
+      case 0:
+        return fmt::format("real s{0} = {1};\n{2} s{0} = max(s{0}, {3});\n", m, first, loop, term());
+      case 1:
+        return fmt::format("real s{0} = {1};\n{2} {{ s{0} += {3}; }}\nfor (int k = 0; k < {5}; ++k) s{0} -= {4};\n", m,
+                           first, loop, term(), term(), length_);
+      case 2:
+        return fmt::format("real s{0} = {1};\n{2} s{0} -= {3};\n", m, first, loop, term());
+      default:
+        return fmt::format("real s{0} = {1};\n{2} s{0} += {3};\n", m, first, loop, term());
+    }
+  }
+
+  std::string pick(const std::vector<std::string>& from) { return random_.pick(from); }
+
+  test::RandomSource random_;
+  int length_;
+};
+
+OracleInput random_input(const Pipeline& pipeline, std::int64_t ni, std::int64_t nj, std::uint64_t seed) {
+  test::RandomSource random(seed);
+  const auto number = [&] { return double(random.between(-4096, 4096)) / 4096; };
+  OracleInput input;
+  input.ni = ni;
+  input.nj = nj;
+  input.i_offset = 3;
+  input.j_offset = 5;
+  for (int c = 0; c < pipeline.components(Role::InputI); ++c) {
+    input.i.emplace_back();
+    for (std::int64_t i = 0; i < ni; ++i) input.i.back().push_back(number());
+  }
+  for (int c = 0; c < pipeline.components(Role::InputJ); ++c) {
+    input.j.emplace_back();
+    for (std::int64_t j = 0; j < nj; ++j) input.j.back().push_back(number());
+  }
+  for (int c = 0; c < pipeline.components(Role::Param); ++c) input.params.push_back(number());
+  return input;
+}
+
+constexpr std::pair<std::int64_t, std::int64_t> kSizes[] = {{1, 1}, {67, 37}, {33, 301}, {5, 1200}};
+
+class ElementLoops : public ::testing::TestWithParam<int> {};
+
+TEST_P(ElementLoops, OfRandomTextsAgreeWithTheInterpreter) {
+  const std::string text = RandomLoops(std::uint64_t(GetParam()) + 1).text();
+  SCOPED_TRACE(text);
+  const Pipeline pipeline = parse({"loops.pipe", text});
+  const auto isas = test::runnable_isas();
+  for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double}) {
+    const Options options{.precision = precision, .math = GetParam() % 5 == 0 ? Math::Precise : Math::Fast};
+    const test::CpuRun run(pipeline, options, isas[std::size_t(GetParam()) % isas.size()], 1 + GetParam() % 2);
+    for (const auto& [ni, nj] : kSizes) {
+      const OracleInput input = random_input(pipeline, ni, nj, std::uint64_t(GetParam() * 100 + ni));
+      test::expect_oracle(pipeline, run(input), input, test::from_to(0, ni), precision, fmt::format("{} x {}", ni, nj));
+      if (ni < 5) continue;
+      test::expect_oracle(pipeline, run(input, 2, ni - 3), input, test::from_to(2, ni - 1), precision, "some i");
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Random, ElementLoops, ::testing::Range(0, 40));
+
+// The generator tries what it is meant to try. The derivative of a maximum is a chain of choices, no loop.
+TEST(ElementLoopsOfTexts, AreFound) {
+  int without_choices = 0;
+  for (int seed = 0; seed < 60; ++seed) {
+    const std::string text = RandomLoops(std::uint64_t(seed) + 1).text();
+    if (text.find("= max(s") != std::string::npos && text.find("slope") != std::string::npos) continue;
+    ++without_choices;
+    EXPECT_LT(with_element_loops(parse({"loops.pipe", text}), Math::Fast).pair.size(), 400) << text;
+  }
+  EXPECT_GT(without_choices, 40);
+}
+
+constexpr const char* kKernel = R"(
+input_i real xi[50];
+input_j real xj[50];
+input_j real wj;
+output(sum) real s;
+output(sum) real g[50];
+real r2 = 0;
+for (int k = 0; k < 50; ++k) r2 += (xj[k] - xi[k]) * (xj[k] - xi[k]);
+real e = wj * exp(-r2 / 2);
+if (i_index != j_index) s += e;
+for (int k = 0; k < 50; ++k) if (i_index != j_index) g[k] += grad(e, xi[k]);
+)";
+
+TEST(ElementLoopsOfTexts, TakePartsListsAndExclusions) {
+  const Pipeline pipeline = parse({"kernel.pipe", kKernel});
+  CpuDevice device(2, test::runnable_isas().back(), test::cpu_toolchain(), "", "");
+  const auto kernel = for_callers(
+      device.load(build_cpu_kernel(pipeline, {.precision = Precision::Double}, test::runnable_isas().back(), "")));
+  OracleInput input = random_input(pipeline, 90, 330, 9);
+  const auto check = [&](const test::Columns& got, const std::string& what) {
+    test::expect_oracle(pipeline, got, input, test::from_to(0, 90), Precision::Double, what);
+  };
+  check(test::run_kernel(kernel, input, {.parts = {{0, 100}, {100, 101}, {101, 330}}}), "parts");
+  input.excluded.emplace();
+  for (std::int64_t i = 0; i <= 90; ++i) input.excluded->first.push_back(2 * i);
+  for (std::int64_t i = 0; i < 90; ++i) input.excluded->j.insert(input.excluded->j.end(), {3 * i, 3 * i + 40});
+  for (std::int64_t& j : input.excluded->j) j %= 330;
+  check(test::run_kernel(kernel, input,
+                         {.prepare =
+                              [&](SumState& sum) {
+                                sum.set_exclusions(90, input.excluded->first.data(),
+                                                   std::int64_t(input.excluded->j.size()), input.excluded->j.data());
+                              }}),
+        "exclusions");
+  input.excluded.reset();
+  input.pairs.emplace();
+  for (std::int64_t i = 0; i <= 90; ++i) input.pairs->first.push_back(3 * i);
+  for (std::int64_t k = 0; k < 270; ++k) input.pairs->j.push_back(k * 7 % 330);
+  check(test::run_kernel(kernel, input,
+                         {.prepare =
+                              [&](SumState& sum) {
+                                sum.set_listed_pairs(90, input.pairs->first.data(), 270, input.pairs->j.data());
+                              }}),
+        "listed pairs");
+}
+
+TEST(ElementLoopsOfTexts, HaveNoKernelForOneSet) {
+  const KernelSource kernel = build_cpu_kernel(parse({"kernel.pipe", kKernel}), {}, Isa::Sse2, "");
+  EXPECT_NE(kernel.symmetric().obstacle.find("loops over elements"), std::string::npos);
+}
+
+// The text of a kernel does not grow with the arrays.
+TEST(ElementLoopsOfTexts, HaveAKernelOfTheSameLengthForAnyArray) {
+  const auto lines_for = [](const std::string& length) {
+    std::string text = kKernel;
+    for (std::size_t at = 0; (at = text.find("50", at)) != std::string::npos; at += length.size())
+      text.replace(at, 2, length);
+    const KernelSource kernel = build_cpu_kernel(Source{"kernel.pipe", text}, {}, Isa::Avx2, "");
+    return std::ranges::count(kernel.first().source, '\n');
+  };
+  EXPECT_EQ(lines_for("50"), lines_for("1000"));
+}
+
+}  // namespace
+}  // namespace nbcc
