@@ -263,9 +263,10 @@ struct KernelSource {
   std::vector<int> lines;  // [node] line of the pipeline's text that made the node; 0: none
   double operations = 0;   // per interaction: as stated by #pragma flops, else as counted
   // CUDA only:
-  bool cutoff = false;      // the pair loop first tests the cutoff of several pairs, then computes the hits
-  int pair_statements = 0;  // statements of the pair loop for one i; estimates the instructions per interaction
-  int pair_doubles = 0;     // statements of the pair loop in double precision
+  bool argument_in_memory = false;  // the first kernel of `variants` reads its argument from the GPU's memory
+  bool cutoff = false;              // the pair loop first tests the cutoff of several pairs, then computes the hits
+  int pair_statements = 0;          // statements of the pair loop for one i; estimates the instructions per interaction
+  int pair_doubles = 0;             // statements of the pair loop in double precision
   // The fields that callers bind: without those that the runtime makes.
   const std::vector<FieldLayout>& caller_fields() const {
     return copies ? copies->fields : pair_values ? pair_values->fields : fields;

@@ -95,7 +95,7 @@ std::string finish_statements(const Pipeline& pipeline, const Plan& plan, const 
   const ScalarText nodes(plan, spelling);
   std::string text = set_results_to_nan(pipeline, plan, spelling) + nodes.statements(plan.graph, plan.scales, 's');
   for (std::size_t k = 0; k < plan.outputs.size(); ++k)
-    if (const NodeId scale = plan.outputs[k].scale; scale != kNone)
+    if (const NodeId scale = plan.outputs[k].scale; scale != kNone && !spelling.result(k).empty())
       text += fmt::format("{0} = scaled({0}, s{1});\n", spelling.result(k), scale);
   text += nodes.statements(pipeline.finish, plan.finish, 'f');
   for (std::size_t k = 0; k < pipeline.finished.size(); ++k)

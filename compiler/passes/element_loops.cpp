@@ -359,7 +359,67 @@ bool may_have_loops(const Pipeline& pipeline) {
          });
 }
 
+class Writer {
+ public:
+  explicit Writer(Pipeline& pipeline) : pipeline_(pipeline), old_(pipeline.pair), in_loop_(nodes_in_loops(old_)) {}
+
+  void run() {
+    new_id_.assign(std::size_t(old_.size()), kNone);
+    for (NodeId id = 0; id < old_.size(); ++id)
+      if (!in_loop_[std::size_t(id)]) new_id_[std::size_t(id)] = is_loop(old_[id].op) ? sum(id) : copy(id);
+    std::vector<NodeId> values;
+    const std::vector<const Field*> outputs = pipeline_.fields_of(Role::Output);
+    for (std::size_t c = 0; c < outputs.size(); ++c)
+      values.push_back(at(pipeline_.contributions[c].value, std::int64_t(c) - outputs[c]->first));
+    rename_roots(pipeline_, new_id_);
+    for (std::size_t c = 0; c < values.size(); ++c) pipeline_.contributions[c].value = values[c];
+    pipeline_.pair = std::move(new_);
+  }
+
+ private:
+  NodeId copy(NodeId id) { return copy_node(new_, old_[id], new_id_); }
+
+  NodeId sum(NodeId id) {
+    const Node& loop = old_[id];
+    const Op op = loop.op == Op::SumOfElements ? Op::Add : loop.op == Op::MinOfElements ? Op::Min : Op::Max;
+    const auto [first, count] = elements_of(loop.payload);
+    NodeId result = at(loop.args[0], first);
+    for (std::int64_t k = first + 1; k < first + count; ++k)
+      result = new_.make(op, loop.type, {result, at(loop.args[0], k), kNone}, loop.where);
+    return result;
+  }
+
+  // The value for element k of a node in a loop, or the value of any other node.
+  NodeId at(NodeId id, std::int64_t k) {
+    if (!in_loop_[std::size_t(id)]) return new_id_[std::size_t(id)];
+    if (const auto known = at_.find({id, k}); known != at_.end()) return known->second;
+    const Node& n = old_[id];
+    NodeId made = kNone;
+    if (is_element(n.op)) {
+      const Op leaf = n.op == Op::ElementOfI ? Op::InputI : n.op == Op::ElementOfJ ? Op::InputJ : Op::Param;
+      made = new_.leaf(leaf, n.payload + k, n.type, n.where);
+    } else {
+      std::array<NodeId, 3> args{kNone, kNone, kNone};
+      for (std::size_t a = 0; a < std::size_t(arity(n.op)); ++a) args[a] = at(n.args[a], k);
+      made = copy_node(new_, n, args);
+    }
+    return at_[{id, k}] = made;
+  }
+
+  Pipeline& pipeline_;
+  const Graph& old_;
+  const std::vector<bool> in_loop_;
+  std::vector<NodeId> new_id_;
+  std::map<std::pair<NodeId, std::int64_t>, NodeId> at_;
+  Graph new_;
+};
+
 }  // namespace
+
+Pipeline written_out(Pipeline pipeline) {
+  if (has_element_loops(pipeline)) run_on_own_stack(kDeepStack, [&] { Writer(pipeline).run(); });
+  return pipeline;
+}
 
 Pipeline with_element_loops(Pipeline pipeline, Math math) {
   if (!may_have_loops(pipeline)) return pipeline;

@@ -25,6 +25,9 @@ inline constexpr int kMostWrittenOut = 32;
 // pairs. Math::Fast: a loop may begin within a sum; its terms are then added before the terms that precede it.
 Pipeline with_element_loops(Pipeline pipeline, Math math);
 
+// The same pipeline with every loop written out.
+Pipeline written_out(Pipeline pipeline);
+
 // [node] true if the node has a value for each element of a loop.
 std::vector<bool> nodes_in_loops(const Graph& graph);
 // The nodes in the loop with this term, in topological order, and the nodes outside of it that they read.

@@ -94,6 +94,7 @@ class CudaArguments {
   // Sets the particles and accumulators of a launch. Does not change the index offsets and the memory of j-splits.
   void set_piece(const CudaPiece& piece);
   void* data() { return bytes_.get(); }
+  std::size_t size() const { return size_; }  // bytes
 
  private:
   std::size_t size_ = 0;  // bytes

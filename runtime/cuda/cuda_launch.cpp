@@ -111,6 +111,19 @@ void CudaLauncher::launch(const CudaPiece& piece, const CudaRunContext& context)
   }
 }
 
+CudaDevicePointer CudaLauncher::copied_argument(const CudaRunContext& context) {
+  const CudaGpu& gpu = kernel_.gpu();
+  if (context.capturing)
+    throw DeviceError(
+        fmt::format("sums of pipeline '{}' cannot be captured into a graph: they have loops over elements "
+                    "of arrays, and a graph would not keep the addresses of these",
+                    kernel_.source.pipeline));
+  if (!argument_.reserve(arguments_.size())) throw DeviceError("the GPU has no memory for the arguments of a kernel");
+  gpu.require(gpu.driver().memcpy_htod_async(argument_.data(), arguments_.data(), arguments_.size(), context.stream),
+              "copying the arguments of a kernel");
+  return argument_.data();
+}
+
 void CudaLauncher::launch_slice(const CudaPiece& piece, const CudaRunContext& context) {
   if (pace_.is_active()) {
     const double cycles = predict_cycles(kernel_.source, config(), occupancy(), piece.ni, piece.nj);
@@ -118,7 +131,9 @@ void CudaLauncher::launch_slice(const CudaPiece& piece, const CudaRunContext& co
   }
   set_piece(piece);
   CudaExclusionTable exclusions = exclusions_.table();
-  void* arguments[] = {arguments_.data(), &exclusions};
+  const bool in_memory = kernel_.source.argument_in_memory;
+  CudaDevicePointer copied = in_memory ? copied_argument(context) : 0;
+  void* arguments[] = {in_memory ? static_cast<void*>(&copied) : arguments_.data(), &exclusions};
   const auto blocks = unsigned(ceil_div(piece.ni, i_per_block())), splits = unsigned(splits_of(piece.nj));
   // PDL: with few particles the start of a kernel is a fifth of its time. Not in graphs:
   // docs/decisions/early_launches.md.

@@ -32,6 +32,7 @@ class CudaLauncher {
         arguments_(kernel.source),
         partial_(kernel.gpu()),
         arrived_(kernel.gpu()),
+        argument_(kernel.gpu()),
         pace_(kernel.gpu()) {}
 
   CudaArguments& arguments() { return arguments_; }
@@ -71,6 +72,7 @@ class CudaLauncher {
   std::size_t arrived_bytes(std::int64_t ni) const;
   void set_piece(const CudaPiece& piece);
   void launch_slice(const CudaPiece& slice, const CudaRunContext& context);
+  CudaDevicePointer copied_argument(const CudaRunContext& context);
   CudaOccupancy occupancy() const;
 
   const CudaKernel& kernel_;
@@ -85,6 +87,7 @@ class CudaLauncher {
   int j_splits_ = 1;
   std::int64_t slice_ = 0;  // maximum number of i per launch; 0: all i of a piece
   CudaBuffer partial_, arrived_;
+  CudaBuffer argument_;  // the arguments of the last launch, for a kernel that reads them from the GPU's memory
   CudaPace pace_;
   CudaIndexChecks index_checks_{kernel_, arguments_};
 };

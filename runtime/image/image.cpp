@@ -56,7 +56,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, pipeline, variants, index_check
                                    i_columns, j_columns, fields, params, outputs, reductions, references,
                                    accumulator_types, has_finish, table_params, tables, uses_i_index, uses_j_index,
                                    may_use_minimum_images, neighbours, no_neighbours, search, operations, pair_columns,
-                                   histograms, copies, cutoff, pair_statements, pair_doubles)
+                                   histograms, copies, cutoff, pair_statements, pair_doubles, argument_in_memory)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CudaImage, architecture, config, ptx, text, toolkit, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PipelineImage, made_by, precision, math, root, cpu, cuda, cuda_images)
 
@@ -65,7 +65,7 @@ namespace {
 constexpr std::string_view kMagic = "nbcc pipeline\n";
 // The format version. Increment it when the member lists above or their meaning change, and when the interface of
 // kernels changes (kernel_source.h, cuda_arguments.h).
-constexpr std::uint32_t kVersion = 21;
+constexpr std::uint32_t kVersion = 22;
 
 static_assert(std::endian::native == std::endian::little);
 

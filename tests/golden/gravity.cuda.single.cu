@@ -68,6 +68,7 @@ struct Partial {
   double acc3 = 0.0;
 };
 constexpr int kPartialSize = 4;  // doubles
+constexpr int kPlaces = 4;     // doubles of an i in global memory: those, and those of output arrays
 NBCC_DEVICE Partial partial_of(const Sums& sum) {
   Partial part;
   part.acc0 = total(sum.s0);
@@ -229,8 +230,8 @@ constexpr unsigned kSplitGroup = 16 * NBCC_J_SLICES;
 // Combines the sums of all blocks with the same i-particles; the last of these blocks to arrive stores the results.
 // With a cutoff there are many j-splits, which are combined in groups of kSplitGroup, level by level, so that a block
 // waits for few loads. Without a cutoff all splits are one group: the loop over levels would take registers from the
-// pair loop.
-NBCC_DEVICE void reduce(const Arguments& a, const Sums* sum, SlicePartials* partial, int slice, int row,
+// pair loop. True in the blocks that store results.
+NBCC_DEVICE bool reduce(const Arguments& a, const Sums* sum, SlicePartials* partial, int slice, int row,
                         unsigned split) {
 #pragma unroll
   for (int r = 0; r < NBCC_I_PER_THREAD; ++r) {
@@ -241,7 +242,7 @@ NBCC_DEVICE void reduce(const Arguments& a, const Sums* sum, SlicePartials* part
   unsigned splits = gridDim.y;
   unsigned* arrived = a.arrived + (index)blockIdx.x * gridDim.y;
   // The partial of a group of splits is stored at the address of the group's first split.
-  for (index stride = kPartialSize * a.ni; splits > 1; stride *= kSplitGroup) {
+  for (index stride = kPlaces * a.ni; splits > 1; stride *= kSplitGroup) {
     for (int r = slice; r < NBCC_I_PER_THREAD; r += NBCC_J_SLICES) {
       const index at = first_i + r * kSliceThreads;
       if (at < a.ni)
@@ -249,7 +250,7 @@ NBCC_DEVICE void reduce(const Arguments& a, const Sums* sum, SlicePartials* part
     }
     split = kCutoff ? split / kSplitGroup : 0;
     const unsigned first = split * kSplitGroup, count = kCutoff ? lesser(kSplitGroup, splits - first) : splits;
-    if (!last_to_arrive(arrived + split, count)) return;
+    if (!last_to_arrive(arrived + split, count)) return false;
     splits = kCutoff ? (splits + kSplitGroup - 1) / kSplitGroup : 1;
     arrived += splits;
     // Each j-slice of the block's threads combines its range of the splits.
@@ -276,13 +277,14 @@ NBCC_DEVICE void reduce(const Arguments& a, const Sums* sum, SlicePartials* part
 #pragma unroll 1
   for (int r = slice; r < NBCC_I_PER_THREAD; r += NBCC_J_SLICES) {
     const index at = first_i + r * kSliceThreads;
-    if (at >= a.ni) return;
+    if (at >= a.ni) break;
     Partial all;
     combine(all, combine_slices(partial, row + r * kSliceThreads));
     if (!carry(a, at, all)) continue;
     const index i = i_particle(a, at);
     finish(a, i, i, all, nan_if_non_finite(a, i));
   }
+  return true;
 }
 
 // Sums over all pairs. Grid: blocks of kBlockI i-particles, j-splits.

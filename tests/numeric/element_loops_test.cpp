@@ -8,13 +8,17 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "compiler/source/parse.h"
+#include "runtime/cuda/cuda_device.h"
 #include "tests/support/cpu_run.h"
+#include "tests/support/cuda_shim.h"
 #include "tests/support/histogram_trial.h"
+#include "tests/support/on_gpu.h"
 #include "tests/support/random_source.h"
 
 namespace nbcc {
@@ -164,37 +168,88 @@ if (i_index != j_index) s += e;
 for (int k = 0; k < 50; ++k) if (i_index != j_index) g[k] += grad(e, xi[k]);
 )";
 
-TEST(ElementLoopsOfTexts, TakePartsListsAndExclusions) {
+// All pairs, some i, parts, exclusions, listed pairs. `kernel` is of kKernel.
+void expect_all_kinds(const std::shared_ptr<const Kernel>& kernel, const CudaGpu* gpu, Precision precision) {
   const Pipeline pipeline = parse({"kernel.pipe", kKernel});
-  CpuDevice device(2, test::runnable_isas().back(), test::cpu_toolchain(), "", "");
-  const auto kernel = for_callers(
-      device.load(build_cpu_kernel(pipeline, {.precision = Precision::Double}, test::runnable_isas().back(), "")));
-  OracleInput input = random_input(pipeline, 90, 330, 9);
-  const auto check = [&](const test::Columns& got, const std::string& what) {
-    test::expect_oracle(pipeline, got, input, test::from_to(0, 90), Precision::Double, what);
+  OracleInput input = random_input(pipeline, 190, 330, 9);
+  const auto check = [&](const test::KernelRunChoice& choice, const std::string& what) {
+    const std::int64_t end = choice.count < 0 ? 190 : choice.begin + choice.count;
+    test::expect_oracle(pipeline, test::run_kernel(kernel, input, choice), input, test::from_to(choice.begin, end),
+                        precision, what);
   };
-  check(test::run_kernel(kernel, input, {.parts = {{0, 100}, {100, 101}, {101, 330}}}), "parts");
+  check({.arrays_on = gpu}, "all pairs");
+  check({.begin = 3, .count = 140, .arrays_on = gpu}, "some i");
+  check({.arrays_on = gpu, .parts = {{0, 100}, {100, 101}, {101, 330}}}, "parts");
   input.excluded.emplace();
-  for (std::int64_t i = 0; i <= 90; ++i) input.excluded->first.push_back(2 * i);
-  for (std::int64_t i = 0; i < 90; ++i) input.excluded->j.insert(input.excluded->j.end(), {3 * i, 3 * i + 40});
-  for (std::int64_t& j : input.excluded->j) j %= 330;
-  check(test::run_kernel(kernel, input,
-                         {.prepare =
-                              [&](SumState& sum) {
-                                sum.set_exclusions(90, input.excluded->first.data(),
-                                                   std::int64_t(input.excluded->j.size()), input.excluded->j.data());
-                              }}),
-        "exclusions");
+  for (std::int64_t i = 0; i <= 190; ++i) input.excluded->first.push_back(2 * i);
+  for (std::int64_t i = 0; i < 190; ++i) input.excluded->j.insert(input.excluded->j.end(), {i, (i * 7 + 40) % 330});
+  const auto exclude = [&](SumState& sum) {
+    sum.set_exclusions(190, input.excluded->first.data(), std::int64_t(input.excluded->j.size()),
+                       input.excluded->j.data());
+  };
+  check({.arrays_on = gpu, .prepare = exclude}, "exclusions");
   input.excluded.reset();
   input.pairs.emplace();
-  for (std::int64_t i = 0; i <= 90; ++i) input.pairs->first.push_back(3 * i);
-  for (std::int64_t k = 0; k < 270; ++k) input.pairs->j.push_back(k * 7 % 330);
-  check(test::run_kernel(kernel, input,
-                         {.prepare =
-                              [&](SumState& sum) {
-                                sum.set_listed_pairs(90, input.pairs->first.data(), 270, input.pairs->j.data());
-                              }}),
-        "listed pairs");
+  for (std::int64_t i = 0; i <= 190; ++i) input.pairs->first.push_back(3 * i);
+  for (std::int64_t k = 0; k < 570; ++k) input.pairs->j.push_back(k * 7 % 330);
+  const auto list = [&](SumState& sum) {
+    sum.set_listed_pairs(190, input.pairs->first.data(), 570, input.pairs->j.data());
+  };
+  check({.arrays_on = gpu, .prepare = list}, "listed pairs");
+}
+
+TEST(ElementLoopsOfTexts, TakePartsListsAndExclusions) {
+  const Isa isa = test::runnable_isas().back();
+  for (const Precision precision : {Precision::Single, Precision::Double}) {
+    CpuDevice device(2, isa, test::cpu_toolchain(), "", "");
+    expect_all_kinds(
+        for_callers(device.load(build_cpu_kernel(Source{"kernel.pipe", kKernel}, {.precision = precision}, isa, ""))),
+        nullptr, precision);
+  }
+}
+
+// ---- on the shim and on a GPU
+
+void expect_random_texts(CudaDevice& device, int begin, int end) {
+  for (int seed = begin; seed < end; ++seed) {
+    const std::string text = RandomLoops(std::uint64_t(seed) + 1).text();
+    SCOPED_TRACE(text);
+    const Pipeline pipeline = parse({"loops.pipe", text});
+    const auto precision = seed % 2 == 0 ? Precision::Single : Precision::Double;
+    const auto kernel = device.load(build_cuda_kernel(pipeline, {.precision = precision}, ""));
+    for (const auto& [ni, nj] : kSizes) {
+      const OracleInput input = random_input(pipeline, ni, nj, std::uint64_t(seed * 100 + ni));
+      test::expect_oracle(pipeline, test::run_kernel(kernel, input), input, test::from_to(0, ni), precision,
+                          fmt::format("{} x {}", ni, nj));
+    }
+  }
+}
+
+TEST(ElementLoopsOnShim, RandomTexts) {
+  test::CudaShim shim;
+  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
+  expect_random_texts(device, 0, 6);
+}
+
+TEST(ElementLoopsOnShim, PartsListsAndExclusions) {
+  test::CudaShim shim;
+  for (const Precision precision : {Precision::Single, Precision::Double}) {
+    CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
+    const auto kernel = device.load(build_cuda_kernel(Source{"kernel.pipe", kKernel}, {.precision = precision}, ""));
+    EXPECT_TRUE(kernel->source.argument_in_memory);
+    expect_all_kinds(kernel, nullptr, precision);
+  }
+}
+
+class ElementLoopsOnGpu : public test::OnGpu {};
+
+TEST_F(ElementLoopsOnGpu, RandomTexts) { expect_random_texts(*device_, 0, 16); }
+
+TEST_F(ElementLoopsOnGpu, PartsListsAndExclusions) {
+  for (const Precision precision : {Precision::Single, Precision::Double}) {
+    const auto kernel = device_->load(build_cuda_kernel(Source{"kernel.pipe", kKernel}, {.precision = precision}, ""));
+    expect_all_kinds(kernel, &gpu(), precision);
+  }
 }
 
 TEST(ElementLoopsOfTexts, HaveNoKernelForOneSet) {

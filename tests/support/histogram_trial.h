@@ -39,7 +39,7 @@ inline void expect_oracle(const Pipeline& pipeline, const Columns& got, const Or
   ASSERT_EQ(got.size(), expected.values.size());
   for (std::size_t c = 0; c < got.size(); ++c)
     expect_within(got[c], expected.values[c], expected.bound[c],
-                  what + ", " + pipeline.field_of(Role::Output, int(c)).name);
+                  what + ", " + component_name(pipeline.field_of(Role::Output, int(c)), int(c)));
 }
 
 }  // namespace nbcc::test

@@ -8,18 +8,11 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/passes/element_loops.h"
+#include "compiler/emit/loop_operands.h"
 #include "compiler/text/fill_template.h"
 
 namespace nbcc {
 namespace {
-
-// A value that a loop reads: in the loop, of i, of j or of params alone; or outside of it.
-struct Operand {
-  NodeId id = kNone;
-  Binding binding = Binding::Constant;
-  bool in_loop = false;
-};
 
 // A piece of text for one sum in registers: those of row r and vector (or element) c.
 struct Sum {
@@ -37,8 +30,8 @@ class LoopText {
         columns_(facts(vectors.isa).registers >= 32 ? 4 : 2) {
     for (const OutputArray& array : plan.arrays) {
       if (array.guard != kNone) guards_.insert(array.guard);
-      for (const Operand& operand : operands(array.value))
-        if (!operand.in_loop && operand.binding == Binding::Pair) weights_.insert(operand.id);
+      for (const LoopOperand& operand : loop_operands(plan_, array.value))
+        if (operand.of_pair()) weights_.insert(operand.id);
     }
   }
 
@@ -81,69 +74,24 @@ class LoopText {
     return fmt::format("{} {}{}[{}][{}];\n", cpu_type(graph_[id].type, true), what, id, kBlockRows, kBlockVectors);
   }
 
-  // True for a node that the innermost loop computes. Conditions are computed there, too: they have no scalar type.
-  bool is_inner(NodeId id) const {
-    const Node& n = graph_[id];
-    return plan_.in_loop[std::size_t(id)] && !is_element(n.op) && (n.binding == Binding::Pair || n.type == Type::Bool);
-  }
-
-  std::vector<NodeId> inner_nodes(NodeId term) const {
-    std::vector<NodeId> inner;
-    std::vector<NodeId> open{term};
-    while (!open.empty()) {
-      const NodeId id = open.back();
-      open.pop_back();
-      if (!is_inner(id) || std::ranges::count(inner, id) > 0) continue;
-      inner.push_back(id);
-      for (const NodeId arg : graph_[id].args)
-        if (arg != kNone) open.push_back(arg);
-    }
-    std::ranges::sort(inner);
-    return inner;
-  }
-
-  // What the innermost loop reads, except values of constants and params that are no elements.
-  std::vector<Operand> operands(NodeId term) const {
-    std::set<NodeId> read;
-    if (!is_inner(term)) read.insert(term);
-    for (const NodeId id : inner_nodes(term))
-      for (const NodeId arg : graph_[id].args)
-        if (arg != kNone && !is_inner(arg)) read.insert(arg);
-    std::vector<Operand> result;
-    for (const NodeId id : read) {
-      const bool in_loop = plan_.in_loop[std::size_t(id)];
-      // A condition of one particle has no column; it is stored for each pair.
-      const Binding binding = !in_loop && graph_[id].type == Type::Bool && !is_uniform(graph_[id].binding)
-                                  ? Binding::Pair
-                                  : graph_[id].binding;
-      if (in_loop || !is_uniform(binding)) result.push_back({id, binding, in_loop});
-    }
-    return result;
-  }
-
-  static bool is_of_j(const Operand& operand) { return operand.binding == Binding::J; }
-  std::string name_of(const Operand& operand) const { return body_.node_name(operand.id, 0); }
-  std::string vector_type(const Operand& operand) const { return cpu_type(graph_[operand.id].type, true); }
-  std::string scalar_type(const Operand& operand) const { return cpu_type(graph_[operand.id].type, false); }
+  std::string name_of(const LoopOperand& operand) const { return body_.node_name(operand.id, 0); }
+  std::string vector_type(const LoopOperand& operand) const { return cpu_type(graph_[operand.id].type, true); }
+  std::string scalar_type(const LoopOperand& operand) const { return cpu_type(graph_[operand.id].type, false); }
 
   // Declares and fills the copies of what a loop reads, for a piece of the elements or, outside of it, for a block.
-  std::string copies(const std::vector<Operand>& all, Elements range, bool in_loop) {
+  std::string copies(const std::vector<LoopOperand>& all, Elements range, bool in_loop) {
     std::string declared, of_i, of_j, of_params;
-    for (const Operand& operand : all) {
-      if (operand.in_loop != in_loop || operand.binding == Binding::Pair) continue;
+    for (const LoopOperand& operand : all) {
+      if (operand.in_loop != in_loop || operand.of_pair()) continue;
       const std::string dimension = in_loop ? "[elements_in_piece]" : "", at = in_loop ? "[k - piece]" : "";
       const std::string name = fmt::format("copy{}", operand.id);
-      std::string read = body_.loaded_once(operand.id);
-      if (in_loop) {
-        read.clear();
-        for (const NodeId id : read_by_loop(graph_, plan_.in_loop, operand.id))
-          if (!is_uniform(graph_[id].binding)) read += body_.loaded_once(id);
-        read += body_.elements(operand.id, range, is_of_j(operand));
-      }
-      if (is_of_j(operand)) {
+      std::string read;
+      for (const NodeId id : read_outside(plan_, operand.id)) read += body_.loaded_once(id);
+      if (in_loop) read += body_.elements(operand.id, range, operand.of_j());
+      if (operand.of_j()) {
         declared += fmt::format("{} {}{}[{}];\n", vector_type(operand), name, dimension, kBlockVectors);
         of_j += fmt::format("{{\n{}{}{}[v] = {};\n}}\n", read, name, at, name_of(operand));
-      } else if (operand.binding == Binding::I) {
+      } else if (operand.of_i()) {
         declared += fmt::format("{} {}{}[{}];\n", scalar_type(operand), name, dimension, kBlockRows);
         of_i += fmt::format("{{\n{}{}{}[r] = {}[0];\n}}\n", read, name, at, name_of(operand));
       } else {
@@ -162,26 +110,26 @@ class LoopText {
   }
 
   // The function that adds a term to a sum.
-  std::string term_function(const Node& loop, const std::vector<Operand>& all) {
+  std::string term_function(const Node& loop, const std::vector<LoopOperand>& all) {
     std::string parameters = fmt::format("const {} sum", cpu_type(loop.type, true)), body;
-    for (const Operand& operand : all)
+    for (const LoopOperand& operand : all)
       parameters += fmt::format(", const {} {}", vector_type(operand), name_of(operand));
-    for (const NodeId id : inner_nodes(loop.args[0])) body += body_.computed(id, 0);
+    for (const NodeId id : inner_nodes(plan_, loop.args[0])) body += body_.computed(id, 0);
     return fmt::format("const auto with_term = [&]({}) __attribute__((always_inline)) {{\n{}return {};\n}};\n",
                        parameters, body, body_.with_term(loop, "sum"));
   }
 
   // The arguments of with_term() for a row, a vector of j and an element.
-  std::string call(const std::vector<Operand>& all, const Sum& sum, const std::string& row, const std::string& vector,
-                   const std::string& element) const {
+  std::string call(const std::vector<LoopOperand>& all, const Sum& sum, const std::string& row,
+                   const std::string& vector, const std::string& element) const {
     std::string text = fmt::format("with_term({}", sum.name());
-    for (const Operand& operand : all) {
+    for (const LoopOperand& operand : all) {
       const std::string type = vector_type(operand), k = operand.in_loop ? fmt::format("[{}]", element) : "";
-      if (operand.binding == Binding::Pair)
+      if (operand.of_pair())
         text += fmt::format(", value{}[{}][{}]", operand.id, row, vector);
-      else if (is_of_j(operand))
+      else if (operand.of_j())
         text += fmt::format(", copy{}{}[{}]", operand.id, k, vector);
-      else if (operand.binding == Binding::I)
+      else if (operand.of_i())
         text += fmt::format(", ({})(copy{}{}[{}])", type, operand.id, k, row);
       else
         text += fmt::format(", ({})(copy{}{})", type, operand.id, k);
@@ -201,7 +149,7 @@ class LoopText {
   std::string loop(NodeId id) {
     const Node& n = graph_[id];
     const Elements range = elements_of(n.payload);
-    const std::vector<Operand> all = operands(n.args[0]);
+    const std::vector<LoopOperand> all = loop_operands(plan_, n.args[0]);
     const auto at = [&](const Sum& sum) { return fmt::format("loop{}[r + {}][v + {}]", id, sum.r, sum.c); };
     const std::string type = cpu_type(n.type, true);
     return fill_template(
@@ -233,7 +181,7 @@ class LoopText {
     sum_of_elements.op = Op::SumOfElements;
     sum_of_elements.type = graph_[array.value].type;
     sum_of_elements.args[0] = array.value;
-    const std::vector<Operand> all = operands(array.value);
+    const std::vector<LoopOperand> all = loop_operands(plan_, array.value);
     const Elements range = array.elements;
     const std::string type = cpu_type(sum_of_elements.type, true);
     const auto add = [&](bool every) {

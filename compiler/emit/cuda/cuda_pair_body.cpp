@@ -126,7 +126,7 @@ class PairText {
     holes["mark"] = counts ? "sum.counts = counts;" : "";
     for (std::size_t k = 0; k < plan_.outputs.size(); ++k) {
       const OutputPlan& output = plan_.outputs[k];
-      if (output.of_choice || output.histogram >= 0 || output.of_j) continue;
+      if (!output.is_alone() || output.histogram >= 0 || output.of_j) continue;
       const std::string type = cuda_type(output.type, scalars_);
       if (is_summed(output)) {
         tile += fmt::format("{} s{} = 0;\n", type, k);
@@ -289,7 +289,7 @@ class PairText {
   std::string pair() const {
     std::string text = loop_.i_cold.empty() ? "" : "const ICold mine = cold[row + r * kSliceThreads];\n";
     for (NodeId id : plan_.pair) text += pair_statement(id);
-    for (std::size_t k = 0; k < plan_.outputs.size(); ++k) text += plan_.outputs[k].of_choice ? "" : accumulate(k);
+    for (std::size_t k = 0; k < plan_.outputs.size(); ++k) text += plan_.outputs[k].is_alone() ? accumulate(k) : "";
     return text + cuda_choose(plan_, scalars_, j_number("k") + " + a.j_offset");
   }
 
@@ -351,7 +351,7 @@ class PairText {
   std::string flush() const {
     std::string text;
     for (std::size_t k = 0; k < plan_.outputs.size(); ++k) {
-      if (plan_.outputs[k].of_choice || plan_.outputs[k].of_j) continue;
+      if (!plan_.outputs[k].is_alone() || plan_.outputs[k].of_j) continue;
       if (is_summed(plan_.outputs[k])) text += fmt::format("add(sum[r].s{0}, part[r].s{0});\n", k);
       if (keeps_index(plan_.outputs[k].reduction) && pairs_ == CudaPairs::All)
         text += fmt::format("if (part[r].k{0} >= 0) sum[r].j{0} = first_j + part[r].k{0} + a.j_offset;\n", k);
@@ -375,6 +375,7 @@ class PairText {
         .table_bytes = has_shared_tables() ? int(range_of_pairs(plan_).bytes) : 0,
         .pair_words = (j_bytes + cold) / 4};
     for (const OutputPlan& output : plan_.outputs) {
+      if (output.of_array) continue;
       needs.accumulators += keeps_index(output.reduction) ? 2 : 1;
       needs.plain = needs.plain && output.reduction == Reduction::Sum;
       needs.guarded = needs.guarded || output.guard != kNone;

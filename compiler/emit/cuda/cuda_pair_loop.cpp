@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/passes/coincident.h"
+#include "compiler/passes/element_loops.h"
 
 namespace nbcc {
 namespace {
@@ -29,12 +30,18 @@ std::set<NodeId> find_needed(const Plan& plan, const CudaStatements& statements,
   if (has_prepass) roots.insert(plan.any_guard);
   for (const OutputPlan& output : plan.outputs) {
     if (output.guard != kNone) roots.insert(output.guard);
+    if (output.of_array) continue;
     if (output.fused)
       roots.insert({plan.graph[output.value].args[0], plan.graph[output.value].args[1]});
     else
       roots.insert(output.value);
     if (output.histogram >= 0) roots.insert(output.logit);
   }
+  const auto add_read = [&](NodeId term) {
+    for (const NodeId id : read_by_loop(plan.graph, plan.in_loop, term)) roots.insert(id);
+  };
+  for (const NodeId id : plan.loops_of_pair) add_read(plan.graph[id].args[0]);
+  for (const OutputArray& array : plan.arrays) add_read(array.value);
   return with_arguments(plan, statements, std::move(roots), /*prepass=*/false);
 }
 
@@ -64,7 +71,7 @@ std::set<int> columns_of(const Graph& graph, const SidePlan& side, Op leaf, cons
 PairLoop analyse(const Plan& plan, const CudaStatements& statements, const CudaScalars& scalars, bool tiled) {
   const Graph& graph = plan.graph;
   PairLoop loop;
-  loop.has_prepass = plan.any_guard != kNone && tiled;
+  loop.has_prepass = plan.any_guard != kNone && tiled && !plan.has_loops();
   loop.needed = find_needed(plan, statements, loop.has_prepass);
   const auto needs = [&](const auto& kind) { return std::ranges::any_of(loop.needed, kind); };
   loop.tests_self = needs([&](NodeId id) { return is_self_test(graph, graph[id]); });

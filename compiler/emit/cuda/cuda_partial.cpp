@@ -9,6 +9,7 @@
 #include "compiler/emit/cuda/cuda_pair_body.h"
 #include "compiler/emit/cuda/cuda_weights.h"
 #include "compiler/emit/finish.h"
+#include "compiler/text/fill_template.h"
 
 namespace nbcc {
 namespace {
@@ -18,6 +19,7 @@ constexpr CudaScalars kScalars{true, true};
 std::string result_name(const Plan& plan, std::size_t k) {
   const OutputPlan& output = plan.outputs[k];
   if (output.histogram >= 0) return "0";  // no value of an i
+  if (output.of_array) return "";         // its frame stores it
   if (output.of_choice) return cuda_choice_result(plan, int(k));
   return fmt::format("all.{}{}", keeps_index(output.reduction) ? "arg" : "acc", k);
 }
@@ -45,16 +47,23 @@ void cuda_partial(const Pipeline& pipeline, const Plan& plan, CudaPairs pairs, T
   std::string &members = holes["partial_members"], &made = holes["partial_of"], &combined = holes["combine"];
   std::string &stored = holes["store_partial"], &loaded = holes["load_partial"];
   std::string &all_plain = holes["all_plain"], &plain = holes["store_plain"], &store = holes["store"];
-  int size = 0;
+  // The members, and their places in memory, between which output arrays have theirs.
+  int size = 0, place = 0;
+  std::string stored_close, loaded_close;
   const auto add_member = [&](const char* type, const std::string& name, const std::string& initial) {
     members += fmt::format("{} {} = {};\n", type, name, initial);
-    stored += fmt::format("at[{} * stride] = double_of_bits(all.{});\n", size, name);
-    loaded += fmt::format("set_bits(all.{}, at[{} * stride]);\n", name, size);
-    ++size;
+    const auto text = [&](int at) {
+      return std::pair(fmt::format("at[{} * stride] = double_of_bits(all.{});\n", at, name),
+                       fmt::format("set_bits(all.{}, at[{} * stride]);\n", name, at));
+    };
+    stored += text(place).first, loaded += text(place).second;
+    stored_close += text(size).first, loaded_close += text(size).second;
+    ++size, ++place;
   };
   for (std::size_t k = 0; k < plan.outputs.size(); ++k) {
     const OutputPlan& output = plan.outputs[k];
-    if (output.histogram >= 0) continue;
+    place += output.of_array;
+    if (output.histogram >= 0 || output.of_array) continue;
     const bool weighted = output.reduction == Reduction::Weighted, sum = output.reduction == Reduction::Sum || weighted;
     const bool least = is_minimum(output.reduction), product = output.reduction == Reduction::Product;
     if (!output.of_choice) {
@@ -85,11 +94,27 @@ void cuda_partial(const Pipeline& pipeline, const Plan& plan, CudaPairs pairs, T
     store += fmt::format("store(a.out[{}], row, {}, {});\n", k, result, sum ? "kSum" : least ? "kMinimum" : "kMaximum");
   }
   cuda_choice_partials(plan, holes, size);
-  if (size == 0) {  // there are histograms alone
+  if (!plan.choices.empty()) place = size;  // with a choice there are no output arrays
+  if (size == 0) {                          // there are histograms or arrays alone
     all_plain = "true";
     add_member("double", "none", "0");
   }
   holes["partial_size"] = std::to_string(size);
+  holes["partial_places"] = std::to_string(place);
+  holes["close_partials"] = "";
+  if (place > size)
+    holes["close_partials"] = fill_text("close partials", R"(
+// In shared memory, whose stride is an int, output arrays have no places.
+NBCC_DEVICE void store_partial(const Partial& all, double* at, int stride) {
+  @{stored}
+}
+NBCC_DEVICE Partial load_partial(const double* at, int stride) {
+  Partial all;
+  @{loaded}
+  return all;
+}
+)",
+                                        {{"stored", stored_close}, {"loaded", loaded_close}});
   ScalarSpelling spelling = cuda_scalar_spelling(pairs);
   spelling.result = [&](std::size_t k) { return result_name(plan, k); };
   const std::string nan_or_zero = nan_or_zero_statements(pipeline, plan, spelling);

@@ -27,6 +27,7 @@ std::string cuda_types(const LaunchConfig& own, const std::string& resident, Pre
                                           {"i_per_thread", std::to_string(own.i_per_thread)},
                                           {"j_tile", std::to_string(own.j_tile)},
                                           {"unroll", std::to_string(own.unroll)},
+                                          {"j_slices", std::to_string(std::max(own.j_slices, 1))},
                                           {"resident", resident},
                                           {"plain", single ? "float" : "double"},
                                           {"plain_element", single ? "kFloat" : "kDouble"}}) +

@@ -6,6 +6,7 @@
 #include "compiler/emit/cuda/cuda_tables.h"
 #include "compiler/emit/spelling.h"
 #include "compiler/passes/coincident.h"
+#include "compiler/passes/element_loops.h"
 
 namespace nbcc {
 
@@ -26,8 +27,57 @@ std::string CudaStatements::computed(NodeId id) const {
   return text + fmt::format("const float t{}l = {};\n", id, lower_part_of_length(graph_, id, arguments_));
 }
 
+std::string CudaStatements::element(NodeId id) const {
+  const Node& n = graph_[id];
+  if (n.op == Op::ElementOfParam)
+    return fmt::format("({}){}param[{} + k]", cuda_type(n.type, scalars_), arguments_, n.payload);
+  const char letter = n.op == Op::ElementOfI ? 'i' : 'j';
+  return cuda_from_loaded(fmt::format("component<{0}>(a.{1}[{2} + k], {1})", loaded_type(id), letter, n.payload),
+                          n.type);
+}
+
+const char* CudaStatements::loaded_type(NodeId element) const {
+  const Node& n = graph_[element];
+  const SidePlan& side = n.op == Op::ElementOfI ? plan_.i : plan_.j;
+  // The column of some element: all have one type.
+  return c_name(side.columns[std::size_t(side.whole.lower_bound(int(n.payload))->second)].element);
+}
+
+std::string CudaStatements::elements(NodeId term) const {
+  std::string text;
+  for (const NodeId id : nodes_of_loop(graph_, plan_.in_loop, term))
+    text += is_element(graph_[id].op) ? statement(id, element(id)) : computed(id);
+  return text;
+}
+
+std::string CudaStatements::with_term(const Node& loop, const std::string& sum) const {
+  const Node& term = graph_[loop.args[0]];
+  if (loop.op == Op::MinOfElements) return fmt::format("minimum({}, t{})", sum, loop.args[0]);
+  if (loop.op == Op::MaxOfElements) return fmt::format("maximum({}, t{})", sum, loop.args[0]);
+  if (plan_.fuses_products && term.op == Op::Mul && term.binding == Binding::Pair)
+    return fmt::format("{}(t{}, t{}, {})", scalars_.resolved(term.type) == Type::Float ? "fmaf" : "fma", term.args[0],
+                       term.args[1], sum);
+  return fmt::format("{} + t{}", sum, loop.args[0]);
+}
+
+std::string cuda_loop_identity(const Node& loop, const CudaScalars& scalars) {
+  const std::string infinite = scalars.resolved(loop.type) == Type::Float ? "infinite_float()" : "infinite()";
+  return loop.op == Op::SumOfElements ? "0" : loop.op == Op::MinOfElements ? infinite : "-" + infinite;
+}
+
+// A loop of pairs has been computed by the frame, for the r-th i and the u-th j of the thread.
+std::string CudaStatements::loop(NodeId id) const {
+  const Node& n = graph_[id];
+  if (n.binding == Binding::Pair) return fmt::format("loop{}[r][u]", id);
+  const Elements range = elements_of(n.payload);
+  return fmt::format("[&] {{\n{} sum = {};\nfor (int k = {}; k < {}; ++k) {{\n{}sum = {};\n}}\nreturn sum;\n}}()",
+                     cuda_type(n.type, scalars_), cuda_loop_identity(n, scalars_), range.first,
+                     range.first + range.count, elements(n.args[0]), with_term(n, "sum"));
+}
+
 std::vector<NodeId> CudaStatements::reads(NodeId id) const {
   const Node& n = graph_[id];
+  if (is_loop(n.op)) return {};  // find_needed() adds what loops read
   if (is_self_test(graph_, n)) return {};
   if (const std::vector<NodeId> tested = differences_tested(graph_, id); !tested.empty()) return tested;
   std::vector<NodeId> nodes;
@@ -45,6 +95,7 @@ std::string CudaStatements::expression(NodeId id) const {
     const PlacedTable& table = plan_.tables_of_pairs.at(int(n.payload));
     return fmt::format("t{}s.{}", first->second, "xyzw"[table.offset % table.step / size_of(table.element)]);
   }
+  if (is_loop(n.op)) return loop(id);
   if (n.op == Op::Lookup && n.binding == Binding::Pair) return loaded_by_pair(id);
   if (n.op == Op::Lookup)
     return fmt::format("__ldg(&{})",

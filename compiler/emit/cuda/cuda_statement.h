@@ -11,6 +11,9 @@
 
 namespace nbcc {
 
+// The value of a loop over elements before its first term.
+std::string cuda_loop_identity(const Node& loop, const CudaScalars& scalars);
+
 class CudaStatements {
  public:
   // `arguments`: prefix of the params, "a." or empty if the frame has a pointer `param`. `shared_tables`: the tables of
@@ -27,6 +30,11 @@ class CudaStatements {
   std::string computed(NodeId id) const;
   std::string expression(NodeId id) const;
   std::string statement(NodeId id, const std::string& value) const;
+  // The statements in the loop with this term, for element k of particle i or j; and `sum` with the term.
+  std::string elements(NodeId term) const;
+  std::string with_term(const Node& loop, const std::string& sum) const;
+  std::string element(NodeId id) const;
+  const char* loaded_type(NodeId element) const;  // of an element of i or j, before its conversion
   // The nodes that computed() names; none for i_index == j_index, which the frame tests.
   std::vector<NodeId> reads(NodeId id) const;
 
@@ -37,6 +45,7 @@ class CudaStatements {
 
  private:
   std::string loaded_by_pair(NodeId id) const;
+  std::string loop(NodeId id) const;
   bool rounds(const Node& node) const;
   bool rounds_product(const Node& node) const;
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "compiler/emit/accumulators.h"
+#include "compiler/emit/cuda/cuda_element_loops.h"
 #include "compiler/emit/cuda/cuda_indices.h"
 #include "compiler/emit/cuda/cuda_lists.h"
 #include "compiler/emit/cuda/cuda_neighbours.h"
@@ -21,6 +22,8 @@
 #include "compiler/emit/cuda/launch_configs.h"
 #include "compiler/emit/describe.h"
 #include "compiler/emit/plan.h"
+#include "compiler/passes/element_loops.h"
+#include "compiler/passes/passes.h"
 #include "compiler/text/fill_template.h"
 
 namespace nbcc {
@@ -101,7 +104,7 @@ std::string all_pairs(const CudaPairBody& body, const Plan& plan, bool cutoff) {
 
 std::string kernel(const Pipeline& pipeline, const Plan& plan, const Options& options, const CudaPairBody& body,
                    const LaunchConfig& own) {
-  const bool cutoff = plan.any_guard != kNone;
+  const bool cutoff = plan.any_guard != kNone && !plan.has_loops();
   const std::string exclusions =
       fill_template("cuda_exclusions.cuh", {}) + fill_template("cuda_exclusions_of_tile.cuh", {});
   return fill_template("cuda_kernel.cu",
@@ -111,7 +114,7 @@ std::string kernel(const Pipeline& pipeline, const Plan& plan, const Options& op
                         {"registers", std::to_string(kGpuRegisters)},
                         {"particles", cuda_particles(pipeline, plan, body)},
                         {"exclusions", exclusions}}) +
-         all_pairs(body, plan, cutoff);
+         (plan.has_loops() ? cuda_element_loops(plan, options, body, own) : all_pairs(body, plan, cutoff));
 }
 
 // The columns that are copied to the GPU. The kernel itself computes upper and lower parts and derived values.
@@ -132,12 +135,26 @@ Target cuda_target() {
   return {.rsqrt_error_float = 0x1.13p-23, .rsqrt_error_double = 0x1.8p-20, .fast_exp2 = true, .predicated = true};
 }
 
+namespace {
+// The loops over elements, written out.
+Pipeline without_loops(Pipeline pipeline, const Options& options) {
+  pipeline = written_out(std::move(pipeline));
+  if (options.math == Math::Fast) contract(pipeline);
+  return pipeline;
+}
+}  // namespace
+
 KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neighbourhood* neighbourhood,
                        const TableIndices& indices) {
   const Pipeline accumulating = with_accumulators(given);
   const std::map<int, PlacedTable> tables = tables_of_pairs(accumulating, options.precision);
-  const Pipeline pipeline = with_byte_offsets(accumulating, tables);
+  Pipeline pipeline = with_byte_offsets(accumulating, tables);
   Plan plan = make_plan(pipeline, options);
+  const LaunchConfig of_loops = plan.has_loops() ? cuda_loop_launch(pipeline, plan, options) : LaunchConfig{};
+  if (has_element_loops(pipeline) && of_loops.threads == 0) {
+    pipeline = without_loops(std::move(pipeline), options);
+    plan = make_plan(pipeline, options);
+  }
   add_tables_of_pairs(plan, tables);
   KernelSource source = describe_kernel(pipeline, plan, options.precision);
   source.target = "cuda";
@@ -165,12 +182,23 @@ KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neig
   }
   const CudaPairBody body = cuda_pair_body(pipeline, plan, options, CudaPairs::All);
   const CudaNeeds& needs = body.needs;
-  const std::vector<LaunchConfig> launches = launch_configs(needs);
+  const std::vector<LaunchConfig> launches = plan.has_loops() ? std::vector{of_loops} : launch_configs(needs);
   source.variants.push_back({Frame::AllPairs, kernel(pipeline, plan, options, body, launches.front()), launches});
   source.tile = launches.front().j_tile;
   source.cutoff = needs.cutoff;
   source.pair_statements = body.pair_statements;
   source.pair_doubles = body.pair_doubles;
+  if (plan.has_loops()) {
+    source.argument_in_memory = true;
+    (options.precision == Precision::Double ? source.pair_doubles : source.pair_statements) +=
+        cuda_loop_statements(plan);
+    if (options.precision == Precision::Double)
+      source.pair_statements = std::max(source.pair_statements, source.pair_doubles);
+    const Pipeline listed = without_loops(pipeline, options);
+    add_cuda_lists(source, listed, make_plan(listed, options), options);
+    add_totals();
+    return source;
+  }
   if (neighbourhood && can_locate(*neighbourhood, plan))
     add_cuda_search(source, pipeline, plan, options, *neighbourhood);
   add_cuda_lists(source, pipeline, plan, options);
