@@ -36,20 +36,20 @@ class LoopText {
     }
   }
 
-  // Bytes of shared memory, besides JParticles, of a block. With exclusions pieces have half the elements.
-  std::int64_t shared_bytes(const LaunchConfig& launch, bool exclusions) const {
-    const std::int64_t i = launch.i_per_block(), tile = launch.j_tile;
-    std::int64_t loops = 0, arrays = 0, values = exclusions ? i * tile + 16 : 0;
+  // Bytes of shared memory, besides JParticles, of a block.
+  std::int64_t shared_bytes(const LaunchConfig& launch) const {
+    const std::int64_t i = launch.i_per_block();
+    std::int64_t loops = 0, arrays = 0, values = i * launch.j_slices + 16;  // exclusions
     for (const NodeId id : plan_.loops_of_pair)
       loops = std::max(loops, copied_bytes(loop_operands(plan_, graph_[id].args[0]), launch, true));
     for (const OutputArray& array : plan_.arrays)
       arrays = std::max(arrays, copied_bytes(loop_operands(plan_, array.value), launch, false));
-    for (const NodeId id : stored_) values += i * tile * bytes_of(id) + 16;
+    for (const NodeId id : stored_)
+      values += i * (is_condition(id) ? launch.j_slices : launch.j_tile) * bytes_of(id) + 16;
     std::int64_t scalars = 0;
     for (const OutputPlan& output : plan_.outputs)
       scalars += output.of_array ? 0 : keeps_index(output.reduction) ? 2 : 1;
-    const std::int64_t copies = exclusions ? arrays / 2 + 64 : arrays;
-    return (std::max({loops, values + copies, 8 * scalars * launch.j_slices * i}) + 15) / 16 * 16;
+    return (std::max({loops, values + arrays, 8 * scalars * launch.j_slices * i}) + 15) / 16 * 16;
   }
 
   std::string buffers() const {
@@ -64,9 +64,11 @@ class LoopText {
     std::string text;
     std::string offset = "0";
     for (const NodeId id : stored_) {
-      text += fmt::format("{0} (* const value{1})[kBlockI] = ({0}(*)[kBlockI])(shared.bytes + {2});\n", type_of(id), id,
-                          offset);
-      offset += fmt::format(" + rounded(NBCC_J_TILE * kBlockI * (int)sizeof({}))", type_of(id));
+      const std::string type = is_condition(id) ? "unsigned char" : type_of(id);
+      const char* const rows = is_condition(id) ? "NBCC_J_SLICES" : "NBCC_J_TILE";
+      text +=
+          fmt::format("{0} (* const value{1})[kBlockI] = ({0}(*)[kBlockI])(shared.bytes + {2});\n", type, id, offset);
+      offset += fmt::format(" + rounded({} * kBlockI * (int)sizeof({}))", rows, type);
     }
     return text + fmt::format("constexpr int kValueBytes = {};\n", offset);
   }
@@ -77,10 +79,26 @@ class LoopText {
     return text;
   }
 
+  // Conditions are stored as bits, a byte for an i and the j of a thread.
+  std::string before_pairs() const {
+    std::string text;
+    for (const NodeId id : stored_)
+      if (is_condition(id)) text += fmt::format("unsigned bits{}[NBCC_I_PER_THREAD] = {{}};\n", id);
+    return text;
+  }
   std::string after_pair() const {
     std::string text;
-    for (const NodeId id : stored_) text += fmt::format("value{0}[k][row + r * kSliceThreads] = t{0};\n", id);
+    for (const NodeId id : stored_)
+      text += is_condition(id) ? fmt::format("bits{0}[r] |= (unsigned)t{0} << u;\n", id)
+                               : fmt::format("value{0}[k][row + r * kSliceThreads] = t{0};\n", id);
     return text;
+  }
+  std::string after_pairs() const {
+    std::string text;
+    for (const NodeId id : stored_)
+      if (is_condition(id))
+        text += fmt::format("value{0}[slice][row + r * kSliceThreads] = (unsigned char)bits{0}[r];\n", id);
+    return text.empty() ? "" : "#pragma unroll\nfor (int r = 0; r < NBCC_I_PER_THREAD; ++r) {\n" + text + "}\n";
   }
 
   std::string arrays() const {
@@ -124,8 +142,9 @@ class LoopText {
 
  private:
   std::string type_of(NodeId id) const { return cuda_type(graph_[id].type, scalars_); }
+  bool is_condition(NodeId id) const { return graph_[id].type == Type::Bool; }
   std::int64_t bytes_of(NodeId id) const {
-    return graph_[id].type == Type::Bool ? 1 : size_of(element_of(graph_[id].type, options_.precision));
+    return is_condition(id) ? 1 : size_of(element_of(graph_[id].type, options_.precision));
   }
 
   // Output arrays copy no values of i.
@@ -136,7 +155,7 @@ class LoopText {
       std::int64_t row = 1;
       if (operand.of_j()) row = launch.j_tile + kPaddingOfJ;
       if (operand.of_i()) row = of_i ? launch.i_per_block() + kPaddingOfI : 0;
-      bytes += elements_in_piece(options_) * row * bytes_of(operand.id) + 16;
+      bytes += elements_in_piece(options_) / (of_i ? 1 : 2) * row * bytes_of(operand.id) + 16;
     }
     return bytes;
   }
@@ -215,19 +234,19 @@ class LoopText {
       const std::string type = type_of(operand.id), name = fmt::format("copy{}", operand.id);
       made.declarations +=
           fmt::format("{0} (* const {1})[{2}] = ({0}(*)[{2}])(shared.bytes + {3});\n", type, name, kRows[side], offset);
-      offset += fmt::format(" + rounded(kElements * {} * (int)sizeof({}))", kRows[side], type);
+      offset += fmt::format(" + rounded(elements * {} * (int)sizeof({}))", kRows[side], type);
       of_side[side] += fmt::format("{{\n{}{}[k - piece][{}] = t{};\n}}\n", computed(operand.id, "next{}[m]"), name,
                                    side < 2 ? "number" : "0", operand.id);
       for (const NodeId id : closure(operand.id))
         if (is_element(graph_[id].op) && side < 2 && loaded.insert(id).second) {
           const char* const count = side == 0 ? "kBlockI" : "NBCC_J_TILE";
           made.declarations +=
-              fmt::format("{} next{}[{} / kCopiedTogether];\n", statements_.loaded_type(id), id, count);
-          made.load +=
-              fmt::format("load_column(next{0}, a.{1}[{2} + k], [&](int m) {{ return {3}; }});\n", id,
-                          side == 0 ? 'i' : 'j', graph_[id].payload,
-                          side == 0 ? "i_particle(a, lesser((index)blockIdx.x * kBlockI + number_of(m), a.ni - 1))"
-                                    : "first_j + lesser(number_of(m), count - 1)");
+              fmt::format("{} next{}[{} / copied_together(elements)];\n", statements_.loaded_type(id), id, count);
+          made.load += fmt::format(
+              "load_column(next{0}, a.{1}[{2} + k], [&](int m) {{ return {3}; }});\n", id, side == 0 ? 'i' : 'j',
+              graph_[id].payload,
+              side == 0 ? "i_particle(a, lesser((index)blockIdx.x * kBlockI + number_of<elements>(m), a.ni - 1))"
+                        : "first_j + lesser(number_of<elements>(m), count - 1)");
         }
     }
     made.declarations += fmt::format("static_assert({} <= kSharedBytes, \"the copies fit\");\n", offset);
@@ -237,10 +256,10 @@ class LoopText {
     for (const std::size_t side : {0, 1})
       if (!of_side[side].empty())
         made.store += fmt::format(
-            "#pragma unroll\nfor (int m = 0; m < {} / kCopiedTogether; ++m) {{\nconst int number = "
-            "number_of(m);\n{}{}}}\n",
+            "#pragma unroll\nfor (int m = 0; m < {} / copied_together(elements); ++m) {{\nconst int number = "
+            "number_of<elements>(m);\n{}{}}}\n",
             kParticles[2 * side], kParticles[2 * side + 1], of_side[side]);
-    if (!of_side[2].empty()) made.store += fmt::format("if (threadIdx.x < kElements) {{\n{}}}\n", of_side[2]);
+    if (!of_side[2].empty()) made.store += fmt::format("if (threadIdx.x < elements) {{\n{}}}\n", of_side[2]);
     return made;
   }
 
@@ -325,8 +344,11 @@ for (int e = 0; e < kElementsOfThread; ++e) {
     std::string of_i, of_j, loads;
     const Copies copied = copies(all, "kCopies", false);
     const auto load_values = [&](NodeId id) {
-      loads += fmt::format("{0} of{1}[kIOfThread];\nload_row<kIOfThread>(of{1}, value{1}[number] + first_of_i);\n",
-                           type_of(id), id);
+      loads +=
+          is_condition(id)
+              ? fmt::format("bool of{0}[kIOfThread];\nload_bits(of{0}, value{0}, number, first_of_i);\n", id)
+              : fmt::format("{0} of{1}[kIOfThread];\nload_row<kIOfThread>(of{1}, value{1}[number] + first_of_i);\n",
+                            type_of(id), id);
     };
     std::string arguments;  // of with_term() for j number `number`, the m-th that is loaded
     for (const LoopOperand& operand : all) {
@@ -390,15 +412,17 @@ LaunchConfig cuda_loop_launch(const Pipeline& pipeline, const Plan& plan, const 
                         });
   constexpr std::size_t kMostLoops = 4;  // whose sums fit into registers
   if (has_more || plan.loops_of_pair.size() > kMostLoops || !text.reads_no_loops()) return {};
-  const int slices = options.precision == Precision::Double ? 4 : 8;
+  // Long tiles, since the sums of output arrays go to memory after each.
+  const bool wide = options.precision == Precision::Double;
+  const int threads = wide ? 128 : 256, slices = threads / (plan.arrays.empty() ? 32 : 16);
   for (const int i_per_thread : {4, 2}) {
-    const LaunchConfig config{.threads = 32 * slices,
+    const LaunchConfig config{.threads = threads,
                               .i_per_thread = i_per_thread,
                               .j_tile = kJOfThread * slices,
                               .unroll = 1,
                               .j_slices = slices};
     const std::int64_t particles = config.j_tile * staged_bytes;
-    const std::int64_t bytes = std::max(text.shared_bytes(config, false), text.shared_bytes(config, true));
+    const std::int64_t bytes = text.shared_bytes(config);
     if (bytes + particles <= kGpuSharedBytesPerBlock - 512) return config;
   }
   return {};
@@ -420,25 +444,25 @@ std::string cuda_element_loops(const Plan& plan, const Options& options, const C
   std::string self;
   if (body.tests_self) self = "int self[NBCC_I_PER_THREAD];\nfind_self(a, first_i, first_j, self);\n";
   if (body.two_loops) self += "constexpr bool may_be_self = true;\n";
-  return fill_template("cuda_element_loops.cu",
-                       {{"elements", std::to_string(elements_in_piece(options))},
-                        {"bytes", std::to_string(text.shared_bytes(launch, false))},
-                        {"bytes_with_exclusions", std::to_string(text.shared_bytes(launch, true))},
-                        {"padding_of_i", std::to_string(kPaddingOfI)},
-                        {"padding_of_j", std::to_string(kPaddingOfJ)},
-                        {"uniform", body.uniform},
-                        {"load_i", body.load_i},
-                        {"clear_arrays", text.clear_arrays()},
-                        {"stage_j", body.stage_j},
-                        {"buffers", text.buffers()},
-                        {"loops", text.loops()},
-                        {"values", text.values()},
-                        {"self", self},
-                        {"pair_j", body.pair_j},
-                        {"pair", body.pair + text.after_pair()},
-                        {"flush", body.flush},
-                        {"arrays", text.arrays()},
-                        {"store_arrays", text.store_arrays()}});
+  return fill_template("cuda_element_loops.cu", {{"elements", std::to_string(elements_in_piece(options))},
+                                                 {"bytes", std::to_string(text.shared_bytes(launch))},
+                                                 {"padding_of_i", std::to_string(kPaddingOfI)},
+                                                 {"padding_of_j", std::to_string(kPaddingOfJ)},
+                                                 {"uniform", body.uniform},
+                                                 {"load_i", body.load_i},
+                                                 {"clear_arrays", text.clear_arrays()},
+                                                 {"stage_j", body.stage_j},
+                                                 {"buffers", text.buffers()},
+                                                 {"loops", text.loops()},
+                                                 {"values", text.values()},
+                                                 {"before_pairs", text.before_pairs()},
+                                                 {"after_pairs", text.after_pairs()},
+                                                 {"self", self},
+                                                 {"pair_j", body.pair_j},
+                                                 {"pair", body.pair + text.after_pair()},
+                                                 {"flush", body.flush},
+                                                 {"arrays", text.arrays()},
+                                                 {"store_arrays", text.store_arrays()}});
 }
 
 }  // namespace nbcc
