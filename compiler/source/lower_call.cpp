@@ -124,7 +124,7 @@ Value Lowering::vector_function(const std::string& name, const std::vector<Value
     }
     return sum;
   };
-  const auto scalar = [&](NodeId node) { return Value{{Type::Real, 0, 1}, {node}}; };
+  const auto scalar = [&](NodeId node) { return Value{{(*graph_)[node].type, 0, 1}, {node}}; };
   if (name == "dot") return scalar(dot(a, arguments[1]));
   if (name == "length") return scalar(unary(Op::Sqrt, dot(a, a), where));
   if (name == "cross") {

@@ -121,7 +121,7 @@ constexpr std::array kForms = std::to_array<Form>({
      "@(condition, yes, no), of two numbers or two vectors of one length; for vectors the condition may be a "
      "comparison of such"},
     {"sincos", "@(x, s, c), where s and c are variables of one type"},
-    {"dot", "@(a, b), of two vectors of one length"},
+    {"dot", "@(a, b), of two vectors or arrays of one length"},
     {"cross", "@(a, b), of two vec3 or two vec2"},
     {"length normalize", "@(v), of one vector"},
     {"nearest_image",

@@ -81,7 +81,9 @@ class RandomLoops {
     const std::string first = pick({"0.0", "q", "c * d", "1e-4"});
     const int begin = random_.chance(25) ? random_.between(1, 6) : 0;
     const std::string loop = fmt::format("for (int k = {}; k < {}; ++k)", begin, length_);
-    switch (random_.below(5)) {
+    switch (random_.below(6)) {
+      case 5:
+        return fmt::format("real s{0} = {1} - dot(a, {2});\n", m, first, pick({"b", "p", "a"}));
       case 0:
         return fmt::format("real s{0} = {1};\n{2} s{0} = max(s{0}, {3});\n", m, first, loop, term());
       case 1:

@@ -10,7 +10,7 @@ namespace nbcc {
 
 // A block of pairs: kBlockRows i and kBlockVectors vectors of j. Its loops are computed before all other statements of
 // its pairs.
-inline constexpr int kBlockRows = 32, kBlockVectors = 32;
+inline constexpr int kBlockRows = 64, kBlockVectors = 32;
 
 // `body`: of one i.
 std::string cpu_element_loops(CpuPairBody& body, const Plan& plan, const CpuVectors& vectors);
