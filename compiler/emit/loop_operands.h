@@ -20,7 +20,8 @@ struct LoopOperand {
 // The nodes that must be computed for each element and pair, in topological order. Conditions are among them: copies of
 // one side's values are numbers.
 std::vector<NodeId> inner_nodes(const Plan& plan, NodeId term);
-// What they read, or the term itself if there are none; without constants and params that are no elements.
+// The values that inner_nodes() read, or the term itself if there are no inner nodes; without constants and params that
+// are no elements.
 std::vector<LoopOperand> loop_operands(const Plan& plan, NodeId term);
 // The values outside of the loop that one side's operand in it is computed from, except constants and params.
 std::vector<NodeId> read_outside(const Plan& plan, NodeId operand);

@@ -151,8 +151,8 @@ Value Lowering::rate_given(const clang::Expr* argument, const Value& x) {
   return convert(rate, x.shape, where);
 }
 
-// The derivatives of u by `parts`. A loop over the elements of a long array asks for one in each round; the first round
-// computes all of them, because the derivatives by all elements cost as much as one.
+// The derivatives of u by `parts`. A loop over the elements of a long array asks for one derivative in each round; the
+// first round makes the derivatives by all elements, which cost as much as one of them.
 std::vector<NodeId> Lowering::gradient_by(NodeId u, const std::vector<NodeId>& parts) {
   const Node first = (*graph_)[parts[0]];
   const auto role = facts(first.op).role;

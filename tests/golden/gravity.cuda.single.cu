@@ -68,7 +68,7 @@ struct Partial {
   double acc3 = 0.0;
 };
 constexpr int kPartialSize = 4;  // doubles
-constexpr int kPlaces = 4;     // doubles of an i in global memory: those, and those of output arrays
+constexpr int kPlaces = 4;  // doubles of an i in global memory, with output arrays
 NBCC_DEVICE Partial partial_of(const Sums& sum) {
   Partial part;
   part.acc0 = total(sum.s0);

@@ -24,7 +24,7 @@
 namespace nbcc {
 namespace {
 
-// A random text with loops over arrays of a random length, none of which is written out in the kernel.
+// A random text with loops over arrays of a random length.
 class RandomLoops {
  public:
   explicit RandomLoops(std::uint64_t seed) : random_(seed), length_(random_.between(40, 100)) {}
@@ -145,7 +145,7 @@ TEST_P(ElementLoops, OfRandomTextsAgreeWithTheInterpreter) {
 
 INSTANTIATE_TEST_SUITE_P(Random, ElementLoops, ::testing::Range(0, 40));
 
-// The generator tries what it is meant to try. The derivative of a maximum is a chain of choices, no loop.
+// Nearly all loops of the random texts become loops of kernels. The derivative of a maximum is a chain of choices.
 TEST(ElementLoopsOfTexts, AreFound) {
   int without_choices = 0;
   for (int seed = 0; seed < 60; ++seed) {

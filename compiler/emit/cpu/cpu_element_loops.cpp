@@ -1,6 +1,6 @@
-// Entry point: cpu_element_loops(). Each loop is computed as a matrix product is: what it reads of i, of j and of
-// params is copied for a piece of the elements, and the sums of a few i and vectors of j stay in registers while the
-// loop passes over the piece.
+// Entry point: cpu_element_loops(). Each loop is computed as a matrix product is: the values of a piece of the elements
+// are copied for all i and j of a block, and the sums of a few i and vectors of j stay in registers while the loop
+// passes over the piece.
 #include "compiler/emit/cpu/cpu_element_loops.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 namespace nbcc {
 namespace {
 
-// A piece of text for one sum in registers: those of row r and vector (or element) c.
+// A sum in registers: of row r and of vector c of j, or of row r and element c.
 struct Sum {
   int r = 0, c = 0;
   std::string name() const { return fmt::format("sum{}_{}", r, c); }
@@ -51,7 +51,7 @@ class LoopText {
     return text;
   }
 
-  // Statements around those of a pair: the values that output arrays read are stored.
+  // Statements before and after the statements of a pair, which store the values that output arrays read.
   std::string before_pair() const { return plan_.arrays.empty() ? "" : "counts[i_row][j_vector] = (vmask)(0);\n"; }
   std::string after_pair() const {
     if (plan_.arrays.empty()) return "";

@@ -23,7 +23,7 @@ constexpr int kJOfThread = 8;
 // Elements between rows of copies, against bank conflicts; rows of j stay aligned to 16 bytes.
 constexpr int kPaddingOfI = 2, kPaddingOfJ = 4;
 
-// Of doubles more would take too many registers.
+// More doubles would take too many registers.
 int elements_in_piece(const Options& options) { return options.precision == Precision::Double ? 16 : 32; }
 
 class LoopText {
