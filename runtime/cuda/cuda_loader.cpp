@@ -9,6 +9,7 @@
 #include "fmt/format.h"
 #include "runtime/cache/dump.h"
 #include "runtime/cuda/blame.h"
+#include "runtime/cuda/cuda_arguments.h"
 #include "runtime/error.h"
 
 namespace nbcc {
@@ -130,7 +131,27 @@ std::string CudaLoader::key_of(const KernelSource& kernel, const LaunchConfig& c
                      config.j_tile, config.unroll, config.j_slices, source);
 }
 
+namespace {
+
+// CUDA C++ Programming Guide: bytes of a kernel's parameters, from compute capability 7.0 on. Other parameters take
+// some.
+constexpr std::size_t kMostArgumentBytes = 32764 - 128;
+
+void check_argument(const KernelSource& kernel, const CudaVariant& variant) {
+  const std::size_t bytes = CudaArguments(kernel).size();
+  const bool in_memory = kernel.argument_in_memory && variant.frame == kernel.first().frame;
+  if (in_memory || bytes <= kMostArgumentBytes) return;
+  throw UsageError(fmt::format(
+      "pipeline '{}' has too many components for this run on a GPU: the addresses of its inputs and outputs "
+      "take {} bytes of a kernel's arguments, of which there are {}. All pairs in single or double precision "
+      "need none, if the text reads its arrays by loops of more than 32 like terms",
+      kernel.pipeline, bytes, kMostArgumentBytes));
+}
+
+}  // namespace
+
 std::shared_ptr<const CudaProgram> CudaLoader::load(const KernelSource& kernel, const CudaVariant& variant) {
+  check_argument(kernel, variant);
   const std::string source = source_for(kernel, variant), key = key_of(kernel, variant.config, source);
   return loaded_.get(key, [&] { return make(kernel, variant, source, key); });
 }

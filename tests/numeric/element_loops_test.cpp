@@ -15,6 +15,7 @@
 
 #include "compiler/source/parse.h"
 #include "runtime/cuda/cuda_device.h"
+#include "runtime/error.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/histogram_trial.h"
@@ -241,6 +242,24 @@ TEST(ElementLoopsOnShim, PartsListsAndExclusions) {
     EXPECT_TRUE(kernel->source.argument_in_memory);
     expect_all_kinds(kernel, nullptr, precision);
   }
+}
+
+// Kernels whose loops are written out take the address of each component.
+TEST(ElementLoopsOnShim, TooManyComponentsAreRefused) {
+  test::CudaShim shim;
+  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
+  std::string text = kKernel;
+  for (std::size_t at = 0; (at = text.find("50", at)) != std::string::npos; at += 3) text.replace(at, 2, "900");
+  const auto load = [&](Precision precision) {
+    return device.load(build_cuda_kernel(Source{"kernel.pipe", text}, {.precision = precision}, ""));
+  };
+  try {
+    load(Precision::Mixed);
+    ADD_FAILURE() << "expected an error";
+  } catch (const UsageError& refused) {
+    EXPECT_NE(std::string(refused.what()).find("too many components"), std::string::npos) << refused.what();
+  }
+  EXPECT_TRUE(load(Precision::Double)->source.argument_in_memory);
 }
 
 class ElementLoopsOnGpu : public test::OnGpu {};
