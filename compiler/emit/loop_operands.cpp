@@ -1,10 +1,12 @@
-// Entry points: inner_nodes(), loop_operands(), read_outside().
+// Entry points: inner_nodes(), loop_operands(), read_outside(), without_loops().
 #include "compiler/emit/loop_operands.h"
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "compiler/passes/element_loops.h"
+#include "compiler/passes/passes.h"
 
 namespace nbcc {
 namespace {
@@ -53,6 +55,12 @@ std::vector<NodeId> read_outside(const Plan& plan, NodeId operand) {
   std::vector<NodeId> read = read_by_loop(plan.graph, plan.in_loop, operand);
   std::erase_if(read, [&](NodeId id) { return is_uniform(plan.graph[id].binding); });
   return read;
+}
+
+Pipeline without_loops(Pipeline pipeline, const Options& options, bool fused) {
+  pipeline = written_out(std::move(pipeline));
+  if (options.math == Math::Fast && fused) contract(pipeline);
+  return pipeline;
 }
 
 }  // namespace nbcc

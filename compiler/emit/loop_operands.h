@@ -26,4 +26,7 @@ std::vector<LoopOperand> loop_operands(const Plan& plan, NodeId term);
 // The values outside of the loop that one side's operand in it is computed from, except constants and params.
 std::vector<NodeId> read_outside(const Plan& plan, NodeId operand);
 
+// The pipeline with its loops written out, and products fused with sums as optimize() does. `fused`: Target::fused.
+Pipeline without_loops(Pipeline pipeline, const Options& options, bool fused);
+
 }  // namespace nbcc

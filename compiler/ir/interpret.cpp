@@ -168,18 +168,20 @@ class Evaluator {
     const Node& node = graph_[id];
     double* out = values_[std::size_t(id)].data();
     const auto component = std::size_t(node.payload);
+    // Any number but 0 is a condition that holds.
+    const auto given = [&node](double x) { return node.type == Type::Bool ? double(x != 0) : x; };
     switch (node.op) {
       case Op::Const:
         return void(std::fill_n(out, count, graph_.constant_value(id)));
       case Op::Param:
-        return void(std::fill_n(out, count, input_.params.at(component)));
+        return void(std::fill_n(out, count, given(input_.params.at(component))));
       case Op::InputI:
-        return void(std::fill_n(out, count, input_.i.at(component).at(std::size_t(i_))));
+        return void(std::fill_n(out, count, given(input_.i.at(component).at(std::size_t(i_)))));
       case Op::InputJ:
-        for (int k = 0; k < count; ++k) out[k] = input_.j.at(component)[std::size_t(j_[std::size_t(k)])];
+        for (int k = 0; k < count; ++k) out[k] = given(input_.j.at(component)[std::size_t(j_[std::size_t(k)])]);
         return;
       case Op::InputPair:
-        for (int k = 0; k < count; ++k) out[k] = input_.pair.at(component)[std::size_t(pairs_[std::size_t(k)])];
+        for (int k = 0; k < count; ++k) out[k] = given(input_.pair.at(component)[std::size_t(pairs_[std::size_t(k)])]);
         return;
       case Op::IIndex:
         return void(std::fill_n(out, count, double(i_ + input_.i_offset)));

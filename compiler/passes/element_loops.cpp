@@ -109,7 +109,7 @@ class LoopFinder {
   // An element of a long array of numbers.
   AtElement element_of(const Node& n) {
     const Field& field = *fields_[std::size_t(*facts(n.op).role)].at(std::size_t(n.payload));
-    if (field.length <= kMostWrittenOut || field.width > 1) return {};
+    if (field.length <= kMostWrittenOut || field.width > 1 || field.type == Type::Bool) return {};
     const Op op = n.op == Op::InputI ? Op::ElementOfI : n.op == Op::InputJ ? Op::ElementOfJ : Op::ElementOfParam;
     return {intern({op, n.type, field.first, {}}, kNone), n.payload - field.first};
   }

@@ -22,7 +22,8 @@ inline constexpr int kMostWrittenOut = 32;
 
 // Loops are sought in the pair graph of a pipeline without tables, pair inputs and reactions; any other is returned as
 // it is. The term of a sum may depend on elements and on values of i, of j and of params, but not on other values of
-// pairs. Math::Fast: a loop may begin within a sum; its terms are then added before the terms that precede it.
+// pairs. Elements of conditions (bool) are written out. Math::Fast: a loop may begin within a sum; its terms are then
+// added before the terms that precede it.
 Pipeline with_element_loops(Pipeline pipeline, Math math);
 
 // The same pipeline with every loop written out.

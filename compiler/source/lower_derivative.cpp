@@ -158,14 +158,15 @@ std::vector<NodeId> Lowering::gradient_by(NodeId u, const std::vector<NodeId>& p
   const auto role = facts(first.op).role;
   const Field* const field = role && parts.size() == 1 ? &pipeline_.field_of(*role, int(first.payload)) : nullptr;
   if (!field || field->length <= kMostWrittenOut || field->width > 1) return gradient(*graph_, u, parts);
-  const auto [known, is_new] = gradients_.try_emplace({finishing_, u, first.op, field->first});
-  if (is_new) {
+  const std::tuple key{finishing_, u, first.op, field->first};
+  if (!gradients_.contains(key)) {
     std::vector<NodeId> elements;
     for (int k = 0; k < field->components(); ++k)
       elements.push_back(graph_->leaf(first.op, field->first + k, first.type, first.where));
-    known->second = gradient(*graph_, u, elements);
+    std::vector<NodeId> found = gradient(*graph_, u, elements);
+    gradients_.emplace(key, std::move(found));
   }
-  return {known->second[std::size_t(first.payload) - std::size_t(field->first)]};
+  return {gradients_.at(key)[std::size_t(first.payload) - std::size_t(field->first)]};
 }
 
 // grad(u, x)

@@ -69,6 +69,7 @@ bool CudaLauncher::reserve(std::int64_t ni, CudaStream* stream) {
 void CudaLauncher::release() {
   partial_.release();
   arrived_.release();
+  argument_.release();
 }
 
 void CudaLauncher::retain_for_capture() {

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -105,19 +107,22 @@ class RandomLoops {
 
 OracleInput random_input(const Pipeline& pipeline, std::int64_t ni, std::int64_t nj, std::uint64_t seed) {
   test::RandomSource random(seed);
-  const auto number = [&] { return double(random.between(-4096, 4096)) / 4096; };
+  const auto number = [&](Type type = Type::Real) {
+    if (type == Type::Bool) return double(random.below(2));
+    return is_integral(type) ? double(random.between(-4, 4)) : double(random.between(-4096, 4096)) / 4096;
+  };
   OracleInput input;
   input.ni = ni;
   input.nj = nj;
   input.i_offset = 3;
   input.j_offset = 5;
-  for (int c = 0; c < pipeline.components(Role::InputI); ++c) {
+  for (const Field* field : pipeline.fields_of(Role::InputI)) {
     input.i.emplace_back();
-    for (std::int64_t i = 0; i < ni; ++i) input.i.back().push_back(number());
+    for (std::int64_t i = 0; i < ni; ++i) input.i.back().push_back(number(field->type));
   }
-  for (int c = 0; c < pipeline.components(Role::InputJ); ++c) {
+  for (const Field* field : pipeline.fields_of(Role::InputJ)) {
     input.j.emplace_back();
-    for (std::int64_t j = 0; j < nj; ++j) input.j.back().push_back(number());
+    for (std::int64_t j = 0; j < nj; ++j) input.j.back().push_back(number(field->type));
   }
   for (int c = 0; c < pipeline.components(Role::Param); ++c) input.params.push_back(number());
   return input;
@@ -211,6 +216,72 @@ TEST(ElementLoopsOfTexts, TakePartsListsAndExclusions) {
   }
 }
 
+struct Special {
+  const char *what, *text;
+};
+// What the random texts do not have.
+const Special kSpecial[] = {
+    {"arrays_alone",
+     "input_i real a[40]; input_j real b[40]; output(sum) real f[40]; real r = 0;"
+     "for (int k = 0; k < 40; ++k) r += a[k] * b[k];"
+     "for (int k = 0; k < 40; ++k) f[k] += r * (b[k] - a[k]);"},
+    {"two_arrays",
+     "input_i real a[40]; input_j real b[40]; output(sum) real f[40]; output(sum) real g[40]; real r = 0;"
+     "for (int k = 0; k < 40; ++k) r += a[k] * b[k];"
+     "for (int k = 0; k < 40; ++k) f[k] += r * (b[k] - a[k]);"
+     "for (int k = 0; k < 40; ++k) if (r > 0.0) g[k] += exp(-r * r) * (b[k] - a[k]);"},
+    {"conditions",
+     "input_i real a[40]; input_j bool b[40]; input_i bool m[40]; output(sum) real f; output(sum) real g[40];"
+     "real r = 0; for (int k = 0; k < 40; ++k) r += b[k] ? a[k] : 0.5; f += r;"
+     "for (int k = 0; k < 40; ++k) g[k] += m[k] != b[k] ? r * a[k] : 0.25;"},
+    {"whole_numbers",
+     "input_i int a[40]; input_j double b[40]; output(sum) double f; output(sum) real g[50]; real r = 0;"
+     "for (int k = 0; k < 40; ++k) r += a[k] * b[k]; f += r;"
+     "for (int k = 0; k < 40; ++k) g[k + 10] += a[k] + b[k];"},
+};
+
+// More loops than a thread's stack has room for.
+std::string many_loops() {
+  std::string text = "input_i real a[40]; input_j real b[40]; output(sum) real s; real all = 0;";
+  for (int m = 0; m < 40; ++m)
+    text += fmt::format("real r{0} = 0; for (int k = 0; k < 40; ++k) r{0} += min(a[k] * {1}.0, b[k]); all += r{0};", m,
+                        m + 1);
+  return text + "s += all;";
+}
+
+std::vector<Special> special_texts() {
+  static const std::string many = many_loops();
+  std::vector<Special> all(std::begin(kSpecial), std::end(kSpecial));
+  all.push_back({"many_loops", many.c_str()});
+  return all;
+}
+
+void expect_special(const Special& special, Precision precision,
+                    const std::function<test::Columns(const Pipeline&, const OracleInput&)>& run) {
+  const Pipeline pipeline = parse({"special.pipe", special.text});
+  for (const auto& [ni, nj] : {std::pair<std::int64_t, std::int64_t>{3, 700}, {70, 130}}) {
+    const OracleInput input = random_input(pipeline, ni, nj, 3);
+    test::expect_oracle(pipeline, run(pipeline, input), input, test::from_to(0, ni), precision,
+                        fmt::format("{} {} x {}", special.what, ni, nj));
+  }
+}
+
+TEST(ElementLoopsOfTexts, OfSpecialTexts) {
+  for (const Special& special : special_texts())
+    for (const Precision precision : {Precision::Single, Precision::Double})
+      expect_special(special, precision, [&](const Pipeline& pipeline, const OracleInput& input) {
+        return test::CpuRun(pipeline, {.precision = precision}, test::runnable_isas().back())(input);
+      });
+}
+
+void expect_special_on(CudaDevice& device) {
+  for (const Special& special : special_texts())
+    for (const Precision precision : {Precision::Single, Precision::Double})
+      expect_special(special, precision, [&](const Pipeline& pipeline, const OracleInput& input) {
+        return test::run_kernel(device.load(build_cuda_kernel(pipeline, {.precision = precision}, "")), input);
+      });
+}
+
 // ---- on the shim and on a GPU
 
 void expect_random_texts(CudaDevice& device, int begin, int end) {
@@ -244,6 +315,12 @@ TEST(ElementLoopsOnShim, PartsListsAndExclusions) {
   }
 }
 
+TEST(ElementLoopsOnShim, SpecialTexts) {
+  test::CudaShim shim;
+  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
+  expect_special_on(device);
+}
+
 // Kernels whose loops are written out take the address of each component.
 TEST(ElementLoopsOnShim, TooManyComponentsAreRefused) {
   test::CudaShim shim;
@@ -265,6 +342,8 @@ TEST(ElementLoopsOnShim, TooManyComponentsAreRefused) {
 class ElementLoopsOnGpu : public test::OnGpu {};
 
 TEST_F(ElementLoopsOnGpu, RandomTexts) { expect_random_texts(*device_, 0, 16); }
+
+TEST_F(ElementLoopsOnGpu, SpecialTexts) { expect_special_on(*device_); }
 
 TEST_F(ElementLoopsOnGpu, PartsListsAndExclusions) {
   for (const Precision precision : {Precision::Single, Precision::Double}) {

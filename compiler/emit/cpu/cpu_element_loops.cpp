@@ -227,6 +227,25 @@ class LoopText {
 
 }  // namespace
 
+bool fits_stack(const Plan& plan) {
+  // A block of values in the largest vectors takes 128 KB in single precision, and so do copies of a piece.
+  constexpr std::size_t kMostBlocks = 12;
+  std::set<NodeId> stored;
+  std::size_t copies = 0;
+  const auto add = [&](NodeId term) {
+    const std::vector<LoopOperand> operands = loop_operands(plan, term);
+    copies = std::max(copies, operands.size());
+    for (const LoopOperand& operand : operands)
+      if (operand.of_pair()) stored.insert(operand.id);
+  };
+  for (const NodeId id : plan.loops_of_pair) add(plan.graph[id].args[0]);
+  for (const OutputArray& array : plan.arrays) {
+    add(array.value);
+    if (array.guard != kNone) stored.insert(array.guard);
+  }
+  return plan.loops_of_pair.size() + stored.size() + copies <= kMostBlocks;
+}
+
 std::string cpu_element_loops(CpuPairBody& body, const Plan& plan, const CpuVectors& vectors) {
   LoopText loops(body, plan, vectors);
   const std::string lanes = std::to_string(vectors.lanes());

@@ -15,8 +15,10 @@
 #include "compiler/emit/describe.h"
 #include "compiler/emit/finish.h"
 #include "compiler/emit/indices.h"
+#include "compiler/emit/loop_operands.h"
 #include "compiler/emit/plan.h"
 #include "compiler/emit/spelling.h"
+#include "compiler/passes/element_loops.h"
 #include "compiler/text/fill_template.h"
 
 namespace nbcc {
@@ -84,8 +86,12 @@ ScalarSpelling scalar_spelling(const Plan& plan, CpuExpressions& expressions) {
 
 KernelSource emit_cpu(const Pipeline& given, const Options& options, Isa isa, const Neighbourhood* neighbourhood,
                       const TableIndices& indices) {
-  const Pipeline pipeline = with_accumulators(given);
-  const Plan plan = make_plan(pipeline, options);
+  Pipeline pipeline = with_accumulators(given);
+  Plan plan = make_plan(pipeline, options);
+  if (has_element_loops(pipeline) && !fits_stack(plan)) {
+    pipeline = without_loops(std::move(pipeline), options, facts(isa).target.fused);
+    plan = make_plan(pipeline, options);
+  }
   const CpuVectors vectors{isa, options.precision};
   CpuExpressions expressions(vectors);
   CpuPairBody body =

@@ -412,17 +412,13 @@ LaunchConfig cuda_loop_launch(const Pipeline& pipeline, const Plan& plan, const 
                         });
   constexpr std::size_t kMostLoops = 4;  // whose sums fit into registers
   if (has_more || plan.loops_of_pair.size() > kMostLoops || !text.reads_no_loops()) return {};
-  // Long tiles, since the sums of output arrays go to memory after each.
-  const bool wide = options.precision == Precision::Double;
-  const int threads = wide ? 128 : 256, slices = threads / (plan.arrays.empty() ? 32 : 16);
-  for (const int i_per_thread : {4, 2}) {
-    const LaunchConfig config{.threads = threads,
-                              .i_per_thread = i_per_thread,
-                              .j_tile = kJOfThread * slices,
-                              .unroll = 1,
-                              .j_slices = slices};
-    const std::int64_t particles = config.j_tile * staged_bytes;
-    const std::int64_t bytes = text.shared_bytes(config);
+  const int most = options.precision == Precision::Double ? 128 : 256;
+  for (const int threads : {most, most / 2}) {
+    // Long tiles, since the sums of output arrays go to memory after each.
+    const int slices = threads / (plan.arrays.empty() ? 32 : 16);
+    const LaunchConfig config{
+        .threads = threads, .i_per_thread = 4, .j_tile = kJOfThread * slices, .unroll = 1, .j_slices = slices};
+    const std::int64_t bytes = text.shared_bytes(config), particles = config.j_tile * std::int64_t(staged_bytes);
     if (bytes + particles <= kGpuSharedBytesPerBlock - 512) return config;
   }
   return {};

@@ -21,9 +21,9 @@
 #include "compiler/emit/cuda/gpu_facts.h"
 #include "compiler/emit/cuda/launch_configs.h"
 #include "compiler/emit/describe.h"
+#include "compiler/emit/loop_operands.h"
 #include "compiler/emit/plan.h"
 #include "compiler/passes/element_loops.h"
-#include "compiler/passes/passes.h"
 #include "compiler/text/fill_template.h"
 
 namespace nbcc {
@@ -135,15 +135,6 @@ Target cuda_target() {
   return {.rsqrt_error_float = 0x1.13p-23, .rsqrt_error_double = 0x1.8p-20, .fast_exp2 = true, .predicated = true};
 }
 
-namespace {
-// The loops over elements, written out.
-Pipeline without_loops(Pipeline pipeline, const Options& options) {
-  pipeline = written_out(std::move(pipeline));
-  if (options.math == Math::Fast) contract(pipeline);
-  return pipeline;
-}
-}  // namespace
-
 KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neighbourhood* neighbourhood,
                        const TableIndices& indices) {
   const Pipeline accumulating = with_accumulators(given);
@@ -152,7 +143,7 @@ KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neig
   Plan plan = make_plan(pipeline, options);
   const LaunchConfig of_loops = plan.has_loops() ? cuda_loop_launch(pipeline, plan, options) : LaunchConfig{};
   if (has_element_loops(pipeline) && of_loops.threads == 0) {
-    pipeline = without_loops(std::move(pipeline), options);
+    pipeline = without_loops(std::move(pipeline), options, cuda_target().fused);
     plan = make_plan(pipeline, options);
   }
   add_tables_of_pairs(plan, tables);
@@ -194,7 +185,7 @@ KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neig
         cuda_loop_statements(plan);
     if (options.precision == Precision::Double)
       source.pair_statements = std::max(source.pair_statements, source.pair_doubles);
-    const Pipeline listed = without_loops(pipeline, options);
+    const Pipeline listed = without_loops(pipeline, options, cuda_target().fused);
     add_cuda_lists(source, listed, make_plan(listed, options), options);
     add_totals();
     return source;
