@@ -26,7 +26,6 @@ struct KernelStage {
 struct Backend {
   std::string_view name;         // KernelDevice::backend()
   std::string_view file_ending;  // extension of sources in a dump folder
-  bool loops_over_elements;      // its kernels have loops over the elements of arrays (passes/element_loops.h)
   bool tests_cutoff;             // its kernels have nbcc_within, which needs the cutoff's condition as a node
   Target (*target)(Isa isa);     // the target for which the passes optimise
   KernelSource (*emit)(const Pipeline& optimized, const Options& options, Isa isa, const Neighbourhood* neighbourhood,

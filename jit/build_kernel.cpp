@@ -184,7 +184,7 @@ KernelSource build_kernel(const Backend& backend, const Pipeline& pipeline, cons
   const NeighbourhoodProof proof = prove_neighbourhood(pipeline);
   const Neighbourhood* const neighbourhood = proof.neighbourhood ? &*proof.neighbourhood : nullptr;
   // A search gathers few j for each i, so that loops over elements would have no blocks.
-  const bool loops = backend.loops_over_elements && !neighbourhood && options.precision != Precision::Mixed;
+  const bool loops = !neighbourhood && options.precision != Precision::Mixed;
   const Pipeline compared = neighbourhood && backend.tests_cutoff ? with_within(pipeline, *neighbourhood)
                             : loops                               ? with_element_loops(pipeline, options.math)
                                                                   : pipeline;

@@ -1,4 +1,4 @@
-// Entry point: with_element_loops(). Each old node gets a form: what it computes for element k, if it reads elements k
+// Entry point: with_element_loops(). Each old node gets a form, its computation for element k, if it reads elements k
 // of arrays and no other elements. Forms are interned as nodes are, so that terms which differ in k alone have one
 // form. A chain of sums is then a loop where the forms of its terms are one and their k count up.
 #include "compiler/passes/element_loops.h"
