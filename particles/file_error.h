@@ -16,4 +16,9 @@ struct FileError : std::runtime_error {
   std::string path;
 };
 
+// A column holds integers that int64 cannot represent.
+struct BeyondInt64 : FileError {
+  using FileError::FileError;
+};
+
 }  // namespace nbcc

@@ -13,6 +13,8 @@
 #include "particles/files/gadget_names.h"
 #include "particles/files/hdf5_groups.h"
 #include "particles/files/hdf5_objects.h"
+#include "particles/files/hdf5_snapshot.h"
+#include "particles/files/hdf5_sources.h"
 #include "particles/text_words.h"
 
 namespace nbcc {
@@ -82,6 +84,17 @@ struct Dataset {
   hsize_t shape[2] = {0, 1};
 };
 
+// Throws FileError if a dataset that is stored as one block has other bytes there than its shape needs.
+void check_shape(const Dataset& dataset, const std::string& label, const std::string& path) {
+  const Handle creation(H5Dget_create_plist(dataset.handle), H5Pclose);
+  const auto stored = std::uint64_t(H5Dget_storage_size(dataset.handle));
+  const std::uint64_t size = H5Tget_size(dataset.type), needed = dataset.shape[0] * dataset.shape[1] * size;
+  if (H5Pget_layout(creation) == H5D_CONTIGUOUS && H5Pget_external_count(creation) == 0 && stored != 0 &&
+      stored != needed)
+    throw FileError(path, fmt::format("{} has {} rows of {} numbers of {} bytes, but {} bytes are stored for it", label,
+                                      dataset.shape[0], dataset.shape[1], size, stored));
+}
+
 ColumnData read_dataset(hid_t group, const std::string& name, const std::string& path) {
   const std::string label = fmt::format("dataset '{}'", name);
   const auto refuse = [&](const std::string& fault) { throw FileError(path, fmt::format("{} {}", label, fault)); };
@@ -102,6 +115,8 @@ ColumnData read_dataset(hid_t group, const std::string& name, const std::string&
       __builtin_mul_overflow(count, static_cast<std::uint64_t>(element_size(element)), &bytes) ||
       (bytes > kUnstoredLimit && bytes / kMaxUnstoredRatio > std::min<std::uint64_t>(stored, file_size)))
     refuse(fmt::format("claims {} rows of {} numbers, but only {} bytes are stored for it", rows, components, stored));
+  check_shape(dataset, label, path);
+  check_sources(dataset.handle, label, path);
   ParticleColumn column{name, static_cast<int>(components), make_data(element, count)};
   // Unsigned numbers beyond int64 become negative in the column, and are refused below.
   const bool is_unsigned = element == ElementType::Int64 && H5Tget_sign(dataset.type) == H5T_SGN_NONE;
@@ -109,24 +124,8 @@ ColumnData read_dataset(hid_t group, const std::string& name, const std::string&
   if (count > 0 && dataset.read(memory, column.values()) < 0) fail_in_hdf5(path, label + " cannot be read");
   if (is_unsigned &&
       std::ranges::any_of(std::get<std::vector<std::int64_t>>(column.data), [](auto n) { return n < 0; }))
-    refuse("holds unsigned 64-bit integers that do not fit int64; store int64");
+    throw BeyondInt64(path, label + " holds unsigned 64-bit integers that do not fit int64; store int64");
   return std::move(column.data);
-}
-
-// The numbers of an attribute; empty if it does not exist or is not a short list of numbers.
-std::vector<double> numbers_of_attribute(hid_t group, const char* key) {
-  if (H5Aexists(group, key) <= 0) return {};
-  const Handle attribute(H5Aopen(group, key, H5P_DEFAULT), H5Aclose);
-  if (!attribute.valid()) return {};
-  const Handle space(H5Aget_space(attribute), H5Sclose);
-  const Handle type(H5Aget_type(attribute), H5Tclose);
-  constexpr hssize_t max_count = 64;
-  const hssize_t count = space.valid() ? H5Sget_simple_extent_npoints(space) : 0;
-  ElementType element;
-  if (!type.valid() || count < 1 || count > max_count || !type_fault(type, element).empty()) return {};
-  std::vector<double> numbers(static_cast<std::size_t>(count));
-  if (H5Aread(attribute, H5T_NATIVE_DOUBLE, numbers.data()) < 0) return {};
-  return numbers;
 }
 
 // Reads the group Header of a snapshot, if there is one: its numbers become attributes. Of SWIFT's group HydroScheme
@@ -143,30 +142,6 @@ void read_gadget_header(hid_t file, ParticleTable& notes) {
   const Handle type(H5Aget_type(attribute), H5Tclose);
   const auto text = read_scalar(type, [&](hid_t memory, void* to) { return H5Aread(attribute, memory, to); });
   if (text) notes.attributes.emplace_back(kKernelOfSwift, *text);
-}
-
-// Adds a common mass of this particle type (MassTable of the header) as the column m. Refuses a snapshot that is split
-// into several files.
-void add_gadget_mass(hid_t file, int type, const std::string& path, std::vector<FileColumn>& columns) {
-  if (H5Lexists(file, "Header", H5P_DEFAULT) <= 0) return;
-  const Handle header(H5Gopen2(file, "Header", H5P_DEFAULT), H5Gclose);
-  if (!header.valid()) return;
-  const auto entry = [&](const char* key) {
-    const std::vector<double> numbers = numbers_of_attribute(header, key);
-    return std::size_t(type) < numbers.size() ? numbers[std::size_t(type)] : 0;
-  };
-  const double here = entry("NumPart_ThisFile"), all = entry("NumPart_Total");
-  if (here < all)
-    throw FileError(path, fmt::format("it holds {} of the {} of PartType{} that its snapshot has in several "
-                                      "files (NumPart_Total of Header); join them first",
-                                      here, counted(std::int64_t(all), "particle"), type));
-  const double mass = entry("MassTable");
-  if (mass == 0 || columns.empty() || std::ranges::find(columns, "m", &FileColumn::name) != columns.end()) return;
-  FileColumn& column = columns.emplace_back();
-  column.name = "m";
-  column.name_in_file = "MassTable";
-  column.rows = columns.front().rows;
-  column.read = [mass, rows = column.rows] { return std::vector<double>(std::size_t(rows), mass); };
 }
 
 std::vector<FileColumn> columns_of_group(hid_t group, const std::string& path) {
@@ -215,7 +190,7 @@ ParticleTable read_open_file(const Handle& file, const std::string& path, const 
     if (const std::optional<int> type = gadget_type(columns.group)) {
       of_gadget = true;
       take_gadget_names(columns.columns);
-      add_gadget_mass(file, *type, path, columns.columns);
+      take_snapshot_header(file, *type, path, choice, columns.columns);
     }
   }
   if (!made_by_nbcc) std::erase_if(notes.attributes, [](const auto& each) { return each.first == "made by"; });

@@ -16,6 +16,7 @@
 #include "compiler/text/read_file.h"
 #include "particles/column_names.h"
 #include "particles/files/hdf5_file.h"
+#include "particles/files/hdf5_sources.h"
 #include "particles/files/hdf5_update.h"
 #include "particles/files/lammps_dump.h"
 #include "particles/files/lammps_file.h"
@@ -391,13 +392,17 @@ std::string ParticleUpdate::updated(const ParticleTable& results) const {
 }
 
 void ParticleUpdate::check(const ParticleTable& results) const {
-  if (format_ == Format::Hdf5) return check_update_hdf5(from_, group_, results);
+  if (format_ == Format::Hdf5) {
+    check_copy_of_hdf5(from_, to_);
+    return check_update_hdf5(from_, group_, results);
+  }
   updated(results);
 }
 
 void ParticleUpdate::write(const ParticleTable& results) const {
   if (format_ == Format::Hdf5) {
     check_unchanged();
+    check_copy_of_hdf5(from_, to_);
     return replace_file(
         to_, from_, [&](const std::string& draft) { update_hdf5(draft, to_, group_, results); }, force_);
   }

@@ -111,6 +111,15 @@ std::string_view packed_bytes(std::string_view archive, const ZipMember& member)
   return header.take(member.packed_size);
 }
 
+// Throws ZipError unless the member has the same name in its own header as in the directory.
+void check_name(std::string_view archive, const ZipMember& member) {
+  Reader header = record_at(archive, member.offset, kLocalHeader);
+  header.take(22);
+  const std::uint64_t size = header.number(2);
+  header.take(2);
+  if (header.take(size) != member.name) throw ZipError("a member has another name in its directory");
+}
+
 // Inflates at most `size` bytes; sets `more` if the member is longer.
 std::string inflate_begin(std::string_view packed, std::size_t size, bool& more) {
   z_stream stream{};
@@ -252,6 +261,7 @@ std::vector<Entry> entries_of(std::string_view archive, const Directory& directo
     entries.push_back({std::move(member), all.substr(begin, size)});
     begin += size;
   }
+  if (!records.empty()) throw ZipError("its directory has more members than it says");
   return entries;
 }
 
@@ -295,7 +305,10 @@ std::string with_member_offset(std::string_view record, std::uint64_t offset, st
 
 std::vector<ZipMember> zip_directory(std::string_view archive) {
   std::vector<ZipMember> members;
-  for (Entry& entry : entries_of(archive, find_directory(archive))) members.push_back(std::move(entry.member));
+  for (Entry& entry : entries_of(archive, find_directory(archive))) {
+    check_name(archive, entry.member);
+    members.push_back(std::move(entry.member));
+  }
   return members;
 }
 
