@@ -3,13 +3,16 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -111,6 +114,40 @@ void copy_bytes(const std::string& source, Output& output) {
   }
 }
 
+// The temporary file of a process that writes `target`: ".acc.npz.1234.tmp" for "acc.npz".
+std::string draft_of(const std::string& target, const std::string& process) {
+  return fmt::format("{}/.{}.{}.tmp", folder_of(target), std::filesystem::path(target).filename().string(), process);
+}
+
+// The names ".*.tmp" in a folder when this process first wrote there: a run that writes many files lists a folder once.
+const std::vector<std::string>& old_drafts_in(const std::string& folder) {
+  static thread_local std::map<std::string, std::vector<std::string>> listed;
+  const auto [names, is_new] = listed.try_emplace(folder);
+  std::error_code unreadable;
+  for (std::filesystem::directory_iterator entry(folder, unreadable), end; is_new && !unreadable && entry != end;
+       entry.increment(unreadable)) {
+    std::string name = entry->path().filename().string();
+    if (name.starts_with('.') && name.ends_with(".tmp")) names->second.push_back(std::move(name));
+  }
+  return names->second;
+}
+
+// Removes the temporary files of processes that were killed while they wrote `target`.
+void remove_old_drafts(const std::string& target) {
+  const std::string folder = folder_of(target);
+  for (const std::string& name : old_drafts_in(folder)) {
+    const std::string_view without_ending = std::string_view(name).substr(0, name.size() - 4);
+    const std::string process(without_ending.substr(without_ending.rfind('.') + 1));
+    int id = 0;
+    const auto [end, error] = std::from_chars(process.data(), process.data() + process.size(), id);
+    if (error != std::errc() || end != process.data() + process.size() || id < 1 ||
+        draft_of(target, process) != folder + "/" + name)
+      continue;
+    // A file with the id of this process was left by an earlier process, because no other file of this one is open.
+    if (id == getpid() || (kill(id, 0) != 0 && errno == ESRCH)) unlink((folder + "/" + name).c_str());
+  }
+}
+
 // `fill` writes the temporary file, which is open.
 template <class Fill>
 void replace_regular_file(const std::string& path, const std::optional<struct stat>& status, bool force,
@@ -119,9 +156,8 @@ void replace_regular_file(const std::string& path, const std::optional<struct st
   const std::filesystem::path named(path);
   const std::filesystem::path resolved = status ? std::filesystem::canonical(named, unresolved) : named;
   const std::string target = unresolved ? path : resolved.string();
-  const std::string draft =
-      fmt::format("{}/.{}.{}.tmp", folder_of(target), std::filesystem::path(target).filename().string(), getpid());
-  unlink(draft.c_str());  // left by a killed process that had the same process id
+  remove_old_drafts(target);
+  const std::string draft = draft_of(target, fmt::format("{}", getpid()));
   Output output(path, draft, O_CREAT | O_EXCL);
   output.require(output.is_open());
   fill(output, draft);

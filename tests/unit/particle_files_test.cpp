@@ -1,8 +1,10 @@
 #include "particles/files/particle_files.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -40,6 +42,22 @@ TEST(ParticleFiles, EveryFormatGivesTheTableBack) {
     test::expect_same_columns(table, test::mixed_table());
     EXPECT_EQ(table.attributes, test::mixed_table().attributes) << name;
   }
+}
+
+// A process that SIGKILL ends leaves its temporary file.
+TEST(ParticleFiles, TemporaryFilesOfKilledProcessesGo) {
+  const ScratchFolder folder;
+  const pid_t killed = fork();
+  if (killed == 0) _exit(0);
+  waitpid(killed, nullptr, 0);
+  const auto draft = [&](const char* name, pid_t process) {
+    return folder.write(fmt::format(".{}.{}.tmp", name, process), "half");
+  };
+  const std::string old = draft("a.npz", killed), running = draft("a.npz", getppid()), other = draft("b.npz", killed),
+                    own = folder.write(".a.npz.old.tmp", "mine");
+  write_particles(folder.path("a.npz"), test::mixed_table());
+  EXPECT_FALSE(std::filesystem::exists(old));
+  for (const std::string& kept : {running, other, own}) EXPECT_TRUE(std::filesystem::exists(kept)) << kept;
 }
 
 TEST(ParticleFiles, EveryFormatGivesAnUnnamedTableBack) {
