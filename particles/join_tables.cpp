@@ -144,6 +144,8 @@ void add(TableOfFile& first, TableOfFile other, bool last_wins) {
   }
   for (auto& [key, value] : other.table.attributes)
     if (!table.find_attribute(key)) table.attributes.emplace_back(key, std::move(value));
+  table.types_used = table.types_used || other.table.types_used;
+  table.warnings.insert(table.warnings.end(), other.table.warnings.begin(), other.table.warnings.end());
   table.of_other_format = table.of_other_format || other.table.of_other_format;
   first.path += ", " + other.path;
 }

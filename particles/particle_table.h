@@ -54,6 +54,12 @@ struct ParticleTable {
   // The first integer of a text file that was rounded to double: "column 'tag' holds 123456789012345678901"; "": none.
   std::string rounded{};
 
+  // True if the option --types gave type names of the file their numbers.
+  bool types_used = false;
+
+  // Doubts of a reader about the file, without its path: "line 7 has no line end, ...". The command prints them.
+  std::vector<std::string> warnings{};
+
   // The column of this name, else the column with this name in the file; null if there is none.
   const ParticleColumn* find(std::string_view name) const;
   const std::string* find_attribute(std::string_view key) const;  // null when there is none

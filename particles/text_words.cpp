@@ -64,6 +64,7 @@ bool TextLines::next(std::string_view& line) {
   if (at_ >= bytes_.size()) return false;
   const std::size_t end = std::min(bytes_.find(end_, at_), bytes_.size());
   line = bytes_.substr(at_, end - at_);
+  has_line_end_ = end < bytes_.size() || line.ends_with('\r');
   at_ = end + 1;
   ++number_;
   return true;
@@ -90,6 +91,13 @@ std::string shown(std::string_view word) {
   std::string text;
   for (char c : word.substr(0, length)) text += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
   return length < word.size() ? text + "..." : text;
+}
+
+std::string cut_off_note(std::string_view last_line) {
+  const std::string_view line = trimmed(last_line);
+  const std::size_t begin = line.find_last_of(" \t,") + 1;
+  return fmt::format("it ends with '{}', without a line end, so that its last row may be cut off",
+                     shown(line.substr(begin)));
 }
 
 std::string counted(std::int64_t count, std::string_view noun) {

@@ -22,11 +22,14 @@ class TextLines {
 
   bool next(std::string_view& line);  // false at the end
   long number() const { return number_; }
+  // False if the bytes end with the line that next() returned last, without a line end: its last word may be cut off.
+  bool has_line_end() const { return has_line_end_; }
 
  private:
   std::string_view bytes_;
   std::size_t at_ = 0;
   char end_ = '\n';
+  bool has_line_end_ = true;
   long number_;  // of the line that next() returned last, from 1
 };
 
@@ -36,6 +39,9 @@ std::string_view unquoted(std::string_view word);  // without enclosing quotes
 
 // The word as messages show it: at most 40 bytes, control characters replaced by '?'.
 std::string shown(std::string_view word);
+
+// Why the last word of a file without a line end after it is doubtful: "it ends with '1.1', without a line end, ...".
+std::string cut_off_note(std::string_view last_line);
 
 // "1 value", "3 values"
 std::string counted(std::int64_t count, std::string_view noun);

@@ -248,7 +248,11 @@ class DumpReader {
                                                     rows.words_wanted()));
       rows.append(lines_.number(), row);
     }
+    if (count_ > 0 && !lines_.has_line_end()) fail(1, cut_off_note(line) + "; add a line end if it is not");
     rows.finish(table_);
+    if (const std::optional<std::int64_t> id = repeated_id(table_))
+      throw FileError(
+          path_, fmt::format("two atoms of the frame whose rows begin at line {} have the id {}", header + 1, *id));
     if (position_ending_ && is_scaled(*position_ending_)) undo_scaling(header);
     done_ = true;
   }

@@ -65,6 +65,7 @@ class LammpsReader {
   ParticleTable read() {
     take_apart();
     if (count_ < 0) throw FileError(path_, "its header does not say how many atoms there are, as '1000 atoms'");
+    doubt_missing_sides();
     read_labels();
     const Section* const atoms = section("Atoms");
     if (!atoms && count_ > 0) throw FileError(path_, fmt::format("there is no section Atoms, but {} atoms", count_));
@@ -93,6 +94,8 @@ class LammpsReader {
       else
         sections_.back().rows.push_back({lines_.number(), line.substr(0, line.find('#'))});
     }
+    if (!lines_.has_line_end() && !before_comment(line).empty())
+      throw FileError(path_, lines_.number(), 1, cut_off_note(line) + "; add a line end if it is not");
   }
 
   void begin_section(std::string name, std::string_view line) {
@@ -112,6 +115,8 @@ class LammpsReader {
     std::size_t numbers = 0;
     while (numbers < words.size() && is_number(words[numbers].text)) ++numbers;
     const std::string key = joined(words, numbers, words.size());
+    if (key.empty())
+      throw FileError(path_, lines_.number(), words[0].column, "these numbers have no key and belong to no section");
     if (key == "atoms") {
       if (numbers != 1 || read_number(words[0].text, count_) != std::errc() || count_ < 0)
         throw FileError(path_, lines_.number(), words[0].column,
@@ -128,6 +133,16 @@ class LammpsReader {
                         fmt::format("{} has {}, not {}", name, counted(std::int64_t(numbers), "number"), count));
       table_.attributes.emplace_back(key, joined(words, 0, numbers));
     }
+  }
+
+  // LAMMPS writes all sides of a box that is parallel to the axes, or none.
+  void doubt_missing_sides() {
+    constexpr const char* keys[] = {"xlo xhi", "ylo yhi", "zlo zhi"};
+    const auto is_stated = [&](const char* key) { return table_.find_attribute(key) != nullptr; };
+    for (const char* key : keys)
+      if (!is_stated(key) && std::ranges::any_of(keys, is_stated))
+        table_.warnings.push_back(
+            fmt::format("its header has other sides of the box, but not {}: no box is known", key));
   }
 
   // Fills labels_[type]; types begin at 1, so labels_[0] stays empty.

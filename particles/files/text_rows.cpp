@@ -32,6 +32,18 @@ std::vector<std::string> parse_types(std::string_view text) {
   return types;
 }
 
+std::optional<std::int64_t> repeated_id(const ParticleTable& table) {
+  const ParticleColumn* const column = table.find("id");
+  const auto* const ids =
+      column && column->components == 1 ? std::get_if<std::vector<std::int64_t>>(&column->data) : nullptr;
+  if (!ids) return std::nullopt;
+  std::vector<std::int64_t> sorted = *ids;
+  std::erase(sorted, 0);
+  if (!std::ranges::is_sorted(sorted)) std::ranges::sort(sorted);
+  const auto twice = std::ranges::adjacent_find(sorted);
+  return twice == sorted.end() ? std::nullopt : std::optional(*twice);
+}
+
 TextRows::TextRows(std::string path, std::vector<RowColumn> columns, const TextOptions& options, std::string types_from)
     : path_(std::move(path)),
       columns_(std::move(columns)),
@@ -48,6 +60,7 @@ TextRows::TextRows(std::string path, std::vector<RowColumn> columns, const TextO
     exact_integers_.emplace_back().possible =
         !each.column.type && data_.back().type() == ElementType::Double && data_.back().name != "data";
     asked_.push_back(choice_.takes(each.column.name, each.name_in_file));
+    is_beyond_.push_back(false);
   }
 }
 
@@ -118,7 +131,8 @@ void TextRows::append(ParticleColumn& column, std::size_t first, const std::vect
           } else if (word_column.kind == WordColumnKind::Truth) {
             value = static_cast<Value>(number_of_truth(word));
           } else if (const std::errc error = read_number(word.text, value); error != std::errc()) {
-            refuse(word, error, column);
+            if (asked || error != std::errc::result_out_of_range) refuse(word, error, column);
+            is_beyond_[number] = true;
           }
           if constexpr (std::is_same_v<Value, double>) exact_integers_[number].take(word);
           values.push_back(value);
@@ -131,6 +145,7 @@ double TextRows::number_of_name(WordColumn& word_column, const Word& word, bool 
   if (!asked) return 0;
   const std::string_view name = unquoted(word.text);
   const auto type = std::ranges::find(types_, name);
+  types_used_ = true;
   if (type != types_.end()) return double(type - types_.begin());
   if (!types_.empty()) {
     std::vector<std::string> known;
@@ -184,6 +199,7 @@ void TextRows::finish(ParticleTable& table) {
   for (const WordColumn& word_column : word_columns_)
     if (!word_column.names.empty()) refuse_names(word_column);
   table.rows = rows_;
+  table.types_used = types_used_ && types_from_ == kTypesOption;
   std::size_t first = 0, column = 0;
   for (const RowColumn& each : columns_) {
     const auto begin = word_columns_.begin() + std::ptrdiff_t(first), end = begin + each.column.components;
@@ -196,7 +212,7 @@ void TextRows::finish(ParticleTable& table) {
       data_[column].data = std::move(whole.values);
     else if (!whole.rounded.empty() && table.rounded.empty())
       table.rounded = fmt::format("column '{}' holds {}", each.column.name, shown(whole.rounded));
-    if (!names || asked_[column]) table.columns.push_back(std::move(data_[column]));
+    if ((!names || asked_[column]) && !is_beyond_[column]) table.columns.push_back(std::move(data_[column]));
     ++column;
   }
 }

@@ -1,6 +1,8 @@
 // Converts rows of words to columns of numbers, for the readers of all text formats. A column may hold type names (H,
 // O) instead of numbers; --types assigns a number to each name.
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,17 +26,23 @@ std::vector<std::string> parse_types(std::string_view text);
 // The kind of a column's words. Automatic: the first row decides between Number and Name. Truth: T or F.
 enum class WordColumnKind { Automatic, Number, Name, Truth };
 
+inline constexpr const char* kTypesOption = "--types";
+
 struct RowColumn {
   ColumnName column;
   std::string name_in_file;  // its name in the file, if that differs; else ""
   WordColumnKind kind = WordColumnKind::Automatic;
 };
 
+// An id that two rows of the table have; nothing if there is none, or no column of ids. Ids of 0 are not compared,
+// which LAMMPS writes for atoms without ids.
+std::optional<std::int64_t> repeated_id(const ParticleTable& table);
+
 class TextRows {
  public:
   // `types_from` names the source of the type names in messages.
   TextRows(std::string path, std::vector<RowColumn> columns, const TextOptions& options,
-           std::string types_from = "--types");
+           std::string types_from = kTypesOption);
 
   std::int64_t words_wanted() const { return words_wanted_; }
   // Appends a row of words_wanted() words. Throws FileError.
@@ -74,6 +82,8 @@ class TextRows {
   std::vector<WordColumn> word_columns_;
   std::vector<ParticleColumn> data_;           // [column], without skipped columns
   std::vector<bool> asked_;                    // [column of data_] choice_ takes it
+  std::vector<bool> is_beyond_;                // [column of data_] not asked for, with a number beyond its type
+  bool types_used_ = false;                    // a type name was looked up in types_
   std::vector<ExactIntegers> exact_integers_;  // [column of data_]
 };
 

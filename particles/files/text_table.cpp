@@ -22,7 +22,8 @@ class TextReader {
 
   ParticleTable read() {
     TextLines lines(bytes_, path_, "a text table");
-    for (std::string_view line; lines.next(line);) {
+    std::string_view line;
+    while (lines.next(line)) {
       line_ = lines.number();
       if (line_ > options_.skip_lines) read_line(line);
     }
@@ -30,6 +31,8 @@ class TextReader {
       throw FileError(
           path_, fmt::format("it has {} only, but --skip-lines is {}", counted(line_, "line"), options_.skip_lines));
     if (!rows_) start_without_rows();
+    if (!line.empty() && !lines.has_line_end() && (!words_.empty() || names_line_ == line_))
+      table_.warnings.push_back(fmt::format("line {}: {}", line_, cut_off_note(line)));
     return finish();
   }
 
@@ -50,7 +53,7 @@ class TextReader {
     }
     if (!rows_ && !has_header_row_ && is_header_row()) {
       has_header_row_ = true;
-      if (!named_by_caller_) name_by(words_, true);
+      if (!named_by_caller_) name_by_row(words_);
       return;
     }
     if (!rows_) start();
@@ -71,7 +74,6 @@ class TextReader {
 
   void read_comment(std::string_view text, std::size_t offset) {
     const std::string_view content = trimmed(text);
-    header_.clear();
     if (content.empty()) return;
     if (const std::size_t colon = content.find(": "); colon != std::string_view::npos) {
       const std::string_view key = content.substr(0, colon);
@@ -81,8 +83,7 @@ class TextReader {
       if (std::ranges::all_of(key, plain)) table_.attributes.emplace_back(key, trimmed(content.substr(colon + 1)));
       return;
     }
-    header_line_ = line_;
-    header_ = words_in(text, offset, true);
+    comments_.push_back({line_, words_in(text, offset, true)});
   }
 
   bool is_header_row() const {
@@ -93,30 +94,40 @@ class TextReader {
            (words_.size() > 1 || named_by_caller_ || parse_column_name(unquoted(words_[0].text)));
   }
 
-  // Takes the words as column names and returns true if all are names. Otherwise throws if they must be names, as in a
-  // CSV file's first row, or returns false.
-  bool name_by(const std::vector<Word>& words, bool must) {
+  static std::vector<std::string_view> names_of(const std::vector<Word>& words) {
     std::vector<std::string_view> names;
     for (const Word& word : words) names.push_back(unquoted(word.text));
+    return names;
+  }
+
+  // Takes the words of a CSV file's first row as column names. Throws FileError if one of them is not a name.
+  void name_by_row(const std::vector<Word>& words) {
+    const std::vector<std::string_view> names = names_of(words);
     const std::vector<ColumnName> columns = gather_columns(names);
-    if (columns.empty() && must)
+    if (columns.empty())
       for (std::size_t k = 0; k < words.size(); ++k)
         if (gather_columns({names[k]}).empty())
           fail(words[k].column, fmt::format("'{}' is neither a number nor the name of a column", shown(words[k].text)));
     columns_ = columns;
     names_line_ = line_;
-    return !columns.empty();
   }
 
-  // A comment is a header if its words match the row below. A comment with '[' or ':' in a word ("x[3]") is always
-  // taken as a header, so that a wrong count is reported.
+  // The header is the last comment that has a name for each word of a row (-1: there is no row). If there is none, it
+  // is the last comment of names with '[' or ':' in a word ("x[3]"), so that its wrong count is reported.
   void name_by_comment(std::int64_t words_in_row) {
-    if (header_.empty() || !name_by(header_, false)) return;
-    names_line_ = header_line_;
-    if (words_in_row < 0 || words_per_row(columns_) == words_in_row) return;
-    const bool meant = std::ranges::any_of(
-        header_, [](const Word& word) { return word.text.find_first_of("[:") != std::string_view::npos; });
-    if (!meant) columns_.clear();
+    const auto is_meant = [](const Comment& comment) {
+      return std::ranges::any_of(
+          comment.words, [](const Word& word) { return word.text.find_first_of("[:") != std::string_view::npos; });
+    };
+    for (const bool any_count : {false, true})
+      for (auto comment = comments_.rbegin(); comment != comments_.rend() && columns_.empty(); ++comment) {
+        const std::vector<ColumnName> columns = gather_columns(names_of(comment->words));
+        if (columns.empty()) continue;
+        const bool fits = words_in_row < 0 || words_per_row(columns) == words_in_row;
+        if (!fits && !(any_count && is_meant(*comment))) continue;
+        columns_ = columns;
+        names_line_ = comment->line;
+      }
   }
 
   void start() {
@@ -161,6 +172,8 @@ class TextReader {
 
   ParticleTable finish() {
     rows_->finish(table_);
+    if (const std::optional<std::int64_t> id = repeated_id(table_))
+      table_.warnings.push_back(fmt::format("two rows have the id {}", *id));
     if (const std::string fault = table_fault(table_); !fault.empty()) throw FileError(path_, fault);
     return std::move(table_);
   }
@@ -174,10 +187,13 @@ class TextReader {
   bool table_is_unnamed_ = false;
   long line_ = 0;
   long names_line_ = 0;
-  long header_line_ = 0;
-  std::vector<Word> words_;       // words of the current line
-  std::vector<Word> header_;      // words of the last comment above the rows
-  std::optional<TextRows> rows_;  // created at the first row
+  std::vector<Word> words_;  // words of the current line
+  struct Comment {
+    long line;
+    std::vector<Word> words;
+  };
+  std::vector<Comment> comments_;  // above the rows, without those of the form "key: value"
+  std::optional<TextRows> rows_;   // created at the first row
   ParticleTable table_;
 };
 
@@ -194,15 +210,14 @@ void put_header(std::string& text, const ParticleTable& table, TextStyle style) 
     text += '\n';
     return;
   }
-  // One name for each number of a row, as programs that read CSV expect.
+  // One name for each number of a row, without its type, as programs that read CSV expect.
   const char separator = style == TextStyle::Csv ? ',' : '\t';
   bool first = true;
   for (const ParticleColumn& column : table.columns) {
-    const std::string name = spell_column(column.name, column.type(), 1);
     for (int c = 0; c < column.components; ++c) {
       if (!first) text += separator;
       first = false;
-      text += column.components == 1 ? name : fmt::format("{}[{}]", name, c);
+      text += column.components == 1 ? column.name : fmt::format("{}[{}]", column.name, c);
     }
   }
   text += '\n';
@@ -242,7 +257,8 @@ std::string attribute_line(const std::string& key, const std::string& value) {
 
 std::string encode_text(const ParticleTable& table, TextStyle style) {
   std::string text;
-  for (const auto& [key, value] : table.attributes) text += attribute_line(key, value) + '\n';
+  if (style == TextStyle::Plain)
+    for (const auto& [key, value] : table.attributes) text += attribute_line(key, value) + '\n';
   if (!table.unnamed) put_header(text, table, style);
   const char separator = style == TextStyle::Plain ? ' ' : style == TextStyle::Csv ? ',' : '\t';
   for (std::int64_t row = 0; row < table.rows; ++row) {

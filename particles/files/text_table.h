@@ -1,8 +1,9 @@
 // Tables of numbers as text: whitespace or commas separate the numbers, '#' begins a comment.
 //
-// Column names come from the caller, from a comment directly above the first row ("# id m x[3] v[3]"), or from a first
-// row of names (CSV); particles/column_names.h states their syntax. Without names the table is unnamed. A comment
-// "# key: value" above the rows becomes an attribute.
+// Column names come from the caller, from the last comment above the rows that has a name for each number of a row
+// ("# id m x[3] v[3]"), or from a first row of names (CSV); particles/column_names.h states their syntax. Without names
+// the table is unnamed. A comment "# key: value" above the rows becomes an attribute. CSV and TSV are written without
+// comments and without element types, as RFC 4180 and other programs have them.
 #pragma once
 #include <string>
 #include <string_view>

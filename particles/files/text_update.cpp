@@ -30,7 +30,11 @@ struct Change {
 class TextUpdate {
  public:
   TextUpdate(std::string_view bytes, const std::string& path, const ParticleTable& results, TextStyle style)
-      : bytes_(bytes), path_(path), results_(results), layout_(text_layout(bytes, path, without_columns())) {
+      : bytes_(bytes),
+        path_(path),
+        results_(results),
+        style_(style),
+        layout_(text_layout(bytes, path, without_columns())) {
     if (layout_.header_line == 0) throw FileError(path, "its columns have no names");
     if (layout_.rows != results.rows)
       throw FileError(path, fmt::format("it has {}, but there are results for {}: it has changed since it was read",
@@ -102,7 +106,9 @@ class TextUpdate {
 
   std::size_t offset_of(std::string_view part) const { return std::size_t(part.data() - bytes_.data()); }
 
+  // CSV and TSV have no place for the record.
   void put_record() {
+    if (style_ != TextStyle::Plain) return;
     for (const auto& [key, value] : results_.attributes) result_ += attribute_line(key, value) + end_;
   }
 
@@ -174,21 +180,28 @@ class TextUpdate {
         retype(*target.replaced, output, {&words[first], counts[number]}, changes);
         continue;
       }
-      const std::string name = spell_column(output.name, output.type(), 1);
-      if (!is_row) added.push_back(spell_column(output.name, output.type(), output.components));
+      const std::string name = spelled(output, 1);
+      if (!is_row) added.push_back(spelled(output, output.components));
       for (int c = 0; is_row && c < output.components; ++c)
         added.push_back(quote + (output.components == 1 ? name : fmt::format("{}[{}]", name, c)) + quote);
     }
     put(words, std::move(changes), added);
   }
 
+  // The name of an output's column, with its type in a plain text only.
+  std::string spelled(const ParticleColumn& output, int components) const {
+    const ColumnName untyped{output.name, 1, std::nullopt};
+    return spell_column(output.name, style_ == TextStyle::Plain ? output.type() : untyped.type_or(ElementType::Double),
+                        components);
+  }
+
   // Changes the element type in a column's name to the type of the output. A name without a type needs no change for
   // doubles and for integers.
-  static void retype(const ColumnName& column, const ParticleColumn& output, std::span<const Word> words,
-                     std::vector<Change>& changes) {
+  void retype(const ColumnName& column, const ParticleColumn& output, std::span<const Word> words,
+              std::vector<Change>& changes) const {
     const ElementType stated = column.type_or(ElementType::Double);
     const bool whole = output.type() == ElementType::Int64 && stated == ElementType::Double && !column.type;
-    if (stated == output.type() || whole) return;
+    if (stated == output.type() || whole || (style_ != TextStyle::Plain && !column.type)) return;
     for (const Word& word : words) {
       const std::string_view name = unquoted(word.text);
       if (!name.starts_with(column.name)) return;  // x y z
@@ -226,6 +239,7 @@ class TextUpdate {
   const std::string_view bytes_;
   const std::string& path_;
   const ParticleTable& results_;
+  const TextStyle style_;
   const TextLayout layout_;
   std::string single_column_gap_ = " ", end_ = "\n";
   std::vector<OutputTarget> outputs_;

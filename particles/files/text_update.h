@@ -12,7 +12,8 @@ namespace nbcc {
 
 // Columns whose names the text already has are replaced word by word; new columns are appended after the last word of
 // each line. The attributes (the record of a run) become comments at the beginning, or replace the earlier record of
-// the same pipeline. `style` gives the separator if the text has only one column. Throws FileError.
+// the same pipeline; CSV and TSV keep no record and no element types. `style` gives the separator if the text has only
+// one column. Throws FileError.
 std::string update_text(std::string_view bytes, const std::string& path, const ParticleTable& results, TextStyle style);
 
 }  // namespace nbcc

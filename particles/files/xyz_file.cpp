@@ -185,6 +185,7 @@ class XyzReader {
                          options_.columns.empty() ? "; --columns names them otherwise, as type,x[3],v[3]" : ""));
       rows.append(lines_.number(), words);
     }
+    if (count_ > 0 && !lines_.has_line_end()) fail(1, cut_off_note(line) + "; add a line end if it is not");
     while (lines_.next(line))
       if (!trimmed(line).empty())
         fail(1, fmt::format("more lines follow the {} that line {} says; another frame begins with its number of atoms",

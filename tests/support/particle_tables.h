@@ -2,6 +2,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <string>
 
 #include "particles/file_error.h"
@@ -19,6 +20,24 @@ inline ParticleTable mixed_table() {
                    {"h", 1, std::vector<float>{0.1f, 3e38f}},
                    {"type", 2, std::vector<std::int32_t>{1, -2147483647 - 1, 3, 4}}};
   table.attributes = {{"made by", "a test: with a colon"}, {"seed", "42"}};
+  return table;
+}
+
+// The table as a .csv file gives it back, which has no types and no attributes.
+inline ParticleTable as_of_csv(ParticleTable table) {
+  for (ParticleColumn& column : table.columns)
+    if (column.name != "id") {
+      // Numbers of type float are written with nine digits.
+      const bool is_float = column.type() == ElementType::Float;
+      column = convert(column, ElementType::Double);
+      if (is_float)
+        for (double& value : std::get<std::vector<double>>(column.data)) {
+          char text[32];
+          std::snprintf(text, sizeof text, "%.9g", value);
+          value = std::stod(text);
+        }
+    }
+  table.attributes.clear();
   return table;
 }
 

@@ -216,9 +216,9 @@ TEST_F(CommandFrames, AFrameThatFailsKeepsTheTotalsBeforeIt) {
 // The user's own words have the names of keys of the record.
 TEST_F(CommandFrames, WordsOfAFileAreNotReplacedByTheRecord) {
   write("m.extxyz", "1\nProperties=pos:R:3 method=PBE command=mine\n0 0 0\n");
-  const Outcome outcome = run("--i m.extxyz --update -o m.csv");
+  const Outcome outcome = run("--i m.extxyz --update -o m.txt");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  const std::string text = read("m.csv");
+  const std::string text = read("m.txt");
   EXPECT_THAT(text, HasSubstr("file method: PBE"));
   EXPECT_THAT(text, HasSubstr("file command: mine"));
 }

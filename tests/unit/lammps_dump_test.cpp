@@ -184,6 +184,19 @@ TEST_F(LammpsDump, DamagedBytesAreToldOrRead) {
   }
 }
 
+TEST_F(LammpsDump, TwoAtomsOfOneIdAreRefused) {
+  EXPECT_EQ(refused(frame("id x", "7 0\n7 1\n")),
+            "a.dump: two atoms of the frame whose rows begin at line 10 have the id 7");
+  EXPECT_EQ(refused(frame("id x", "0 0\n0 1\n")), "");  // atoms without ids
+}
+
+TEST_F(LammpsDump, AFileThatEndsInARowIsRefused) {
+  EXPECT_EQ(
+      refused(frame("id x", "1 0\n2 1.1")),
+      "a.dump:11:1: it ends with '1.1', without a line end, so that its last row may be cut off; add a line end if "
+      "it is not");
+}
+
 // What an interrupted run leaves: a frame without its rows, and then a whole one.
 TEST_F(LammpsDump, AFrameThatIsCutOffIsNotJoinedWithTheNext) {
   const std::string whole = frame("id type x y z", "1 1 0 0 0\n2 1 1 0 0\n");

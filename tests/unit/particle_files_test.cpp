@@ -39,8 +39,9 @@ TEST(ParticleFiles, EveryFormatGivesTheTableBack) {
     const ScratchFolder folder;
     write_particles(folder.path(name), test::mixed_table());
     const ParticleTable table = read_particles(folder.path(name));
-    test::expect_same_columns(table, test::mixed_table());
-    EXPECT_EQ(table.attributes, test::mixed_table().attributes) << name;
+    const bool has_types = std::string_view(name) != "a.csv" && std::string_view(name) != "a.tsv";
+    test::expect_same_columns(table, has_types ? test::mixed_table() : test::as_of_csv(test::mixed_table()));
+    EXPECT_EQ(table.attributes, has_types ? test::mixed_table().attributes : decltype(table.attributes)()) << name;
   }
 }
 

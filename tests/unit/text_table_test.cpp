@@ -142,8 +142,9 @@ TEST(TextTable, MalformedColumnsAreNamed) {
 TEST(TextTable, AnyStyleComesBackAsItWas) {
   for (const TextStyle style : {TextStyle::Plain, TextStyle::Csv, TextStyle::Tsv}) {
     const ParticleTable table = read(encode_text(test::mixed_table(), style));
-    test::expect_same_columns(table, test::mixed_table());
-    EXPECT_EQ(table.attributes, test::mixed_table().attributes);
+    const bool has_types = style == TextStyle::Plain;
+    test::expect_same_columns(table, has_types ? test::mixed_table() : test::as_of_csv(test::mixed_table()));
+    EXPECT_EQ(table.attributes, has_types ? test::mixed_table().attributes : decltype(table.attributes)());
     test::expect_same_columns(read(encode_text(test::unnamed_table(), style)), test::unnamed_table());
   }
 }
@@ -160,6 +161,47 @@ TEST(TextTable, NoNanHasASign) {
 TEST(TextTable, WrittenHeaderNamesTypesOnlyWhereNeeded) {
   EXPECT_EQ(encode_text(test::mixed_table()).substr(0, 77),
             "# made by: a test: with a colon\n# seed: 42\n# id m x[3] h:float type:int32[2]\n");
+}
+
+// RFC 4180: a row of names and rows of numbers, which pandas reads.
+TEST(TextTable, CsvHasNeitherCommentsNorTypes) {
+  const std::string text = encode_text(test::mixed_table(), TextStyle::Csv);
+  EXPECT_EQ(text.substr(0, text.find('\n')), "id,m,x[0],x[1],x[2],h,type[0],type[1]");
+}
+
+// Comments of every other kind between the names and the rows.
+TEST(TextTable, TheLastCommentWithANameForEachNumberNamesTheColumns) {
+  for (const char* between : {"", "#\n", "# code units, G = 1\n", "# Time: 0.5\n", "# of a run\n#\n# see [1]\n"})
+    EXPECT_EQ(read(std::string("# m x y z\n") + between + "1 0 0 0\n1 1 0 0\n").column_names(), "m, x[3]") << between;
+  EXPECT_EQ(read("# a b\n# c d\n1 2\n").column_names(), "c, d");
+  EXPECT_EQ(read("#ID Mvir X Y Z\n#a = 0.537760\n#Om = 0.3; Ol = 0.6\n11 2.0 0 0 0\n").column_names(),
+            "ID, Mvir, X, Y, Z");
+  EXPECT_EQ(fault("# id x[3]\n# as it was\n1 2 3 4 5\n"),
+            "t.txt:3:9: this row has 5 values, but the header in line 1 names 4");
+}
+
+TEST(TextTable, AFileThatEndsInARowIsDoubtful) {
+  EXPECT_EQ(read("# m\n1\n2.5\n").warnings, std::vector<std::string>());
+  EXPECT_EQ(
+      read("# m\n1\n2.5").warnings,
+      std::vector<std::string>{"line 3: it ends with '2.5', without a line end, so that its last row may be cut off"});
+  EXPECT_EQ(read("m,q\r\n1,2\r\n").warnings, std::vector<std::string>());
+  EXPECT_EQ(read("m,q\r\n1,2\r").warnings, std::vector<std::string>());
+  EXPECT_EQ(read("# m\n1\n# the end").warnings, std::vector<std::string>());
+}
+
+TEST(TextTable, AnIdThatTwoRowsHaveIsDoubtful) {
+  EXPECT_EQ(read("# id m\n7 1\n3 2\n7 1\n").warnings, std::vector<std::string>{"two rows have the id 7"});
+  EXPECT_EQ(read("# id m\n7 1\n3 2\n8 1\n").warnings, std::vector<std::string>());
+}
+
+TEST(TextTable, IdsBeyondInt64ThatNoFieldReadsAreLeftOut) {
+  const std::string text = "# id m\n18446744073709551615 1\n3 2\n";
+  EXPECT_EQ(fault(text), "t.txt:2:1: '18446744073709551615' is beyond the range of int64");
+  TextOptions options;
+  options.choice.all = false;
+  options.choice.names = {"m"};
+  EXPECT_EQ(decode_text(text, "t.txt", options).column_names(), "m");
 }
 
 TEST(TextTable, AttributeOfSeveralLinesStaysOneComment) {

@@ -250,6 +250,22 @@ TEST(UpdateText, WholeNumbersStayInOtherFormats) {
   EXPECT_TRUE(shell.update("a.csv", "-o c.npz"));
 }
 
+// RFC 4180: a row of names and rows of numbers. What an earlier version put above them goes.
+TEST(UpdateText, CsvGetsNeitherCommentsNorTypes) {
+  const UpdateShell shell;
+  for (const char* above : {"", "# made by: nbcc 0.0.9\n# command: nbcc run\n# pipeline: update\n# device: cpu\n"}) {
+    shell.write("a.csv", std::string(above) + "id,x,y,z\n5,0,0,0\n6,1,0,0\n");
+    ASSERT_TRUE(shell.update("a.csv"));
+    const std::string text = shell.read("a.csv");
+    EXPECT_EQ(text.find('#'), std::string::npos) << text;
+    EXPECT_TRUE(text.starts_with("id,x,y,z,near,rho,acc[0],acc[1],acc[2]\n5,0,0,0,2,")) << text;
+    EXPECT_TRUE(shell.update("a.csv"));
+    EXPECT_EQ(shell.read("a.csv"), text);
+  }
+  ASSERT_EQ(shell.nbcc("run update.pipe --i a.csv -o b.csv --single-output").code, 0);
+  EXPECT_TRUE(shell.read("b.csv").starts_with("id,near,rho,acc[0],acc[1],acc[2]\n5,2,")) << shell.read("b.csv");
+}
+
 // A row has the output's numbers where a column of that name was, and nothing is written where they would not fit.
 TEST(UpdateText, ColumnsOfAnotherShapeAreRefused) {
   const UpdateShell shell;
