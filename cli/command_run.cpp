@@ -66,6 +66,10 @@ bool is_npy(const RunOptions& options) {
   return format.empty() ? options.output.path.ends_with(".npy") : format == "npy";
 }
 
+const std::vector<std::string>& files_of_i(const RunOptions& options) {
+  return options.particles.i.empty() ? options.particles.j : options.particles.i;
+}
+
 // An .npy file holds one array, so the outputs become its columns, in order of declaration.
 ParticleColumn side_by_side(const std::vector<ParticleColumn>& outputs, std::int64_t rows) {
   ParticleColumn all{"data", 0, {}};
@@ -121,7 +125,9 @@ ParticleTable result_table(const ParticleSum& sum, std::vector<ParticleColumn> o
     outputs.erase(outputs.begin() + std::ptrdiff_t(k));
   }
   if (outputs.empty()) {
-    if (options.update) throw UsageError("--update: all outputs are totals, which the i-particles have no column for");
+    if (options.update)
+      throw UsageError(fmt::format("--update: {}: all outputs are totals, which the i-particles have no column for",
+                                   files_of_i(options)[0]));
     table = table_of_totals(std::move(totals), options);
     totals.clear();
   } else if (is_npy(options) && outputs.size() > 1) {
@@ -153,10 +159,6 @@ bool is_one_file(const std::string& a, const std::string& b) {
   return a == b || std::filesystem::equivalent(a, b, unknown);
 }
 
-const std::vector<std::string>& files_of_i(const RunOptions& options) {
-  return options.particles.i.empty() ? options.particles.j : options.particles.i;
-}
-
 // An update in the format of the i-particles' file; nothing if options change how that file is read.
 std::optional<ParticleUpdate> update_of(const RunOptions& options) {
   const ParticleSourceOptions& given = options.particles;
@@ -170,12 +172,13 @@ std::optional<ParticleUpdate> update_of(const RunOptions& options) {
 void check_update(const ParticleTable& particles, const RunOptions& options, bool keeps_all) {
   const std::string& path = options.output.path;
   if (particles.unnamed)
-    throw UsageError("--update: the columns of the i-particles have no names; give names with --columns");
+    throw UsageError(fmt::format("--update: {}: its columns have no names; give names with --columns",
+                                 fmt::join(files_of_i(options), ", ")));
   if (!keeps_all && !particles.rounded.empty())
     throw UsageError(
-        fmt::format("--update: {}, which no number of another format is: say -o FILE of the format that the "
+        fmt::format("--update: {}: {}, which no number of another format is: say -o FILE of the format that the "
                     "particles have",
-                    particles.rounded));
+                    fmt::join(files_of_i(options), ", "), particles.rounded));
   const auto reads = [&](const std::vector<std::string>& paths) {
     return std::ranges::any_of(paths,
                                [&](const std::string& each) { return is_one_file(particle_file_of(each), path); });
@@ -327,12 +330,15 @@ OutputChoice output_of(const RunOptions& options) {
     const std::vector<std::string>& of_i = files_of_i(options);
     if (of_i.empty()) throw UsageError("no particles: say --i FILE, --j FILE or both");
     if (of_i.size() > 1)
-      throw UsageError(fmt::format("--update: the particles come from {} files: say -o FILE", of_i.size()));
+      throw UsageError(fmt::format("--update: {}: the particles come from {} files: say -o FILE", fmt::join(of_i, ", "),
+                                   of_i.size()));
     if (of_i[0] == "-") throw UsageError("--update: standard input cannot be written to: say -o FILE");
     if (!options.particles.columns.empty() || !options.particles.columns_i.empty())
-      throw UsageError("--update: data of a file that is read with --columns may be lost: say -o FILE");
+      throw UsageError(
+          fmt::format("--update: data of {} may be lost, because it is read with --columns: say -o FILE", of_i[0]));
     if (!options.particles.skip_lines.empty() || !options.particles.types.empty())
-      throw UsageError("--update: lines that are skipped and names of types would not be kept: say -o FILE");
+      throw UsageError(fmt::format(
+          "--update: lines that are skipped and names of types would not be kept in {}: say -o FILE", of_i[0]));
     output.path = particle_file_of(of_i[0]);
     output.write.force = true;
   }

@@ -41,7 +41,14 @@ const std::string* find_in_any_case(const ParticleTable& table, std::string_view
   return nullptr;
 }
 
-bool is_true(const std::string& word) { return word == "T" || word == "True" || word == "true" || word == "1"; }
+// What a word of pbc says; nothing if it is another word.
+std::optional<bool> truth_of(std::string_view word) {
+  for (const std::string_view yes : {"T", "t", "True", "true", "TRUE", "1"})
+    if (word == yes) return true;
+  for (const std::string_view no : {"F", "f", "False", "false", "FALSE", "0"})
+    if (word == no) return false;
+  return std::nullopt;
+}
 
 std::optional<FileBox> box_of_lattice(const ParticleTable& table) {
   const std::vector<double> numbers = numbers_in(find_in_any_case(table, "Lattice"));
@@ -51,7 +58,7 @@ std::optional<FileBox> box_of_lattice(const ParticleTable& table) {
   if (const std::string* const pbc = find_in_any_case(table, "pbc")) {
     std::istringstream words(*pbc);
     std::string word;
-    for (std::size_t k = 0; k < 3 && words >> word; ++k) box.periodic[k] = is_true(word);
+    for (std::size_t k = 0; k < 3 && words >> word; ++k) box.periodic[k] = truth_of(word).value_or(false);
   }
   return box;
 }
@@ -184,6 +191,11 @@ std::string box_fault(const ParticleTable& table) {
   const std::string* const pbc = find_in_any_case(table, "pbc");
   if (lattice && pbc && words_in(*pbc).size() != 3)
     return fmt::format("pbc=\"{}\" is not three words, so no periodic box is known", shown(*pbc));
+  if (lattice && pbc)
+    for (const Word& word : words_in(*pbc))
+      if (!truth_of(word.text))
+        return fmt::format("pbc=\"{}\" has '{}', which is neither T nor F, so no periodic box is known", shown(*pbc),
+                           shown(word.text));
   return "";
 }
 

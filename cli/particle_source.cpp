@@ -116,8 +116,10 @@ ParticleSource::Side ParticleSource::open(const std::vector<std::string>& paths,
 
 ParticleTable ParticleSource::Side::read(std::size_t frame, bool last_wins) const {
   std::vector<TableOfFile> tables;
-  for (std::size_t k = 0; k < files.size(); ++k)
-    tables.push_back({files[k].read(files[k].frames().size() > 1 ? frame : 0), names[k]});
+  for (std::size_t k = 0; k < files.size(); ++k) {
+    ParticleTable& table = tables.emplace_back(files[k].read(files[k].frames().size() > 1 ? frame : 0), names[k]).table;
+    for (std::string& warning : table.warnings) warning = fmt::format("{}: {}", names[k], warning);
+  }
   return join_tables(std::move(tables), last_wins);
 }
 
@@ -197,6 +199,24 @@ ParticleSource::ParticleSource(const ParticleSourceOptions& options, const std::
   frame_ = frames_.at(0);
   i_table_ = i_side_.read(frame_, last_wins_);
   if (!shared) j_table_ = j_side_.read(frame_, last_wins_);
+  if (!options.types.empty()) check_types_used(of_i.choice, of_j.choice);
+  for (const std::string& warning : i_table_.warnings) fmt::print(stderr, "nbcc: warning: {}\n", warning);
+  for (const std::string& warning : j_table_ ? j_table_->warnings : std::vector<std::string>())
+    if (std::ranges::find(i_table_.warnings, warning) == i_table_.warnings.end())
+      fmt::print(stderr, "nbcc: warning: {}\n", warning);
+}
+
+void ParticleSource::check_types_used(const ColumnChoice& of_i, const ColumnChoice& of_j) const {
+  if (i_table_.types_used || (j_table_ && j_table_->types_used)) return;
+  for (const bool acts : {false, true}) {
+    const ParticleSide side = acts ? j() : i();
+    const ParticleColumn* const column = side.table->find("type");
+    if (column && column->rows() > 0 && (acts ? of_j : of_i).takes(column->name, column->name_in_file))
+      throw UsageError(
+          fmt::format("--types: '{}' of {} holds numbers, not names; leave out --types, or choose the "
+                      "column of the names by --bind FIELD=COLUMN",
+                      column->name_in_file.empty() ? column->name : column->name_in_file, side.path));
+  }
 }
 
 void ParticleSource::read_frame(std::size_t frame) {
@@ -234,6 +254,8 @@ std::vector<BoundField> ParticleSource::bind(const std::vector<InputField>& fiel
                "nbcc: note: the last {} of each row are bound to no field; --columns or --bind choose the numbers\n",
                unused == 1 ? "number" : fmt::format("{} numbers", unused));
   }
+  if (const std::string note = bound_by_order(bound, i(), j()); !note.empty() && frame_ == frames_.front())
+    fmt::print(stderr, "nbcc: note: {}\n", note);
   if (const std::string note = note_of_smoothing(bound); !note.empty()) fmt::print(stderr, "nbcc: note: {}\n", note);
   return bound;
 }

@@ -32,7 +32,8 @@ class ParticleSource {
  public:
   // Reads the files; a file that gives both i and j is read once. Of files that name their arrays, only the columns
   // that the fields may be bound to and the ids of the i-particles are read. Of files with several frames, i and j are
-  // read from the same frame: the chosen one, or the first of all. Throws FileError, UsageError.
+  // read from the same frame: the chosen one, or the first of all. Prints what is doubtful about the files to standard
+  // error. Throws FileError, UsageError.
   ParticleSource(const ParticleSourceOptions& options, const std::vector<InputField>& fields);
   ParticleSource(const ParticleSource&) = delete;
   ParticleSource& operator=(const ParticleSource&) = delete;
@@ -47,8 +48,8 @@ class ParticleSource {
 
   ParticleSide i() const { return {&i_table_, i_name_}; }
   ParticleSide j() const { return {j_table_ ? &*j_table_ : &i_table_, j_name_}; }
-  // Like bind_particles(); prints notes to standard error: numbers of a plain array that are bound to no field, the
-  // meaning of a snapshot's smoothing length.
+  // Like bind_particles(); prints notes to standard error: the order in which the numbers of a table without names are
+  // bound, numbers that are bound to no field, the meaning of a snapshot's smoothing length.
   std::vector<BoundField> bind(const std::vector<InputField>& fields) const;
 
  private:
@@ -60,6 +61,8 @@ class ParticleSource {
   };
   static Side open(const std::vector<std::string>& paths, ReadOptions options);
   std::vector<std::size_t> choose_frames(const ParticleSourceOptions& options);
+  // Throws UsageError if --types gave no type name a number, because the types that are read are numbers.
+  void check_types_used(const ColumnChoice& of_i, const ColumnChoice& of_j) const;
   std::string note_of_smoothing(const std::vector<BoundField>& bound) const;
 
   Side i_side_, j_side_;  // j_side_ is empty if the files of i serve both

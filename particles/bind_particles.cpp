@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -114,6 +115,50 @@ void fill(BoundField& bound, int first, ColumnComponent from, int count) {
   for (int k = 0; k < count; ++k, ++from.component) bound.from[std::size_t(first + k)] = from;
 }
 
+// The columns of single numbers that together are the vector `stem`: x, y, z for x; vx, vy, vz for v.
+std::vector<std::string> cartesian_names(const std::string& stem, int components) {
+  std::vector<std::string> names;
+  for (int c = 0; c < components && c < 3; ++c) names.push_back((stem == "x" ? "" : stem) + "xyz"[c]);
+  return names;
+}
+
+bool has_column(const ParticleTable& table, const std::string& name) {
+  return table.find(name) || std::ranges::find(table.in_file, name, &ColumnOfFile::name) != table.in_file.end();
+}
+
+// The columns of single numbers for a vector field of two or three components; empty if one of them does not exist. x
+// and y are no vector of two where there is a z.
+std::vector<const ParticleColumn*> cartesian_columns(const InputField& field, const ParticleTable& table) {
+  std::vector<const ParticleColumn*> columns;
+  if (field.components < 2 || field.components > 3) return columns;
+  if (field.components == 2 && has_column(table, cartesian_names(field.stem(), 3)[2])) return columns;
+  for (const std::string& name : cartesian_names(field.stem(), field.components)) {
+    const ParticleColumn* const column = table.find(name);
+    if (!column || column->components != 1) return {};
+    columns.push_back(column);
+  }
+  return columns;
+}
+
+// "say --bind xi=COLUMN"; for a vector also a column for each component, with the names that the table has.
+std::string bind_advice(const InputField& field, const ParticleTable& table) {
+  if (field.components < 2 || field.components > 3) return fmt::format("say --bind {}=COLUMN", field.name);
+  std::vector<std::string> parts;
+  for (int c = 0; c < field.components; ++c) {
+    const std::string name = cartesian_names(field.stem(), 3)[std::size_t(c)];
+    const auto is_same = [](char a, char b) { return std::tolower(a) == std::tolower(b); };
+    const auto same = [&](const auto& column) { return std::ranges::equal(column.name, name, is_same); };
+    const auto found = std::ranges::find_if(table.columns, same);
+    const auto listed = std::ranges::find_if(table.in_file, same);
+    parts.push_back(fmt::format("{}[{}]={}", field.name, c,
+                                found != table.columns.end()    ? found->name
+                                : listed != table.in_file.end() ? listed->name
+                                                                : name));
+  }
+  return fmt::format("say --bind {}=COLUMN, or a column for each component, as --bind '{}'", field.name,
+                     fmt::join(parts, ","));
+}
+
 class Binder {
  public:
   Binder(const std::vector<InputField>& fields, const ParticleSide& i, const ParticleSide& j)
@@ -209,19 +254,25 @@ class Binder {
     const std::string stem = field.stem();
     const ParticleColumn* column = side.table->find(field.name);
     if (!column) column = side.table->find(stem);
+    if (!column || column->components == 1) {
+      const std::vector<const ParticleColumn*> parts = cartesian_columns(field, *side.table);
+      for (std::size_t c = 0; c < parts.size(); ++c) bound_[f].from[c] = {parts[c], 0};
+      if (!parts.empty()) return;
+    }
     if (!column) {
       const std::string names =
           stem == field.name ? fmt::format("'{}'", stem) : fmt::format("'{}' or '{}'", field.name, stem);
       std::string why = side.table->absence(field.name);
       if (why.empty()) why = side.table->absence(stem);
-      throw UsageError(fmt::format("{} '{}' finds no column {} in {}, which has {}{}; say --bind {}=COLUMN",
+      throw UsageError(fmt::format("{} '{}' finds no column {} in {}, which has {}{}; {}",
                                    field.acts ? "input_j" : "input_i", field.name, names, side.path,
-                                   side.table->column_names(), why, field.name));
+                                   side.table->column_names(), why, bind_advice(field, *side.table)));
     }
     if (column->components != field.components) {
-      throw UsageError(fmt::format("{} '{}' is a {} with {} per particle, but column '{}' of {} has {}",
+      throw UsageError(fmt::format("{} '{}' is a {} with {} per particle, but column '{}' of {} has {}; {}",
                                    field.acts ? "input_j" : "input_i", field.name, field.type,
-                                   numbers(field.components), column->name, side.path, column->components));
+                                   numbers(field.components), column->name, side.path, column->components,
+                                   bind_advice(field, *side.table)));
     }
     fill(bound_[f], 0, {column}, field.components);
   }
@@ -269,8 +320,26 @@ ColumnChoice columns_asked_for(const std::vector<InputField>& fields, bool acts,
     if (choice.names.size() > before) continue;
     choice.names.push_back(field.name);
     choice.names.push_back(field.stem());
+    if (field.components == 2 || field.components == 3)
+      for (const std::string& name : cartesian_names(field.stem(), field.components)) choice.names.push_back(name);
   }
   return choice;
+}
+
+std::string bound_by_order(const std::vector<BoundField>& bound, const ParticleSide& i, const ParticleSide& j) {
+  std::string text;
+  const auto add = [&](const ParticleSide& side) {
+    std::vector<std::string> fields;
+    for (const BoundField& field : bound)
+      if ((field.acts ? j : i).table == side.table && !field.by_option && !field.from.empty())
+        fields.push_back(fmt::format("{}=data[{}]", field.field, field.from[0].component));
+    if (side.table->unnamed && !fields.empty())
+      text += fmt::format("{}{} has no column names, so the fields take the numbers of a row in order: {}",
+                          text.empty() ? "" : "; ", side.path, fmt::join(fields, ", "));
+  };
+  add(i);
+  if (j.table != i.table) add(j);
+  return text;
 }
 
 int unused_numbers(const std::vector<InputField>& fields, const ParticleSide& i, const ParticleSide& j) {

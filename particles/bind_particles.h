@@ -1,6 +1,7 @@
 // Chooses for each input field of a pipeline the column of a particle file that it is read from.
 //
-// By default a field is read from the column of the same name, or of its name without the trailing i or j. The numbers
+// By default a field is read from the column of the same name, or of its name without the trailing i or j; a vector of
+// two or three components also from a column for each component: x, y and z for xi, vx, vy and vz for vi. The numbers
 // of a plain array without column names go to the fields in the order of declaration; the i-fields and the j-fields
 // both begin at the first number.
 //
@@ -59,6 +60,10 @@ std::vector<BoundField> bind_particles(const std::vector<InputField>& fields, co
 // The columns that bind_particles() may look for in the table of i, or of j if `acts`.
 ColumnChoice columns_asked_for(const std::vector<InputField>& fields, bool acts,
                                const std::vector<std::string>& overrides);
+
+// Which number of a row each field begins at, for the tables without column names: "a.txt has no column names, so the
+// fields take the numbers of a row in order: xi=data[0], mj=data[3]". "": all tables have names, or --bind names all.
+std::string bound_by_order(const std::vector<BoundField>& bound, const ParticleSide& i, const ParticleSide& j);
 
 // How many numbers per row of a plain array no field is read from; the larger count where i and j have different
 // arrays. 0 for tables with column names.

@@ -81,6 +81,68 @@ TEST(BindParticles, AColumnWhoseNameReadsAsATermIsNotGuessed) {
             "rename it");
 }
 
+ParticleTable scalars(const std::vector<std::string>& names) {
+  ParticleTable table;
+  table.rows = 1;
+  for (const std::string& name : names) table.columns.push_back({name, 1, Doubles{double(table.columns.size())}});
+  return table;
+}
+
+// The columns of a vector's components, or what is said where they are missing.
+std::string vector_from(const std::vector<std::string>& names, const InputField& field) {
+  const ParticleTable particles = scalars(names);
+  std::string found;
+  const std::string fault = test::error_of([&] {
+    const std::vector<BoundField> bound = bind_particles({field}, {&particles, "a.npz"}, {&particles, "a.npz"}, {});
+    for (const ColumnComponent& from : bound[0].from) found += from.column->name + " ";
+  });
+  return fault.empty() ? found : fault;
+}
+
+// In files of every kind, which may hold them in any order.
+TEST(BindParticles, CoordinatesAreOneVector) {
+  const InputField xi{"xi", "vec3", false, false, 3}, vj{"vj", "vec3", true, false, 3},
+      flat{"xi", "vec2", false, false, 2};
+  EXPECT_EQ(vector_from({"z", "m", "x", "y"}, xi), "x y z ");
+  EXPECT_EQ(vector_from({"vx", "vz", "vy"}, vj), "vx vy vz ");
+  EXPECT_EQ(vector_from({"y", "x"}, flat), "x y ");
+  EXPECT_EQ(columns_asked_for({xi}, false, {}).names, (std::vector<std::string>{"xi", "x", "x", "y", "z"}));
+  EXPECT_EQ(
+      vector_from({"x", "y", "z"}, flat),
+      "input_i 'xi' is a vec2 with 2 numbers per particle, but column 'x' of a.npz has 1; say --bind xi=COLUMN, or "
+      "a column for each component, as --bind 'xi[0]=x,xi[1]=y'");
+}
+
+TEST(BindParticles, AVectorWithoutColumnsIsToldHowToBindThem) {
+  const InputField xi{"xi", "vec3", false, false, 3};
+  EXPECT_EQ(
+      vector_from({"ID", "X", "Y", "Z"}, xi),
+      "input_i 'xi' finds no column 'xi' or 'x' in a.npz, which has ID, X, Y, Z; say --bind xi=COLUMN, or a column "
+      "for each component, as --bind 'xi[0]=X,xi[1]=Y,xi[2]=Z'");
+  EXPECT_EQ(
+      vector_from({"a"}, {"n", "vec3", false, false, 3}),
+      "input_i 'n' finds no column 'n' in a.npz, which has a; say --bind n=COLUMN, or a column for each component, "
+      "as --bind 'n[0]=nx,n[1]=ny,n[2]=nz'");
+}
+
+TEST(BindParticles, TheOrderOfNumbersWithoutNamesIsTold) {
+  ParticleTable particles;
+  particles.rows = 1;
+  particles.columns = {{"data", 5, Doubles{1, 2, 3, 4, 5}}};
+  particles.unnamed = true;
+  const ParticleSide side{&particles, "a.txt"};
+  const std::vector<InputField> fields = {
+      {"xi", "vec3", false, false, 3}, {"xj", "vec3", true, false, 3}, {"mj", "real", true, false, 1}};
+  EXPECT_EQ(bound_by_order(bind_particles(fields, side, side, {}), side, side),
+            "a.txt has no column names, so the fields take the numbers of a row in order: xi=data[0], xj=data[0], "
+            "mj=data[3]");
+  EXPECT_EQ(bound_by_order(bind_particles(fields, side, side, {"mj=data[4]"}), side, side),
+            "a.txt has no column names, so the fields take the numbers of a row in order: xi=data[0], xj=data[0]");
+  const ParticleTable named = table();
+  const ParticleSide other{&named, "b.txt"};
+  EXPECT_EQ(bound_by_order(bind_particles(kFields, other, other, {}), other, other), "");
+}
+
 TEST(BindParticles, AFieldHasOneColumn) {
   EXPECT_EQ(fault("hi=2*h,hi=3*h"), "--bind hi=3*h: hi has a column by another --bind");
   EXPECT_EQ(fault("xi=x,xi[1]=h"), "--bind xi[1]=h: xi[3] has a column by another --bind");

@@ -76,6 +76,45 @@ TEST_F(CommandFiles, ExtendedXyzNeedsNoNames) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
 }
 
+// In files whose types are numbers, or are elsewhere.
+TEST_F(CommandFiles, TypesThatNoColumnNeedsAreRefused) {
+  write("a.xyz", "2\nProperties=species:S:1:charge:R:1:pos:R:3:mass:R:1\n8 2 0 0 0 16\n1 -1 1 0 0 1\n");
+  EXPECT_THAT(
+      refused("--i a.xyz --types H,O"),
+      HasSubstr("--types: 'species' of a.xyz holds numbers, not names; leave out --types, or choose the column of "
+                "the names by --bind FIELD=COLUMN"));
+  write("a.dump",
+        "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n3\nITEM: BOX BOUNDS ff ff ff\n0 9\n0 9\n0 9\n"
+        "ITEM: ATOMS id type element q mass x y z\n1 5 O 2 16 0 0 0\n2 6 H -1 1 1 0 0\n3 5 O 4 16 2 0 0\n");
+  EXPECT_THAT(refused("--i a.dump --types H,O"), HasSubstr("'type' of a.dump holds numbers"));
+  expect_sums("--i a.dump --types H,O --bind typei=element,typej=element", kEnergies, kOthers);
+  expect_sums("--i a.dump", kEnergies, kOthers);
+}
+
+TEST_F(CommandFiles, DoubtsAboutAFileAreSaid) {
+  write("a.txt", "# type q m x y z\n1 2 16 0 0 0\n2 -1 1 1 0 0\n1 4 16 2 0 0");
+  const Outcome outcome = nbcc("run charges.pipe --total --i a.txt");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("nbcc: warning: a.txt: line 4: it ends with '0', without a line end"));
+  write("b.txt", "0 0 0 2 1 16\n1 0 0 -1 2 1\n2 0 0 4 1 16\n");
+  EXPECT_THAT(nbcc("run charges.pipe --total --i b.txt").err,
+              HasSubstr("nbcc: note: b.txt has no column names, so the fields take the numbers of a row in order: "
+                        "xi=data[0], qi=data[3], typei=data[4], xj=data[0], qj=data[3], typej=data[4], mj=data[5]\n"));
+}
+
+// .npz, HDF5 and structured .npy hold x, y and z as arrays of their own, in any order.
+TEST_F(CommandFiles, CoordinatesOfTheirOwnAreOneVector) {
+  ParticleTable table;
+  table.rows = 3;
+  table.columns = {
+      {"z", 1, Doubles{0, 0, 0}}, {"q", 1, Doubles{2, -1, 4}},  {"x", 1, std::vector<float>{0, 1, 2}},
+      {"y", 1, Doubles{0, 0, 0}}, {"m", 1, Doubles{16, 1, 16}}, {"type", 1, std::vector<std::int32_t>{1, 2, 1}}};
+  for (const char* name : {"a.npz", "a.h5", "a.txt", "a.csv", "a.tsv"}) {
+    write_particles(path(name), table);
+    expect_sums(std::string("--i ") + name, kEnergies, kOthers);
+  }
+}
+
 TEST_F(CommandFiles, HeadsOfTablesAreSkipped) {
   write("a.txt", "8.0 8.0 8.0\n3\n1 0 0 0 O 2 16\n2 1 0 0 H -1 1\n3 2 0 0 O 4 16\n");
   expect_sums("--i a.txt --skip-lines 2 --columns id,x[3],type,q,m --types H,O", kEnergies, kOthers);

@@ -128,6 +128,13 @@ TEST(FileBox, LatticesThatCannotBeReadAreNamed) {
   EXPECT_THROW(params_of_box("box", table, "a.xyz"), UsageError);
   table.attributes = {{"Lattice", "-10 0 0 0 10 0 0 0 10"}, {"pbc", "T T"}};
   EXPECT_EQ(box_fault(table), "pbc=\"T T\" is not three words, so no periodic box is known");
+  for (const char* all : {"t t t", "T t True", "true TRUE 1"}) {
+    table.attributes.back().second = all;
+    ASSERT_TRUE(file_box(table)) << all;
+    EXPECT_EQ(file_box(table)->periodic, (std::array{true, true, true})) << all;
+  }
+  table.attributes.back().second = "T f yes";
+  EXPECT_EQ(box_fault(table), "pbc=\"T f yes\" has 'yes', which is neither T nor F, so no periodic box is known");
   table.attributes.pop_back();
   EXPECT_EQ(params_of_box("box", table, "a.xyz")[0].values, (std::vector<double>{10, 10, 10}));
 }
