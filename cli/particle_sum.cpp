@@ -179,6 +179,7 @@ std::vector<ParamValue> ParticleSum::params() const { return state_->params; }
 
 void ParticleSum::set_params(const std::vector<ParamValue>& params) {
   for (const ParamValue& given : params) {
+    for (const std::string& warning : given.warnings) fmt::print(stderr, "nbcc: warning: {}\n", warning);
     for (const Field& field : state_->fields) {
       if (given.truth && field.name == given.name && !field.type.starts_with("bool"))
         throw UsageError(

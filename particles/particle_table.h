@@ -57,7 +57,7 @@ struct ParticleTable {
   // True if the option --types gave type names of the file their numbers.
   bool types_used = false;
 
-  // Doubts of a reader about the file, without its path: "line 7 has no line end, ...". The command prints them.
+  // Doubts of a reader about the file, without its path: "two rows have the id 7". The command prints them.
   std::vector<std::string> warnings{};
 
   // The column of this name, else the column with this name in the file; null if there is none.

@@ -160,6 +160,16 @@ std::vector<FileColumn> columns_of_group(hid_t group, const std::string& path) {
     column.listed = is_column;
     column.read = [group, &path, link] { return read_dataset(group, link.name, path); };
   }
+  for (const Link& link : links_of(group, path)) {
+    if (link.type != H5O_TYPE_UNKNOWN) continue;
+    FileColumn& column = columns.emplace_back();
+    column.name = link.name;
+    column.readable = column.listed = false;
+    column.read = [group, path, link]() -> ColumnData {
+      throw FileError(path, fmt::format("link '{}' refers to the file '{}', in which no such object can be opened",
+                                        link.name, file_of_link(group, link.name)));
+    };
+  }
   return columns;
 }
 

@@ -48,11 +48,12 @@ std::vector<Link> links_of(hid_t group, const std::string& path) {
   hsize_t at = 0;
   const herr_t done = H5Literate(
       group, index, H5_ITER_INC, &at,
-      [](hid_t parent, const char* name, const H5L_info_t*, void* out) -> herr_t {
+      [](hid_t parent, const char* name, const H5L_info_t* link, void* out) -> herr_t {
         H5O_info_t info;
-        // Dangling links are skipped.
-        if (H5Oget_info_by_name2(parent, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) >= 0)
-          static_cast<std::vector<Link>*>(out)->push_back({name, info.type});
+        const bool exists = H5Oget_info_by_name2(parent, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) >= 0;
+        // Dangling links within the file are skipped.
+        if (exists || link->type == H5L_TYPE_EXTERNAL)
+          static_cast<std::vector<Link>*>(out)->push_back({name, exists ? info.type : H5O_TYPE_UNKNOWN});
         return 0;
       },
       &links);

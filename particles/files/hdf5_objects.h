@@ -46,7 +46,7 @@ class Silence {
 
 struct Link {
   std::string name;
-  H5O_type_t type;
+  H5O_type_t type;  // H5O_TYPE_UNKNOWN: it refers to an object of another file that cannot be opened
 };
 std::vector<Link> links_of(hid_t group, const std::string& path);
 std::ptrdiff_t datasets_in(const std::vector<Link>& links);

@@ -197,16 +197,6 @@ std::string relative_source(hid_t group, const char* name) {
   return "";
 }
 
-// The file that a link refers to by a relative path; "" if there is none.
-std::string relative_target(hid_t group, const char* name, const H5L_info_t& link) {
-  std::string value(link.u.val_size, '\0');
-  const char *file = nullptr, *object = nullptr;
-  if (H5Lget_val(group, name, value.data(), value.size(), H5P_DEFAULT) < 0 ||
-      H5Lunpack_elink_val(value.data(), value.size(), nullptr, &file, &object) < 0)
-    return "";
-  return fs::path(file).is_relative() ? file : "";
-}
-
 // What refers to another file by a relative path, for a message: "dataset 'x' has numbers in"; and that file.
 struct Reference {
   std::string what, file;
@@ -215,7 +205,8 @@ struct Reference {
 herr_t find_reference(hid_t group, const char* name, const H5L_info_t* link, void* out) {
   Reference& found = *static_cast<Reference*>(out);
   if (link->type == H5L_TYPE_EXTERNAL) {
-    found = {fmt::format("link '{}' refers to", name), relative_target(group, name, *link)};
+    const std::string file = file_of_link(group, name);
+    found = {fmt::format("link '{}' refers to", name), fs::path(file).is_relative() ? file : ""};
   } else if (H5O_info_t info; link->type == H5L_TYPE_HARD &&
                               H5Oget_info_by_name2(group, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 &&
                               info.type == H5O_TYPE_DATASET) {
@@ -236,6 +227,17 @@ bool is_one_folder(const std::string& a, const std::string& b) {
 
 void check_sources(hid_t dataset, const std::string& label, const std::string& path) {
   check_sources(dataset, label, path, 0);
+}
+
+std::string file_of_link(hid_t group, const std::string& name) {
+  H5L_info_t link;
+  if (H5Lget_info(group, name.c_str(), &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_EXTERNAL) return "";
+  std::string value(link.u.val_size, '\0');
+  const char *file = nullptr, *object = nullptr;
+  if (H5Lget_val(group, name.c_str(), value.data(), value.size(), H5P_DEFAULT) < 0 ||
+      H5Lunpack_elink_val(value.data(), value.size(), nullptr, &file, &object) < 0)
+    return "";
+  return file;
 }
 
 void check_copy_of_hdf5(const std::string& from, const std::string& to) {

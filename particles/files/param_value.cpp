@@ -25,6 +25,7 @@ ParamValue parse_param(std::string_view text) {
     NumberRows numbers = read_numbers(std::string(text.substr(equals + 2)));
     param.values = std::move(numbers.values);
     param.rows = numbers.rows;
+    param.warnings = std::move(numbers.warnings);
     return param;
   }
   for (const std::string_view word : split(text.substr(equals + 1), ',')) {

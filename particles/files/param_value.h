@@ -14,6 +14,7 @@ struct ParamValue {
   bool truth = false;  // a value was written as true or false, which only a bool param accepts
   // The number of rows of the file that the values come from; 0 if the values were listed on the command line.
   std::int64_t rows = 0;
+  std::vector<std::string> warnings{};  // doubts about that file, with its path
 };
 
 // Parses eps2=1e-4, box=10,10,12, periodic=true, or eps=@FILE, which takes all numbers of a particle file row by row.

@@ -345,7 +345,9 @@ NumberRows read_numbers(const std::string& path) {
       const double* const first = std::get<std::vector<double>>(column.data).data() + row * column.components;
       numbers.insert(numbers.end(), first, first + column.components);
     }
-  return {std::move(numbers), table.rows};
+  std::vector<std::string> warnings;
+  for (const std::string& warning : table.warnings) warnings.push_back(fmt::format("{}: {}", path, warning));
+  return {std::move(numbers), table.rows, std::move(warnings)};
 }
 
 std::string particle_file_of(const std::string& path) {

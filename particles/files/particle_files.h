@@ -68,6 +68,7 @@ ParticleTable read_particles(const std::string& path, const ReadOptions& options
 struct NumberRows {
   std::vector<double> values;
   std::int64_t rows = 0;
+  std::vector<std::string> warnings{};  // as ParticleTable::warnings, with the path
 };
 NumberRows read_numbers(const std::string& path);
 

@@ -96,6 +96,9 @@ TEST_F(CommandFiles, DoubtsAboutAFileAreSaid) {
   const Outcome outcome = nbcc("run charges.pipe --total --i a.txt");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("nbcc: warning: a.txt: line 4: it ends with '0', without a line end"));
+  write("eps.txt", "0.2");
+  EXPECT_THAT(nbcc("run $pipelines/gravity_acc.pipe --total --i a.txt --param eps2=@eps.txt").err,
+              HasSubstr("nbcc: warning: eps.txt: line 1: it ends with '0.2', without a line end"));
   write("b.txt", "0 0 0 2 1 16\n1 0 0 -1 2 1\n2 0 0 4 1 16\n");
   EXPECT_THAT(nbcc("run charges.pipe --total --i b.txt").err,
               HasSubstr("nbcc: note: b.txt has no column names, so the fields take the numbers of a row in order: "
