@@ -123,6 +123,7 @@ constexpr std::array kForms = std::to_array<Form>({
     {"sincos", "@(x, s, c), where s and c are variables of one type"},
     {"dot", "@(a, b), of two vectors or arrays of one length"},
     {"cross", "@(a, b), of two vec3 or two vec2"},
+    {"angle", "@(u, v), of two vectors of one length"},
     {"length normalize", "@(v), of one vector"},
     {"nearest_image",
      "@(dx, box), of two numbers, two vectors, or a vector and a number; or @(dx, a, b, c), of four vec3"},
@@ -284,7 +285,8 @@ std::span<const LaterFunction> later_functions() {
        {"image_index", "int @(int);"},
        {"self_pair", "extern const bool @;"},
        {"grad", kGrad},
-       {"ddt", kDdt}});
+       {"ddt", kDdt},
+       {"angle", "real @(vec2, vec2); real @(vec3, vec3); real @(vec4, vec4);"}});
   return kLater;
 }
 
