@@ -50,6 +50,10 @@ class ParticleSource {
   // Like bind_particles(); prints notes to standard error: numbers of a plain array that are bound to no field, the
   // meaning of a snapshot's smoothing length.
   std::vector<BoundField> bind(const std::vector<InputField>& fields) const;
+  // The same without notes.
+  std::vector<BoundField> bound_without_notes(const std::vector<InputField>& fields) const {
+    return bind_particles(fields, i(), j(), bindings_);
+  }
 
  private:
   struct Side {
