@@ -98,7 +98,7 @@ void sweep(ParticleSum& sum, const Sizes& sizes, const KernelChoice& kernel, int
   Json report = Json::array();
   if (!as_json) {
     write_standard_output(fmt::format("{} on {}, {}, arrays on the device; G interactions/s\n", sum.pipeline_name(),
-                                      sum.device_name(), describe(kernel.options)));
+                                      sum.device_name(), describe(kernel)));
   }
   for (const SweepTable& table : sweep_tables()) {
     if (!as_json) write_standard_output(heading(table));

@@ -89,8 +89,8 @@ std::string heading(const ParticleSum& sum, const Pipeline& pipeline, const Benc
   const char* const arrays = on_device(options) ? "arrays on the device"
                              : options.resident ? "j resident"
                                                 : "j packed in every run";
-  std::string text = fmt::format("{} on {}, {}, {}\n", sum.pipeline_name(), sum.device_name(),
-                                 describe(options.kernel.options), arrays);
+  std::string text =
+      fmt::format("{} on {}, {}, {}\n", sum.pipeline_name(), sum.device_name(), describe(options.kernel), arrays);
   text += fmt::format("compiled in {:.1f} ms, from the cache in {:.1f} ms; operations per interaction: ", 1e3 * cold,
                       1e3 * cached);
   if (pipeline.flops) text += fmt::format("{} stated, ", *pipeline.flops);
@@ -181,9 +181,8 @@ void run_bench(const BenchOptions& options) {
   }
   if (options.json) write_json(report);
   if (!options.plot.empty()) {
-    plot(options.plot,
-         fmt::format("{} on {}, {}", sum.pipeline_name(), sum.device_name(), describe(options.kernel.options)), rows,
-         options.force);
+    plot(options.plot, fmt::format("{} on {}, {}", sum.pipeline_name(), sum.device_name(), describe(options.kernel)),
+         rows, options.force);
   }
 }
 
@@ -195,7 +194,7 @@ void add_bench(CLI::App& app, Invocation& invocation) {
   command.add_option("FILE", options->file, "A pipeline, or its name in `nbcc list`")->required()->type_name("");
   declare_sizes(command, options->sizes);
   declare_params(command, options->params);
-  declare_kernel_options(command, options->kernel);
+  declare_kernel_options(command, options->kernel, "single");
   CLI::Option* const tolerance = declare_tolerance(command, options->kernel);
   command.add_option("--repeat", options->repeat, "Number of samples; the median is shown")
       ->check(CLI::Range(5, 10000).description(""))
@@ -220,14 +219,20 @@ void add_bench(CLI::App& app, Invocation& invocation) {
       ->excludes(tolerance)
       ->excludes(plotted);
   command.footer(
-      "The particles are random, from the field list. Times are of complete runs, packing included. On a GPU arrays\n"
-      "are on the device, in the working precision, and many runs are timed together with one wait.\n"
+      "The particles are random, from the field list; the precision is single unless --precision or NBCC_PRECISION\n"
+      "says otherwise. Times are of complete runs, packing included. On a GPU arrays are on the device, in the "
+      "working\n"
+      "precision, and many runs are timed together with one wait.\n"
       "\nExamples:\n"
       "  nbcc bench pipelines/gravity.pipe\n"
       "  nbcc bench pipelines/gravity.pipe --n 1024,16384 --threads 1 --precision double --json\n"
       "  nbcc bench pipelines/gravity.pipe --n 1024..16384 --plot gravity.png\n"
       "  nbcc bench pipelines/gravity.pipe --device cuda --sweep --n 1024..262144");
-  command.callback([=, &invocation] { options->sweep ? run_sweep(*options, invocation) : run_bench(*options); });
+  command.callback([=, &invocation] {
+    options->kernel.precision_origin = options->kernel.precision_is_chosen ? "" : "the default of bench";
+    take_precision_of_environment(options->kernel);
+    options->sweep ? run_sweep(*options, invocation) : run_bench(*options);
+  });
 }
 
 }  // namespace nbcc

@@ -11,6 +11,7 @@
 #include "cli/kernel_options.h"
 #include "cli/standard_output.h"
 #include "compiler/emit/describe.h"
+#include "compiler/passes/cosines.h"
 #include "compiler/passes/every_image.h"
 #include "compiler/passes/far_terms.h"
 #include "compiler/passes/nearest.h"
@@ -159,6 +160,10 @@ int check_file(const std::string& file, const CheckOptions& options, Json& repor
                "no run checks the index {} of table '{}': {}; where it leads out of the table, the nearest end is "
                "read",
                one.index, one.table, one.reason)});
+    for (const Location& where : find_acos_of_cosines(pipeline))
+      warnings.push_back({Severity::Note, where,
+                          "acos() is NaN where rounding carries this cosine beyond 1, as of parallel vectors; the "
+                          "angle between two vectors is angle(u, v)"});
     std::string neighbours = neighbours_of(pipeline, proof);
     if (neighbours.empty() && nearest_pipeline(pipeline)) neighbours = kNearest;
     if (images) neighbours = neighbours_of_images(copies_pipeline(pipeline));

@@ -142,12 +142,8 @@ void add_emit(CLI::App& app, Invocation&) {
   add_number("--i-per-thread", options->launch.i_per_thread, 64, "... i-particles that a thread holds in registers");
   add_number("--j-tile", options->launch.j_tile, 65536, "... j-particles in shared memory at a time");
   add_number("--unroll", options->launch.unroll, 1024, "... unrolling of the pair loop, a power of two");
-  CLI::Option* j_slices = add_number("--j-slices", options->launch.j_slices, 1024,
-                                     "... threads that share i-particles; each sums over one slice of a tile");
-  CLI::Option* lanes = add_number("--lanes", options->launch.j_slices, 1024, "")->group("")->excludes(j_slices);
-  lanes->each([](const std::string&) {
-    fmt::print(stderr, "nbcc: warning: --lanes is deprecated; --j-slices has the same meaning\n");
-  });
+  add_number("--j-slices", options->launch.j_slices, 1024,
+             "... threads that share i-particles; each sums over one slice of a tile");
   command.footer(
       "Examples:\n"
       "  nbcc emit pipelines/gravity.pipe --stage optimized\n"

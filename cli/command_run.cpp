@@ -14,11 +14,13 @@
 #include "cli/option_choices.h"
 #include "cli/particle_source.h"
 #include "cli/particle_sum.h"
+#include "cli/precision_of_particles.h"
 #include "cli/progress_bar.h"
 #include "cli/provenance.h"
 #include "cli/save_table.h"
 #include "cli/search_statistics.h"
 #include "cli/standard_output.h"
+#include "compiler/source/parse.h"
 #include "particles/text_words.h"
 #include "runtime/error.h"
 
@@ -142,7 +144,7 @@ ParticleTable result_table(const ParticleSum& sum, std::vector<ParticleColumn> o
   for (ParticleColumn& column : table.columns) {
     if (options.single_output && column.type() == ElementType::Double) column = convert(column, ElementType::Float);
   }
-  table.attributes = record_of(sum, options.kernel.options);
+  table.attributes = record_of(sum, options.kernel);
   for (const ParamValue& param : sum.params())
     table.attributes.emplace_back("param " + param.name, param.values.size() <= kMaxValuesShown
                                                              ? fmt::format("{}", fmt::join(param.values, ", "))
@@ -368,7 +370,8 @@ void run_frame(ParticleSum& sum, const ParticleSource& particles, const std::opt
   }
   options.frame_attributes = particles.frame_attributes();
   sum.bind(particles.bind(sum.inputs()), i_table.rows, particles.j().table->rows);
-  if (options.plan) return write_standard_output(sum.plan());
+  if (options.plan)
+    return write_standard_output(fmt::format("arithmetic: {}\n{}", describe(options.kernel), sum.plan()));
   if (update) {  // check the update with outputs of zeros, before a run that may take long
     ParticleTable results = result_table(sum, sum.outputs(), i_table, options);
     if (options.total) add_totals(results, totals_of(sum, sum.outputs()));
@@ -406,8 +409,17 @@ void run_run(RunOptions options, const std::string& command_line) {
     check_writable(options.output.path, options.output.write);
   const std::optional<ParticleUpdate> update = update_of(options);
   options.particles.all_of_i = options.update && !update;
-  ParticleSum sum(options.file, options.kernel, parse_params(options.params));
-  ParticleSource particles(options.particles, sum.inputs());
+  // The particles decide the precision, in which the pipeline is then compiled. Its file may be a pipe, which can be
+  // read once.
+  const Source text = read_source(options.file);
+  const std::vector<ParamValue> params = parse_params(options.params);
+  const std::vector<InputField> fields = inputs_of(parse(text));
+  ParticleSource particles(options.particles, fields);
+  take_precision_of_environment(options.kernel);
+  follow_particles(options.kernel, fields, particles.bound_without_notes(fields));
+  ParticleSum sum(ParticleSum::Text{text.path, text.text}, options.kernel, params);
+  if (const std::string note = note_of_slow_double(sum, options.kernel); !note.empty())
+    fmt::print(stderr, "nbcc: note: {}\n", note);
   const OutputChoice output = options.output;
   const auto set_output = [&](std::size_t frame) {
     options.output = output;
@@ -454,7 +466,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
       ->type_name("PARAM")
       ->check(not_empty());
   declare_params(command, options->params);
-  declare_kernel_options(command, options->kernel);
+  declare_kernel_options(command, options->kernel, "that of the particles");
   declare_tolerance(command, options->kernel);
   declare_output_options(command, options->output)->required(false);
   command.add_flag("--update", options->update,

@@ -12,6 +12,7 @@
 #include "cli/failure.h"
 #include "cli/particle_source.h"
 #include "cli/particle_sum.h"
+#include "cli/precision_of_particles.h"
 #include "cli/provenance.h"
 #include "cli/standard_output.h"
 #include "compiler/passes/every_image.h"
@@ -71,6 +72,9 @@ OracleInput oracle_input(const Pipeline& pipeline, const std::vector<BoundField>
   return input;
 }
 
+// The largest bound, relative to the sum of |term|, that is accepted: wrong sums may be within a larger one.
+constexpr double kMaxBound = 1e-3;
+
 // The comparison of one output. Errors of real numbers are relative to their scale; errors of integers are absolute.
 struct OutputReport {
   std::string name;
@@ -86,6 +90,9 @@ struct OutputReport {
   std::int64_t differ = 0;         // how many numbers differ from the oracle's
   std::int64_t undecided = 0;      // how many numbers have no bound, because rounding decides them
   std::int64_t pairs = 0;          // pairs in which rounding decides something
+  // Where the number with the largest error is: its index in Expectation's arrays.
+  std::size_t component = 0, number = 0;
+  bool is_too_coarse() const { return !integral && bound > kMaxBound; }
 };
 
 // 0 for equal infinities and for NaN if NaN is expected; infinite for any other non-finite error.
@@ -128,6 +135,8 @@ OutputReport compare(const Field& field, std::size_t output, const ParticleColum
       if (k + std::size_t(c) == 0 || relative > report.largest) {
         report.largest = relative;
         report.bound = scale > 0 ? bound / scale : 0;
+        report.component = component;
+        report.number = k;
       }
       squares += relative * relative;
       if (used > 1) ++report.wrong;
@@ -145,8 +154,10 @@ OutputReport compare(const Field& field, std::size_t output, const ParticleColum
 }
 
 std::string verdict_on(const OutputReport& report) {
-  std::string verdict =
-      report.wrong == 0 ? "ok" : fmt::format("WRONG: {} beyond the bound, worst at i = {}", report.wrong, report.worst);
+  std::string verdict = report.wrong > 0
+                            ? fmt::format("WRONG: {} beyond the bound, worst at i = {}", report.wrong, report.worst)
+                        : report.is_too_coarse() ? "TOO COARSE"
+                                                 : "ok";
   std::string notes;
   const auto note = [&](const std::string& text) { notes += (notes.empty() ? "" : "; ") + text; };
   if (report.integral && report.differ > 0)
@@ -170,10 +181,12 @@ std::string line_of(const OutputReport& report) {
                      report.bound, 100 * report.bound_ratio, verdict);
 }
 
+bool is_right(const OutputReport& report) { return report.wrong == 0 && !report.is_too_coarse(); }
+
 std::string text_of(const std::vector<OutputReport>& reports, const ParticleSum& sum, const KernelChoice& kernel,
                     std::int64_t ni, std::int64_t nj, std::size_t compared) {
-  std::string text = fmt::format("{} on {}, {}, {} x {}", sum.pipeline_name(), sum.device_name(),
-                                 describe(kernel.options), ni, counted(nj, "particle"));
+  std::string text = fmt::format("{} on {}, {}, {} x {}", sum.pipeline_name(), sum.device_name(), describe(kernel), ni,
+                                 counted(nj, "particle"));
   text += std::int64_t(compared) < ni ? fmt::format(": {} of the i compared, evenly spread\n", compared)
                                       : std::string(": all i compared\n");
   text +=
@@ -189,7 +202,7 @@ Json json_of(const std::vector<OutputReport>& reports, const ParticleSum& sum, c
   Json outputs = Json::array();
   bool ok = true;
   for (const OutputReport& report : reports) {
-    ok = ok && report.wrong == 0;
+    ok = ok && is_right(report);
     outputs.push_back({{"output", report.name},
                        {"whole", report.integral},
                        {"max_error", report.largest},
@@ -197,6 +210,7 @@ Json json_of(const std::vector<OutputReport>& reports, const ParticleSum& sum, c
                        {"bound", report.bound},
                        {"share_of_bound", report.bound_ratio},
                        {"wrong", report.wrong},
+                       {"too_coarse", report.is_too_coarse()},
                        {"differ", report.differ},
                        {"undecided", report.undecided},
                        {"undecided_pairs", report.pairs},
@@ -217,6 +231,45 @@ Json json_of(const std::vector<OutputReport>& reports, const ParticleSum& sum, c
   return object;
 }
 
+// The outputs whose bounds are too large to say anything, why, and the precision that would do; "" if there are none.
+std::string note_of_bounds(const std::vector<OutputReport>& reports, const Pipeline& pipeline, const OracleInput& input,
+                           std::span<const std::int64_t> which, Options options, const Target& target) {
+  std::vector<OutputReport> coarse;
+  std::string names;
+  for (const OutputReport& report : reports) {
+    if (!report.is_too_coarse()) continue;
+    coarse.push_back(report);
+    names += fmt::format("{}'{}' ({:.2g})", names.empty() ? "" : ", ", report.name, report.bound);
+  }
+  if (coarse.empty()) return "";
+  struct Remedy {
+    std::string words;
+    Options options;
+  };
+  std::vector<Remedy> remedies;
+  if (options.root == RootMode::Estimate) {
+    options.root = RootMode::Refined;
+    remedies.push_back({"--root refined", options});
+  }
+  for (const Precision precision : {Precision::Mixed, Precision::Double})
+    if (precision > options.precision)
+      remedies.push_back({fmt::format("--precision {}", name(precision)), {precision, options.math, options.root}});
+  const auto is_enough = [&](const Remedy& remedy) {
+    const Expectation expected = expect(pipeline, input, which, remedy.options, target);
+    return std::ranges::all_of(coarse, [&](const OutputReport& report) {
+      return expected.bound[report.component][report.number] <=
+             kMaxBound * expected.scale[report.component][report.number];
+    });
+  };
+  const auto enough = std::ranges::find_if(remedies, is_enough);
+  return fmt::format(
+      "in {} precision the roundings of inputs and terms may change these outputs by more than {} of the sum of "
+      "|term|, "
+      "so that the comparison proves nothing: {}; {}",
+      name(options.precision), kMaxBound, names,
+      enough == remedies.end() ? "no precision would do" : enough->words + " would do");
+}
+
 // Parses N or N,SEED and makes the particles.
 RandomSides random_sides(const std::vector<InputField>& fields, const std::string& words) {
   const std::vector<std::string_view> parts = split(words, ',');
@@ -227,38 +280,43 @@ RandomSides random_sides(const std::vector<InputField>& fields, const std::strin
   return random_particles(fields, parse_count(parts[0], "--random"), std::uint64_t(seed));
 }
 
-int run_verify(const VerifyOptions& options) {
+int run_verify(VerifyOptions options) {
   const bool from_files = !options.particles.i.empty() || !options.particles.j.empty();
   if (from_files && !options.random.empty()) throw UsageError("--random replaces --i and --j; give only one of these");
   const std::vector<ParamValue> params = parse_params(options.params);
 
-  const Pipeline pipeline = parse(read_source(options.file));
+  const Source text = read_source(options.file);
+  const Pipeline pipeline = parse(text);
   if (has_images(pipeline) || has_pair_values(pipeline))
     throw UsageError(fmt::format("verify compares sums over all pairs of particles; pipeline '{}' has {}",
                                  pipeline.name,
                                  has_images(pipeline) ? "every_image()" : "results of listed pairs (output(pair))"));
-  ParticleSum sum(options.file, options.kernel, params);
+  const std::vector<InputField> fields = inputs_of(pipeline);
   std::optional<ParticleSource> source;
   std::optional<RandomSides> random;
   std::vector<BoundField> bound;
   std::int64_t ni = 0, nj = 0;
   if (from_files) {
-    source.emplace(options.particles, sum.inputs());
-    bound = source->bind(sum.inputs());
+    source.emplace(options.particles, fields);
+    bound = source->bind(fields);
     ni = source->i().table->rows;
     nj = source->j().table->rows;
   } else {
-    random = random_sides(sum.inputs(), options.random.empty() ? "1024" : options.random);
-    bound = bind_particles(sum.inputs(), {&random->i, "random particles"}, {&random->j, "random particles"}, {});
+    random = random_sides(fields, options.random.empty() ? "1024" : options.random);
+    bound = bind_particles(fields, {&random->i, "random particles"}, {&random->j, "random particles"}, {});
     ni = nj = random->i.rows;
   }
+  take_precision_of_environment(options.kernel);
+  follow_particles(options.kernel, fields, bound);
+  ParticleSum sum(ParticleSum::Text{text.path, text.text}, options.kernel, params);
 
   const std::vector<std::int64_t> which = sample_of(ni, nj);
   sum.bind(bound, ni, nj);
   sum.run(which);
   for (const std::string& warning : sum.warnings()) fmt::print(stderr, "nbcc: warning: {}\n", warning);
-  const Expectation expected = expect(pipeline, oracle_input(pipeline, bound, sum.params(), ni, nj), which,
-                                      options.kernel.options, compiler_target(options.kernel));
+  const OracleInput input = oracle_input(pipeline, bound, sum.params(), ni, nj);
+  const Target target = compiler_target(options.kernel);
+  const Expectation expected = expect(pipeline, input, which, options.kernel.options, target);
   std::vector<OutputReport> reports;
   std::size_t output = 0;
   for (const Field& field : pipeline.fields) {
@@ -268,8 +326,10 @@ int run_verify(const VerifyOptions& options) {
   }
   options.json ? write_json(json_of(reports, sum, options.kernel, ni, nj, which.size()))
                : write_standard_output(text_of(reports, sum, options.kernel, ni, nj, which.size()));
-  const bool ok = std::ranges::all_of(reports, [](const OutputReport& r) { return r.wrong == 0; });
-  return ok ? kDone : kInputWrong;
+  for (const std::string& note : {note_of_slow_double(sum, options.kernel),
+                                  note_of_bounds(reports, pipeline, input, which, options.kernel.options, target)})
+    if (!note.empty()) fmt::print(stderr, "nbcc: note: {}\n", note);
+  return std::ranges::all_of(reports, is_right) ? kDone : kInputWrong;
 }
 
 }  // namespace
@@ -284,14 +344,13 @@ void add_verify(CLI::App& app, Invocation& invocation) {
                   "Random particles made from the field list instead, N of i and N of j (default: 1024,1)")
       ->type_name("N[,SEED]");
   declare_params(command, options->params);
-  declare_kernel_options(command, options->kernel);
+  declare_kernel_options(command, options->kernel, "that of the particles; of random ones double");
   command.add_flag("--json", options->json, "An object on standard output");
   command.footer(
-      "The bound of an error is the sum of the possible roundings of all operations, followed term by term, and of "
-      "the\n"
-      "effect of rounding the inputs to the working precision. The exit code is 1 if an error exceeds its bound. At "
-      "most\n"
-      "256 i are compared; with more than 40,000 j fewer, but at least 16.\n"
+      "The bound of an error is the sum of the possible roundings of all operations, followed term by term, and of\n"
+      "the effect of rounding the inputs to the working precision. The exit code is 1 if an error exceeds its bound,\n"
+      "or if a bound exceeds 1e-3 of the sum of |term|. At most 256 i are compared; with more than 40,000 j fewer,\n"
+      "but at least 16.\n"
       "\nExamples:\n"
       "  nbcc verify pipelines/gravity.pipe\n"
       "  nbcc verify pipelines/lennard_jones.pipe --random 4096,7 --precision double\n"

@@ -5,6 +5,8 @@
 
 #include <CLI/Validators.hpp>
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 
 #include "jit/backend.h"
 #include "particles/numbers.h"
@@ -46,23 +48,33 @@ void declare_device(CLI::App& app, KernelChoice& choice) {
       ->capture_default_str();
 }
 
-void declare_arithmetic(CLI::App& app, KernelChoice& choice) {
+namespace {
+
+constexpr std::array kPrecisions = {Precision::Single, Precision::Mixed, Precision::Double};
+
+void declare_arithmetic(CLI::App& app, KernelChoice& choice, const char* default_precision) {
   Options& options = choice.options;
+  add_choice(
+      app, "--precision", std::vector(kPrecisions.begin(), kPrecisions.end()),
+      [&choice](Precision one) {
+        choice.options.precision = one;
+        choice.precision_is_chosen = true;
+      },
+      "Working precision of the terms (sums are kept in double, on GPUs in double or two floats)")
+      ->default_str(default_precision);
   const auto add = [&](const char* option, auto& value, auto all, const char* text) {
     add_choice(
         app, option, std::vector(all), [&value](auto one) { value = one; }, text)
         ->default_str(std::string(name(value)));
   };
-  add("--precision", options.precision, std::vector{Precision::Single, Precision::Mixed, Precision::Double},
-      "Working precision of the terms (sums are kept in double, on GPUs in double or two floats)");
   add("--math", options.math, std::vector{Math::Fast, Math::Precise},
       "Reassociated sums and reciprocal roots, or the order as written");
   add("--root", options.root, std::vector{RootMode::Refined, RootMode::Estimate, RootMode::Exact},
       "Reciprocal square roots: estimate refined, bare estimate, or exact");
 }
 
-void declare_compile_options(CLI::App& app, KernelChoice& choice) {
-  declare_arithmetic(app, choice);
+void declare_compile_options(CLI::App& app, KernelChoice& choice, const char* default_precision) {
+  declare_arithmetic(app, choice, default_precision);
   std::vector<Isa> isas;
   for (const IsaFacts& isa : kIsas) isas.push_back(isa.isa);
   add_choice(
@@ -70,9 +82,14 @@ void declare_compile_options(CLI::App& app, KernelChoice& choice) {
       "Instruction set of the CPU (default: the best that this machine has)");
 }
 
-void declare_kernel_options(CLI::App& app, KernelChoice& choice) {
+}  // namespace
+
+void declare_arithmetic(CLI::App& app, KernelChoice& choice) { declare_arithmetic(app, choice, "single"); }
+void declare_compile_options(CLI::App& app, KernelChoice& choice) { declare_compile_options(app, choice, "single"); }
+
+void declare_kernel_options(CLI::App& app, KernelChoice& choice, const char* default_precision) {
   declare_device(app, choice);
-  declare_compile_options(app, choice);
+  declare_compile_options(app, choice, default_precision);
   add_choice(
       app, "--pairs", std::vector{PairChoice::Auto, PairChoice::All, PairChoice::Cutoff},
       [&](PairChoice pairs) { choice.pairs = pairs; },
@@ -143,9 +160,29 @@ Target compiler_target(const KernelChoice& choice) {
   return backend_named(kind_of_device(choice.device).backend).target(compiler_isa(choice));
 }
 
-std::string describe(const Options& options) {
-  const std::string root = options.root == RootMode::Refined ? "" : fmt::format(", {} roots", name(options.root));
-  return fmt::format("{} precision, {} math{}", name(options.precision), name(options.math), root);
+void take_precision_of_environment(KernelChoice& choice) {
+  const char* const word = std::getenv("NBCC_PRECISION");
+  if (choice.precision_is_chosen || !word || !*word) return;
+  const auto chosen = std::ranges::find(kPrecisions, std::string_view(word), [](Precision one) { return name(one); });
+  if (chosen == kPrecisions.end())
+    throw UsageError(
+        fmt::format("NBCC_PRECISION (of the environment): expected single, mixed or double, got '{}'", word));
+  choice.options.precision = *chosen;
+  choice.precision_is_chosen = true;
+  choice.precision_origin = "NBCC_PRECISION";
 }
+
+namespace {
+
+std::string describe(const Options& options, const std::string& precision_origin) {
+  const std::string root = options.root == RootMode::Refined ? "" : fmt::format(", {} roots", name(options.root));
+  const std::string origin = precision_origin.empty() ? "" : fmt::format(" ({})", precision_origin);
+  return fmt::format("{} precision{}, {} math{}", name(options.precision), origin, name(options.math), root);
+}
+
+}  // namespace
+
+std::string describe(const Options& options) { return describe(options, ""); }
+std::string describe(const KernelChoice& choice) { return describe(choice.options, choice.precision_origin); }
 
 }  // namespace nbcc

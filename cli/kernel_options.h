@@ -18,8 +18,10 @@ namespace nbcc {
 struct KernelChoice {
   std::string device = "cpu";  // or "cuda", "cuda:N"
   Options options;
-  std::optional<Isa> isa{};  // none: the best instruction set of this machine
-  int threads = 0;           // 0: all cores
+  bool precision_is_chosen = false;  // by --precision or NBCC_PRECISION; `run` and `verify` else follow the particles
+  std::string precision_origin{};    // what chose options.precision, for messages; "": --precision
+  std::optional<Isa> isa{};          // none: the best instruction set of this machine
+  int threads = 0;                   // 0: all cores
   PairChoice pairs = PairChoice::Auto;
   SymmetricChoice symmetric = SymmetricChoice::Auto;
   double tolerance = 0;                       // of sums with a far field; 0: none
@@ -31,8 +33,11 @@ struct KernelChoice {
 void declare_arithmetic(CLI::App& app, KernelChoice& choice);
 // --isa, and the options of declare_arithmetic
 void declare_compile_options(CLI::App& app, KernelChoice& choice);
-// --device, --pairs, --symmetric, --clamp, --threads, and the options of declare_compile_options
-void declare_kernel_options(CLI::App& app, KernelChoice& choice);
+// --device, --pairs, --symmetric, --clamp, --threads, and the options of declare_compile_options. `default_precision`:
+// the help's words for the precision without --precision.
+void declare_kernel_options(CLI::App& app, KernelChoice& choice, const char* default_precision);
+// Without --precision takes the precision that NBCC_PRECISION names, if it is set. Throws UsageError.
+void take_precision_of_environment(KernelChoice& choice);
 // --tolerance
 CLI::Option* declare_tolerance(CLI::App& app, KernelChoice& choice);
 // --device
@@ -64,5 +69,7 @@ void require_one_gpu(const KernelChoice& choice, const char* what);
 
 // "single precision, fast math": for messages.
 std::string describe(const Options& options);
+// The same with the origin of the precision: "double precision (of the particles), fast math".
+std::string describe(const KernelChoice& choice);
 
 }  // namespace nbcc

@@ -247,7 +247,7 @@ std::string ParticleSource::note_of_smoothing(const std::vector<BoundField>& bou
 }
 
 std::vector<BoundField> ParticleSource::bind(const std::vector<InputField>& fields) const {
-  std::vector<BoundField> bound = bind_particles(fields, i(), j(), bindings_);
+  std::vector<BoundField> bound = bound_without_notes(fields);
   const int unused = bindings_.empty() ? unused_numbers(fields, i(), j()) : 0;
   if (unused > 0) {
     fmt::print(stderr,

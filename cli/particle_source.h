@@ -51,6 +51,10 @@ class ParticleSource {
   // Like bind_particles(); prints notes to standard error: the order in which the numbers of a table without names are
   // bound, numbers that are bound to no field, the meaning of a snapshot's smoothing length.
   std::vector<BoundField> bind(const std::vector<InputField>& fields) const;
+  // The same without notes.
+  std::vector<BoundField> bound_without_notes(const std::vector<InputField>& fields) const {
+    return bind_particles(fields, i(), j(), bindings_);
+  }
 
  private:
   struct Side {

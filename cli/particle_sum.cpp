@@ -158,6 +158,12 @@ ParticleSum::~ParticleSum() = default;
 std::string ParticleSum::device_name() const { return state_->device.name(); }
 std::string ParticleSum::pipeline_name() const { return state_->pipeline.name(); }
 
+bool ParticleSum::is_slow_in_double() const {
+  const CudaDevice* const gpu = first_gpu(*state_->device.get()->device);
+  // The rates are relative to compute capability 9.0, whose rate in double is half of that in single.
+  return gpu && gpu->gpu().rates().double_slots > 2 * gpu->gpu().rates().float_slots;
+}
+
 std::string ParticleSum::instruction_set() const {
   const KernelDevice& device = *state_->device.get()->device;
   const CudaDevice* const gpu = first_gpu(device);

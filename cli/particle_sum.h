@@ -34,6 +34,8 @@ class ParticleSum {
   // "avx2"; of a GPU its architecture, "sm_90".
   std::string instruction_set() const;
   std::string pipeline_name() const;
+  // True for a GPU that computes in double precision at less than a quarter of the rate of single.
+  bool is_slow_in_double() const;
   // The SHA-256 of the pipeline's text, as hexadecimal digits.
   const std::string& pipeline_sha256() const { return pipeline_sha256_; }
   // The pair method of the last run: "all pairs"; "" before the first run and if there was no i.

@@ -18,10 +18,10 @@ std::string method_of(const ParticleSum& sum) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> record_of(const ParticleSum& sum, const Options& options) {
+std::vector<std::pair<std::string, std::string>> record_of(const ParticleSum& sum, const KernelChoice& choice) {
   return {{"pipeline", sum.pipeline_name()}, {"pipeline sha256", sum.pipeline_sha256()},
           {"device", sum.device_name()},     {"instruction set", sum.instruction_set()},
-          {"arithmetic", describe(options)}, {"precision", std::string(name(options.precision))},
+          {"arithmetic", describe(choice)},  {"precision", std::string(name(choice.options.precision))},
           {"method", method_of(sum)}};
 }
 

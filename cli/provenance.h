@@ -12,7 +12,7 @@ namespace nbcc {
 class ParticleSum;
 
 // Attributes of a particle table, in the order in which lines_of_record() (particles/run_record.h) expects them.
-std::vector<std::pair<std::string, std::string>> record_of(const ParticleSum& sum, const Options& options);
+std::vector<std::pair<std::string, std::string>> record_of(const ParticleSum& sum, const KernelChoice& choice);
 
 // Adds the version, the hash, the instruction set and the method of the last run to an object that already has the
 // pipeline, the device and the precision.

@@ -60,17 +60,13 @@ struct LaunchConfig {
 // The numbers of a launch configuration under their public names, in nbcc.h, the command and files of tunings.
 struct LaunchNumber {
   const char* name;
-  const char* earlier_name;  // which files of tunings may still have
   int LaunchConfig::* member;
   int most;  // largest value
 };
 constexpr LaunchNumber kLaunchNumbers[] = {
-    {"threads", "threads", &LaunchConfig::threads, 1024},
-    {"i_per_thread", "i_per_thread", &LaunchConfig::i_per_thread, 64},
-    {"j_tile", "j_tile", &LaunchConfig::j_tile, 65536},
-    {"unroll", "unroll", &LaunchConfig::unroll, 1024},
-    {"j_slices", "lanes", &LaunchConfig::j_slices, 1024},
-    {"j_splits", "parts", &LaunchConfig::j_splits, 65535},
+    {"threads", &LaunchConfig::threads, 1024},   {"i_per_thread", &LaunchConfig::i_per_thread, 64},
+    {"j_tile", &LaunchConfig::j_tile, 65536},    {"unroll", &LaunchConfig::unroll, 1024},
+    {"j_slices", &LaunchConfig::j_slices, 1024}, {"j_splits", &LaunchConfig::j_splits, 65535},
 };
 
 // The loop nest around a pair body. The frame determines which pairs nbcc_interact sums over.

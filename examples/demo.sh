@@ -13,7 +13,7 @@ printf 'A Plummer sphere: 16384 bodies in Henon units (G = M = 1, E = -1/4), sca
 "$nbcc" make-ic plummer --n 16384 --seed 1 -o "$work/plummer.txt"
 
 "$nbcc" run pipelines/gravity.pipe --i "$work/plummer.h5" --param eps2=1e-4 -o "$work/forces.txt"
-printf '\nForces and potential by pipelines/gravity.pipe, softening 0.01, single precision; the first rows:\n'
+printf '\nForces and potential by pipelines/gravity.pipe, softening 0.01, double precision, which is that of the file; the first rows:\n'
 awk '/^#/ { header = $0; next } !shown++ { print header } shown < 4 { print }' "$work/forces.txt" | head -n 4
 
 # K from the velocities of the file; U, and the virial sum(m x.a) which must equal it, from the sums without softening.

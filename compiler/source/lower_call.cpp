@@ -51,7 +51,7 @@ Value Lowering::call_built_in(const clang::CallExpr* expression, const clang::Fu
   if (name == "transpose" || name == "trace" || name == "outer" || name == "determinant" || name == "any" ||
       name == "all")
     return matrix_function(name, arguments, where);
-  if (name == "dot" || name == "length" || name == "normalize" || name == "cross")
+  if (name == "dot" || name == "length" || name == "normalize" || name == "cross" || name == "angle")
     return vector_function(name, arguments, where);
   if (std::ranges::any_of(arguments, [](const Value& argument) { return argument.shape.is_complex; }))
     return complex_function(name, arguments, where);
@@ -136,10 +136,24 @@ Value Lowering::vector_function(const std::string& name, const std::vector<Value
     if (a.shape.width == 2) return scalar(minor(0, 1));
     return {{Type::Real, 0, 3}, {minor(1, 2), minor(2, 0), minor(0, 1)}};
   }
-  Value normalized = a;
-  const NodeId inverse = unary(Op::Rsqrt, dot(a, a), where);
-  for (NodeId& part : normalized.parts) part = binary(Op::Mul, part, inverse, where);
-  return normalized;
+  const auto normalized = [&](Value v) {
+    const NodeId inverse = unary(Op::Rsqrt, dot(v, v), where);
+    for (NodeId& part : v.parts) part = binary(Op::Mul, part, inverse, where);
+    return v;
+  };
+  if (name == "normalize") return normalized(a);
+  // angle(): 2 atan2(|u - v|, |u + v|) of unit vectors (W. Kahan, "How futile are mindless assessments of roundoff in
+  // floating-point computation?", 2006, section 12), which is accurate near 0 and pi, where acos(dot(u, v)) is not.
+  const Value u = normalized(a), v = normalized(arguments[1]);
+  const auto length_of = [&](Op op) {
+    Value sum = u;
+    for (std::size_t k = 0; k < sum.parts.size(); ++k) sum.parts[k] = binary(op, u.parts[k], v.parts[k], where);
+    const NodeId square = dot(sum, sum), zero = graph_->constant(0, (*graph_)[square].type);
+    // The choice makes the derivative at parallel vectors 0, where that of a root is infinite.
+    return select(binary(Op::Eq, square, zero, where), zero, unary(Op::Sqrt, square, where), where);
+  };
+  const NodeId half = binary(Op::Atan2, length_of(Op::Sub), length_of(Op::Add), where);
+  return scalar(binary(Op::Mul, graph_->constant(2, (*graph_)[half].type), half, where));
 }
 
 const clang::FunctionDecl* Lowering::definition_of(const clang::FunctionDecl* function, clang::SourceLocation where) {

@@ -92,16 +92,16 @@ class Collector : public clang::DiagnosticConsumer {
   void error(Location where, std::string message) {
     // After a syntax error the parser may report more of them in the same line.
     const bool lost = message.starts_with("expected ") && last_line_ == where.line;
-    // Consequences of an earlier error: uses of a name whose declaration was refused, and repeated unknown names. From
-    // LLVM 21 on Clang goes on with the name that it proposes for an unknown name, whose type may not fit.
+    // Consequences of an earlier error: uses of a name whose declaration was refused, and repeated unknown names. Clang
+    // may go on with the name that it proposes for an unknown name, whose type and arguments may not fit.
     const bool echo = (built_in_redefined_ && message.starts_with("reference to overloaded function")) ||
-                      (guessed_line_ == where.line && message.starts_with("invalid operands")) ||
+                      (guessed_.line == where.line && message.starts_with("invalid operands")) || guessed_ == where ||
                       (message.starts_with("use of undeclared") && !unknown_.insert(message).second);
     dropped_ = lost || echo;
     if (dropped_) return;
     last_line_ = where.line;
     if (message.starts_with("use of undeclared") && message.find("did you mean") != std::string::npos)
-      guessed_line_ = where.line;
+      guessed_ = where;
     diagnostics_.push_back({Severity::Error, where, reworded(std::move(message), where)});
   }
 
@@ -116,7 +116,8 @@ class Collector : public clang::DiagnosticConsumer {
   bool dropped_ = false;  // the last error was dropped, so its notes are dropped too
   bool built_in_redefined_ = false;
   std::set<std::string> unknown_;
-  int last_line_ = -1, guessed_line_ = -1;
+  int last_line_ = -1;
+  Location guessed_{-1, -1};  // of the last unknown name for which Clang proposed another
 };
 
 // Parses the text and calls `use` with the AST.

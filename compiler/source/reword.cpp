@@ -161,6 +161,9 @@ std::string reword(std::string message, std::string_view line, int column,
   if (begins("call to deleted function")) return behind(message, "': ");
   if (begins("use of undeclared identifier") && own_names.contains(first))
     return fmt::format("'{}' is declared further down, so that it is no longer the built-in function", first);
+  if (begins("use of undeclared identifier") || begins("unknown type name"))
+    if (const std::string remedy = remedy_of(first); !remedy.empty())
+      return message.substr(0, message.find("; did you mean")) + remedy;
   if (begins("use of undeclared identifier") && message.find("did you mean") == std::string::npos)
     return message + did_you_mean(first, WordKind::Value);
   if (begins("unknown type name") && message.find("did you mean") == std::string::npos)

@@ -123,6 +123,7 @@ constexpr std::array kForms = std::to_array<Form>({
     {"sincos", "@(x, s, c), where s and c are variables of one type"},
     {"dot", "@(a, b), of two vectors or arrays of one length"},
     {"cross", "@(a, b), of two vec3 or two vec2"},
+    {"angle", "@(u, v), of two vectors of one length"},
     {"length normalize", "@(v), of one vector"},
     {"nearest_image",
      "@(dx, box), of two numbers, two vectors, or a vector and a number; or @(dx, a, b, c), of four vec3"},
@@ -152,10 +153,9 @@ constexpr std::array kConstants =
 
 // Names in other languages for words of this one, which are too different in spelling for did_you_mean().
 constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
-    {"M_PI", "pi"},      {"PI", "pi"},        {"M_E", "euler"},   {"fmin", "min"},      {"fmax", "max"},
-    {"fminf", "min"},    {"fmaxf", "max"},    {"ln", "log"},      {"float2", "vec2"},   {"float3", "vec3"},
-    {"float4", "vec4"},  {"double3", "vec3"}, {"mag", "length"},  {"int64_t", "index"}, {"int32_t", "int"},
-    {"size_t", "index"}, {"boolean", "bool"}, {"integer", "int"}, {"mix", "select"}};
+    {"M_PI", "pi"},     {"PI", "pi"},        {"M_E", "euler"},    {"fmin", "min"},    {"fmax", "max"},
+    {"fminf", "min"},   {"fmaxf", "max"},    {"ln", "log"},       {"mag", "length"},  {"int64_t", "index"},
+    {"int32_t", "int"}, {"size_t", "index"}, {"boolean", "bool"}, {"integer", "int"}, {"mix", "select"}};
 
 std::string in_form(std::string_view form, std::string_view name) {
   std::string result;
@@ -284,7 +284,8 @@ std::span<const LaterFunction> later_functions() {
        {"image_index", "int @(int);"},
        {"self_pair", "extern const bool @;"},
        {"grad", kGrad},
-       {"ddt", kDdt}});
+       {"ddt", kDdt},
+       {"angle", "real @(vec2, vec2); real @(vec3, vec3); real @(vec4, vec4);"}});
   return kLater;
 }
 
@@ -332,6 +333,44 @@ std::string signature(std::string_view built_in) {
     return in_form(form.form, built_in);
   }
   return {};
+}
+
+std::string remedy_of(std::string_view word) {
+  constexpr std::string_view kSquare = "; the square of a length is dot(d, d)";
+  // In lower case and without underscores.
+  constexpr std::pair<std::string_view, std::string_view> kRemedies[] = {
+      {"sqnorm", kSquare},
+      {"normsq", kSquare},
+      {"norm2", kSquare},
+      {"squarednorm", kSquare},
+      {"normsquared", kSquare},
+      {"length2", kSquare},
+      {"lengthsq", kSquare},
+      {"lengthsquared", kSquare},
+      {"sqdist", kSquare},
+      {"distsq", kSquare},
+      {"dist2", kSquare},
+      {"sqeuclidean", kSquare},
+      {"sum", "; the sum over the components of d * d is dot(d, d), and a sum over j is an output(sum) with +="},
+      {"arccos", "; did you mean 'acos'? The angle between two vectors is angle(u, v)"},
+      {"arcsin", "; did you mean 'asin'?"},
+      {"arctan", "; did you mean 'atan'?"},
+      {"arctan2", "; did you mean 'atan2'?"}};
+  std::string plain;
+  for (const char c : word)
+    if (c != '_') plain += char(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  for (const auto& [name, remedy] : kRemedies)
+    if (plain == name) return std::string(remedy);
+  // vec64, float4, double3: a vector, or an array of as many numbers.
+  for (const std::string_view type : {"vec", "float", "double", "real"}) {
+    const std::string_view width = std::string_view(plain).substr(std::min(type.size(), plain.size()));
+    if (!plain.starts_with(type) || width.empty() || width.size() > 4 || width[0] == '0' || width == "1" ||
+        width.find_first_not_of("0123456789") != std::string_view::npos)
+      continue;
+    if (width == "2" || width == "3" || width == "4") return fmt::format("; did you mean 'vec{}'?", width);
+    return fmt::format("; an array of {0} numbers is {1} x[{0}]", width, type == "vec" ? "real" : type);
+  }
+  return "";
 }
 
 std::string did_you_mean(std::string_view word, WordKind kind, std::string otherwise) {

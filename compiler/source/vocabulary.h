@@ -36,6 +36,10 @@ std::string refused_operator(std::string_view op);
 // The form of a call to a built-in function: "pow(x, y), of two numbers". Empty for other names.
 std::string signature(std::string_view built_in);
 
+// What to write for a word that people bring from other programs and that is one expression here: "; the square of a
+// length is dot(d, d)" for sqnorm, "; an array of 64 numbers is real x[64]" for vec64. Empty for other words.
+std::string remedy_of(std::string_view word);
+
 // "; did you mean 'sqrt'?", with the word of this kind nearest in spelling to `word`; `otherwise` if none is near.
 std::string did_you_mean(std::string_view word, WordKind kind, std::string otherwise = "");
 

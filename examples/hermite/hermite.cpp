@@ -86,7 +86,7 @@ Hermite::Hermite(const nbcc::Device& device, const Bodies& bodies, const Hermite
   }
   bind();
   compile();
-  m_.write(bodies.mass);
+  m_.write(times_g(bodies.mass, settings.G));
   x_.write(bodies.x);
   v_.write(bodies.v);
   start(device);
@@ -110,7 +110,7 @@ void Hermite::bind() {
   } else {
     force_.bind("pot", potential_.view());
     if (force_of(settings_) == kJerkMixed) force_.bind("mi", m_.view());
-    correct_.bind("p1", potential_.view()).set("mass", total_mass(mass_, ranks_));
+    correct_.bind("p1", potential_.view()).set("mass", settings_.G * total_mass(mass_, ranks_));
   }
   exact_.bind("xi", x_.view()).bind("vi", v_.view()).bind("xj", x_.view()).bind("vj", v_.view());
   exact_.bind("mj", m_.view()).bind("pot", potential_.view()).ignore("acc").ignore("jerk");

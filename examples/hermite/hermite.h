@@ -19,6 +19,7 @@ struct HermiteSettings {
   int order = 4;                          // or 6
   nbcc_precision precision = NBCC_MIXED;  // of the force; all else is double
   double eps = 1.0 / 256;                 // softening length
+  double G = 1;                           // gravitational constant
   double eta = 0.01;                      // accuracy of the steps, within the root
   double eta_start = 0;                   // of the first ones, eta_start |a| / |jerk|; 0: a tenth of eta
   double largest = 1.0 / 8;               // step

@@ -35,6 +35,7 @@ double farthest(const examples::Bodies& from, const examples::Bodies& to) {
 void simulate(examples::Options& options) {
   examples::HermiteSettings& settings = options.settings;
   examples::Bodies bodies = examples::read_bodies(options.bodies);
+  settings.G = examples::gravitational_constant(bodies, options.G);
   if (options.at_rest) examples::rest_in_the_origin(bodies);
   // All bodies meet for every report, since the largest step divides the time between two of them.
   const double reports = options.every > 0 ? std::fmax(1, std::round(options.end / options.every)) : 1;
@@ -61,7 +62,8 @@ void simulate(examples::Options& options) {
     system.go_to(k * every);
     report.add(system.time(), system.energies());
   }
-  const examples::Bodies last = system.bodies();
+  examples::Bodies last = system.bodies();
+  if (bodies.G || options.G) last.G = settings.G;
   report.end(system.statistics(), options.tells_return ? farthest(bodies, last) : -1);
   if (!options.output.empty() && is_first) examples::write_bodies(options.output, last);
 }

@@ -22,6 +22,8 @@ void add_options(CLI::App& app, Options& options) {
   add_positive("--smallest-step", options.smallest_step, "No step is shorter [2^-30 of the largest]");
   add_positive("--fixed-step", options.fixed_step, "All bodies take this step, or one that divides --every");
   app.add_option("--eps", settings.eps, "Softening length")->check(not_negative())->capture_default_str();
+  auto* const constant =
+      app.add_option("--G", options.G, "Gravitational constant [that of the file, else 1]")->check(positive());
   app.add_option("--order", settings.order, "4: acceleration and jerk; 6: snap too")
       ->check(CLI::IsMember({4, 6}))
       ->capture_default_str();
@@ -38,6 +40,7 @@ void add_options(CLI::App& app, Options& options) {
                  "Of the paper, on Plummer spheres: table2, phases of its time, figure2 or model")
       ->check(CLI::IsMember({"table2", "phases", "figure2", "model"}))
       ->excludes(bodies)
+      ->excludes(constant)
       ->excludes(mpi);
   app.add_option("--largest", experiment.largest, "table2, phases, model: bodies in the last run, the first has 256")
       ->check(CLI::Range(256, 1 << 24))

@@ -1,5 +1,6 @@
 // What the command line asks for.
 #pragma once
+#include <optional>
 #include <string>
 
 #include "examples/hermite/experiments.h"
@@ -14,6 +15,7 @@ struct Options {
   std::string bodies, device = "cpu", output, experiment;
   HermiteSettings settings;
   ExperimentSettings of_experiment;
+  std::optional<double> G{};                                     // of --G
   double end = 1, every = 0, smallest_step = 0, fixed_step = 0;  // 0: not given
   bool at_rest = false, is_json = false, is_long = false, tells_return = false, tells_forces = false;
   bool mpi = false;  // bodies are spread over the processes of mpirun

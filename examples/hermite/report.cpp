@@ -23,11 +23,12 @@ Report::Report(const std::string& device, std::int64_t count, const HermiteSetti
   if (is_silent) return;
   const char* const format =
       is_json ? "{\n  \"bodies\": %lld, \"device\": \"%s\", \"precision\": \"%s\", \"order\": %d, \"eta\": %.17g, "
-                "\"eps\": %.17g, \"largest_step\": %.17g,\n  \"reports\": ["
-              : "# %lld bodies on %s, %s precision, order %d, eta = %g, eps = %g, steps up to %g\n";
+                "\"eps\": %.17g, \"largest_step\": %.17g, \"G\": %.17g,\n  \"reports\": ["
+              : "# %lld bodies on %s, %s precision, order %d, eta = %g, eps = %g, steps up to %g";
   std::printf(format, whole(count), device.c_str(), name_of(settings.precision), settings.order, settings.eta,
-              settings.eps, settings.largest);
-  if (!is_json) std::printf("#%9s %18s %11s %14s %14s\n", "time", "energy", "dE/|E|", "kinetic", "potential");
+              settings.eps, settings.largest, settings.G);
+  if (!is_json && settings.G != 1) std::printf(", G = %.9g", settings.G);
+  if (!is_json) std::printf("\n#%9s %18s %11s %14s %14s\n", "time", "energy", "dE/|E|", "kinetic", "potential");
 }
 
 void Report::add(double time, const Energies& energies) {

@@ -30,6 +30,15 @@ known() {
       fail "half the step does not divide the error by 2^$order"
   done
 
+  # The file states G, and so does that of the bodies at the end.
+  "$nbcc" make-ic solar-system -o planets.txt
+  run planets.txt --end 365.25 --largest-step 1 --output later.txt >planets.out
+  grep -q ', G = 0.000295912208' planets.out || fail "the run does not name the G of the file"
+  below "$(energy_error <planets.out)" 1e-7 "energy of the planets"
+  grep -q '^# G: 0.000295912208' later.txt || fail "the bodies at the end state no G"
+  run planets.txt --G 1 2>refused.out && fail "two values of G"
+  grep -q 'states G = 0.000295912.*, but --G is 1' refused.out || fail "two values of G: $(cat refused.out)"
+
   "$nbcc" make-ic figure-eight -o eight.txt
   run eight.txt --end 6.32591398 --eta 0.001 --return >eight.out
   below "$(energy_error <eight.out)" 1e-9 "energy of the figure eight"

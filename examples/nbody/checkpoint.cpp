@@ -14,17 +14,17 @@ namespace examples {
 namespace {
 
 // A program with another Head has another number here.
-constexpr char kMagic[8] = {'n', 'b', 'o', 'd', 'y', ' ', '3', '\n'};
+constexpr char kMagic[8] = {'n', 'b', 'o', 'd', 'y', ' ', '4', '\n'};
 
 constexpr double kNone = -1;  // no energy_tolerance
 
 struct Head {
   char magic[8] = {};
   std::int64_t count = 0, step = 0, precision = 0;
-  double dt = 0, eps = 0, damping = 0, tolerance = 0, energy_tolerance = kNone;
+  double dt = 0, eps = 0, G = 1, damping = 0, tolerance = 0, energy_tolerance = kNone;
   Totals first;
 };
-static_assert(std::is_trivially_copyable_v<Head> && sizeof(Head) == 8 * (1 + 3 + 5 + 8));
+static_assert(std::is_trivially_copyable_v<Head> && sizeof(Head) == 8 * (1 + 3 + 6 + 8));
 
 template <typename T>
 void put(std::ostream& out, const T* values, std::size_t count) {
@@ -39,8 +39,8 @@ bool is_tolerance(double x) { return x == 0 || (x >= 1e-14 && x <= 1); }
 
 bool is_sane(const Head& head) {
   return head.count >= 1 && head.step >= 0 && head.precision >= NBCC_SINGLE && head.precision <= NBCC_DOUBLE &&
-         std::isfinite(head.dt) && head.dt > 0 && std::isfinite(head.eps) && head.eps >= 0 && head.damping >= 0 &&
-         head.damping <= 1 && is_tolerance(head.tolerance) &&
+         std::isfinite(head.dt) && head.dt > 0 && std::isfinite(head.eps) && head.eps >= 0 && std::isfinite(head.G) &&
+         head.G > 0 && head.damping >= 0 && head.damping <= 1 && is_tolerance(head.tolerance) &&
          (head.energy_tolerance == kNone || (head.tolerance > 0 && is_tolerance(head.energy_tolerance)));
 }
 
@@ -54,6 +54,7 @@ void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
             .precision = settings.precision,
             .dt = checkpoint.dt,
             .eps = settings.eps,
+            .G = settings.G,
             .damping = settings.damping,
             .tolerance = settings.tolerance,
             .energy_tolerance = settings.energy_tolerance.value_or(kNone),
@@ -84,6 +85,7 @@ Checkpoint read_checkpoint(const std::string& path) {
     throw std::runtime_error("'" + path + "' is no checkpoint of this program, or not a whole one");
   Checkpoint checkpoint{{.step = head.step},
                         {.eps = head.eps,
+                         .G = head.G,
                          .precision = nbcc_precision(head.precision),
                          .damping = head.damping,
                          .tolerance = head.tolerance},

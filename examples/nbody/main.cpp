@@ -53,6 +53,7 @@ Checkpoint beginning(const Options& options) {
   if (options.restart) return examples::read_checkpoint(options.checkpoint);
   Checkpoint start{{}, options.settings, options.dt, {}};
   start.state.bodies = examples::read_bodies(options.bodies);
+  start.settings.G = examples::gravitational_constant(start.state.bodies, options.G);
   if (options.at_rest) examples::rest_in_the_origin(start.state.bodies);
   return start;
 }
@@ -140,8 +141,10 @@ void simulate(Checkpoint run, const Options& options) {
   std::optional<examples::Frames> frames;
   if (options.wants_frames()) frames.emplace(options.frames, device, start.bodies);
 
-  std::printf("# %lld bodies on %s, %s precision, dt = %g, eps = %g\n", static_cast<long long>(start.bodies.count()),
+  std::printf("# %lld bodies on %s, %s precision, dt = %g, eps = %g", static_cast<long long>(start.bodies.count()),
               device.name().c_str(), examples::name_of(run.settings.precision), dt, run.settings.eps);
+  if (run.settings.G != 1) std::printf(", G = %.9g", run.settings.G);
+  std::printf("\n");
   print_tolerances(run.settings);
   std::printf("#%9s %16s %11s %11s %11s\n", "time", "energy", "dE/|E|", "d momentum", "d ang. mom.");
   if (!options.restart) run.first = simulation.totals();

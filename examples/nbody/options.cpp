@@ -14,6 +14,7 @@ void declare_run(CLI::App& app, Options& options) {
   CLI::Option* const of_checkpoint[] = {
       app.add_option("--dt", options.dt, "Time step")->check(positive())->capture_default_str(),
       app.add_option("--eps", options.settings.eps, "Softening length")->check(not_negative())->capture_default_str(),
+      app.add_option("--G", options.G, "Gravitational constant [that of the file, else 1]")->check(positive()),
       app.add_option("--damping", options.settings.damping,
                      "Of the velocity in each step: 1 is leapfrog, less the damped scheme")
           ->check(finite() & CLI::Range(0.0, 1.0))

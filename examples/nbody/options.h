@@ -1,5 +1,6 @@
 // What the user wants.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace examples {
 struct Options {
   std::string bodies, device = "cpu", checkpoint, snapshots;
   Settings settings;
+  std::optional<double> G{};  // of --G
   double dt = 1.0 / 1024, end = 1, every = 0.125;
   bool mpi = false;  // bodies are spread over the processes of mpirun
   bool at_rest = false, restart = false, quiet = false;

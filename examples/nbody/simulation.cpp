@@ -18,7 +18,7 @@ Simulation::Simulation(const nbcc::Device& device, const State& start, const Set
       potential_(device, count_),
       force_(open_sum(device, "examples/nbody/force.pipe", settings.precision)),
       advance_(open_sum(device, "examples/support/advance.pipe", NBCC_DOUBLE)) {
-  m_.write(mass_);
+  m_.write(times_g(mass_, settings.G));
   x_.write(start.bodies.x);
   v_.write(start.bodies.v);
   const auto bind_inputs = [&](nbcc::Sum& sum) {

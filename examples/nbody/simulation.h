@@ -11,6 +11,7 @@ namespace examples {
 
 struct Settings {
   double eps = 0.01;
+  double G = 1;                            // gravitational constant
   nbcc_precision precision = NBCC_SINGLE;  // of the force; positions and velocities are always double
   // Of the velocity, in each step. 1: leapfrog in the form of Verlet, of second order, which keeps the energy. Less:
   // the scheme of the Alea posts, of first order, which loses it.

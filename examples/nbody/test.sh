@@ -12,6 +12,20 @@ fail() { echo "FAILED: $*"; exit 1; }
 awk '/^ / {e = $2; d = $3 < 0 ? -$3 : $3} END {exit !(e < -1.28714 && e > -1.287144 && d < 1e-7)}' eight.out ||
   fail "the energy of the figure eight is -1.287141992"
 
+# The file states G. With it the planets keep their energy.
+"$nbcc" make-ic solar-system -o planets.txt
+"$nbody" planets.txt --eps 0 --dt 0.5 --end 400 --every 400 --precision double --quiet | tee planets.out
+grep -q ', G = 0.000295912208' planets.out || fail "the run does not name the G of the file"
+awk '/^ / {d = $3 < 0 ? -$3 : $3; e = $2} END {exit !(e < 0 && d < 2e-6)}' planets.out || fail "the planets keep their energy"
+grep -v 'G: ' planets.txt >no_g.txt
+"$nbody" no_g.txt --G "$(awk '/^# G: / {print $3}' planets.txt)" --eps 0 --dt 0.5 --end 400 --every 400 --precision double --quiet >given.out
+cmp planets.out given.out || fail "--G is the G of the file"
+"$nbody" planets.txt --G 1 2>refused.out && fail "two values of G"
+grep -q 'states G = 0.000295912.*, but --G is 1' refused.out || fail "the message about two values of G: $(cat refused.out)"
+"$nbody" planets.txt --eps 0 --dt 0.5 --end 100 --every 100 --precision double --quiet --checkpoint planets.chk >/dev/null
+"$nbody" --restart --checkpoint planets.chk --end 400 --every 400 --quiet >restarted.out
+[ "$(tail -1 planets.out)" = "$(tail -1 restarted.out)" ] || fail "a checkpoint keeps G"
+
 "$nbcc" make-ic plummer --n 512 --seed 2 -o plummer.txt
 run=("$nbody" plummer.txt --rest --end 0.5 --every 0.0625 --quiet)
 "${run[@]}" --checkpoint whole.chk --snapshots whole >whole.out

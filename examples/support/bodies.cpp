@@ -12,6 +12,7 @@ void write_bodies(const std::string& path, const Bodies& bodies) {
   replace_file(path, [&](const std::string& draft) {
     std::FILE* const file = std::fopen(draft.c_str(), "w");
     if (!file) throw UsageError("cannot write '" + path + "'");
+    if (bodies.G) std::fprintf(file, "# G: %.17g\n", *bodies.G);
     std::fprintf(file, "# m x[3] v[3]\n");
     for (std::size_t k = 0; k < bodies.mass.size(); ++k) {
       const double *const x = &bodies.x[3 * k], *const v = &bodies.v[3 * k];
@@ -21,6 +22,20 @@ void write_bodies(const std::string& path, const Bodies& bodies) {
     const bool failed = std::ferror(file) != 0;
     if (std::fclose(file) != 0 || failed) throw UsageError("cannot write '" + path + "'");
   });
+}
+
+double gravitational_constant(const Bodies& bodies, std::optional<double> given) {
+  if (given && bodies.G && *given != *bodies.G) {
+    char text[128];
+    std::snprintf(text, sizeof text, "the file of the bodies states G = %.17g, but --G is %.17g", *bodies.G, *given);
+    throw UsageError(text);
+  }
+  return given.value_or(bodies.G.value_or(1));
+}
+
+std::vector<double> times_g(std::vector<double> mass, double G) {
+  for (double& m : mass) m *= G;
+  return mass;
 }
 
 void rest_in_the_origin(Bodies& bodies) {

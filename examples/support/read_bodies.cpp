@@ -62,6 +62,7 @@ class Reader {
  public:
   void read_line(const std::string& line, int number) {
     const Line parts = split(line);
+    if (parts.words.empty() && parts.comment.size() == 2 && parts.comment[0] == "G:") return read_g(parts.comment[1]);
     if (bodies_.mass.empty()) {
       const std::vector<std::string>& names = parts.words.empty() ? parts.comment : parts.words;
       if (const std::optional<Layout> found = layout_in(names)) {
@@ -76,6 +77,14 @@ class Reader {
   const Bodies& bodies() const { return bodies_; }
 
  private:
+  void read_g(const std::string& word) {
+    const std::optional<double> number = number_in(word);
+    if (!number || !(*number > 0) || !std::isfinite(*number))
+      throw std::runtime_error("G is a number above 0, not '" + word + "'");
+    if (bodies_.G && *bodies_.G != *number) throw std::runtime_error("a second G, of another value");
+    bodies_.G = number;
+  }
+
   void read_body(const std::vector<std::string>& words) {
     if (bodies_.mass.empty() && layout_.width == 0) layout_ = words.size() == 8 ? kWithId : kPlain;
     if (words.size() != layout_.width) {

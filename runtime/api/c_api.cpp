@@ -9,7 +9,7 @@
 
 #include "fmt/format.h"
 #include "runtime/api/handles.h"
-#include "runtime/api/nbcc_listed_once.h"
+#include "runtime/api/nbcc.h"
 #include "runtime/api/open_device.h"
 #include "runtime/cuda/cuda_driver.h"
 
@@ -393,17 +393,6 @@ nbcc_status nbcc_sum_get_launch_configuration(nbcc_sum* sum, int64_t ni, int64_t
     const nbcc_launch_configuration found{size, threads, i_per_thread, j_tile, unroll, slices, splits};
     std::memcpy(configuration, &found, std::min(size, sizeof found));
   });
-}
-
-// The deprecated struct has the members of nbcc_launch_configuration under earlier names.
-static_assert(sizeof(nbcc_cuda_shape) == sizeof(nbcc_launch_configuration));
-
-nbcc_status nbcc_sum_set_cuda_shape(nbcc_sum* sum, const nbcc_cuda_shape* shape, nbcc_error** error) {
-  return nbcc_sum_set_launch_configuration(sum, reinterpret_cast<const nbcc_launch_configuration*>(shape), error);
-}
-
-nbcc_status nbcc_sum_get_cuda_shape(nbcc_sum* sum, int64_t ni, int64_t nj, nbcc_cuda_shape* shape, nbcc_error** error) {
-  return nbcc_sum_get_launch_configuration(sum, ni, nj, reinterpret_cast<nbcc_launch_configuration*>(shape), error);
 }
 
 nbcc_status nbcc_sum_set_progress(nbcc_sum* sum, nbcc_progress progress, void* data, nbcc_error** error) {

@@ -309,13 +309,20 @@ NBCC_API nbcc_status nbcc_sum_set_pairs(nbcc_sum* sum, nbcc_pairs pairs, nbcc_er
  * order of summation changes; it does not depend on the number of threads or GPUs. NBCC_SYMMETRIC_AUTO (the default):
  * from 4096 particles on, if the terms of a pair have enough operations in common. NBCC_SYMMETRIC_OFF: never.
  * NBCC_SYMMETRIC_ALWAYS: wherever it is possible; all pairs do not replace a search that is cheaper. No effect with a
- * tolerance. nbcc_sum_statistics says what the last run did, and why. */
+ * tolerance. nbcc_sum_statistics says what the last run did, and why. NBCC_SYMMETRIC_LISTED: each listed pair (i, j)
+ * adds to the outputs of both, as half neighbour lists do; NBCC_ERROR_USAGE if no pairs are listed, if some i are
+ * chosen, if a particle is listed with itself, on a GPU, and if nbcc_pipeline_listed_once is. */
 typedef enum nbcc_symmetric {
   NBCC_SYMMETRIC_AUTO = 0,
   NBCC_SYMMETRIC_OFF = 1,
-  NBCC_SYMMETRIC_ALWAYS = 2
+  NBCC_SYMMETRIC_ALWAYS = 2,
+  NBCC_SYMMETRIC_LISTED = 3
 } nbcc_symmetric;
 NBCC_API nbcc_status nbcc_sum_set_symmetric(nbcc_sum* sum, nbcc_symmetric choice, nbcc_error** error);
+/* The operations of a pair for both of its particles, divided by those of computing it twice: 0.5 to about 1.
+ * NBCC_ERROR_USAGE, with the reason, if the pipeline cannot be summed so: outputs that are no sums, counts, minima or
+ * maxima, inputs or results of pairs, compiled libraries. */
+NBCC_API nbcc_status nbcc_pipeline_listed_once(const nbcc_pipeline* pipeline, double* cost, nbcc_error** error);
 
 /* Neighbour lists are kept from run to run until a particle has moved by half of `skin`, or the box, a reach or the
  * number of particles has changed: for particles that move little between runs. In units of positions; 0 (the default):
@@ -422,13 +429,6 @@ NBCC_API nbcc_status nbcc_sum_set_launch_configuration(nbcc_sum* sum, const nbcc
  * compiles the kernel if it is not compiled yet. The caller sets configuration->size. All numbers are 0 on the CPU. */
 NBCC_API nbcc_status nbcc_sum_get_launch_configuration(nbcc_sum* sum, int64_t ni, int64_t nj,
                                                        nbcc_launch_configuration* configuration, nbcc_error** error);
-
-typedef struct nbcc_cuda_shape { /* Deprecated names of the same: lanes are j_slices, parts are j_splits. */
-  size_t size;
-  int threads, i_per_thread, j_tile, unroll, lanes, parts;
-} nbcc_cuda_shape;
-NBCC_API nbcc_status nbcc_sum_set_cuda_shape(nbcc_sum*, const nbcc_cuda_shape* shape, nbcc_error**);
-NBCC_API nbcc_status nbcc_sum_get_cuda_shape(nbcc_sum*, int64_t ni, int64_t nj, nbcc_cuda_shape* shape, nbcc_error**);
 
 /* A sum over all j in one run (NBCC_WHOLE, the default) or in several runs, each over a part of the j: from
  * NBCC_FIRST_PART over NBCC_NEXT_PART to NBCC_LAST_PART. Before the run of a part bind its j, set the offset of their

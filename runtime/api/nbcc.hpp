@@ -144,12 +144,6 @@ struct LaunchConfiguration {
   bool operator==(const LaunchConfiguration&) const = default;
 };
 
-// Deprecated: LaunchConfiguration, whose j_slices and j_splits were called lanes and parts.
-struct KernelShape {
-  int threads = 0, i_per_thread = 0, j_tile = 0, unroll = 0, lanes = 0, parts = 0;
-  bool operator==(const KernelShape&) const = default;
-};
-
 // The pairs within the cutoff, in CSR form; see nbcc_neighbour_list.
 struct NeighbourList {
   int axes = 0;
@@ -319,14 +313,6 @@ class Sum {
     found.size = sizeof found;
     call(nbcc_sum_get_launch_configuration, ni, nj, &found);
     return {found.threads, found.i_per_thread, found.j_tile, found.unroll, found.j_slices, found.j_splits};
-  }
-  // Deprecated: launch_configuration.
-  Sum& shape(const KernelShape& old) {
-    return launch_configuration({old.threads, old.i_per_thread, old.j_tile, old.unroll, old.lanes, old.parts});
-  }
-  KernelShape shape(std::int64_t ni, std::int64_t nj) {
-    const auto [threads, i_per_thread, j_tile, unroll, j_slices, j_splits] = launch_configuration(ni, nj);
-    return {threads, i_per_thread, j_tile, unroll, j_slices, j_splits};
   }
   // GPU: the stream of later runs (CUstream, cudaStream_t) of the primary context; null: the legacy default stream.
   Sum& stream(void* stream) {

@@ -79,10 +79,8 @@ std::string_view take_until(std::string_view& text, char end) {
 }
 
 template <typename T>
-bool take_number(std::string_view& line, std::string_view word, T least, T most, T& number,
-                 std::string_view earlier_word = {}) {
-  const std::string_view found = take_until(line, ' ');
-  if (found != word && (earlier_word.empty() || found != earlier_word)) return false;
+bool take_number(std::string_view& line, std::string_view word, T least, T most, T& number) {
+  if (take_until(line, ' ') != word) return false;
   const std::string_view digits = take_until(line, ' ');
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   return error == std::errc() && end == digits.data() + digits.size() && number >= least && number <= most;
@@ -92,9 +90,8 @@ bool read_choice(std::string_view line, CudaTuningTable& table) {
   CudaSizeClass size;
   CudaTuned tuned;
   if (!take_number(line, "ni", 0, 62, size.i) || !take_number(line, "nj", 0, 62, size.j)) return false;
-  for (const auto& [name, earlier_name, member, most] : kLaunchNumbers) {
-    if (!take_number(line, name, 0, most, tuned.config.*member, earlier_name)) return false;
-  }
+  for (const auto& [name, member, most] : kLaunchNumbers)
+    if (!take_number(line, name, 0, most, tuned.config.*member)) return false;
   if (!take_number(line, "rate", 0.0, 1e30, tuned.rate) || !take_number(line, "model", 0.0, 1e30, tuned.model_rate)) {
     return false;
   }

@@ -187,7 +187,7 @@ void SumState::keep_j(bool keep) {
 void SumState::j_changed() { forget_j(JReuse::None); }
 
 void SumState::set_launch(const LaunchConfig& overrides) {
-  for (const auto& [name, earlier_name, member, most] : kLaunchNumbers) {
+  for (const auto& [name, member, most] : kLaunchNumbers) {
     if (const int number = overrides.*member; number < 0 || number > most)
       throw UsageError(
           fmt::format("launch configuration: {} must be from 1 to {}, or 0 for no choice; got {}", name, most, number));

@@ -17,10 +17,10 @@ verify() { # pipeline, options
   grep -q 'on cpu, neon,' "$scratch/log" || { echo "expected a sum for neon, got:"; cat "$scratch/log"; exit 1; }
   verified=$((verified + 1))
 }
-for name in gravity gravity_jerk lennard_jones nearest_neighbour ewald_real sph_force attention; do verify "$name"; done
+for name in gravity gravity_jerk lennard_jones nearest_neighbour ewald_real sph_force attention; do verify "$name" --precision single; done
 for precision in mixed double; do verify gravity_jerk --precision $precision; done
 for root_mode in estimate exact; do verify gravity --root $root_mode --precision double; done
-verify lennard_jones --math precise
+verify lennard_jones --math precise --precision single
 
 # A library that is loaded and one that is linked in, by the program of tests/library.
 pair=("$(pipeline gravity)" "$(pipeline lennard_jones)")

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "runtime/api/nbcc.hpp"
-#include "runtime/api/nbcc_listed_once.h"
+#include "runtime/api/nbcc.h"
 
 namespace nbcc {
 namespace {

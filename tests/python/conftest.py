@@ -19,11 +19,6 @@ EPSILON = {"single": np.finfo(np.float32).eps, "mixed": np.finfo(np.float32).eps
 EPS2 = 1e-2
 
 
-def pytest_configure(config):
-    # Said once in a process; test_precision.py asks for it in a process of its own.
-    config.addinivalue_line("filterwarnings", "ignore:arrays of float64 are summed in double precision; before")
-
-
 def within(got, expected, terms, precision="single"):
     """NaN must be met exactly; all else within a few roundings of the sum of |term|."""
     got, expected = np.asarray(got, np.float64), np.asarray(expected, np.float64)

@@ -351,6 +351,12 @@ def test_one_that_is_nowhere_has_none(periodic):
     assert np.array_equal(by_row(found), by_row(whole)[left]) and np.array_equal(found.j, whole.j[left])
 
 
+def test_what_a_call_takes_and_a_search_does_not(periodic):
+    for name in ("batches", "lists", "listed_pairs"):
+        with pytest.raises(TypeError, match=rf"find_neighbours\(\) takes no {name}=: .*\(..., {name}=\) sums over such pairs"):
+            periodic.find_neighbours(np.zeros((2, 3)), np.zeros((2, 3)), **{name: None})
+
+
 def test_what_is_refused(periodic, reaches, gravity):
     x, m = places(20, 10, 1), np.ones(20)
     with pytest.raises(nbcc.UsageError, match="neighbours: it is not proved for pipeline 'gravity' that distant pairs"):

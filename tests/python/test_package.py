@@ -92,6 +92,20 @@ def test_a_library_that_is_another():
     )
 
 
+def test_help_where_packages_are_missing():
+    done = python(
+        "import sys; sys.modules.update(ase=None, torch=None)\n"
+        "import inspect, pydoc, nbcc\n"
+        "names = dict(inspect.getmembers(nbcc)); assert 'compile' in names and 'ase' not in names, names\n"
+        "assert 'DESCRIPTION' in pydoc.plain(pydoc.render_doc(nbcc))\n"
+        "assert not hasattr(nbcc, 'ase') and not hasattr(nbcc, 'torch')\n"
+        "try: nbcc.ase\n"
+        "except AttributeError as error: print(error)\n"
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("nbcc.ase cannot be imported: ") and "ase" in done.stdout.split(":", 1)[1]
+
+
 def test_docstrings():
     for name in nbcc.__all__:
         public = getattr(nbcc, name)

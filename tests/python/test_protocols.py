@@ -7,6 +7,7 @@ import ctypes
 import gc
 import sys
 import types as python_types
+import warnings
 
 import numpy as np
 import pytest
@@ -488,6 +489,17 @@ def test_torch(gravity):
         gravity(x.half(), x, m)
     with pytest.raises(TypeError, match="'mj' .*requires? grad"):
         gravity.bind(x, m.clone().requires_grad_())
+
+
+@pytest.mark.parametrize("kind", ["float16", "bfloat16", "uint8"])
+def test_jax_without_64_bits_is_told_of_a_cast_that_it_has(gravity, kind):
+    jax = pytest.importorskip("jax")
+    with jax.enable_x64(False), warnings.catch_warnings():
+        warnings.simplefilter("error")  # as JAX warns where it has no such type
+        x, m = jax.numpy.asarray(CLOUD.x, "float32"), jax.numpy.asarray(CLOUD.m, "float32")
+        with pytest.raises(TypeError, match=rf'got {kind}; .astype\("f4"\) of it is read'):
+            gravity(x.astype(kind), x, m)
+        gravity(x.astype(kind).astype("f4"), x, m)
 
 
 def test_jax(gravity):

@@ -354,13 +354,14 @@ TEST(CApi, SumsOfOnePipelineRunOnSeveralThreads) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST(CApi, AShapeOfKernelsIsWithoutEffectOnTheCpu) {
+TEST(CApi, ALaunchConfigurationIsWithoutEffectOnTheCpu) {
   Pair pair;
   nbcc::Sum sum = pair.sum(fake_pipeline());
-  sum.shape({.threads = 64, .lanes = 3}).run();
+  sum.launch_configuration({.threads = 64, .j_slices = 3}).run();
   EXPECT_NEAR(pair.acc[0], 3.0 / 4, 1e-15);
-  EXPECT_EQ(sum.shape(2, 2), nbcc::KernelShape{});
-  EXPECT_NE(message([&] { sum.shape({.unroll = -1}); }, NBCC_ERROR_USAGE).find("unroll"), std::string::npos);
+  EXPECT_EQ(sum.launch_configuration(2, 2), nbcc::LaunchConfiguration{});
+  EXPECT_NE(message([&] { sum.launch_configuration({.unroll = -1}); }, NBCC_ERROR_USAGE).find("unroll"),
+            std::string::npos);
 }
 
 void write_and_read_memory_of(const nbcc::Device& device) {

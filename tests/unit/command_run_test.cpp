@@ -159,7 +159,8 @@ TEST_F(CommandRun, PlansWithoutRunning) {
 
 TEST_F(CommandRun, SumsToATolerance) {
   ASSERT_EQ(nbcc("make-ic plummer --n 20000 -o many.npz").code, 0);
-  const std::string words = "run $pipelines/gravity.pipe --i many.npz --param eps2=1e-4 --tolerance 1e-3 --device cpu ";
+  const std::string words =
+      "run $pipelines/gravity.pipe --i many.npz --param eps2=1e-4 --tolerance 1e-3 --precision single --device cpu ";
   const Outcome outcome = nbcc(words + "--statistics -o sums.npz"),
                 as_json = nbcc(words + "--statistics --json -o - --format text"), plan = nbcc(words + "--plan");
   EXPECT_EQ(outcome.code, 0) << outcome.err;

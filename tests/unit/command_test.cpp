@@ -274,11 +274,9 @@ TEST(Command, EmitCompilesForAnyGpu) {
   EXPECT_EQ(narrow.code, 0) << narrow.err;
   EXPECT_NE(narrow.out, ptx.out);
   const Outcome sliced = shell.nbcc("emit $pipelines/gravity.pipe --stage ptx --arch sm_80 --j-slices 4");
-  const Outcome deprecated = shell.nbcc("emit $pipelines/gravity.pipe --stage ptx --arch sm_80 --lanes 4");
   EXPECT_EQ(sliced.code, 0) << sliced.err;
   EXPECT_NE(sliced.out, ptx.out);
-  EXPECT_EQ(deprecated.out, sliced.out);
-  EXPECT_EQ(deprecated.err, "nbcc: warning: --lanes is deprecated; --j-slices has the same meaning\n");
+  EXPECT_EQ(shell.nbcc("emit $pipelines/gravity.pipe --stage ptx --arch sm_80 --lanes 4").code, 2);
   const Outcome cubin = shell.nbcc("emit $pipelines/gravity.pipe --stage cubin -o gravity.cubin");
   EXPECT_EQ(cubin.code, 0) << cubin.err;
   EXPECT_THAT(shell.read("gravity.cubin"), StartsWith("\177ELF"));

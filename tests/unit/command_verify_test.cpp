@@ -25,7 +25,7 @@ TEST(CommandVerify, PassesOnTheLibraryInEveryPrecision) {
 }
 
 TEST(CommandVerify, ReportsErrorsAndBoundsOfEachOutput) {
-  const Outcome outcome = Shell().nbcc("verify $pipelines/gravity.pipe --random 1000 --json");
+  const Outcome outcome = Shell().nbcc("verify $pipelines/gravity.pipe --random 1000 --precision single --json");
   const json report = json::parse(outcome.out);
   EXPECT_EQ(report["compared"], 256);
   EXPECT_EQ(report["ok"], true);
@@ -79,7 +79,7 @@ TEST(CommandVerify, FailsWhereSinglePrecisionOverflows) {
   shell.write("huge.pipe",
               "input_i real xi;\ninput_j real xj;\noutput(sum) real s;\n"
               "real d = xj - xi + 2.0e4;\nreal d2 = d * d;\nreal d4 = d2 * d2;\nreal d8 = d4 * d4;\ns += d8 * d2;\n");
-  const Outcome single = shell.nbcc("verify huge.pipe --random 50");
+  const Outcome single = shell.nbcc("verify huge.pipe --random 50 --precision single");
   EXPECT_EQ(single.code, 1);
   EXPECT_THAT(single.out, HasSubstr("WRONG"));
   EXPECT_EQ(shell.nbcc("verify huge.pipe --random 50 --precision double").code, 0);

@@ -116,7 +116,7 @@ TEST_F(CudaTuningsTest, ALineThatIsBrokenIsPassedOver) {
     std::string text = whole;
     text.replace(text.find(line), line.size(), broken);
     rewrite(text + "\n\xff\n" +
-            "ni 14 nj 14 threads 256 i_per_thread 2 j_tile 64 unroll 8 lanes 1 parts 0 rate 1 model 1\n");
+            "ni 14 nj 14 threads 256 i_per_thread 2 j_tile 64 unroll 8 j_slices 1 j_splits 0 rate 1 model 1\n");
     const CudaTuningTable table = tunings_.read(kGravity);
     EXPECT_THAT(table.all(), SizeIs(1)) << broken;
     EXPECT_EQ(table.find(16384, 16384)->threads, 256) << broken;

@@ -183,22 +183,6 @@ TEST_F(LaunchConfigurationTest, TheCallersStructMayBeAnOlderOne) {
   EXPECT_NE(sum.launch_configuration(kNi, kNj).threads, 32);
 }
 
-TEST_F(LaunchConfigurationTest, DeprecatedNamesMeanTheSame) {
-  nbcc::Sum sum = this->sum();
-  const nbcc::KernelShape chosen{64, 2, 128, 8, 2, 3};
-  EXPECT_EQ(run(sum.shape(chosen)), (std::vector<unsigned>{5, 3, 1, 64, 1, 1}));
-  EXPECT_EQ(sum.shape(kNi, kNj), chosen);
-  EXPECT_EQ(sum.launch_configuration(kNi, kNj), (LaunchConfiguration{64, 2, 128, 8, 2, 3}));
-  nbcc_cuda_shape shape{sizeof shape, 32, 0, 0, 0, 1, 2};
-  ASSERT_EQ(nbcc_sum_set_cuda_shape(sum.get(), &shape, nullptr), NBCC_OK);
-  EXPECT_EQ(sum.launch_configuration(kNi, kNj).threads, 32);
-  EXPECT_EQ(sum.launch_configuration(kNi, kNj).j_splits, 2);
-  shape.threads = shape.parts = 0;
-  ASSERT_EQ(nbcc_sum_get_cuda_shape(sum.get(), kNi, kNj, &shape, nullptr), NBCC_OK);
-  EXPECT_EQ(shape.threads, 32);
-  EXPECT_EQ(shape.parts, 2);
-}
-
 TEST_F(LaunchConfigurationTest, WrongCallsAreRefused) {
   nbcc::Sum sum = this->sum();
   nbcc_launch_configuration chosen{};

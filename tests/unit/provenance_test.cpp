@@ -105,7 +105,7 @@ TEST_F(Provenance, TheHashIsThatOfTheTextAsItWasRead) {
 }
 
 TEST_F(Provenance, ThePrecisionIsTheChosenOne) {
-  EXPECT_EQ(recorded("precision", "mine.pipe --i p.npz"), "single");
+  EXPECT_EQ(recorded("precision", "mine.pipe --i p.npz"), "double");
   for (const std::string precision : {"single", "mixed", "double"})
     EXPECT_EQ(recorded("precision", "mine.pipe --i p.npz --precision " + precision), precision);
 }
@@ -142,8 +142,8 @@ TEST_F(Provenance, TheMethodIsTheOneThatRan) {
       {"gravity --i none.txt", "none"},
       // Few particles are summed over all pairs, with the precision that the tolerance needs.
       {"gravity --i p.npz --tolerance 1e-3", "all pairs"},
-      {"gravity --i p.npz --tolerance 1e-10", "all pairs, tolerance 1e-10, double precision"},
-      {"gravity --i many.npz --tolerance 1e-2", "far field, tolerance 0.01, single precision"},
+      {"gravity --i p.npz --tolerance 1e-10 --precision single", "all pairs, tolerance 1e-10, double precision"},
+      {"gravity --i many.npz --tolerance 1e-2 --precision single", "far field, tolerance 0.01, single precision"},
       {"gravity --i many.npz --tolerance 0.02 --precision double", "far field, tolerance 0.02, double precision"},
       {"gravity --i many.npz --tolerance 0.02 --pairs all --symmetric off", "all pairs"}};
   for (const auto& [words, method] : cases) EXPECT_EQ(recorded("method", words), method) << words;
@@ -207,7 +207,7 @@ TEST_F(Provenance, LinesBehindAnOldRecordAreTheUsers) {
       if (key == "precision") precisions.push_back(value);
     }
     EXPECT_EQ(methods, (std::vector<std::string>{"all pairs", "by hand"})) << file;
-    EXPECT_EQ(precisions, (std::vector<std::string>{"single", "three digits"})) << file;
+    EXPECT_EQ(precisions, (std::vector<std::string>{"double", "three digits"})) << file;
   }
   // An HDF5 file has one attribute of a name.
   write_old_record(*this, "old.h5", {{"method", "by hand"}});

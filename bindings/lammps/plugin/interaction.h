@@ -2,11 +2,11 @@
 // pairs. Uses nbcc and not LAMMPS; pair_nbcc.h connects the two.
 //
 // A full list has each pair for both of its atoms: the force on i is complete, and the energy and virial of i are half
-// of the sums over its pairs. A half list has each pair once (nbcc_listed_once.h): both atoms get their results, ghost
-// atoms too. j may be ghost atoms, which are at the position of the periodic image that acts; therefore a periodic box
-// of the pipeline is set to a length that is practically infinite.
+// of the sums over its pairs. A half list has each pair once (NBCC_SYMMETRIC_LISTED): both atoms get their results,
+// ghost atoms too. j may be ghost atoms, which are at the position of the periodic image that acts; therefore a
+// periodic box of the pipeline is set to a length that is practically infinite.
 #pragma once
-#include <nbcc/nbcc_listed_once.h>
+#include <nbcc/nbcc.h>
 
 #include <cstdint>
 #include <map>

@@ -60,10 +60,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Imports `nbcc.ase`, which needs ASE, `nbcc.lammps`, which needs NumPy, and `nbcc.torch` at their first use."""
+    """Imports `nbcc.ase`, which needs ASE, `nbcc.lammps`, which needs NumPy, and `nbcc.torch` at their first use. Raises
+    AttributeError, also where a package is missing: `help(nbcc)` and completion read all names."""
     if name not in ("ase", "lammps", "torch"):
         raise AttributeError(f"module 'nbcc' has no attribute {name!r}")
-    return importlib.import_module(f".{name}", __name__)
+    try:
+        return importlib.import_module(f".{name}", __name__)
+    except ImportError as error:
+        raise AttributeError(f"nbcc.{name} cannot be imported: {error}") from error
 
 
 def __dir__() -> List[str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import array
 import ctypes
+import sys
 from typing import Any, Dict, NamedTuple, Optional, Tuple
 
 from . import _dlpack
@@ -142,11 +143,20 @@ def cast_to_write(found: Array, to: str) -> str:
         kind = "complex"
     if to == "i8" and kind.startswith(("f", "bfloat", "uint64", "u8", "object")):
         return ""
+    if found.library == "jax" and not _jax_has_64_bits():
+        if kind in ("uint32", "u4"):
+            return ""
+        to = to[0] + "4"
     if found.library == "torch":
         return "" if found.dtype.startswith("complex") else f"; .to(torch.{'float64' if to == 'f8' else 'int64'}) of it is read"
     if found.library not in ("numpy", "cupy", "jax") or kind.startswith(("complex", "datetime", "timedelta", "M8", "m8", "[", "{")):
         return ""
     return f'; .astype("{to}") of it is read'
+
+
+def _jax_has_64_bits() -> bool:
+    """True if JAX has float64 and int64, which `jax_enable_x64` switches on; else it makes 32-bit arrays of both."""
+    return bool(sys.modules["jax"].config.jax_enable_x64)
 
 
 def library_of(value: Any) -> str:

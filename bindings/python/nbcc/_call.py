@@ -355,6 +355,16 @@ class Caller(Arguments):
                 f"{family.name}.find_neighbours(): expected a pipeline whose pairs are searched for; "
                 f"those of this one are listed, for its {family.of_pairs[0]}"
             )
+        for name, instead in (
+            ("batches", "call it for each batch, with that batch's arrays"),
+            ("lists", "call it for the particles of each list"),
+            ("listed_pairs", "listed pairs are not searched for"),
+        ):
+            if name in fields and name not in family.arguments:
+                raise TypeError(
+                    f"{family.name}.find_neighbours() takes no {name}=: {instead}; {family.name}(..., {name}=) sums over "
+                    "such pairs without a search"
+                )
         values = self._match(arrays, fields)
         ni, nj = self._count("ni", ni), self._count("nj", nj)
         listing = None if exclusions is None else listing_of(family.name, None, None, None, exclusions)

@@ -44,20 +44,9 @@ _warned: Set[str] = set()
 
 
 def warn_of_double(precision: Optional[str], device: Device) -> None:
-    """Warns once in a process that double precision is now chosen by the arrays, and once for each GPU that is slow in
-    it. precision: that of the call."""
-    if precision != "double":
-        return
-    if "" not in _warned:
-        _warned.add("")
-        warnings.warn(
-            "arrays of float64 are summed in double precision; before version 0.2 it was single precision, as "
-            "precision='single' still does. precision='double', or NBCC_PRECISION=double in the environment, says that "
-            "this is meant",
-            PipelineWarning,
-            stacklevel=level_of_caller(),
-        )
-    if device.name in _warned:
+    """Warns once for each GPU that is slow in double precision, which the arrays have chosen. precision: that of the
+    call."""
+    if precision != "double" or device.name in _warned:
         return
     _warned.add(device.name)
     kind = re.search(r"\bsm_(\d+)", device.description)
