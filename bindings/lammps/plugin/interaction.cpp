@@ -127,6 +127,7 @@ void Interaction::assign(const std::string& name, const std::string& value) {
     plain_.outputs.clear();
     virial_ = {};
     one_pair_.reset();
+    checked_types_.clear();
   }
   if (field && (field->role == NBCC_INPUT_I || field->role == NBCC_INPUT_J)) {
     meaning_of_input_[name] = value;

@@ -47,6 +47,7 @@ void PairNbcc::apply_settings(const std::vector<std::string>& words) {
   where_.threads = comm->nthreads;
   device_ = "cpu";
   special_is_coul_ = false;
+  checks_forces_ = true;
   for (std::size_t k = 1; k < words.size(); k += 2) {
     const std::string &name = words[k], &value = words[k + 1];
     if (name == "device") {
@@ -57,10 +58,13 @@ void PairNbcc::apply_settings(const std::vector<std::string>& words) {
       where_.precision = value == "single" ? NBCC_SINGLE : value == "mixed" ? NBCC_MIXED : NBCC_DOUBLE;
     } else if (name == "special" && (value == "lj" || value == "coul")) {
       special_is_coul_ = value == "coul";
+    } else if (name == "check" && (value == "yes" || value == "no")) {
+      checks_forces_ = value == "yes";
     } else {
       error->all(
           FLERR,
-          "pair_style nbcc knows device NAME, precision single|mixed|double, threads N and special lj|coul, got " +
+          "pair_style nbcc knows device NAME, precision single|mixed|double, threads N, special lj|coul and check "
+          "yes|no, got " +
               name + " " + value);
     }
   }

@@ -77,19 +77,18 @@ std::string shown(const std::map<std::string, Quantity>& quantities, std::int64_
 
 }  // namespace
 
-// The pipeline in double precision, for searches.
-struct Interaction::Exact {
-  Exact(const std::string& text, const std::string& path)
-      : device("cpu", {.threads = 1}),
-        pipeline(nbcc::Pipeline::from_text(device, text, path, {.precision = NBCC_DOUBLE})) {}
-  nbcc::Device device;
-  nbcc::Pipeline pipeline;
-};
+Interaction::Exact::Exact(const std::string& text, const std::string& path)
+    : device("cpu", {.threads = 1}),
+      pipeline(nbcc::Pipeline::from_text(device, text, path, {.precision = NBCC_DOUBLE})) {}
+
+Interaction::Exact& Interaction::exact() {
+  if (!exact_) exact_ = std::make_shared<Exact>(text_for_search(text_), path_);
+  return *exact_;
+}
 
 void Interaction::check_reach(double cutoff, const AtomsInReach& atoms, ReachTest test) {
-  if (!exact_) exact_ = std::make_shared<Exact>(text_for_search(text_), path_);
-  if (exact_->pipeline.neighbours().empty()) {
-    const std::string why = exact_->pipeline.no_neighbours();
+  if (exact().pipeline.neighbours().empty()) {
+    const std::string why = exact().pipeline.no_neighbours();
     refuse("no cutoff is proved of this pipeline" + (why.empty() ? "" : ": " + why) +
            "; exclude pairs by skip_if(dot(dx, dx) >= rc * rc), with dx = xj - xi");
   }
