@@ -15,6 +15,7 @@
 #include <nbcc/nbcc.hpp>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -98,6 +99,10 @@ class Interaction {
   // value, if an input has no meaning, or if no output is the force. pair_modify: the rule of `pair_modify mix`.
   void check(int types, MixRule pair_modify);
 
+  // Throws if a table has no element for one of `types` atom types. Tests what can be known before all params are set:
+  // formulas that read positions and types alone.
+  void check_types(int types);
+
   // LAMMPS's name of a quantity -> its array, for the quantities that the inputs need; the caller sets the arrays.
   std::map<std::string, Quantity>& quantities() { return quantities_; }
   // True if the pipeline has an input_pair for the factors of special_bonds, and so weights the pairs itself.
@@ -170,7 +175,10 @@ class Interaction {
   bool reach_names(const std::string& name) const;
   std::vector<std::vector<Range>> ranges_of(const AtomsInReach& atoms, ReachTest test) const;
   bool are_tested(const std::vector<std::vector<Range>>& ranges) const;
-  void test_pairs(double cutoff, const std::vector<std::pair<std::int64_t, std::int64_t>>& pairs);
+  using Pair = std::pair<std::int64_t, std::int64_t>;  // i, j
+  void test_pairs(double cutoff, const std::vector<Pair>& pairs);
+  std::optional<std::size_t> first_acting(double distance, std::span<const Pair> pairs);
+  double reach_of(const Pair& pair, double acting);
   Exact& exact();
   void place_tests(ForceTests& tests) const;
   void sum_tests(ForceTests& tests);

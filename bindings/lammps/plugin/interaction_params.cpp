@@ -63,6 +63,8 @@ void Interaction::set_words(const std::string& name, const std::string& words) {
   param(name);  // before the numbers, so that an unknown name is reported first
   const std::optional<std::vector<double>> numbers = numbers_in(words);
   if (!numbers) refuse("param '" + name + "' takes numbers, @FILE or v_VARIABLE, got '" + words.substr(0, 80) + "'");
+  if (!std::all_of(numbers->begin(), numbers->end(), [](double number) { return std::isfinite(number); }))
+    refuse("param '" + name + "' takes finite numbers, got '" + words.substr(0, 80) + "'");
   set(name, *numbers);
 }
 

@@ -7,6 +7,7 @@
 //   pair_coeff I J NAME=NUMBER ...    elements of tables, by the types of both atoms
 #pragma once
 #include <error.h>
+#include <exceptions.h>
 #include <pair.h>
 
 #include <array>
@@ -77,6 +78,8 @@ class PairNbcc : public Pair {
     try {
       body();
       return;
+    } catch (const LAMMPSException&) {
+      throw;
     } catch (const std::exception& refused) {
       message = std::string("pair_style nbcc: ") + refused.what();
     }
