@@ -85,6 +85,15 @@ def test_friction_is_no_derivative(tmp_path):
     assert "'energy' lacks a factor of 0.5" in said
 
 
+def test_formulas_with_a_virial_of_their_own(tmp_path):
+    """They say by it that the forces on the two atoms of a pair are not opposite; other mistakes are refused."""
+    one_way = MIXTURE.replace(FORCE, FORCE.replace("24", "(ti < tj ? 20 : 24)"))
+    virial = "output(sum) real virial[6];\n"
+    state_of(melt(4, 2), style(tmp_path, virial + one_way), stress=False)
+    wrong = MIXTURE.replace(ENERGY, ENERGY.replace("2", "4"))
+    assert "'energy' lacks a factor of 0.5" in refused(melt(4, 2), style(tmp_path, virial + wrong))
+
+
 def test_jumps_and_steps_are_allowed(tmp_path):
     """The derivative of an energy with jumps is infinite at some distances; the comparison allows for these."""
     text = MIXTURE + "energy += floor(1e3 * r2);\n"

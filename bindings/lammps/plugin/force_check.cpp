@@ -164,11 +164,13 @@ void Interaction::compare_test(const ForceTests& tests, std::size_t test, const 
     }
     doubt[atom] += 10 * std::numeric_limits<double>::epsilon() * std::abs(tests.energy_of(test, 0)) / h;
   }
+  const Vector sum = {got[0][0] + got[1][0], got[0][1] + got[1][1], got[0][2] + got[1][2]};
   const double size = std::max({length(got[0]), length(got[1]), length(expected[0]), length(expected[1])});
   for (std::size_t atom = 0; atom < 2; ++atom) {
     if (!(distance(expected[atom], got[atom]) > kTolerance * size + 10 * doubt[atom])) continue;
     const std::string &force = meaning_of_output_.at("force"), &energy = meaning_of_output_.at("energy");
-    const Vector sum = {got[0][0] + got[1][0], got[0][1] + got[1][1], got[0][2] + got[1][2]};
+    // A formula that defines its own virial says that the forces on the two atoms are not opposite.
+    if (has_result("virial") && length(sum) > kTolerance * size) return;
     std::string why = mistake_in(expected[atom], got[atom], force, energy);
     if (why.empty() && length(sum) > kTolerance * size)
       why = ": the forces on the two atoms are not opposite, as with a table that is not symmetric in both types";
