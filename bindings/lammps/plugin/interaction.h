@@ -152,8 +152,7 @@ class Interaction {
   };
   struct OnePair;     // one_pair.cpp
   struct ForceTests;  // force_check.cpp
-  // The pipeline in double precision, for checks. A search does not support inputs of pairs: here these are inputs of
-  // j.
+  // The pipeline in double precision, for checks; its inputs of pairs are inputs of j, because a search has no others.
   struct Exact {
     Exact(const std::string& text, const std::string& path);
     nbcc::Device device;
