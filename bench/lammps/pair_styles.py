@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Times pair_style nbcc beside LAMMPS's own styles, for one formula, a Lennard-Jones fluid near its triple point.
 
-    pair_styles.py LMP [--plugin nbccplugin.so] [--pipelines FOLDER] [--devices cpu,cuda] [--cells 20] [--steps 100] [--times 3] [STYLE ...]
+    pair_styles.py LMP [--plugin nbccplugin.so] [--pipelines FOLDER] [--devices cpu,cuda] [--ranks 1] [--cells 20] [--steps 100] [--times 3] [STYLE ...]
 
-prints for each style the milliseconds of a step, whole and of those the forces and the neighbour list, on one core, or
-with a GPU beside it: the best of so many runs. A style that this LMP does not have is left out.
+prints for each style the milliseconds of a step, whole and of those the forces and the neighbour list, on so many ranks
+with one core each, or with a GPU beside them: the best of so many runs. A style that this LMP does not have is left out.
 """
 
 import argparse
@@ -84,9 +84,11 @@ def write_table(path, points=4000):
     path.write_text(f"LJ\nN {points} R 0.7 2.5\n\n" + "\n".join(rows) + "\n")
 
 
-def run(folder, lmp, text):
+def run(folder, lmp, text, ranks=1):
     (folder / "in").write_text(text)
     words = [lmp, "-in", "in", "-log", "none"]
+    if ranks > 1:
+        words = [f"{os.path.dirname(lmp)}/mpiexec", "-n", str(ranks), *words]
     environment = dict(os.environ, PYTHONPATH=str(folder), OMP_NUM_THREADS="1")
     done = subprocess.run(words, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:
@@ -102,6 +104,7 @@ def main():
     parser.add_argument("--plugin")
     parser.add_argument("--pipelines", default="pipelines")
     parser.add_argument("--devices", default="cpu")
+    parser.add_argument("--ranks", type=int, default=1)
     parser.add_argument("--cells", type=int, default=20)
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--times", type=int, default=3)
@@ -110,7 +113,7 @@ def main():
     options.lmp, options.pipelines = os.path.abspath(options.lmp), os.path.abspath(options.pipelines)
     if options.plugin:
         options.plugin = os.path.abspath(options.plugin)
-    print(f"{4 * options.cells**3} atoms, ms of a step: whole, forces, neighbour list")
+    print(f"{4 * options.cells**3} atoms, {options.ranks} ranks, ms of a step: whole, forces, neighbour list")
     known = styles(options)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -121,7 +124,7 @@ def main():
         for _ in range(options.times):
             for style in options.style or known:
                 text = START.format(cells=options.cells, steps=options.steps, style=known[style])
-                found, said[style] = run(folder, options.lmp, text)
+                found, said[style] = run(folder, options.lmp, text, options.ranks)
                 if found and (style not in best or found < best[style]):
                     best[style] = found
         for style in options.style or known:

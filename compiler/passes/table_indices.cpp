@@ -166,6 +166,18 @@ class Finder {
 
   // ---- lookups ----
 
+  struct Key {
+    NodeId raw;
+    std::int64_t count;
+    const Field* table;
+    int dimension;
+    auto operator<=>(const Key&) const = default;
+  };
+  struct Wanted {
+    NodeId condition;
+    Location where;  // where the table is first read
+  };
+
   // An index that lowering has clamped to 0 .. count - 1.
   std::optional<Index> kept_within(NodeId id) {
     const auto whole = [&](NodeId node) {
@@ -192,15 +204,37 @@ class Finder {
     const Node n = graph()[id];
     const Table& table = pipeline_.tables[std::size_t(n.payload)];
     const Field& field = pipeline_.field_of(Role::Param, table.first);
+    if (note_sorted(id, field)) return;
     for (const std::size_t dimension : {0u, 1u}) {
       std::vector<Index> indices;
       collect(n.args[dimension], indices);
       for (const Index& index : indices) {
-        const Key key{index.raw, index.count, &field, table.columns > 0 ? int(dimension) + 1 : 0};
-        const auto [known, is_new] = wanted_.emplace(key, Wanted{demanded_[std::size_t(id)], n.where});
-        if (!is_new) known->second.condition = either(known->second.condition, demanded_[std::size_t(id)]);
+        want({index.raw, index.count, &field, table.columns > 0 ? int(dimension) + 1 : 0}, id);
       }
     }
+  }
+
+  // table[min(a, b)][max(a, b)], of as many columns as rows: both indices are in the table if and only if a and b are.
+  // So a and b are checked, each of which usually is a value of one particle.
+  bool note_sorted(NodeId id, const Field& field) {
+    std::vector<Index> rows, columns;
+    collect(graph()[id].args[0], rows);
+    collect(graph()[id].args[1], columns);
+    if (rows.size() != 1 || columns.size() != 1 || rows[0].count != columns[0].count) return false;
+    const Node a = graph()[rows[0].raw], b = graph()[columns[0].raw];
+    const bool are_sorted = (a.op == Op::Min && b.op == Op::Max) || (a.op == Op::Max && b.op == Op::Min);
+    const bool are_equal =
+        (a.args[0] == b.args[0] && a.args[1] == b.args[1]) || (a.args[0] == b.args[1] && a.args[1] == b.args[0]);
+    if (!are_sorted || !are_equal) return false;
+    want({a.args[0], rows[0].count, &field, 1}, id);
+    want({a.args[1], rows[0].count, &field, 2}, id);
+    return true;
+  }
+
+  void want(const Key& key, NodeId lookup) {
+    const NodeId when = demanded_[std::size_t(lookup)];
+    const auto [known, is_new] = wanted_.emplace(key, Wanted{when, graph()[lookup].where});
+    if (!is_new) known->second.condition = either(known->second.condition, when);
   }
 
   // ---- checks ----
@@ -258,18 +292,6 @@ class Finder {
       if (needed[std::size_t(id)] && (dependence_of_leaf(graph()[id].op) & kOnParticles) != 0) found.insert(id);
     return found;
   }
-
-  struct Key {
-    NodeId raw;
-    std::int64_t count;
-    const Field* table;
-    int dimension;
-    auto operator<=>(const Key&) const = default;
-  };
-  struct Wanted {
-    NodeId condition;
-    Location where;  // where the table is first read
-  };
 
   std::string text_of(NodeId id) { return expression_text(pipeline_.fields, graph(), id); }
 

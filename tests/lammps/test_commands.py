@@ -175,7 +175,7 @@ BESIDE = OF_ONE_WAY.replace("mj * d", "vec3(d.y, 0.0 - d.x, 0.0)")
 )
 def test_formulas_without_single_pairs(tmp_path, text, said):
     (tmp_path / "formula.pipe").write_text(text)
-    style = f"{LOAD}\npair_style nbcc 1.0\npair_coeff * * {tmp_path}/formula.pipe"
+    style = f"{LOAD}\npair_style nbcc 1.0 check no\npair_coeff * * {tmp_path}/formula.pipe"
     start = melt(4, 2) + "mass 2 3.0\n"
     state_of(start, style, stress=False)
     groups = "group one type 1\ngroup two type 2\ncompute between one group/group two\nvariable b equal c_between"
@@ -224,7 +224,7 @@ def test_restarted_energies(tmp_path, mixture):
     assert_equal(state_of(read, f"pair_coeff * * {mixture}"), before)
     mixture.write_text(MIXTURE.replace("24 *", "23 *"))
     assert "mixture.pipe has changed since it was read" in refused(read, f"pair_coeff * * {mixture}")
-    other = state_of(read, f"pair_style none\npair_style nbcc 2.5\npair_coeff * * {mixture}\n{OWN}pair_coeff 1 2 epsilon=1 sigma=1")
+    other = state_of(read, f"pair_style none\npair_style nbcc 2.5 check no\npair_coeff * * {mixture}\n{OWN}pair_coeff 1 2 epsilon=1 sigma=1")
     assert np.abs(other.forces - before.forces).max() > 1e-3
 
 

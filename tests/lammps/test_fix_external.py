@@ -112,7 +112,7 @@ def test_refusals(tmp_path):
         with pytest.raises(nbcc.UsageError, match=said):
             state_of(start, setup=lambda lmp: nbcc.lammps.pair_force(lmp, path, cutoff, **words))
 
-    refused("the cutoff 2.4 is less than the reach of lennard_jones_virial", cutoff=2.4, rc=2.5)
+    refused(r"the cutoff 2.4 is less than the reach of lennard_jones_virial, 2\.5: \|xj - xi\| < rc", cutoff=2.4, rc=2.5)
     refused("the box stays open", rc=2.5, box=[3, 3, 3])
     refused("has no input or output 'acc'", rc=2.5, fields={"acc": "force"})
     (tmp_path / "all.pipe").write_text("input_i vec3 xi;\ninput_j vec3 xj;\noutput(sum) vec3 force;\nforce += xj - xi;\n")

@@ -11,7 +11,7 @@ from test_pair_style import LENNARD_JONES, MIXTURE
 
 FLUID = f"pair_style nbcc 2.5\npair_coeff * * {LENNARD_JONES} rc=2.5"
 
-# The energy of an atom is no sum over its pairs.
+# The energy of an atom is no sum over its pairs. The force is not its derivative.
 EMBEDDED = """
 input_i vec3 xi;
 input_j vec3 xj;
@@ -29,7 +29,7 @@ void finish() { energy = 1.0 - sqrt(energy); }
 
 def embedded(tmp_path, words=""):
     (tmp_path / "embedded.pipe").write_text(EMBEDDED)
-    return f"{LOAD}\npair_style nbcc 1.5 {words}\npair_coeff * * {tmp_path}/embedded.pipe"
+    return f"{LOAD}\npair_style nbcc 1.5 check no {words}\npair_coeff * * {tmp_path}/embedded.pipe"
 
 
 def energy_by_hand(start):
@@ -153,7 +153,7 @@ def test_outputs_with_another_meaning(tmp_path):
     text = "input_i vec3 xi;\ninput_j vec3 xj;\noutput(sum) vec3 a;\noutput(sum) vec3 b;\noutput(sum) real energy;\n"
     text += "vec3 d = xj - xi;\nskip_if(dot(d, d) >= 1.5);\na += d;\nb += 3.0 * d;\nenergy += 1.0;\n"
     (tmp_path / "formula.pipe").write_text(text)
-    style = f"{LOAD}\npair_style nbcc 1.5\npair_coeff * * {tmp_path}/formula.pipe "
+    style = f"{LOAD}\npair_style nbcc 1.5 check no\npair_coeff * * {tmp_path}/formula.pipe "
     tables = []
 
     def after(first):

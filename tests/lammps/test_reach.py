@@ -58,7 +58,7 @@ def test_cutoffs_of_two_types(pipe):
     """The cutoff of types 1 and 2 is longer than that of 1 and 1, and of 2 and 2."""
     coeffs = f"pair_coeff * * {pipe(OF_CUTOFFS)}\n{ONE_AND_ANOTHER}pair_coeff 1 2 rc=2.5"
     said = refused(melt(4, 2), f"{LOAD}\npair_style nbcc 1.4\n{coeffs}")
-    assert "the cutoff of pair_style, 1.400000, is less than the reach of this pipeline: |xj - xi| < min(" in said
+    assert "the cutoff of pair_style, 1.4, is less than the reach of this pipeline, 2.5: |xj - xi| < min(" in said
     assert "for atoms of type 1 and 2" in said
     assert_equal(state_of(melt(4, 2), f"{LOAD}\npair_style nbcc 2.5\n{coeffs}"), state_of(melt(4, 2), THEIRS))
 
@@ -118,7 +118,7 @@ def test_radii_that_grow(pipe, words):
     state_of(spheres(0.9), style.format(1.4), run="run 10")
     state_of(spheres(0.9), style.format(1.2), run="run 6")
     said = refused_in("run 10", spheres(0.9), style.format(1.2))
-    assert "the cutoff of pair_style, 1.200000, is less than the reach of this pipeline: |xj - xi| < hi + hj" in said
+    assert "the cutoff of pair_style, 1.2, is less than the reach of this pipeline, 1.25: |xj - xi| < hi + hj" in said
     assert "for atoms of radius 0.625 and 0.625" in said
 
 

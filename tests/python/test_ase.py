@@ -1,5 +1,8 @@
 """nbcc.ase.Calculator: equal to ASE's own potentials, and to differences; tables by chemical symbol; what is refused."""
 
+import re
+import time
+
 import numpy as np
 import pytest
 
@@ -86,7 +89,7 @@ def test_equals_the_lennard_jones_of_ase(lennard_jones):
         theirs.calc = LennardJones(**values)
         atoms.calc = Calculator(lennard_jones, **values)
         names = ["forces", "energy", "free_energy", "energies"]
-        check_equal(atoms, theirs, names + (["stress"] if atoms.cell.rank == 3 else []))
+        check_equal(atoms, theirs, names + (["stress", "stresses"] if atoms.cell.rank == 3 else []))
 
 
 def test_equals_the_morse_potential_of_ase():
@@ -149,6 +152,87 @@ void finish() { energy -= sqrt(density); }
     forces = atoms.get_forces()
     assert np.abs(forces).max() > 0.01
     np.testing.assert_allclose(forces, calculate_numerical_forces(atoms, eps=1e-5), atol=1e-6)
+
+
+def test_stresses_are_derivatives_of_the_energies_of_atoms(mixture):
+    """Of a mixture and of a many-body energy; their sum is the stress."""
+    atoms = salt()
+    atoms.calc = Calculator(mixture, epsilon={"Na": 0.01, "Cl": 0.04}, sigma={"Na": 2.2, "Cl": 3.0}, rc={"Na": 7.0, "Cl": 6.5},
+                            mix={"epsilon": "geometric", "sigma": "arithmetic", "rc": max})  # fmt: skip
+    many_body = HEAD.replace("output(sum) real energy;", "output(sum) real density; output(sum) real energy;") + """
+real s = 1.0 - sqrt(r2) / rc;
+density += s * s;
+energy += 0.5 * s * s / r2;
+void finish() { energy -= sqrt(density); }
+"""
+    copper = bulk("Cu", "fcc", 3.6, cubic=True)
+    copper.rattle(0.1, seed=5)
+    copper.calc = Calculator(nbcc.compile(source=many_body, precision="double"), rc=4.5)
+    for one in (atoms, copper):
+        stresses = one.get_stresses()
+        assert stresses.shape == (len(one), 6)
+        np.testing.assert_allclose(stresses.sum(axis=0), one.get_stress(), atol=1e-10 * np.abs(stresses).max())
+        for k, (a, b) in enumerate([(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)]):
+            energies = []
+            for step in (1e-5, -1e-5):
+                strain = np.eye(3)
+                strain[a, b] += 0.5 * step
+                strain[b, a] += 0.5 * step
+                moved = one.copy()
+                moved.set_cell(one.cell.array @ strain, scale_atoms=True)
+                moved.calc = one.calc
+                energies.append(moved.get_potential_energies())
+            expected = (energies[0] - energies[1]) / 2e-5 / one.get_volume()
+            np.testing.assert_allclose(stresses[:, k], expected, atol=1e-5 * np.abs(stresses).max())
+
+
+def test_stresses_of_forces_beside_the_line_of_two_atoms_are_refused():
+    text = HEAD.replace("input_j vec3 xj;", "input_j vec3 xj; input_j vec3 uj;") + "energy += dot(d, uj) * dot(d, uj);"
+    atoms = bulk("Ar", "fcc", 5.2) * (2, 1, 1)
+    atoms.rattle(0.1, seed=5)
+    atoms.arrays["u"] = np.array([[1.0, 0.3, 0.2], [0.1, 0.5, -1.0]])
+    atoms.calc = Calculator(nbcc.compile(source=text, precision="double"), rc=6.0)
+    assert np.abs(atoms.get_stress()).max() > 0
+    with pytest.raises(nbcc.UsageError, match="has no stresses: their sum is not the stress"):
+        atoms.get_stresses()
+
+
+def test_a_second_calculator_of_one_text_compiles_nothing(tmp_path):
+    """Up to its first energy it takes 1 to 2 ms; compiling takes 35 ms. The options are part of the text."""
+    path = tmp_path / "lj.pipe"
+    path.write_text(LENNARD_JONES)
+    values = {"epsilon": 0.0104, "sigma": 3.4, "rc": 8.5}
+    atoms = bulk("Ar", "fcc", 5.2)
+
+    def first_energy():
+        begin = time.perf_counter()
+        atoms.calc = Calculator(path, **values)
+        energy = atoms.get_potential_energy()
+        return 1e3 * (time.perf_counter() - begin), energy
+
+    _, energy = first_energy()
+    first = atoms.calc
+    assert min(first_energy()[0] for _ in range(5)) < 5.0
+    assert atoms.calc.pipeline is first.pipeline and atoms.get_potential_energy() == energy
+    assert Calculator(path, precision="single", **values).pipeline is not first.pipeline
+    skinned = [Calculator(path, skin=0.5, **values).pipeline for _ in range(2)]
+    assert skinned[0] is not skinned[1]
+    path.write_text(LENNARD_JONES.replace("2.0 * epsilon", "4.0 * epsilon"))
+    assert first_energy()[1] == pytest.approx(2 * energy)
+    assert first.get_potential_energy(atoms) == energy
+
+
+def test_options_are_documented():
+    """help(Calculator.__init__) names each option; those of the signature and those among the params are accepted."""
+    said = Calculator.__init__.__doc__
+    for option in ("precision", "device", "threads", "skin", *nbcc.ase._OPTIONS):
+        assert re.search(rf"\b{option}[:,]", said), option
+    pipeline = Calculator("gravity", energy="pot", precision="single", device="cpu", threads=1, root="exact", eps2=0.1).pipeline
+    options = pipeline.info()["options"]
+    assert (options["precision"], options["root"]) == ("single", "exact")
+    assert pipeline.info()["kernels"][0]["device"] == "cpu"
+    with pytest.raises(TypeError, match="threads: the pipeline is compiled already"):
+        Calculator(pipeline, energy="pot", threads=1, eps2=0.1)
 
 
 def test_other_arrays_are_read_anew():

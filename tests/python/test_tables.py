@@ -53,3 +53,18 @@ def test_gradients_check_them_as_well(pipeline):
     with pytest.raises(nbcc.UsageError, match="has 2 rows"):
         adjoint(*[np.ones(2) if f.type == "real" else [0, 5] for f in adjoint.fields if f.role.startswith("input")],
                 e=[[1, 2, 3], [4, 5, 6]])
+
+
+def test_the_smaller_and_the_larger_type_are_checked():
+    """Of [min(ti, tj)][max(ti, tj)] both types are, under the conditions of each particle."""
+    text = TEXT.replace("[2][3]", "[3][3]").replace("[ti][tj]", "[min(ti, tj)][max(ti, tj)]")
+    pipeline = nbcc.compile(source=text, name="types", precision="double")
+    e = np.arange(9.0).reshape(3, 3)
+    given = dict(xi=np.zeros(3), ti=[2, 0, -1], xj=np.ones(2), tj=[1, 2], e=e)
+    assert np.array_equal(pipeline(**given), [e[1, 2] + e[2, 2], e[0, 1] + e[0, 2], 0])
+    with pytest.raises(nbcc.UsageError, match="ti is 3 for i-particle 1, but table 'e' .* has 3 rows"):
+        pipeline(**{**given, "ti": [2, 3, -1]})
+    with pytest.raises(nbcc.UsageError, match="tj is 3 for j-particle 0"):
+        pipeline(**{**given, "tj": [3, 1]})
+    with pytest.raises(nbcc.UsageError, match="tj is -1 for j-particle 1"):
+        pipeline(**{**given, "tj": [0, -1]})

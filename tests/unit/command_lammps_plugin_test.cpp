@@ -82,6 +82,56 @@ TEST(CommandLammpsPlugin, RefusesHalfOfTheFolders) {
                  "--mpi-include is the folder of mpi.h, but md has none");
 }
 
+TEST(CommandLammpsPlugin, AsksTheProgramForTheVersionAndTheMpi) {
+  const PluginShell shell;
+  const std::string folders = "--lammps-include package/include/lammps --mpi-include md/include ";
+  const std::string before = "PATH=" + shell.path("bin") + ":/usr/bin:/bin";
+  const std::string title = "Large-scale Atomic/Molecular Massively Parallel Simulator - ";
+  const auto program = [&](const std::string& name, const std::string& mpi) {
+    shell.write_program(
+        name, "[ \"$1\" = -h ] && printf '\\n" + title + "22 Jul 2025 - Update 4\\n\\nMPI v4.1: " + mpi + "\\n'");
+  };
+  shell.write("package/include/lammps/pair.h", "");
+  shell.write("md/include/mpi.h", "#define MPICH_VERSION \"4.3\"\n");
+  // The build is the line of the arguments.
+  shell.write_program("bin/cmake",
+                      "if [ \"$1\" = --build ]; then cp \"$2/arguments\" \"$2/nbccplugin.so\"; else mkdir \"$4\"; echo "
+                      "\"$@\" >\"$4/arguments\"; fi");
+  for (const char* const tool : {"make", "c++"}) shell.write_program(std::string("bin/") + tool, "exit 0");
+
+  expect_failure(shell.plugin(folders, before), 2,
+                 "package/include/lammps has no version.h, and a plugin for another version");
+  expect_failure(shell.plugin(folders + "--lmp ./none", before), 3, "there is no program ./none (--lmp)");
+  expect_failure(shell.plugin(folders + "--lmp ./silent", before), 3,
+                 "./silent -h does not print the version of LAMMPS");
+  expect_failure(shell.plugin("--lmp ./lmp", before), 2, "--lmp is given with --lammps-include and --mpi-include");
+  program("lmp", "MPICH Version:      5.0.2");
+  const Outcome made = shell.plugin(folders + "--lmp ./lmp", before);
+  EXPECT_EQ(made.code, 0) << made.err;
+  EXPECT_THAT(made.err, HasSubstr("building the plugin for LAMMPS 22 Jul 2025"));
+  EXPECT_THAT(shell.line("cat " + made.out.substr(0, made.out.find('\n'))).out,
+              HasSubstr("-DLAMMPS_VERSION=22 Jul 2025"));
+  for (const char* const kin :
+       {"Intel(R) MPI Library 2021.9", "MVAPICH2 Version: 2.3", "CRAY MPICH version 8.1", "another MPI"}) {
+    program("lmp", kin);
+    EXPECT_EQ(shell.plugin(folders + "--lmp ./lmp", before).code, 0) << kin;
+  }
+  program("lmp", "Open MPI v4.1.4, package: Debian OpenMPI");
+  expect_failure(shell.plugin(folders + "--lmp ./lmp", before), 2,
+                 "md/include/mpi.h is of MPICH or one of its kin, but ./lmp is linked with Open MPI");
+  shell.write("md/include/mpi.h", "#define OMPI_MAJOR_VERSION 4\n");
+  EXPECT_EQ(shell.plugin(folders + "--lmp ./lmp", before).code, 0);
+  program("lmp", "LAMMPS MPI STUBS for LAMMPS version 22 Jul 2025");
+  expect_failure(shell.plugin(folders + "--lmp ./lmp", before), 2,
+                 "mpi.h is of Open MPI, but ./lmp is linked with LAMMPS's STUBS");
+  shell.write("package/include/lammps/version.h", "#define LAMMPS_VERSION \"29 Aug 2024\"\n");
+  EXPECT_EQ(shell.plugin(folders, before).code, 0) << "the headers have a version, and no program is near them";
+  expect_failure(shell.plugin(folders + "--lmp ./lmp", before), 2,
+                 "of version 29 Aug 2024, but ./lmp is of version 22 Jul 2025");
+  program("package/lmp", "MPICH Version: 5.0.2");
+  expect_failure(shell.plugin(folders, before), 2, "package/lmp is of version 22 Jul 2025; --lmp names another");
+}
+
 // A build that is only a file shows what is kept, and under which name.
 TEST(CommandLammpsPlugin, BuildsOnceForEachSetOfHeaders) {
   const PluginShell shell;

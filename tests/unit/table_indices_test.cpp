@@ -17,6 +17,7 @@ std::string checks_of(const std::string& text) {
              "input_i real xi; input_i int ti; input_i int ki; input_j real xj; input_j int tj; param int n = 1;\n"
              "param real t[4] = {1, 2, 3, 4}; param real u[5] = {1, 2, 3, 4, 5}; param real e[2][3] = {{1, 2, 3}, {4, "
              "5, 6}};\n"
+             "param real g[3][3] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};\n"
              "output(sum) real s; s += xi * xj * real(ti + tj + ki + n) * (t[0] + u[0] + e[0][0]);\n" +
                  text});
   const TableIndices found = find_table_indices(pipeline);
@@ -84,6 +85,21 @@ TEST(table_indices, that_cannot_be_told_apart_are_named) {
   EXPECT_EQ(checks_of("if (ti + tj < 4) s += t[ti + tj];"),
             "t: ti + tj not: it depends on both particles of a pair, and so does a condition of its lookup\n");
   EXPECT_EQ(checks_of("void finish() { s = t[int(s)]; }"), "t: s not: it depends on results\n");
+}
+
+TEST(table_indices, that_are_sorted_are_checked_as_the_two_values) {
+  const std::string both = "g[3]: ti, i: ti\ng[3]: tj, j: tj\n";
+  EXPECT_EQ(checks_of("s += g[min(ti, tj)][max(ti, tj)];"), both);
+  EXPECT_EQ(checks_of("s += g[max(ti, tj)][min(tj, ti)];"), both);
+  EXPECT_EQ(checks_of("if (ti >= 0) s += g[min(ti, tj)][max(ti, tj)];"),
+            "g[3]: ti, i: ti if 0 <= ti\ng[3]: tj, j: tj\n");
+  const std::string not_a_sum =
+      " not: it depends on both particles of a pair, and is not a sum of one number of each\n";
+  EXPECT_EQ(checks_of("s += g[min(ti, tj)][max(ti, ki)];"),
+            "g[3]: max(ti, ki), i: max(ti, ki)\ng: min(ti, tj)" + not_a_sum);
+  EXPECT_EQ(checks_of("s += e[min(ti, tj)][max(ti, tj)];"), "e: min(ti, tj)" + not_a_sum + "e: max(ti, tj)" + not_a_sum)
+      << "its rows are not as many as its columns";
+  EXPECT_EQ(checks_of("s += t[min(ti, tj)];"), "t: min(ti, tj)" + not_a_sum);
 }
 
 TEST(table_indices, of_finish_and_of_interpolated_rows_are_checked) {

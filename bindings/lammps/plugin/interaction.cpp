@@ -127,6 +127,7 @@ void Interaction::assign(const std::string& name, const std::string& value) {
     plain_.outputs.clear();
     virial_ = {};
     one_pair_.reset();
+    checked_types_.clear();
   }
   if (field && (field->role == NBCC_INPUT_I || field->role == NBCC_INPUT_J)) {
     meaning_of_input_[name] = value;
@@ -215,6 +216,48 @@ bool Interaction::takes_half_lists() {
     return false;
   }
   return true;
+}
+
+// The run's check of indices decides, for one atom of each type.
+void Interaction::check_types(int types) {
+  nbcc::Sum sum(*plain_.pipeline);
+  std::vector<int> indices;
+  for (int type = 0; type < types; ++type) indices.push_back(type);
+  const std::vector<double> positions(3 * indices.size(), 0.0);
+  for (const nbcc::Field& field : fields_) {
+    const bool is_input = field.role == NBCC_INPUT_I || field.role == NBCC_INPUT_J || field.role == NBCC_INPUT_PAIR;
+    if (!is_input) continue;
+    const auto known = meaning_of_input_.find(field.name);
+    if (known == meaning_of_input_.end()) return;
+    if (known->second == "type") {
+      sum.bind(field.name, view_of({indices.data(), NBCC_INT32, 1, sizeof(int)}, types, sizeof(int)));
+    } else if (known->second == "x") {
+      sum.bind(field.name, nbcc::rows(positions, 3));
+    } else {
+      return;
+    }
+  }
+  for (const nbcc::Field& field : fields_)
+    if (field.role == NBCC_PARAM && field.integral) return;  // an index may need its value
+  give_params(sum);
+  ignore_outputs(sum);
+  const auto output = std::find_if(fields_.begin(), fields_.end(), [](const nbcc::Field& f) {
+    return f.role == NBCC_OUTPUT && !f.integral && !f.total;
+  });
+  if (output == fields_.end()) return;
+  std::vector<double> results(std::size_t(types) * std::size_t(output->components));  // a run without outputs is none
+  sum.bind(output->name, nbcc::rows(results, output->components));
+  std::vector<std::int64_t> itself(indices.begin(), indices.end()), first = itself;  // each atom is listed for itself
+  first.push_back(types);
+  sum.symmetric(NBCC_SYMMETRIC_OFF);
+  sum.listed_pairs(first, itself);
+  try {
+    sum.run();
+  } catch (const nbcc::Error& beyond) {
+    const std::string what = beyond.what();
+    refuse("LAMMPS has the atom types 1 to " + std::to_string(types) + ", which are 0 to " + std::to_string(types - 1) +
+           " in a formula: " + what.substr(0, what.find("; to read the nearest end")));
+  }
 }
 
 void Interaction::set_pairs(std::vector<Pairs> lists, bool are_half) {

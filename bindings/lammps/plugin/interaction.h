@@ -8,12 +8,14 @@
 #pragma once
 #include <nbcc/nbcc.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <nbcc/nbcc.hpp>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,6 +63,12 @@ struct AtomsInReach {
   const std::vector<std::vector<bool>>& acts;  // [type][type], from 1: atoms of these types have pairs
 };
 
+// Two atoms of a rank, owned or ghosts, by their indices.
+struct AtomPair {
+  std::int64_t i = 0, j = 0;
+  double distance = 0;
+};
+
 // One pair alone: the force on the first atom is force_over_r * (x of the first - x of the second).
 struct OfPair {
   double force_over_r = 0, energy = 0;
@@ -91,6 +99,10 @@ class Interaction {
   // value, if an input has no meaning, or if no output is the force. pair_modify: the rule of `pair_modify mix`.
   void check(int types, MixRule pair_modify);
 
+  // Throws if a table has no element for one of `types` atom types. Tests what can be known before all params are set:
+  // formulas that read positions and types alone.
+  void check_types(int types);
+
   // LAMMPS's name of a quantity -> its array, for the quantities that the inputs need; the caller sets the arrays.
   std::map<std::string, Quantity>& quantities() { return quantities_; }
   // True if the pipeline has an input_pair for the factors of special_bonds, and so weights the pairs itself.
@@ -113,6 +125,13 @@ class Interaction {
   // True if the proved reach names an input that is neither position nor type, such as the radius.
   bool is_reach_of_atoms() const { return !reach_quantities_.empty(); }
 
+  // Throws unless the force on both atoms of each pair, alone, is minus the derivative of the sum of their energies: at
+  // the pair's distance and at some distances up to the cutoff, in double precision, at rest. types: by atom, from 1.
+  // Call if has_result("energy").
+  void check_forces(double cutoff, const std::vector<AtomPair>& pairs, const int* types);
+  // True if check_forces() has passed a pair of these types (from 1) since params or meanings of fields have changed.
+  bool are_forces_checked(int type_a, int type_b) const { return checked_types_.contains(std::minmax(type_a, type_b)); }
+
   // True if both atoms of a pair can be computed together, at less cost than twice. Call after check().
   bool takes_half_lists();
   void set_pairs(std::vector<Pairs> lists, bool are_half);
@@ -131,8 +150,14 @@ class Interaction {
     std::vector<int> listed;                     // by sum: the round_ in which its lists were set
     std::map<std::string, std::string> outputs;  // result -> output
   };
-  struct OnePair;  // one_pair.cpp
-  struct Exact;    // reach_check.cpp
+  struct OnePair;     // one_pair.cpp
+  struct ForceTests;  // force_check.cpp
+  // The pipeline in double precision, for checks; its inputs of pairs are inputs of j, because a search has no others.
+  struct Exact {
+    Exact(const std::string& text, const std::string& path);
+    nbcc::Device device;
+    nbcc::Pipeline pipeline;
+  };
   // Numbers of one quantity's column, over the atoms of one type.
   struct Range {
     double least = 0, most = 0;
@@ -149,7 +174,14 @@ class Interaction {
   bool reach_names(const std::string& name) const;
   std::vector<std::vector<Range>> ranges_of(const AtomsInReach& atoms, ReachTest test) const;
   bool are_tested(const std::vector<std::vector<Range>>& ranges) const;
-  void test_pairs(double cutoff, const std::vector<std::pair<std::int64_t, std::int64_t>>& pairs);
+  using Pair = std::pair<std::int64_t, std::int64_t>;  // i, j
+  void test_pairs(double cutoff, const std::vector<Pair>& pairs);
+  std::optional<std::size_t> first_acting(double distance, std::span<const Pair> pairs);
+  double reach_of(const Pair& pair, double acting);
+  Exact& exact();
+  void place_tests(ForceTests& tests) const;
+  void sum_tests(ForceTests& tests);
+  void compare_test(const ForceTests& tests, std::size_t test, const int* types) const;
   void set_words(const std::string& name, const std::string& words);
   void mix_tables(int types, MixRule pair_modify);
   void check_table(const nbcc::Field& field, int types) const;
@@ -182,8 +214,9 @@ class Interaction {
   Results results_, part_;
   std::shared_ptr<OnePair> one_pair_;
   std::shared_ptr<Exact> exact_;
-  std::set<std::string> reach_quantities_;  // named in the proved reach: neither x nor type
-  std::vector<std::vector<Range>> tested_;  // [type][number]: of the last test of the reach
+  std::set<std::string> reach_quantities_;       // named in the proved reach: neither x nor type
+  std::vector<std::vector<Range>> tested_;       // [type][number]: of the last test of the reach
+  std::set<std::pair<int, int>> checked_types_;  // that check_forces() has passed, the smaller type first
 };
 
 }  // namespace nbcc_lammps

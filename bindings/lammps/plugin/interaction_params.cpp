@@ -63,6 +63,8 @@ void Interaction::set_words(const std::string& name, const std::string& words) {
   param(name);  // before the numbers, so that an unknown name is reported first
   const std::optional<std::vector<double>> numbers = numbers_in(words);
   if (!numbers) refuse("param '" + name + "' takes numbers, @FILE or v_VARIABLE, got '" + words.substr(0, 80) + "'");
+  if (!std::all_of(numbers->begin(), numbers->end(), [](double number) { return std::isfinite(number); }))
+    refuse("param '" + name + "' takes finite numbers, got '" + words.substr(0, 80) + "'");
   set(name, *numbers);
 }
 
@@ -79,6 +81,7 @@ void Interaction::set(const std::string& name, const std::vector<double>& values
   params_[name] = values;
   is_set = all;
   ++params_number_;
+  checked_types_.clear();
 }
 
 void Interaction::set_element(const std::string& table, int type_i, int type_j, double value) {
@@ -86,6 +89,7 @@ void Interaction::set_element(const std::string& table, int type_i, int type_j, 
   if (type_i >= std::min(rows, columns) || type_j >= std::min(rows, columns))
     refuse("param '" + table + "' is a " + param(table).type + ", which has no element for types " +
            std::to_string(type_i + 1) + " and " + std::to_string(type_j + 1));
+  checked_types_.clear();
   std::vector<bool>& is_set = is_set_[table];
   is_set.resize(params_[table].size());
   for (const auto& [i, j] : {std::pair(type_i, type_j), {type_j, type_i}}) {
@@ -108,6 +112,7 @@ void Interaction::mix(const std::string& table, const std::string& rule) {
            rule + "'");
   }
   rules_[table] = rule;
+  checked_types_.clear();
 }
 
 // Only elements that were set count for two different types: the default of a text is no value that the user chose.

@@ -331,7 +331,9 @@ void PairNbcc::compute(int eflag, int vflag) {
   bool has_followed_reach_changed = false;
   guarded(true, [&] { has_followed_reach_changed = follow_variables(); });
   guarded(false, [&] { collect_quantities(); });
+  const bool is_first_step = !is_reach_checked_;
   guarded(true, [&] { check_reach(has_followed_reach_changed); });
+  if (is_first_step && checks_forces_ && interaction_->has_result("energy")) guarded(true, [&] { check_forces(); });
   guarded(false, [&] {
     if (neighbor->ago == 0 || !is_listed_) list_pairs();
     const int all = atom->nlocal + atom->nghost;

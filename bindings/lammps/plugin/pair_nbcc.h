@@ -1,11 +1,13 @@
 // pair_style nbcc: a pair formula in the language of nbcc as a pair style of LAMMPS.
 //
 //   pair_style nbcc CUTOFF [device cpu|cuda|cuda:N] [precision single|mixed|double] [threads N] [special lj|coul]
+//                          [check yes|no]
 //   pair_coeff * * FILE.pipe [NAME=VALUE ...] [mix TABLE=RULE ...]
 //                                     the formula, its params, the meanings of its fields, rules for elements of tables
 //   pair_coeff I J NAME=NUMBER ...    elements of tables, by the types of both atoms
 #pragma once
 #include <error.h>
+#include <exceptions.h>
 #include <pair.h>
 
 #include <array>
@@ -57,6 +59,9 @@ class PairNbcc : public Pair {
   void check_energies_unread(const std::string& param, const std::string& variable);
   void check_variables_known();
   void check_reach(bool has_followed_reach_changed);
+  void check_forces();
+  // The nearest pair of each two types in the neighbour list, of types whose forces are not checked yet.
+  std::vector<nbcc_lammps::AtomPair> nearest_pairs() const;
   void throw_everywhere(std::string why);
   void collect_quantities();
   nbcc_lammps::Quantity quantity(const std::string& name);
@@ -73,6 +78,8 @@ class PairNbcc : public Pair {
     try {
       body();
       return;
+    } catch (const LAMMPSException&) {
+      throw;
     } catch (const std::exception& refused) {
       message = std::string("pair_style nbcc: ") + refused.what();
     }
@@ -87,6 +94,7 @@ class PairNbcc : public Pair {
   std::unique_ptr<nbcc_lammps::Interaction> interaction_;
   bool is_listed_ = false;
   bool is_reach_checked_ = false;     // in this run
+  bool checks_forces_ = true;         // against the derivative of the energy, at the first step of a run
   bool are_variables_known_ = false;  // the followed params have values of a run
   bool warns_of_old_values_ = true;
   std::vector<std::vector<bool>> acts_;  // [type][type], from 1: this style computes their pairs

@@ -3,13 +3,18 @@
 #include <atom.h>
 #include <comm.h>
 #include <error.h>
+#include <force.h>
 #include <memory.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 #include "bindings/lammps/plugin/pair_nbcc.h"
@@ -40,13 +45,16 @@ void PairNbcc::repeat(const std::vector<std::vector<std::string>>& coeffs) {
 }
 
 void PairNbcc::apply_settings(const std::vector<std::string>& words) {
-  if (words.size() % 2 == 0) error->all(FLERR, "pair_style nbcc takes a cutoff, and then words in pairs");
+  if (words.size() % 2 == 0)
+    error->all(FLERR, "pair_style nbcc takes a cutoff, and then words in pairs, as precision mixed; got " +
+                          (words.empty() ? "nothing" : "'" + words.back() + "' without a partner"));
   cutoff_ = utils::numeric(FLERR, words[0], false, lmp);
   if (!(cutoff_ > 0)) error->all(FLERR, "pair_style nbcc: the cutoff must be positive, got " + words[0]);
   where_ = {};
   where_.threads = comm->nthreads;
   device_ = "cpu";
   special_is_coul_ = false;
+  checks_forces_ = true;
   for (std::size_t k = 1; k < words.size(); k += 2) {
     const std::string &name = words[k], &value = words[k + 1];
     if (name == "device") {
@@ -57,10 +65,13 @@ void PairNbcc::apply_settings(const std::vector<std::string>& words) {
       where_.precision = value == "single" ? NBCC_SINGLE : value == "mixed" ? NBCC_MIXED : NBCC_DOUBLE;
     } else if (name == "special" && (value == "lj" || value == "coul")) {
       special_is_coul_ = value == "coul";
+    } else if (name == "check" && (value == "yes" || value == "no")) {
+      checks_forces_ = value == "yes";
     } else {
       error->all(
           FLERR,
-          "pair_style nbcc knows device NAME, precision single|mixed|double, threads N and special lj|coul, got " +
+          "pair_style nbcc knows device NAME, precision single|mixed|double, threads N, special lj|coul and check "
+          "yes|no, got " +
               name + " " + value);
     }
   }
@@ -85,16 +96,25 @@ void PairNbcc::open(const std::string& file, const std::string& text) {
 // Rank 0 reads the file, so that all ranks have the same text, or fail together.
 std::string PairNbcc::read_everywhere(const std::string& path, const std::string& what) {
   std::string text;
-  std::int64_t size = -1;
+  std::int64_t size = 0;  // negative: minus the number of the system's error
   if (comm->me == 0) {
-    std::ifstream in(path, std::ios::binary);
-    if (in) {
+    std::error_code none;
+    errno = std::filesystem::is_directory(path, none) ? EISDIR : 0;
+    std::ifstream in;
+    if (errno == 0) in.open(path, std::ios::binary);
+    if (in.is_open()) {
       text.assign(std::istreambuf_iterator<char>(in), {});
       size = std::int64_t(text.size());
+    } else {
+      size = errno == 0 ? -EIO : -errno;
     }
   }
   MPI_Bcast(&size, 1, MPI_INT64_T, 0, world);
-  if (size < 0) throw std::runtime_error("cannot read " + what + " " + path);
+  if (size < 0) {
+    std::error_code none;
+    throw std::runtime_error("cannot read " + what + " " + path + ": " + std::generic_category().message(int(-size)) +
+                             " (LAMMPS runs in " + std::filesystem::current_path(none).string() + ")");
+  }
   text.resize(std::size_t(size));
   MPI_Bcast(text.data(), int(size), MPI_CHAR, 0, world);
   return text;
@@ -115,6 +135,10 @@ void PairNbcc::apply_coeff(std::vector<std::string> words, bool checks_text) {
   guarded(true, [&] {
     std::size_t next = 2;
     const bool names_a_file = words[2].find('=') == std::string::npos;
+    if (nbcc_lammps::numbers_in(words[2]))
+      throw std::runtime_error("pair_coeff " + words[0] + " " + words[1] +
+                               ": expected a .pipe file or NAME=VALUE, got the number " + words[2] +
+                               "; numbers have names, as epsilon=" + words[2]);
     if (names_a_file) {
       if (interaction_ && record_.path != words[2])
         throw std::runtime_error("one style takes one file, got " + words[2] + " behind " + record_.path +
@@ -149,12 +173,18 @@ void PairNbcc::apply_coeff(std::vector<std::string> words, bool checks_text) {
         interaction_->assign(name, given);
         are_variables_known_ = false;
       } else {
-        const double number = utils::numeric(FLERR, value, false, lmp);
+        const auto numbers = nbcc_lammps::numbers_in(value);
+        if (!numbers || numbers->size() != 1 || !std::isfinite(numbers->front()))
+          throw std::runtime_error("pair_coeff " + types.words + ": '" + name + "' takes one finite number, got '" +
+                                   value + "'");
+        const double number = numbers->front();
         for (int i = i_low; i <= i_high; ++i)
           for (int j = std::max(j_low, i); j <= j_high; ++j) interaction_->set_element(name, i - 1, j - 1, number);
       }
     }
   });
+  // Without hybrid the style computes the pairs of all types.
+  if (checks_text && force->pair == this) guarded(true, [&] { interaction_->check_types(atom->ntypes); });
   for (int i = i_low; i <= i_high; ++i)
     for (int j = std::max(j_low, i); j <= j_high; ++j) setflag[i][j] = 1;
   record_.coeffs.push_back(std::move(words));

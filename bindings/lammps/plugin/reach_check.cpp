@@ -18,6 +18,7 @@
 #include <cstring>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "bindings/lammps/plugin/interaction.h"
 
@@ -26,6 +27,7 @@ namespace {
 
 // If the reach is so long that it covers other tests, a search lists all pairs: at most the square of this number.
 constexpr std::size_t kTestsPerSearch = 1024;
+constexpr double kLongestReach = 1e30;  // beyond it a message names no larger reach
 
 // The pipeline's text for a search. A search does not support inputs of pairs, so these become inputs of j.
 std::string text_for_search(std::string text) {
@@ -77,19 +79,18 @@ std::string shown(const std::map<std::string, Quantity>& quantities, std::int64_
 
 }  // namespace
 
-// The pipeline in double precision, for searches.
-struct Interaction::Exact {
-  Exact(const std::string& text, const std::string& path)
-      : device("cpu", {.threads = 1}),
-        pipeline(nbcc::Pipeline::from_text(device, text, path, {.precision = NBCC_DOUBLE})) {}
-  nbcc::Device device;
-  nbcc::Pipeline pipeline;
-};
+Interaction::Exact::Exact(const std::string& text, const std::string& path)
+    : device("cpu", {.threads = 1}),
+      pipeline(nbcc::Pipeline::from_text(device, text, path, {.precision = NBCC_DOUBLE})) {}
+
+Interaction::Exact& Interaction::exact() {
+  if (!exact_) exact_ = std::make_shared<Exact>(text_for_search(text_), path_);
+  return *exact_;
+}
 
 void Interaction::check_reach(double cutoff, const AtomsInReach& atoms, ReachTest test) {
-  if (!exact_) exact_ = std::make_shared<Exact>(text_for_search(text_), path_);
-  if (exact_->pipeline.neighbours().empty()) {
-    const std::string why = exact_->pipeline.no_neighbours();
+  if (exact().pipeline.neighbours().empty()) {
+    const std::string why = exact().pipeline.no_neighbours();
     refuse("no cutoff is proved of this pipeline" + (why.empty() ? "" : ": " + why) +
            "; exclude pairs by skip_if(dot(dx, dx) >= rc * rc), with dx = xj - xi");
   }
@@ -100,7 +101,7 @@ void Interaction::check_reach(double cutoff, const AtomsInReach& atoms, ReachTes
   for (std::size_t type = 0; type < ranges.size(); ++type)
     for (const Range& range : ranges[type])
       if (range.least_atom >= 0) outermost[type].insert({range.least_atom, range.most_atom});
-  std::vector<std::pair<std::int64_t, std::int64_t>> pairs;  // i, j
+  std::vector<Pair> pairs;
   for (std::size_t a = 0; a < ranges.size(); ++a)
     for (std::size_t b = 0; b < ranges.size(); ++b)
       for (const std::int64_t i : outermost[a])
@@ -147,41 +148,62 @@ std::vector<std::vector<Interaction::Range>> Interaction::ranges_of(const AtomsI
   return ranges;
 }
 
-void Interaction::test_pairs(double cutoff, const std::vector<std::pair<std::int64_t, std::int64_t>>& pairs) {
-  nbcc::Sum sum(exact_->pipeline);
+// The index of the first pair whose atoms act on each other at this distance.
+std::optional<std::size_t> Interaction::first_acting(double distance, std::span<const Pair> pairs) {
+  nbcc::Sum sum(exact().pipeline);
   give_params(sum);
   ignore_outputs(sum);
-  for (std::size_t begin = 0; begin < pairs.size(); begin += kTestsPerSearch) {
-    const std::size_t count = std::min(kTestsPerSearch, pairs.size() - begin);
-    const std::vector<double> ones(count, 1.0);
-    for (const nbcc::Field& field : fields_)
-      if (field.role == NBCC_INPUT_PAIR) sum.bind(field.name, ones);
-    std::map<std::string, std::vector<std::byte>> arrays;  // by input
-    for (const auto& [name, meaning] : meaning_of_input_) {
-      const bool is_of_i = find(name)->role == NBCC_INPUT_I;
-      Quantity quantity = quantities_.at(meaning);
-      const std::size_t bytes = std::size_t(quantity.columns) * bytes_of(quantity.element);
-      std::vector<std::byte>& array = arrays[name];
-      array.resize(count * bytes);
-      for (std::size_t m = 0; m < count; ++m) {
-        const std::int64_t atom = is_of_i ? pairs[begin + m].first : pairs[begin + m].second;
-        const double x[3] = {is_of_i ? 0 : cutoff * (1 + 1e-9), 4 * cutoff * double(m), 0};
-        const void* const from = meaning == "x" ? static_cast<const void*>(x) : row_of(quantity, atom);
-        std::memcpy(array.data() + m * bytes, from, bytes);
-      }
-      quantity.data = array.data();
-      quantity.stride = std::int64_t(bytes);
-      bind_input(sum, name, quantity, std::int64_t(count));
+  const std::vector<double> ones(pairs.size(), 1.0);
+  for (const nbcc::Field& field : fields_)
+    if (field.role == NBCC_INPUT_PAIR) sum.bind(field.name, ones);
+  std::map<std::string, std::vector<std::byte>> arrays;  // by input
+  for (const auto& [name, meaning] : meaning_of_input_) {
+    const bool is_of_i = find(name)->role == NBCC_INPUT_I;
+    Quantity quantity = quantities_.at(meaning);
+    const std::size_t bytes = std::size_t(quantity.columns) * bytes_of(quantity.element);
+    std::vector<std::byte>& array = arrays[name];
+    array.resize(pairs.size() * bytes);
+    for (std::size_t m = 0; m < pairs.size(); ++m) {
+      const std::int64_t atom = is_of_i ? pairs[m].first : pairs[m].second;
+      const double x[3] = {is_of_i ? 0 : distance, 4 * distance * double(m), 0};
+      const void* const from = meaning == "x" ? static_cast<const void*>(x) : row_of(quantity, atom);
+      std::memcpy(array.data() + m * bytes, from, bytes);
     }
-    const nbcc::NeighbourList found = sum.neighbours();
-    for (std::size_t m = 0; m < count; ++m)
-      for (std::int64_t n = found.first[m]; n < found.first[m + 1]; ++n) {
-        if (found.j[std::size_t(n)] != std::int64_t(m)) continue;
-        const auto [i, j] = pairs[begin + m];
-        refuse("the cutoff of pair_style, " + std::to_string(cutoff) + ", is less than the reach of this pipeline: " +
-               exact_->pipeline.neighbours() + shown(quantities_, i, j));
-      }
+    quantity.data = array.data();
+    quantity.stride = std::int64_t(bytes);
+    bind_input(sum, name, quantity, std::int64_t(pairs.size()));
   }
+  const nbcc::NeighbourList found = sum.neighbours();
+  for (std::size_t m = 0; m < pairs.size(); ++m)
+    for (std::int64_t n = found.first[m]; n < found.first[m + 1]; ++n)
+      if (found.j[std::size_t(n)] == std::int64_t(m)) return m;
+  return {};
+}
+
+void Interaction::test_pairs(double cutoff, const std::vector<Pair>& pairs) {
+  const double beyond = cutoff * (1 + 1e-9);
+  for (std::size_t begin = 0; begin < pairs.size(); begin += kTestsPerSearch) {
+    const std::span<const Pair> some(pairs.data() + begin, std::min(kTestsPerSearch, pairs.size() - begin));
+    const std::optional<std::size_t> found = first_acting(beyond, some);
+    if (!found) continue;
+    const auto [i, j] = some[*found];
+    std::array<char, 120> numbers{};
+    std::snprintf(numbers.data(), numbers.size(),
+                  "the cutoff of pair_style, %.10g, is less than the reach of this pipeline, %.10g", cutoff,
+                  reach_of(some[*found], beyond));
+    refuse(numbers.data() + (": " + exact().pipeline.neighbours()) + shown(quantities_, i, j));
+  }
+}
+
+// The distance up to which the atoms of a pair act, by bisection; they do at the distance `acting`.
+double Interaction::reach_of(const Pair& pair, double acting) {
+  double beyond = 2 * acting;
+  while (first_acting(beyond, {&pair, 1}) && beyond < kLongestReach) acting = std::exchange(beyond, 2 * beyond);
+  while (beyond - acting > 1e-12 * beyond) {
+    const double middle = 0.5 * (acting + beyond);
+    (first_acting(middle, {&pair, 1}) ? acting : beyond) = middle;
+  }
+  return beyond;
 }
 
 // True if the name is a word of the proved reach.

@@ -7,6 +7,7 @@
 #include <version.h>
 #endif
 
+#include <array>
 #include <string>
 
 #include "bindings/lammps/plugin/lammps_plugin.h"
@@ -17,6 +18,30 @@ void* make_pair(void* lammps) {
   return static_cast<LAMMPS_NS::Pair*>(new LAMMPS_NS::PairNbcc(static_cast<LAMMPS_NS::LAMMPS*>(lammps)));
 }
 
+// A word that the MPI of the header prints as its version; MPIs derived from MPICH have its binary interface.
+#if defined(OPEN_MPI)
+constexpr const char* kMpi = "Open MPI";
+#elif defined(MPICH_VERSION) || defined(I_MPI_VERSION) || defined(MVAPICH2_VERSION)
+constexpr const char* kMpi = "MPICH";
+#else
+constexpr const char* kMpi = "";  // unknown: not compared
+#endif
+
+// The first line of the version of the MPI that LAMMPS has loaded. Takes no communicator, whose type depends on the
+// MPI.
+std::string mpi_that_runs() {
+#ifdef MPI_MAX_LIBRARY_VERSION_STRING
+  std::array<char, 65536> text{};  // more than any MPI's maximum
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  const std::string all = text.data(), version = all.substr(0, all.find('\n'));
+  const bool is_kin = all.find("Intel(R) MPI") != std::string::npos || all.find("MVAPICH") != std::string::npos;
+  return is_kin ? version + " (MPICH)" : version;
+#else
+  return kMpi;
+#endif
+}
+
 // "A, and this LAMMPS has B", for the first difference between the headers and the LAMMPS that runs; empty: none.
 std::string difference_of(void* lammps) {
   const auto differ = [](const std::string& compiled, const std::string& runs) {
@@ -24,13 +49,18 @@ std::string difference_of(void* lammps) {
   };
   const auto ids_of = [](int bytes) { return "atom ids of " + std::to_string(bytes) + " bytes"; };
   std::string found;
-#ifdef LAMMPS_VERSION
-  const std::string runs = static_cast<const char*>(lammps_extract_global(lammps, "lammps_version"));
-  found = differ(std::string("version ") + LAMMPS_VERSION, "version " + runs);
-#elif defined(NBCC_LAMMPS_NUMBER)
+#ifdef NBCC_LAMMPS_NUMBER
   found = differ("version " + std::to_string(NBCC_LAMMPS_NUMBER), "version " + std::to_string(lammps_version(lammps)));
+#else
+#ifndef NBCC_LAMMPS_VERSION
+#define NBCC_LAMMPS_VERSION LAMMPS_VERSION
+#endif
+  const std::string runs = static_cast<const char*>(lammps_extract_global(lammps, "lammps_version"));
+  found = differ(std::string("version ") + NBCC_LAMMPS_VERSION, "version " + runs);
 #endif
   if (!found.empty()) return found;
+  if (const std::string mpi = mpi_that_runs(); mpi.find(kMpi) == std::string::npos)
+    return std::string("an MPI with the interface of ") + kMpi + ", and this LAMMPS has " + mpi;
   return differ(ids_of(sizeof(LAMMPS_NS::tagint)), ids_of(lammps_extract_setting(lammps, "tagint")));
 }
 }  // namespace

@@ -18,17 +18,19 @@ import ase.calculators.calculator
 import numpy as np
 
 from ._adjoint import Call
+from ._adjoint_text import GIVEN, SAVED
+from ._compile_once import compile_once
 from ._errors import UsageError
 from ._fields import INPUT_I, INPUT_J, INPUT_PAIR, OUTPUT, PARAM, Field
 from ._numbers import shown
-from ._pipeline import Path, Pipeline, compile
+from ._pipeline import Path, Pipeline
 
 # What inputs read, by their names without i or j at the end; other names are arrays of the atoms.
 _QUANTITIES = {
     "x": "positions", "v": "velocities", "q": "charges", "charge": "charges", "m": "masses", "mass": "masses",
     "t": "types", "type": "types", "z": "numbers", "id": "ids", "mag": "magmoms",
 }  # fmt: skip
-_OPTIONS = ("device", "precision", "math", "root", "threads", "isa", "cache_dir", "pairs", "skin", "symmetric")
+_OPTIONS = ("math", "root", "isa", "cache_dir", "pairs", "symmetric")  # of nbcc.compile, besides those of __init__
 
 Rule = Union[str, Callable[[float, float], float]]
 
@@ -41,9 +43,8 @@ _RULES: Dict[str, Callable[[float, float], float]] = {
 
 _Base: Any = ase.calculators.calculator.Calculator  # whose functions have no types
 
-
 class Calculator(_Base):  # type: ignore[misc, unused-ignore]
-    """Energy, energies, forces and stress of atoms, by a pipeline that adds up an energy.
+    """Energy, energies, forces, stress and stresses of atoms, by a pipeline that adds up an energy.
 
     pipeline: of nbcc.compile, or what that takes: a path, or the name of a pipeline that nbcc brings along. Its output
         `energy` is a sum for each i, the energies of the atoms, or a total; where each pair is seen from both of its
@@ -62,9 +63,11 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
         params the atoms must not be periodic.
     energy, force: the names of outputs. If the pipeline has no output `force`, forces are derivatives of the energy,
         of many-body energies of finish() too. An output `force` is compared with them once, when it is first used.
-    precision: "double" if not given. Other options (device, threads, skin ...) are those of nbcc.compile.
+    precision, device, threads, skin: see `__init__`.
 
-    The stress is the derivative of the energy by the strain, divided by the volume, and needs a cell of three vectors.
+    The stress, eV / Angstrom^3, is the derivative of the energy by the strain, divided by the volume, and needs a cell of
+    three vectors. The stresses, (N, 6), are those derivatives of the energies of the atoms; their sum is the stress.
+    Calculators of one text with the same options share a compiled pipeline, except where a skin is given.
     Raises UsageError for a pipeline that has no such results, and for atoms that it cannot sum; TypeError, ValueError.
     """
 
@@ -83,11 +86,26 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
         cell: Optional[Sequence[str]] = None,
         energy: str = "energy",
         force: str = "force",
+        precision: Optional[str] = None,
+        device: Any = None,
+        threads: Optional[int] = None,
+        skin: Optional[float] = None,
         **params: Any,
     ) -> None:
+        """See the class for pipeline, mix, symbols, fields, cell, energy, force and params.
+
+        precision: "double" if not given; "mixed" and "single" are faster, mostly on GPUs.
+        device: "cpu", "cuda", "cuda:N"; the CPU if not given. threads: of the CPU; all cores if not given.
+        skin: Angstrom; neighbours are kept from call to call until an atom has moved by half of it. 0 if not given.
+        math, root, isa, cache_dir, pairs, symmetric: among params; as nbcc.compile has them.
+
+        These options are for a path or a name: TypeError with a compiled pipeline, which has its own.
+        """
         options = {name: params.pop(name) for name in _OPTIONS if name in params}
+        named = {"precision": precision, "device": device, "threads": threads, "skin": skin}
+        options.update((name, value) for name, value in named.items() if value is not None)
         if not isinstance(pipeline, Pipeline):
-            pipeline = compile(pipeline, **{"precision": "double", **options})
+            pipeline = compile_once(pipeline, {"precision": "double", **options})
         elif options:
             raise TypeError(f"nbcc.ase.Calculator: {', '.join(options)}: the pipeline is compiled already")
         self.pipeline = pipeline
@@ -97,6 +115,7 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
         if self._force is not None:
             self._check_force(self._force)
         self._force_is_checked = False
+        self._virial: Optional[Pipeline] = None  # of _stresses()
         self._cell = self._cell_params(cell)
         self._inputs = self._quantities(dict(fields or {}))
         self._mix = dict(mix or {})
@@ -111,6 +130,8 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
             properties.append("energies")
         if len(self._cell) == 3:
             properties.append("stress")
+            if not self._energy.total:
+                properties.append("stresses")
         self.implemented_properties = properties
         super().__init__(**params)  # calls set()
 
@@ -171,7 +192,8 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
         """As ASE calls it: computes the energy, and the properties that are asked for."""
         super().calculate(atoms, properties, system_changes)
         given = self._given(self.atoms, self.atoms.positions)
-        needs_stress = "stress" in properties and "stress" in self.implemented_properties and self.atoms.cell.rank == 3
+        has_stress = "stress" in self.implemented_properties and self.atoms.cell.rank == 3
+        needs_stress = has_stress and not {"stress", "stresses"}.isdisjoint(properties)
         if not set(properties) - {"energy", "energies", "free_energy"}:
             self._store_energy(self._array(self.pipeline(**given, outputs=[self._energy.name])))
             return
@@ -194,6 +216,8 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
             symmetric = 0.5 * (strain + strain.T)
             voigt = symmetric[[0, 1, 2, 1, 0, 0], [0, 1, 2, 2, 2, 1]]
             self.results["stress"] = voigt / self.atoms.get_volume()
+            if "stresses" in properties and not self._energy.total:
+                self.results["stresses"] = self._stresses(given)
 
     def _store_energy(self, energy: Any) -> None:
         total = float(np.sum(energy))
@@ -214,6 +238,42 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
         of_cell = np.array([self._array(slopes[name]).sum(axis=0) for name in vectors])
         return self._array(energy), by_place, of_cell
 
+    def _stresses(self, given: Dict[str, Any]) -> Any:
+        """The stress of each atom, (N, 6): the derivative of its energy by the strain, divided by the volume. The
+        derivative by the position of i is a sum over pairs, whose virial has half of what is wanted."""
+        of_i, of_j = (self._positions(role) for role in (INPUT_I, INPUT_J))
+        if len(of_i) != 1 or len(of_j) != 1:
+            raise UsageError(f"{self.pipeline.name} has no stresses: more than one input of a side reads the positions")
+        call = Call(self.pipeline, (), {**given, "outputs": [self._energy.name]}, lambda a, b: a is b)
+        results = dict(zip((field.name for field in call.outputs), call.run({})))
+        adjoint: Any = self.pipeline._adjoints.get("i", [self._energy.name], of_i)
+        if self._virial is None:
+            slope = next(field.name for field in adjoint.fields if field.role == OUTPUT)
+            self._virial = adjoint.virial(slope, (of_i[0], of_j[0]))
+        sources = {GIVEN: {self._energy.name: np.ones(len(self.atoms))}, SAVED: results}
+        values = {
+            one.name: sources[one.meaning][one.of] if one.meaning in sources else given.get(one.of)
+            for one in adjoint.adjoint_fields
+        }
+        inputs = {field.name: values[field.name] for field in self._virial.fields if field.role != OUTPUT}
+        name = [field.name for field in self._virial.fields if field.role == OUTPUT][-1]
+        virial = self._array(self._virial(**inputs, outputs=[name]))
+        stresses = 2.0 * virial[:, [0, 1, 2, 5, 4, 3]] / self.atoms.get_volume()  # from xx, yy, zz, xy, xz, yz
+        off = np.abs(stresses.sum(axis=0) - self.results["stress"]).max()
+        size = np.abs(stresses).sum() + np.abs(self.results["energies"]).sum() / self.atoms.get_volume()
+        if not off <= (1e-8 if self._is_double() else 1e-3) * size:
+            raise UsageError(f"{self.pipeline.name} has no stresses: their sum is not the stress, as where forces are not "
+                             "along the line between two atoms")  # fmt: skip
+        return stresses
+
+    def _positions(self, role: str) -> List[str]:
+        """The inputs of a side that read the positions."""
+        return [name for name, quantity in self._inputs.items() if quantity == "positions" and self._known[name].role == role]
+
+    def _is_double(self) -> bool:
+        """True if sums are computed in double precision, as they are by default, because positions are float64."""
+        return self.pipeline._family.options.precision not in ("single", "mixed")
+
     def _compare_forces(self) -> None:
         """Compares the output `force` with the derivative of the energy, for the atoms moved a little: in a crystal both
         are 0. Raises UsageError."""
@@ -231,8 +291,7 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
             return
         force = self._array(self.pipeline(**given, outputs=[self._force.name]))
         off, size = np.abs(force + slope).max(), np.abs(slope).max()
-        precision = self.pipeline.info()["last"]["precision"]
-        if not off <= (1e-6 if precision == "double" else 1e-2) * max(size, np.abs(force).max()):
+        if not off <= (1e-6 if self._is_double() else 1e-2) * max(size, np.abs(force).max()):
             atom = int(np.abs(force + slope).max(axis=1).argmax())
             raise UsageError(
                 f"output {self._force.name!r} of {self.pipeline.name} is not minus the derivative of the summed "

@@ -134,17 +134,35 @@ class _Force:
         count = self._lmp.extract_setting("nlocal")
         if not count:
             return
+        exact = compile(source=self.pipeline.text, name=self.pipeline.filename, precision="double", device="cpu")
+        found = self._acting(exact, cutoff * (1 + 1e-9), slice(0, count))
+        if len(found):
+            reach = self._reach_of(exact, int(found[0]), cutoff)
+            raise UsageError(
+                f"the cutoff {cutoff} is less than the reach of {self.pipeline.name}, {reach:.10g}: {info['neighbours']}"
+            )
+
+    def _acting(self, exact: Pipeline, distance: float, atoms: slice) -> Any:
+        """Which of the atoms act on their equals at this distance."""
+        count = atoms.stop - atoms.start
         of_i = np.zeros((count, 3))
-        of_i[:, 1] = 4 * cutoff * np.arange(count)
-        of_j = of_i + [cutoff * (1 + 1e-9), 0, 0]
+        of_i[:, 1] = 4 * distance * np.arange(count)
+        of_j = of_i + [distance, 0, 0]
         given: Dict[str, Any] = {
-            name: (of_i if name in self._of_i else of_j) if quantity == "x" else self._array(quantity, count)
+            name: (of_i if name in self._of_i else of_j) if quantity == "x" else self._array(quantity, atoms.stop)[atoms]
             for name, quantity in self._inputs.items()
         }
-        exact = compile(source=self.pipeline.text, name=self.pipeline.filename, precision="double", device="cpu")
-        if len(exact.find_neighbours(**given, **self._params).j):
-            reach = info["neighbours"]
-            raise UsageError(f"the cutoff {cutoff} is less than the reach of {self.pipeline.name}: {reach}")
+        return exact.find_neighbours(**given, **self._params).j
+
+    def _reach_of(self, exact: Pipeline, atom: int, acting: float) -> float:
+        """The distance up to which an atom acts on its equal, by bisection; it does a little beyond `acting`."""
+        one, beyond = slice(atom, atom + 1), 2 * acting
+        while len(self._acting(exact, beyond, one)) and beyond < 1e30:
+            acting, beyond = beyond, 2 * beyond
+        while beyond - acting > 1e-12 * beyond:
+            middle = 0.5 * (acting + beyond)
+            acting, beyond = (middle, beyond) if len(self._acting(exact, middle, one)) else (acting, middle)
+        return beyond
 
     def _array(self, quantity: str, count: int) -> Any:
         """The current array of a quantity for the first `count` atoms, owned atoms and ghosts."""
