@@ -21,14 +21,13 @@ from ._adjoint import Call
 from ._errors import UsageError
 from ._fields import INPUT_I, INPUT_J, INPUT_PAIR, OUTPUT, PARAM, Field
 from ._numbers import shown
-from ._pipeline import Path, Pipeline, compile
+from ._pipeline import Path, Pipeline, compiled_with_params
 
 # What inputs read, by their names without i or j at the end; other names are arrays of the atoms.
 _QUANTITIES = {
     "x": "positions", "v": "velocities", "q": "charges", "charge": "charges", "m": "masses", "mass": "masses",
     "t": "types", "type": "types", "z": "numbers", "id": "ids", "mag": "magmoms",
 }  # fmt: skip
-_OPTIONS = ("device", "precision", "math", "root", "threads", "isa", "cache_dir", "pairs", "skin", "symmetric")
 
 Rule = Union[str, Callable[[float, float], float]]
 
@@ -62,7 +61,8 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
         params the atoms must not be periodic.
     energy, force: the names of outputs. If the pipeline has no output `force`, forces are derivatives of the energy,
         of many-body energies of finish() too. An output `force` is compared with them once, when it is first used.
-    precision: "double" if not given. Other options (device, threads, skin ...) are those of nbcc.compile.
+    precision: "double" if not given. Other options (device, threads, skin ...) are those of nbcc.compile. The name of a param
+        is the param's; an option of that name is given as `options={"skin": 0.3}`.
 
     The stress is the derivative of the energy by the strain, divided by the volume, and needs a cell of three vectors.
     Raises UsageError for a pipeline that has no such results, and for atoms that it cannot sum; TypeError, ValueError.
@@ -85,11 +85,7 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
         force: str = "force",
         **params: Any,
     ) -> None:
-        options = {name: params.pop(name) for name in _OPTIONS if name in params}
-        if not isinstance(pipeline, Pipeline):
-            pipeline = compile(pipeline, **{"precision": "double", **options})
-        elif options:
-            raise TypeError(f"nbcc.ase.Calculator: {', '.join(options)}: the pipeline is compiled already")
+        pipeline, params = compiled_with_params("nbcc.ase.Calculator", pipeline, params, precision="double")
         self.pipeline = pipeline
         self._known = {field.name: field for field in pipeline.fields}
         self._energy = self._output(energy)
@@ -173,12 +169,12 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
         given = self._given(self.atoms, self.atoms.positions)
         needs_stress = "stress" in properties and "stress" in self.implemented_properties and self.atoms.cell.rank == 3
         if not set(properties) - {"energy", "energies", "free_energy"}:
-            self._store_energy(self._array(self.pipeline(**given, outputs=[self._energy.name])))
+            self._store_energy(self._array(self._sum(given, self._energy)))
             return
         if self._force is not None and not self._force_is_checked:
             self._compare_forces()
         if self._force is not None and not needs_stress:
-            found = self.pipeline(**given, outputs=[self._energy.name, self._force.name])
+            found = self._sum(given, self._energy, self._force)
             self._store_energy(self._array(getattr(found, self._energy.name)))
             self.results["forces"] = self._array(getattr(found, self._force.name))
             return
@@ -186,7 +182,7 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
         self._store_energy(energy)
         self.results["forces"] = -slope
         if self._force is not None:
-            self.results["forces"] = self._array(self.pipeline(**given, outputs=[self._force.name]))
+            self.results["forces"] = self._array(self._sum(given, self._force))
         if needs_stress:
             # A strain e multiplies positions and vectors of the cell by 1 + e.
             middle = self.atoms.positions.mean(axis=0) if len(self.atoms) else np.zeros(3)
@@ -203,7 +199,7 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
 
     def _derivatives(self, given: Dict[str, Any], by_cell: bool) -> Tuple[Any, Any, Any]:
         """The energy, its derivative by positions, (N, 3), and by the three vectors of the cell, (3, 3)."""
-        call = Call(self.pipeline, (), {**given, "outputs": [self._energy.name]}, lambda a, b: a is b)
+        call = Call(self.pipeline, (), given, {"outputs": [self._energy.name]}, lambda a, b: a is b)
         call.check_derivatives()
         results = dict(zip((field.name for field in call.outputs), call.run({})))
         energy = results[self._energy.name]
@@ -229,7 +225,7 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
         except UsageError:
             self._force_is_checked = True  # the energy has no derivative that nbcc knows
             return
-        force = self._array(self.pipeline(**given, outputs=[self._force.name]))
+        force = self._array(self._sum(given, self._force))
         off, size = np.abs(force + slope).max(), np.abs(slope).max()
         precision = self.pipeline.info()["last"]["precision"]
         if not off <= (1e-6 if precision == "double" else 1e-2) * max(size, np.abs(force).max()):
@@ -240,6 +236,10 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
                 "(Each pair is seen from both of its atoms, so energies add half of the pair's.)"
             )
         self._force_is_checked = True
+
+    def _sum(self, given: Dict[str, Any], *outputs: Field) -> Any:
+        """The outputs, by inputs and params, whose names may be those of options."""
+        return self.pipeline._call((), given, {"outputs": [field.name for field in outputs]})
 
     def _array(self, values: Any) -> Any:
         return np.asarray(values, dtype=float)
