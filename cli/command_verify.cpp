@@ -15,6 +15,7 @@
 #include "cli/provenance.h"
 #include "cli/standard_output.h"
 #include "compiler/passes/every_image.h"
+#include "compiler/passes/int_operations.h"
 #include "compiler/passes/pair_values.h"
 #include "compiler/source/parse.h"
 #include "particles/error_bounds/error_bound.h"
@@ -251,14 +252,21 @@ int run_verify(const VerifyOptions& options) {
     random = random_sides(sum.inputs(), options.random.empty() ? "1024" : options.random);
     bound = bind_particles(sum.inputs(), {&random->i, "random particles"}, {&random->j, "random particles"}, {});
     ni = nj = random->i.rows;
+    sum.particles_are_random();
   }
 
   const std::vector<std::int64_t> which = sample_of(ni, nj);
   sum.bind(bound, ni, nj);
   sum.run(which);
   for (const std::string& warning : sum.warnings()) fmt::print(stderr, "nbcc: warning: {}\n", warning);
-  const Expectation expected = expect(pipeline, oracle_input(pipeline, bound, sum.params(), ni, nj), which,
-                                      options.kernel.options, compiler_target(options.kernel));
+  const OracleInput input = oracle_input(pipeline, bound, sum.params(), ni, nj);
+  bool wraps = false;
+  for (const IntOperation& one : int_operations(pipeline)) {
+    const std::optional<std::string> pair = wrapping_pair(pipeline, one, input);
+    if (pair) fmt::print(stderr, "nbcc: {}\n", *pair);
+    wraps = wraps || pair;
+  }
+  const Expectation expected = expect(pipeline, input, which, options.kernel.options, compiler_target(options.kernel));
   std::vector<OutputReport> reports;
   std::size_t output = 0;
   for (const Field& field : pipeline.fields) {
@@ -269,7 +277,7 @@ int run_verify(const VerifyOptions& options) {
   options.json ? write_json(json_of(reports, sum, options.kernel, ni, nj, which.size()))
                : write_standard_output(text_of(reports, sum, options.kernel, ni, nj, which.size()));
   const bool ok = std::ranges::all_of(reports, [](const OutputReport& r) { return r.wrong == 0; });
-  return ok ? kDone : kInputWrong;
+  return ok && !wraps ? kDone : kInputWrong;
 }
 
 }  // namespace
@@ -287,11 +295,10 @@ void add_verify(CLI::App& app, Invocation& invocation) {
   declare_kernel_options(command, options->kernel);
   command.add_flag("--json", options->json, "An object on standard output");
   command.footer(
-      "The bound of an error is the sum of the possible roundings of all operations, followed term by term, and of "
-      "the\n"
-      "effect of rounding the inputs to the working precision. The exit code is 1 if an error exceeds its bound. At "
-      "most\n"
-      "256 i are compared; with more than 40,000 j fewer, but at least 16.\n"
+      "The bound of an error is the sum of the possible roundings of all operations, followed term by term, and of\n"
+      "the effect of rounding the inputs to the working precision. The exit code is 1 if an error exceeds its bound,\n"
+      "or if an operation of int inputs wraps around. At most 256 i are compared; with more than 40,000 j fewer, but\n"
+      "at least 16.\n"
       "\nExamples:\n"
       "  nbcc verify pipelines/gravity.pipe\n"
       "  nbcc verify pipelines/lennard_jones.pipe --random 4096,7 --precision double\n"
