@@ -14,6 +14,7 @@
 #include "compiler/passes/cosines.h"
 #include "compiler/passes/every_image.h"
 #include "compiler/passes/far_terms.h"
+#include "compiler/passes/int_operations.h"
 #include "compiler/passes/nearest.h"
 #include "compiler/passes/neighbourhood.h"
 #include "compiler/passes/optimize.h"
@@ -152,6 +153,11 @@ int check_file(const std::string& file, const CheckOptions& options, Json& repor
     if (proof.obstacle)
       warnings.push_back(
           {Severity::Note, proof.obstacle->where, "no neighbours are proved: " + proof.obstacle->reason});
+    for (const IntOperation& one : int_operations(pipeline))
+      warnings.push_back({Severity::Note, one.where,
+                          fmt::format("{} wraps around beyond 2147483647, and nothing here bounds these int inputs; "
+                                      "`index` has 64 bits, `nbcc verify` tests given particles",
+                                      one.text)});
     for (const UncheckedIndex& one : find_table_indices(pipeline).unchecked)
       warnings.push_back(
           {Severity::Note,

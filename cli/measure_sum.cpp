@@ -75,6 +75,7 @@ RandomBinding::RandomBinding(ParticleSum& sum, std::int64_t ni, std::int64_t nj,
     to_working_precision(j_sides_.j, choice);
   }
   sum.bind(bind_particles(sum.inputs(), {&i_sides_.i, "i"}, {&j_sides_.j, "j"}, {}), ni, nj, arrays);
+  sum.particles_are_random();
 }
 
 }  // namespace nbcc

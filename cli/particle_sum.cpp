@@ -247,6 +247,7 @@ void ParticleSum::bind(const std::vector<BoundField>& fields, std::int64_t ni, s
 }
 
 void ParticleSum::keep_j(bool keep) { state_->sum.keep_j(keep); }
+void ParticleSum::particles_are_random() { state_->sum.get()->check.ignore_index_guard(); }
 void ParticleSum::set_progress(std::function<void(double done)> progress) {
   if (progress)
     state_->sum.progress(std::move(progress));

@@ -52,6 +52,8 @@ class ParticleSum {
   // Binds the columns, which must outlive the runs, and creates outputs of ni rows. OfDevice: binds copies in GPU
   // memory; results are not copied back to outputs().
   void bind(const std::vector<BoundField>& fields, std::int64_t ni, std::int64_t nj, Arrays arrays = Arrays::OfHost);
+  // No warning that a guard compares the indices of two sets.
+  void particles_are_random();
   void keep_j(bool keep);
   // `progress` is called during a run with the fraction of the work that is done, 0 to 1; null: no calls.
   void set_progress(std::function<void(double done)> progress);

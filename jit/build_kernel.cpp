@@ -17,6 +17,7 @@
 #include "compiler/passes/adjoint.h"
 #include "compiler/passes/derivative.h"
 #include "compiler/passes/element_loops.h"
+#include "compiler/passes/equal_indices.h"
 #include "compiler/passes/every_image.h"
 #include "compiler/passes/far_pipelines.h"
 #include "compiler/passes/nearest.h"
@@ -174,6 +175,13 @@ KernelSource build_pair_values_kernel(const Backend& backend, const Pipeline& pi
 KernelSource build_kernel(const Backend& backend, const Source& source, const Options& options, Isa isa,
                           const std::string& dump_folder) {
   return build_kernel(backend, parse_and_dump(source, dump_folder), options, isa, dump_folder);
+}
+
+KernelSource build_kernel(const Backend& backend, const Source& source, const Options& options, Isa isa,
+                          const std::string& dump_folder, IndexGuard& guard) {
+  const Pipeline pipeline = parse_and_dump(source, dump_folder);
+  guard = index_guard(pipeline);
+  return build_kernel(backend, pipeline, options, isa, dump_folder);
 }
 
 KernelSource build_kernel(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa,

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/index_guard.h"
 #include "compiler/ir/ir.h"
 #include "compiler/isa.h"
 #include "compiler/kernel_source.h"
@@ -19,6 +20,9 @@ namespace nbcc {
 // CPU backends only.
 KernelSource build_kernel(const Backend& backend, const Source& source, const Options& options, Isa isa,
                           const std::string& dump_folder);
+// The same, with a fact that the kernel does not need.
+KernelSource build_kernel(const Backend& backend, const Source& source, const Options& options, Isa isa,
+                          const std::string& dump_folder, IndexGuard& guard);
 // The same for a pipeline that has been parsed.
 KernelSource build_kernel(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa,
                           const std::string& dump_folder);

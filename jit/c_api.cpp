@@ -69,8 +69,10 @@ nbcc_pipeline* compile(nbcc_device* device, const Source& source, const nbcc_pip
   KernelDevice& opened = *device->device;
   const Backend& backend = backend_named(opened.backend());
   backend.provide_compiler(opened);
-  return new nbcc_pipeline{for_callers(
-      opened.load(build_kernel(backend, source, compile_options(options), opened.isa(), opened.dump_folder())))};
+  IndexGuard guard = IndexGuard::None;
+  KernelSource kernel =
+      build_kernel(backend, source, compile_options(options), opened.isa(), opened.dump_folder(), guard);
+  return new nbcc_pipeline{for_callers(opened.load(std::move(kernel))), guard};
 }
 
 void add(nbcc_report& report, const Source& source, const std::vector<Diagnostic>& diagnostics) {

@@ -16,6 +16,21 @@ namespace {
 constexpr int kMaxStatements = 100'000;
 constexpr int kMaxRounds = 10'000;
 
+// Whether a variable of 32 bits is given a real, of which double precision loses digits. A cast says that this is
+// meant; constants are written with the digits that they need.
+bool loses_digits(const Graph& graph, const Value& value, Shape shape) {
+  return shape.scalar == Type::Float && std::ranges::any_of(value.parts, [&](NodeId part) {
+           return part >= 0 && graph[part].type > Type::Float && !graph.is_constant(part);
+         });
+}
+
+std::string float_warning(const clang::VarDecl* variable) {
+  return fmt::format(
+      "'{}' is a float, which has 7 digits in every precision: in double precision the other 9 digits of "
+      "its value are lost; declare a real, or write float(...) if that is meant",
+      variable->getName().str());
+}
+
 }  // namespace
 
 std::optional<Assignment> assignment_in(const clang::Stmt* statement) {
@@ -104,7 +119,11 @@ Value Lowering::initial_value(const clang::VarDecl* variable, Shape shape) {
   const auto* construct = llvm::dyn_cast<clang::CXXConstructExpr>(initial->IgnoreImplicit());
   if (construct && construct->getNumArgs() == 0) return value;
   const auto* list = llvm::dyn_cast<clang::InitListExpr>(initial->IgnoreImplicit());
-  if (!list || shape.length == 0) return convert(evaluate(initial), shape, where);
+  if (!list || shape.length == 0) {
+    const Value given = evaluate(initial);
+    if (loses_digits(*graph_, given, shape)) report(Severity::Warning, where, float_warning(variable));
+    return convert(given, shape, where);
+  }
   // Elements missing in the list are zero, as in C++.
   std::ranges::fill(value.parts, graph_->constant(0, shape.scalar));
   fill(value, 0, shape, list, where);
@@ -150,6 +169,8 @@ void Lowering::assign(const LValue& lvalue, Value value, clang::SourceLocation w
   if (llvm::isa<clang::DecayedType>(variable->getType()))
     throw Rejected{where,
                    fmt::format("the array '{}' belongs to the caller of the function; copy it to change it", name)};
+  if (!fields_.contains(variable) && loses_digits(*graph_, value, lvalue.shape))
+    report(Severity::Warning, where, float_warning(variable));
   value = convert(value, lvalue.shape, where);
   Value whole = found->second;
   for (NodeId& part : value.parts) mark_variable(variable, part);

@@ -27,8 +27,11 @@ void print_forces(const examples::Hermite& system, bool is_told) {
 
 double farthest(const examples::Bodies& from, const examples::Bodies& to) {
   double most = 0;
-  for (std::size_t k = 0; k < from.x.size(); k += 3)
-    most = std::fmax(most, std::hypot(to.x[k] - from.x[k], to.x[k + 1] - from.x[k + 1], to.x[k + 2] - from.x[k + 2]));
+  for (std::size_t k = 0; k < from.x.size(); k += 3) {
+    const double far = std::hypot(to.x[k] - from.x[k], to.x[k + 1] - from.x[k + 1], to.x[k + 2] - from.x[k + 2]);
+    if (std::isnan(far)) return far;
+    most = std::fmax(most, far);
+  }
   return most;
 }
 

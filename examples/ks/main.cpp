@@ -57,7 +57,10 @@ double probability_of_more(double d, double n1, double n2) {
 
 double largest(const std::vector<double>& d) {
   double most = 0;
-  for (const double x : d) most = std::max(most, std::fabs(x));
+  for (const double x : d) {
+    if (std::isnan(x)) return x;
+    most = std::max(most, std::fabs(x));
+  }
   return most;
 }
 

@@ -98,8 +98,10 @@ void evrard(const EvrardOptions& options) {
     std::fflush(stdout);
   }
   double worst = 0;
-  for (const Report& one : reports)
-    worst = std::max(worst, std::fabs(one.totals.energy() / reports.front().totals.energy() - 1));
+  for (const Report& one : reports) {
+    const double error = std::fabs(one.totals.energy() / reports.front().totals.energy() - 1);
+    if (!(error <= worst)) worst = error;  // also NaN, which later energies then are, too
+  }
   std::printf("# %s; thermal energy is largest, %.4f, at time %.3f; |dE/E| at most %.1e\n",
               bar.rate(gas.steps()).c_str(), hottest, when, worst);
   if (options.picture.empty()) return;

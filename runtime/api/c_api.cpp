@@ -223,7 +223,8 @@ int nbcc_pipeline_field(const nbcc_pipeline* pipeline, int k, nbcc_field* field)
 nbcc_status nbcc_sum_create(nbcc_pipeline* pipeline, nbcc_sum** sum, nbcc_error** error) {
   return guarded(error, [&] {
     nbcc::checked(sum, "sum") = nullptr;
-    *sum = new nbcc_sum{nbcc::SumState(nbcc::checked(pipeline, "pipeline").kernel)};
+    const nbcc_pipeline& of = nbcc::checked(pipeline, "pipeline");
+    *sum = new nbcc_sum{nbcc::SumState(of.kernel), nbcc::RunCheck(of.kernel, of.index_guard)};
   });
 }
 void nbcc_sum_destroy(nbcc_sum* sum) { delete sum; }
@@ -410,15 +411,20 @@ nbcc_status nbcc_sum_run(nbcc_sum* sum, const nbcc_run_options* options, nbcc_er
     if (part < NBCC_WHOLE || part > NBCC_LAST_PART)
       throw nbcc::UsageError(fmt::format("part: there is no part {}", part));
     nbcc::with_progress(nbcc::checked(sum, "sum"), [&](nbcc::Progress* progress) {
-      sum->state.run({chosen.i_begin, chosen.i_count, chosen.i_list, chosen.accumulate != 0, chosen.clamp != 0,
-                      chosen.stream, nbcc::JPart(part), progress});
+      const nbcc::RunChoice choice{chosen.i_begin,    chosen.i_count, chosen.i_list,     chosen.accumulate != 0,
+                                   chosen.clamp != 0, chosen.stream,  nbcc::JPart(part), progress};
+      sum->check.begin(sum->state, choice);
+      sum->state.run(choice);
+      sum->check.end(sum->state, choice);
     });
   });
 }
 
 const char* nbcc_sum_warning(const nbcc_sum* sum, int k) {
-  if (!sum || k < 0 || std::size_t(k) >= sum->state.warnings().size()) return nullptr;
-  return sum->state.warnings()[std::size_t(k)].c_str();
+  if (!sum || k < 0) return nullptr;
+  const std::vector<std::string>& of_state = sum->state.warnings();
+  if (std::size_t(k) < of_state.size()) return of_state[std::size_t(k)].c_str();
+  return sum->check.warning(std::size_t(k) - of_state.size());
 }
 
 nbcc_status nbcc_sum_wait(nbcc_sum* sum, nbcc_error** error) {

@@ -9,6 +9,7 @@
 #include "runtime/api/nbcc.h"
 #include "runtime/error.h"
 #include "runtime/sum/device.h"
+#include "runtime/sum/run_check.h"
 #include "runtime/sum/sum.h"
 
 struct nbcc_error {
@@ -22,10 +23,12 @@ struct nbcc_device {
 
 struct nbcc_pipeline {
   std::shared_ptr<const nbcc::Kernel> kernel;
+  nbcc::IndexGuard index_guard = nbcc::IndexGuard::None;  // a compiled library does not say it
 };
 
 struct nbcc_sum {
   nbcc::SumState state;
+  nbcc::RunCheck check;
   nbcc_progress progress = nullptr;
   void* progress_data = nullptr;  // first argument of `progress`
   // Strings returned by the last nbcc_sum_get_statistics.

@@ -17,6 +17,7 @@
 #include "runtime/sum/histograms.h"
 #include "runtime/sum/image_warning.h"
 #include "runtime/sum/int_range.h"
+#include "runtime/sum/overlapping_rows.h"
 #include "runtime/sum/plural.h"
 #include "runtime/sum/reduction.h"
 #include "runtime/sum/totals.h"
@@ -58,6 +59,9 @@ void check_view(const FieldLayout& field, const std::string& quoted, const Array
     throw UsageError(
         fmt::format("{}: an output for {} cannot have a stride of 0", quoted, plural(view.count, "particle")));
   }
+  if (field.role == Role::Output && rows_overlap(view, field.numbers()))
+    throw UsageError(fmt::format("{}: rows of {} that are {} bytes apart (component_stride {}) overlap", quoted,
+                                 plural(field.numbers(), "number"), view.stride, view.component_stride));
 }
 
 }  // namespace

@@ -89,6 +89,8 @@ class SumState {
   const std::vector<std::string>& warnings() const { return warnings_; }
 
   ArrayView bound(std::string_view name) const { return views_[find(name)]; }
+  std::span<const double> params() const { return params_; }
+  std::pair<std::int64_t, std::int64_t> offsets() const { return {request_.i_offset, request_.j_offset}; }
   const Kernel& kernel() const { return *kernel_; }
   const Summation& summation() const { return *summation_; }
   std::pair<std::int64_t, std::int64_t> counts() const { return {count_of_i(), count_of_j()}; }  // of i and of j

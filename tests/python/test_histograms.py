@@ -160,14 +160,17 @@ def test_out_that_is_an_input():
     assert (b == a.sum()).all()
 
 
-def test_integers_saturate():
+def test_integers_saturate_at_64_bits_and_are_refused_at_32():
     pipe = nbcc.compile(source="input_i int a; input_j int b; output(total) index n[2]; n[b] += a;")
     most = np.iinfo(np.int32).max
     out = np.zeros(2, np.int32)
-    pipe(np.array([most, most]), np.array([1]), out=out)
-    assert out.tolist() == [0, most]
-    pipe(np.array([-most, -most, -most]), np.array([0]), out=out, accumulate=True)
-    assert out.tolist() == [-most - 1, most]
+    pipe(np.array([most - 2, 1]), np.array([1]), out=out)
+    assert out.tolist() == [0, most - 1]
+    with pytest.raises(nbcc.UsageError, match="output 'n' .* at the limit 2147483647.*; expected an int64 array"):
+        pipe(np.array([most, most]), np.array([1]), out=out)
+    out = np.array([np.iinfo(np.int64).max - 5, 0])
+    pipe(np.array([most]), np.array([0]), out=out, accumulate=True)
+    assert out.tolist() == [np.iinfo(np.int64).max, 0]
 
 
 def test_a_tolerance_is_refused_by_name(pipe):

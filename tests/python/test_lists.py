@@ -463,8 +463,9 @@ def test_out_and_accumulate(pull):
     within(out[0], expected.acc + 1, expected.terms + 1, "double")
 
 
+@pytest.mark.filterwarnings("ignore:.*name of an option of calls")
 def test_fields_that_are_called_like_the_arguments():
     text = "input_i real lists;\ninput_j real batches;\nparam real exclusions;\noutput(sum) real s;\n"
     pipe = nbcc.compile(source=text + "s += lists * batches + exclusions;", precision="double")
     assert pipe([1.0, 2.0], [3.0, 4.0], 10).tolist() == [27, 34]
-    assert pipe([1.0, 2.0], [3.0, 4.0], [10, 20], batches=([0, 1], [0, 1])).tolist() == [13, 28]
+    assert pipe([1.0, 2.0], [3.0, 4.0], [10, 20], options={"batches": ([0, 1], [0, 1])}).tolist() == [13, 28]

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import nbcc
-from nbcc import _call, _handles, _progress
+from nbcc import _handles, _outputs, _progress
 from nbcc._results import Result
 
 PLAIN = """
@@ -341,7 +341,7 @@ def test_results_that_nobody_gets_are_waited_for(monkeypatch):
         return set_progress(pointer, callback, *rest)
 
     with monkeypatch.context() as patch:
-        patch.setattr(_call, "Result", lambda value: Result(value, wait=True))
+        patch.setattr(_outputs, "Result", lambda value: Result(value, wait=True))
         patch.setattr(_handles.lib, "nbcc_sum_wait", interrupted_wait)
         patch.setattr(_handles.lib, "nbcc_sum_set_progress", watched)
         with pytest.raises(KeyboardInterrupt):

@@ -385,6 +385,26 @@ TEST_F(CommandRun, AnInterruptLeavesNothingBehind) {
   }
 }
 
+TEST_F(CommandRun, SaysWhichResultsAreNotFinite) {
+  const Outcome outcome = nbcc("run $pipelines/gravity.pipe --i plummer.npz --param eps2=0 -o out.npz");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("nbcc: warning: pipeline 'gravity': output 'acc' is NaN or infinite in 200 "
+                                           "of 200 rows, first for i = 0; the cause is the pair of the particle with"),
+                                 HasSubstr("itself: soften the pair, or write skip_if(i_index == j_index)")));
+}
+
+TEST_F(CommandRun, WarnsOfAnIndexGuardBetweenTwoFiles) {
+  ASSERT_EQ(nbcc("make-ic plummer --n 300 --seed 4 -o others.npz").code, 0);
+  write("pairs.pipe",
+        "input_i vec3 xi;\ninput_j vec3 xj;\noutput(count) int n;\nskip_if(i_index == j_index);\n"
+        "n += dot(xj - xi, xj - xi) < 1.0;\n");
+  EXPECT_THAT(nbcc("run pairs.pipe --i plummer.npz -o a.npz").err, Not(HasSubstr("warning")));
+  EXPECT_THAT(nbcc("run pairs.pipe --i plummer.npz --j others.npz -o b.npz").err,
+              HasSubstr("i (200 particles) and j (300 particles) are two sets of particles, and a guard that compares "
+                        "i_index with j_index excludes the pairs (k, k), k = 0 to 199,"));
+  EXPECT_THAT(nbcc("verify pairs.pipe --random 100").err, Not(HasSubstr("two sets")));
+}
+
 struct BadBinding {
   const char* words;
   const char* message;

@@ -74,6 +74,20 @@ TEST(CommandVerify, SaysNothingIsWrongWhereNothingIs) {
 }
 
 // A sum beyond the range of single precision is wrong there and right in double precision.
+TEST(CommandVerify, FindsIntegersThatWrapAround) {
+  const Shell shell;
+  shell.write("ints.pipe", "input_i int ki;\ninput_j int kj;\noutput(sum) index o;\no += ki * kj;\n");
+  const Outcome checked = shell.nbcc("check ints.pipe");
+  EXPECT_EQ(checked.code, 0);
+  EXPECT_THAT(checked.err, HasSubstr("ints.pipe:4:9: note: ki * kj wraps around beyond 2147483647"));
+  EXPECT_EQ(shell.nbcc("verify ints.pipe --random 100").code, 0);
+  shell.write("ids.txt", "# k\n1\n70000\n30000\n");
+  const Outcome outcome = shell.nbcc("verify ints.pipe --i ids.txt");
+  EXPECT_EQ(outcome.code, 1) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.err,
+              HasSubstr("line 4: ki * kj wraps around: 70000 of i = 1 and 70000 of j = 1 give 4900000000"));
+}
+
 TEST(CommandVerify, FailsWhereSinglePrecisionOverflows) {
   const Shell shell;
   shell.write("huge.pipe",

@@ -11,7 +11,6 @@ from . import _arrays
 from ._adjoint_text import DERIVATIVE, GIVEN, SAVED, VALUE, AdjointField
 from ._arrays import Array, library_of, ndarray
 from ._errors import UsageError
-from ._call import OPTIONS
 from ._family import Family
 from ._fields import INPUT_I, INPUT_J, INPUT_PAIR, PARAM, Field
 from ._lists import is_by_group
@@ -36,7 +35,7 @@ class Differentiable(Protocol):
     def adjoint_fields(self) -> Tuple[AdjointField, ...]: ...
     def _match(self, positional: Sequence[Any], named: Mapping[str, Any]) -> Any: ...
     def _wanted(self, outputs: Any) -> List[Tuple[int, Field]]: ...
-    def __call__(self, /, *arrays: Any, **keywords: Any) -> Any: ...
+    def _call(self, arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[str, Any]) -> Any: ...
 
 
 class Adjoints:
@@ -128,12 +127,16 @@ class Call:
     """A call that is to be differentiated: what was given, by the names of fields, and how it is to be run."""
 
     def __init__(
-        self, pipeline: Differentiable, arrays: Sequence[Any], keywords: Mapping[str, Any], same: Callable[[Any, Any], bool]
+        self,
+        pipeline: Differentiable,
+        arrays: Sequence[Any],
+        fields: Mapping[str, Any],
+        options: Mapping[str, Any],
+        same: Callable[[Any, Any], bool],
     ) -> None:
         family = pipeline._family
-        named = {name: value for name, value in keywords.items() if name not in OPTIONS}
         self.pipeline = pipeline
-        self.options = {name: value for name, value in keywords.items() if name in OPTIONS}
+        self.options = dict(options)
         for name in _REFUSED:
             if self.options.get(name) is not None and self.options[name] is not False:
                 raise TypeError(
@@ -141,7 +144,7 @@ class Call:
                 )
         # Derivatives come later, of the numbers as they are now.
         copies: Dict[int, Any] = {}
-        values = [copied(value, copies) for value in pipeline._match(arrays, named)]
+        values = [copied(value, copies) for value in pipeline._match(arrays, fields)]
         self.options = {name: copied(value, copies, tensors=True) for name, value in self.options.items()}
         # Texts of derivatives declare complex fields as vec2, to which a real number is none.
         self.values = {
@@ -159,13 +162,13 @@ class Call:
                 self.forward = pipeline._adjoints.forward(self.of)
             except UsageError as error:
                 self._refusal = error
-        fields = self.forward.adjoint_fields if self.forward is not pipeline else ()
+        of_forward = self.forward.adjoint_fields if self.forward is not pipeline else ()
         # What the caller wants, then what derivatives need besides.
         asked = [field.name for field in self.wanted]
-        saved = [field.name for field in fields if field.meaning == SAVED]
+        saved = [field.name for field in of_forward if field.meaning == SAVED]
         more = [field for _, field in self.forward._family.outputs if field.name in saved and field.name not in asked]
         self.outputs = self.wanted + more
-        self._partners = {field.name: field.partner for field in fields if field.partner}
+        self._partners = {field.name: field.partner for field in of_forward if field.partner}
         self.one_set = self._is_one_set(same)
 
     def field(self, name: str) -> Field:
@@ -234,7 +237,7 @@ class Call:
     def run(self, values: Mapping[str, Any]) -> List[Any]:
         """The outputs, and behind them what derivatives need."""
         names = [field.name for field in self.outputs]
-        made = self.forward(*self._by_position(values), outputs=names, **self.options)
+        made = self.forward._call(self._by_position(values), {}, {**self.options, "outputs": names})
         # Results come in the order of declaration.
         order = [field.name for _, field in self.forward._family.outputs if field.name in names]
         results = dict(zip(order, [made] if len(names) == 1 else made))
@@ -243,11 +246,10 @@ class Call:
     def run_into(self, results: Sequence[Array]) -> None:
         """Writes what `run` returns to arrays."""
         out = {field.name: result for field, result in zip(self.outputs, results)}
-        self.forward(*self._by_position({}), outputs=list(out), out=out, **self.options)
+        self.forward._call(self._by_position({}), {}, {**self.options, "outputs": list(out), "out": out})
 
     def _by_position(self, values: Mapping[str, Any]) -> List[Any]:
-        """All inputs and params, of which some have other values. By position, because a field may be called like an
-        option."""
+        """All inputs and params in their order, of which some have other values."""
         known = {**self.values, **values}
         return [known[name] for name in self.forward._family.arguments]
 
@@ -290,7 +292,7 @@ class Call:
             options = self.options
             if side == "j":
                 options = self._seen_from_j(meanings, given, known)
-            made = adjoint(*given, **options)
+            made = adjoint._call(given, {}, options)
             parts = [made] if len(names) == 1 else list(made)
             order = [one.of for one in adjoint.adjoint_fields if one.meaning == DERIVATIVE]
             found.update(zip(order, parts))

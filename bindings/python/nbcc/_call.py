@@ -1,31 +1,32 @@
 """Executes a call of a pipeline as one run of an nbcc_sum. Entry point: `Caller`, a callable object for a pipeline.
-Options of the run and output arrays are checked here, with errors that name the argument. The library does the sums."""
+Options of the run are checked here, with errors that name the argument. The library does the sums."""
 
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _library
-from ._arguments import Arguments, Inputs, Param
-from ._arrays import CPU, DOUBLE, ELEMENT_SIZES, INT64, ndarray, plain_numpy
+from ._arguments import Inputs, Param
+from ._arrays import CPU
 from ._family import Family
 from ._fields import Field, Search, device_name, is_read_by
 from ._handles import Kernel, Sum, View
+from ._keywords import split
 from ._library import RunOptions
 from ._list_arrays import whole_numbers
 from ._lists import Listing, Lists, Values, listing_of
 from ._neighbours import Neighbours
 from ._numbers import flag, named, whole
-from ._overlap import share_memory
+from ._outputs import Outputs
 from ._progress import Bar, Progress, function_of
-from ._precision import RunInfo, precision_of, real_element, warn_of_double
-from ._results import Result, new_numpy, new_result
+from ._precision import RunInfo, precision_of, warn_of_double
+from ._results import Result
 from ._statistics import Statistics
 from ._streams import LEGACY
 
 
-class Caller(Arguments):
+class Caller(Outputs):
     """A pipeline that is called with its inputs; bound inputs and params with defaults need not be given."""
 
     def __init__(self, family: Family) -> None:
@@ -33,130 +34,15 @@ class Caller(Arguments):
         self._idle: Dict[Kernel, List[Sum]] = {}
         self._version, self._last_run = 0, RunInfo("", "", "")
 
-    # ---- the outputs ---------------------------------------------------------------------------------------
-
-    def _wanted(self, outputs: Any) -> List[Tuple[int, Field]]:
-        every = self._family.outputs
-        if outputs is None:
-            return every
-        if not isinstance(outputs, (str, list, tuple, set, frozenset)):
-            raise TypeError(f"{self._family.name}(): outputs: expected names, got {type(outputs).__name__}")
-        names = [outputs] if isinstance(outputs, str) else list(outputs)
-        known = [field.name for _, field in every]
-        for name in names:
-            if name not in known:
-                raise ValueError(
-                    f"{self._family.name}(): outputs: there is no output {name!r}, only {', '.join(known)}"
-                )
-        if not names:
-            raise ValueError(f"{self._family.name}(): outputs: expected at least one of {', '.join(known)}")
-        return [(k, field) for k, field in every if field.name in names]
-
-    def _given_outputs(self, out: Any, wanted: List[Tuple[int, Field]]) -> Dict[int, Any]:
-        if out is None:
-            return {}
-        if isinstance(out, (tuple, list)):  # first: isinstance(out, Mapping) takes a microsecond
-            if len(out) != len(wanted):
-                listed = ", ".join(field.name for _, field in wanted)
-                raise TypeError(f"{self._family.name}(): out: expected {len(wanted)} arrays ({listed}), got {len(out)}")
-            return {k: value for (k, _), value in zip(wanted, out) if value is not None}
-        names = [field.name for _, field in wanted]
-        if isinstance(out, Mapping):
-            for name in out:
-                if name not in names:
-                    raise TypeError(
-                        f"{self._family.name}(): out: there is no output {name!r} to write, only {', '.join(names)}"
-                    )
-            return {k: out[field.name] for k, field in wanted if out.get(field.name) is not None}
-        if len(wanted) != 1:
-            raise TypeError(
-                f"{self._family.name}(): out: expected a tuple or a dict of {len(wanted)} arrays "
-                f"({', '.join(names)}), got {type(out).__name__}"
-            )
-        return {wanted[0][0]: out}
-
-    def _results(
-        self,
-        inputs: Inputs,
-        wanted: List[Tuple[int, Field]],
-        given: Dict[int, Any],
-        double: bool,
-        zeros: bool,  # initialize new arrays to 0, because the run will not write all rows
-        listing: Optional[Listing],
-    ) -> List[Tuple[int, Result, View]]:
-        results: List[Tuple[int, Result, View]] = []
-        real = DOUBLE if double else real_element(inputs.views)
-        for k, field in wanted:
-            rows = field.rows(inputs.ni or 0, listing.pairs if listing else 0)
-            if k in given:
-                view, found = self._seen(field, given[k], inputs.order)
-                if view[2] != rows and not field.total:
-                    raise self._wrong_count(field, view[2], rows, inputs.views)
-                self._check_device(field, view, inputs.device)
-                if found is not None:
-                    inputs.kept.append(found)
-                results.append((k, Result(given[k], is_new=False), view))
-                continue
-            shape = (field.shape or (1,)) if field.total else (rows, *field.shape)
-            element = INT64 if field.integral else real
-            if inputs.like is None and rows > 0 and not field.total and ndarray.__module__ == "numpy":
-                value = new_numpy(shape, element, zeros, field.is_complex)
-                size = ELEMENT_SIZES[element]
-                view = (plain_numpy(value)[0], element, rows, size * field.components, size, CPU)
-                results.append((k, Result(value), view))
-                continue
-            try:
-                made, where = new_result(inputs.like, shape, element, inputs.order, zeros, field.is_complex)
-            except TypeError as error:
-                raise TypeError(f"{self._family.name}(): {error}") from error
-            inputs.kept.append(where)
-            results.append((k, made, self._view(field, where)))
-        if len(given) > 1:
-            self._check_apart([(self._family.fields[k], view) for k, _, view in results if k in given])
-        return results
-
-    def _check_apart(self, written: List[Tuple[Field, View]]) -> None:
-        for at, (field, view) in enumerate(written):
-            for other_field, other in written[:at]:
-                if share_memory(field, view, other_field, other):
-                    raise self._wrong(ValueError, field, f"shares memory with output '{other_field.name}'")
-
     def _precision_of(self, views: List[Tuple[int, Field, View]]) -> str:
         return precision_of(views)
 
-    # ---- the run -------------------------------------------------------------------------------------------
-
-    def __call__(
-        self,
-        /,  # a field may be called self
-        *arrays: Any,
-        out: Any = None,
-        outputs: Any = None,
-        accumulate: bool = False,
-        i: Any = None,
-        ni: Optional[int] = None,
-        nj: Optional[int] = None,
-        i_offset: int = 0,
-        j_offset: int = 0,
-        device: Any = None,
-        stream: Any = None,
-        precision: Optional[str] = None,
-        math: Optional[str] = None,
-        root: Optional[str] = None,
-        pairs: Optional[str] = None,
-        skin: Optional[float] = None,
-        tolerance: Optional[float] = None,
-        lists: Optional[Lists] = None,
-        batches: Any = None,
-        listed_pairs: Any = None,
-        exclusions: Any = None,
-        clamp: bool = False,
-        progress: Any = None,
-        **fields: Any,
-    ) -> Any:
+    def __call__(self, /, *arrays: Any, **keywords: Any) -> Any:
         """Sums over all j for every i.
 
-        arrays, fields: the pipeline's inputs and params, by position in the order of their declaration or by name.
+        arrays, keywords: the pipeline's inputs and params, by position in the order of their declaration or by name; and
+            the options below, by name. The name of a field is the field's, also if an option has it: that option is then
+            given as `options={"tolerance": 1e-3}`, which may hold any options, and `compile` warns of such names.
             An input is an array of float32, float64, int32 or int64 with one row for each particle: shape (N,) for a
             scalar, (N, 3) for a vec3, with any strides, on the CPU or a CUDA GPU; it is read without a copy. Units are
             those of the pipeline's text. An input_pair has a row for each listed pair. A param is a number, or one
@@ -207,6 +93,45 @@ class Caller(Arguments):
 
         Raises TypeError or ValueError, with the argument's name, what was expected and what was given; DeviceError.
         """
+        fields, options = self._split(keywords)
+        return self._call(arrays, fields, options)
+
+    def _split(self, keywords: Mapping[str, Any]) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+        """(fields, options) of a call's keywords. Raises TypeError."""
+        return split(self._family.name, keywords, OPTIONS, self._family.arguments)
+
+    def _call(self, arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
+        """A call whose keywords have been split."""
+        return self._sum(arrays, fields, **options)
+
+    def _sum(
+        self,
+        arrays: Sequence[Any],
+        fields: Mapping[str, Any],
+        *,
+        out: Any = None,
+        outputs: Any = None,
+        accumulate: bool = False,
+        i: Any = None,
+        ni: Optional[int] = None,
+        nj: Optional[int] = None,
+        i_offset: int = 0,
+        j_offset: int = 0,
+        device: Any = None,
+        stream: Any = None,
+        precision: Optional[str] = None,
+        math: Optional[str] = None,
+        root: Optional[str] = None,
+        pairs: Optional[str] = None,
+        skin: Optional[float] = None,
+        tolerance: Optional[float] = None,
+        lists: Optional[Lists] = None,
+        batches: Any = None,
+        listed_pairs: Any = None,
+        exclusions: Any = None,
+        clamp: bool = False,
+        progress: Any = None,
+    ) -> Any:
         family = self._family
         values = self._match(arrays, fields)
         options = family.options
@@ -323,20 +248,12 @@ class Caller(Arguments):
         if self._family.counts_are_given:
             used.set_counts(inputs.ni or 0, inputs.nj or 0)
 
-    def find_neighbours(
-        self,
-        /,  # a field may be called self
-        *arrays: Any,
-        ni: Optional[int] = None,
-        nj: Optional[int] = None,
-        exclusions: Any = None,
-        progress: Any = None,
-        **fields: Any,
-    ) -> Neighbours:
+    def find_neighbours(self, /, *arrays: Any, **keywords: Any) -> Neighbours:
         """The pairs that can contribute: those that pass the guards' comparisons of distances; `info()["neighbours"]`
         has the reach. The search runs on the CPU for every pipeline.
 
-        arrays, fields, ni, nj, exclusions, progress: as for a call; arrays must be on the host.
+        arrays: as for a call; they must be on the host. keywords: inputs and params by name, and the options ni, nj,
+            exclusions, progress, as for a call.
 
         Returns nbcc.Neighbours (`first`, `j`, `shifts`), arrays that the caller owns: the neighbours of i are
         j[first[i]], ..., j[first[i + 1] - 1], in rising order; `shifts` added to the position of j gives its periodic
@@ -349,6 +266,21 @@ class Caller(Arguments):
 
         Raises what calls raise; UsageError if no reach is proved, or if a length of the box is 0.
         """
+        fields, options = split(
+            f"{self._family.name}.find_neighbours", keywords, _NEIGHBOUR_OPTIONS, self._family.arguments
+        )
+        return self._found_neighbours(arrays, fields, **options)
+
+    def _found_neighbours(
+        self,
+        arrays: Sequence[Any],
+        fields: Mapping[str, Any],
+        *,
+        ni: Optional[int] = None,
+        nj: Optional[int] = None,
+        exclusions: Any = None,
+        progress: Any = None,
+    ) -> Neighbours:
         family = self._family
         if family.of_pairs:
             raise TypeError(
@@ -506,5 +438,6 @@ class Caller(Arguments):
                 idle.extend(taken)
 
 
-# Keyword options of a call. A field with the name of an option must be passed by position.
-OPTIONS = frozenset(Caller.__call__.__kwdefaults__ or ())
+# The options of a call, and those of `find_neighbours`.
+OPTIONS = frozenset(Caller._sum.__kwdefaults__ or ())
+_NEIGHBOUR_OPTIONS = frozenset(Caller._found_neighbours.__kwdefaults__ or ())

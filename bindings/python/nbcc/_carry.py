@@ -25,6 +25,10 @@ def carry_pairs(old: Any, new: Any, *values: Any) -> Any:
     if of_old[2] != of_new[2]:
         raise ValueError(f"carry_pairs(): old has {of_old[2]} i-particles, new has {of_new[2]}")
     width = int(max((j.max() for _, j, _ in (of_old, of_new) if len(j)), default=0)) + 1
+    if width * max(of_old[2], 1) > 2**63 - 1:
+        raise ValueError(
+            f"carry_pairs(): j: expected indices below 2^63 / {of_old[2]}, the number of i-particles, got {width - 1}"
+        )
     order, key, number = _numbered(of_old, width)
     order_new, key_new, number_new = _numbered(of_new, width)
     # The k-th entries of equal pairs are neighbours in the order of both.
@@ -53,6 +57,8 @@ def _sides(rows: Any) -> Tuple[Any, Any, int]:
     first, j = numpy.asarray(first, "int64"), numpy.asarray(j, "int64")
     if first.ndim != 1 or len(first) == 0 or first[0] != 0 or first[-1] != len(j) or (numpy.diff(first) < 0).any():
         raise ValueError(f"carry_pairs(): first must rise from 0 to the number of pairs, {len(j)}")
+    if len(j) and j.min() < 0:
+        raise ValueError(f"carry_pairs(): j: expected indices from 0 on, got {j.min()} for pair {int((j < 0).argmax())}")
     return numpy.repeat(numpy.arange(len(first) - 1), numpy.diff(first)), j, len(first) - 1
 
 

@@ -3,9 +3,11 @@ another process. Entry point: `DescribedCall`, which reads the string; `_torch` 
 
 The string is the pipeline's key (`_opened`) and words for the arguments, separated by tabs:
 
-    xi:0          the array 0          batches.1:3   the element 1 of a tuple: the array 3
-    clamp=True    a constant           lists@7       a Python object, held by this process under the number 7
+    xi:0          the array 0          -batches.1:3  the element 1 of a tuple, the array 3
+    -clamp=True   a constant           -lists@7      a Python object, held by this process under the number 7
     eps2%1/4      a number, as a ratio of integers
+
+A word that begins with "-" is an option, any other a field.
 """
 
 from __future__ import annotations
@@ -19,8 +21,8 @@ from ._adjoint import Call
 from ._fields import INPUT_I, INPUT_J
 from ._opened import opened_again
 
-# A word: name, element of a tuple, kind, rest.
-_WORD = re.compile(r"(\w+)(?:\.(\d+))?([:=@%])(.*)", re.DOTALL)
+# A word: mark of an option, name, element of a tuple, kind, rest.
+_WORD = re.compile(r"(-?)(\w+)(?:\.(\d+))?([:=@%])(.*)", re.DOTALL)
 
 
 def is_constant(value: Any) -> bool:
@@ -50,6 +52,7 @@ class Given(NamedTuple):
     element: Optional[int]
     array: Optional[int]
     value: Any
+    is_option: bool
 
 
 class DescribedCall:
@@ -63,7 +66,7 @@ class DescribedCall:
         for word in words:
             found = _WORD.match(word)
             assert found is not None, word
-            name, element, kind, rest = found.groups()
+            mark, name, element, kind, rest = found.groups()
             value: Any = None
             if kind == "@":
                 held = _held.get(int(rest))
@@ -77,31 +80,32 @@ class DescribedCall:
                 above, below = map(int, rest.split("/"))
                 value = above if below == 1 else above / below
             self.given.append(
-                Given(name, None if element is None else int(element), int(rest) if kind == ":" else None, value)
+                Given(
+                    name,
+                    None if element is None else int(element),
+                    int(rest) if kind == ":" else None,
+                    value,
+                    is_option=bool(mark),
+                )
             )
 
     def plan(self, arrays: Sequence[Any], **more: Any) -> Call:
         """The call with these arrays, and with more options."""
-        values: Dict[str, Any] = {}
-        for name, element, index, value in self.given:
+        fields: Dict[str, Any] = {}
+        options: Dict[str, Any] = {}
+        for name, element, index, value, is_option in self.given:
+            values = options if is_option else fields
             one = value if index is None else arrays[index]
-            if element is None:
-                values[name] = one
-            else:
-                values[name] = (*values.get(name, ()), one)
-        # Values are given by position as far as possible, because a field may be called like an option.
-        arguments = self.pipeline._argument_names
-        count = next((k for k, name in enumerate(arguments) if name not in values), len(arguments))
-        by_position = [values.pop(name) for name in arguments[:count]]
-        return Call(self.pipeline, by_position, {**values, **more}, lambda a, b: a is b)
+            values[name] = one if element is None else (*values.get(name, ()), one)
+        return Call(self.pipeline, (), fields, {**options, **more}, lambda a, b: a is b)
 
     def can_be_batches(self, plan: Call, lengths: Mapping[str, int], mapped: Collection[str]) -> bool:
         """Whether several systems can be batches of one call: where no result depends on the place of a particle in the
         arrays. plan: the call of one system. lengths: the numbers of particles of a system, by role. mapped: the params
         that differ from system to system."""
         family = self.pipeline._family
-        arrays = {one.name for one in self.given if one.array is not None and one.element is None}
-        if any(one.name in _NOT_IN_BATCHES for one in self.given) or any(field.total for field in plan.outputs):
+        arrays = {one.name for one in self.given if one.array is not None and not one.is_option}
+        if any(one.is_option and one.name in _NOT_IN_BATCHES for one in self.given) or any(field.total for field in plan.outputs):
             return False
         if lengths.keys() != {INPUT_I, INPUT_J} or any(field.name not in arrays for _, field in family.inputs):
             return False

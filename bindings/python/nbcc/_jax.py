@@ -13,14 +13,13 @@ import numpy
 from ._adjoint import Call
 from ._described_call import Held, is_constant
 from ._jax_call import custom_call
-from ._call import OPTIONS
 from ._fields import INPUT_I, PARAM
 from ._lists import listed_count
 from ._xla import ffi
 
 
-def is_traced(arrays: Sequence[Any], keywords: Mapping[str, Any]) -> bool:
-    return any(map(_has_tracer, (*arrays, *keywords.values())))
+def is_traced(arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
+    return any(map(_has_tracer, (*arrays, *fields.values(), *options.values())))
 
 
 def _has_tracer(value: Any) -> bool:
@@ -28,11 +27,11 @@ def _has_tracer(value: Any) -> bool:
     return any(map(_has_tracer, value)) if isinstance(value, (list, tuple)) else isinstance(value, jax.core.Tracer)
 
 
-def call(pipeline: Any, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    for name, value in keywords.items():
-        if name in OPTIONS and _has_tracer(value):
+def call(pipeline: Any, arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
+    for name, value in options.items():
+        if _has_tracer(value):
             raise TypeError(f"{pipeline.name}(): {name}= is traced by JAX; expected what is known before the transformation")
-    plan = Call(pipeline, arrays, keywords, lambda a, b: a is b)
+    plan = Call(pipeline, arrays, fields, options, lambda a, b: a is b)
     for name, value in plan.values.items():
         if isinstance(value, (list, tuple)) and _has_tracer(value):
             plan.values[name] = _stacked(plan, name, value)
@@ -129,7 +128,8 @@ def _described(plan: Call, names: List[str], ranks: List[int]) -> str:
     words = [plan.pipeline._key]
     others = {name: value for name, value in plan.values.items() if name not in names}
     words += [f"{name}:{k}" for k, name in enumerate(names)]
-    for name, value in (*others.items(), *plan.options.items(), ("outputs", [field.name for field in plan.wanted])):
+    options = {**plan.options, "outputs": [field.name for field in plan.wanted]}
+    for name, value in (*others.items(), *((f"-{name}", value) for name, value in options.items())):
         if is_constant(value):
             words.append(f"{name}={value!r}")
         elif value is not None:

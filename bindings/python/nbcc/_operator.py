@@ -10,16 +10,15 @@ from typing import Any, Dict, List, Mapping, Sequence, Tuple
 from ._adjoint import Call, Differentiable
 from ._adjoint_text import SAVED, VALUE
 from ._arrays import library_of
-from ._call import OPTIONS
 from ._fields import INPUT_J, Field
 from ._numbers import shape_of
 
 
 
-def operator_of(pipeline: Differentiable, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    named = {name: value for name, value in keywords.items() if name not in OPTIONS}
-    options = {name: value for name, value in keywords.items() if name in OPTIONS}
-    values, vector = _given(pipeline, arrays, named)
+def operator_of(
+    pipeline: Differentiable, arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[str, Any]
+) -> Any:
+    values, vector = _given(pipeline, arrays, fields)
     library = "numpy"
     for name, value in values.items():
         found = library_of(value)
@@ -29,7 +28,7 @@ def operator_of(pipeline: Differentiable, arrays: Sequence[Any], keywords: Mappi
                 ".numpy(force=True) of it is read"
             )
         library = "cupy" if found == "cupy" else library
-    made = _Matrix(pipeline, values, vector, options, library)
+    made = _Matrix(pipeline, values, vector, dict(options), library)
     if library == "cupy":
         from cupyx.scipy.sparse.linalg import LinearOperator
     else:
@@ -82,7 +81,8 @@ class _Matrix:
         self._of_vector = of_vector
         self._plan = Call(
             pipeline,
-            self._in_order(pipeline, {**values, vector.name: of_vector}),
+            (),
+            {**values, vector.name: of_vector},
             {**options, "outputs": self._output.name},
             lambda a, b: a is b,
         )
@@ -104,17 +104,6 @@ class _Matrix:
     @property
     def _numbers(self) -> Any:
         return importlib.import_module(self._library)
-
-    def _in_order(self, pipeline: Differentiable, values: Mapping[str, Any]) -> List[Any]:
-        """The values of all inputs and params in the order of declaration: a field may be called like an option."""
-        family = pipeline._family
-        ordered = []
-        for name, k in family.arguments.items():
-            field = family.fields[k]
-            if name not in values and field.default is None:
-                raise TypeError(f"{self._name}.operator() lacks its {field}")
-            ordered.append(values.get(name, field.default))
-        return ordered
 
     def _count(
         self, pipeline: Differentiable, values: Mapping[str, Any], options: Mapping[str, Any], role: str, given: str

@@ -7,7 +7,7 @@ import errno
 import os
 import sys
 import warnings
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _opened
 from ._adjoint import Adjoints
@@ -27,6 +27,7 @@ from ._fields import (
     precision_of_environment,
 )
 from ._handles import View
+from ._keywords import COMPILE_OPTIONS, split, split_compile_options, warning_of_names
 from ._library import lib
 from ._numbers import named, shown, whole
 from ._streams import Order, handle_of
@@ -54,7 +55,6 @@ class Pipeline(Caller):
             for name, k in family.arguments.items()
         }
         self._output_names = tuple(field.name for _, field in family.outputs)
-        self._option_names = OPTIONS
         # One word that tells another process everything, see `_opened`.
         self._key = repr(
             (
@@ -77,28 +77,24 @@ class Pipeline(Caller):
     def __deepcopy__(self, memo: Any) -> Pipeline:
         return self
 
-    def __call__(self, /, *arrays: Any, **keywords: Any) -> Any:
+    def _call(self, arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
         torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
         if torch is not None:
             from . import _torch
 
-            tensors = _torch.tensors_of(arrays, keywords)
+            tensors = _torch.tensors_of(arrays, fields, options)
             if tensors:
-                if _torch.needs_operator(tensors, keywords):
-                    return _torch.call(self, arrays, keywords)
+                if _torch.needs_operator(tensors, options):
+                    return _torch.call(self, arrays, fields, options)
                 arrays = tuple(map(_torch.as_array, arrays))
-                keywords = {
-                    name: (_torch.as_array if name in self._kinds else _torch.as_option)(value)
-                    for name, value in keywords.items()
-                }
+                fields = {name: _torch.as_array(value) for name, value in fields.items()}
+                options = {name: _torch.as_option(value) for name, value in options.items()}
         if jax is not None:
             from . import _jax
 
-            if _jax.is_traced(arrays, keywords):
-                return _jax.call(self, arrays, keywords)
-        return super().__call__(*arrays, **keywords)
-
-    __call__.__doc__ = Caller.__call__.__doc__
+            if _jax.is_traced(arrays, fields, options):
+                return _jax.call(self, arrays, fields, options)
+        return super()._call(arrays, fields, options)
 
     def adjoint(self, side: str = "i", of: Optional[Names] = None, by: Optional[Names] = None) -> Pipeline:
         """The pipeline of this one's derivatives, with its options. Let L be any number made of the outputs, and d_X
@@ -219,15 +215,16 @@ class Pipeline(Caller):
         finally:
             lib.nbcc_report_free(report)
 
-    def bind(self, /, *arrays: Any, stream: Any = None, **fields: Any) -> BoundPipeline:
+    def bind(self, /, *arrays: Any, **keywords: Any) -> BoundPipeline:
         """The pipeline with its j-particles given once and for all: `bound = p.bind(xj=..., mj=...)`, `bound(xi)`.
 
         The arrays are read when they are first needed, and then stay packed, on a GPU in its memory, until
         `bound.j_changed()` is called. (Arrays on the GPU are read where they are by each call, and not copied.)
         Positional arguments are the inputs of j in order of declaration. Params may be given too; they are then
-        defaults. Raises TypeError and ValueError as calls do.
+        defaults. The option `stream` is as for `j_changed`. Raises TypeError and ValueError as calls do.
         """
-        return BoundPipeline(self._family, arrays, fields, stream)
+        fields, options = split(f"{self.name}.bind", keywords, _BIND_OPTIONS, self._family.arguments)
+        return BoundPipeline(self._family, arrays, fields, options.get("stream"))
 
     def operator(self, /, *arrays: Any, **keywords: Any) -> Any:
         """The sums as a product of a matrix and a vector: a scipy.sparse.linalg.LinearOperator, for arrays of CuPy a
@@ -245,7 +242,7 @@ class Pipeline(Caller):
         """
         from ._operator import operator_of
 
-        return operator_of(self, arrays, keywords)
+        return operator_of(self, arrays, *self._split(keywords))
 
     def __repr__(self) -> str:
         options = self._family.options
@@ -260,6 +257,9 @@ class Pipeline(Caller):
             f"<nbcc pipeline {self.name}({', '.join(inputs)}) -> {', '.join(outputs)}; "
             f"{options.precision or 'precision of the arrays'}, {options.math}; {where}>"
         )
+
+
+_BIND_OPTIONS = frozenset(("stream",))
 
 
 def _of_key(key: str) -> Pipeline:
@@ -446,7 +446,8 @@ def compile(
         common, from 4096 particles on; "always": wherever it is possible; "off": each pair is computed from both ends.
 
     Raises CompileError with every diagnostic of the text; OSError for a file that cannot be read; DeviceError;
-    ValueError for an option. Doubtful places in the text are PipelineWarnings.
+    ValueError for an option. Doubtful places in the text, and fields with the names of options of calls, are
+    PipelineWarnings.
     """
     text, filename = _text_of(path, source, name)
     if isa is not None and not isinstance(isa, str):
@@ -463,4 +464,23 @@ def compile(
         warnings.warn(str(diagnostic).rstrip("\n"), PipelineWarning, stacklevel=2)
     choice = DeviceChoice(threads, isa, None if cache_dir is None else os.fspath(cache_dir))
     search = Search().changed(pairs, skin, symmetric=symmetric)
-    return Pipeline(Family(text, filename, options, where, choice, search))
+    family = Family(text, filename, options, where, choice, search)
+    said = warning_of_names(filename, OPTIONS, family.arguments)
+    if said is not None:
+        warnings.warn(said, PipelineWarning, stacklevel=2)
+    return Pipeline(family)
+
+
+def compiled_with_params(
+    what: str, pipeline: Union[Pipeline, Path], keywords: Mapping[str, Any], **defaults: Any
+) -> Tuple[Pipeline, Dict[str, Any]]:
+    """The pipeline, and which of the keywords are not options of `compile`: the values of its params. what: for whom, in
+    errors. defaults: of options. Raises what `compile` raises, and TypeError for options of what is compiled already."""
+    if isinstance(pipeline, Pipeline):
+        params, options = split(what, keywords, COMPILE_OPTIONS, pipeline._family.arguments)
+        if options:
+            raise TypeError(f"{what}: {', '.join(options)}: the pipeline is compiled already")
+        return pipeline, params
+    text, _ = _text_of(pipeline, None, None)
+    options, params = split_compile_options(what, decode(text), keywords)
+    return compile(pipeline, **{**defaults, **options}), params

@@ -26,15 +26,15 @@ _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _DTYPES = {"whole": torch.int64, "real": torch.float64, "complex": torch.complex128}
 
 
-def tensors_of(arrays: Sequence[Any], keywords: Mapping[str, Any]) -> List[torch.Tensor]:
+def tensors_of(arrays: Sequence[Any], *keywords: Mapping[str, Any]) -> List[torch.Tensor]:
     """Those among the arguments, also as elements of lists."""
     found = []
-    for value in (*arrays, *keywords.values()):
+    for value in (*arrays, *(value for named in keywords for value in named.values())):
         found += [one for one in (value if isinstance(value, (list, tuple)) else (value,)) if isinstance(one, torch.Tensor)]
     return found
 
 
-def needs_operator(tensors: Sequence[torch.Tensor], keywords: Mapping[str, Any]) -> bool:
+def needs_operator(tensors: Sequence[torch.Tensor], options: Mapping[str, Any]) -> bool:
     """Whether PyTorch must see the call: it traces, maps or differentiates it, or the tensors have no numbers. Otherwise
     tensors are read where they are, like any arrays."""
     if torch.compiler.is_compiling() or (torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)):
@@ -44,7 +44,7 @@ def needs_operator(tensors: Sequence[torch.Tensor], keywords: Mapping[str, Any])
         for tensor in tensors
     ):
         return True
-    return keywords.get("out") is None and torch._C._len_torch_dispatch_stack() > 0
+    return options.get("out") is None and torch._C._len_torch_dispatch_stack() > 0
 
 
 def as_array(value: Any) -> Any:
@@ -89,7 +89,7 @@ def _place(tensors: List[torch.Tensor], tensor: torch.Tensor) -> int:
     return len(tensors) - 1
 
 
-def call(pipeline: Any, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+def call(pipeline: Any, arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
     """torch.compile traces this function: only plain Python, no Call."""
     is_compiling = torch.compiler.is_compiling()
     words: List[str] = []
@@ -98,19 +98,20 @@ def call(pipeline: Any, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> A
     copies: Dict[int, Any] = {}
     if not is_compiling:
         register(pipeline)  # of several with one key the one that is called
-        _check(pipeline, arrays, keywords)
-    given = list(zip(pipeline._argument_names, arrays)) + list(keywords.items())
+        _check(pipeline, arrays, fields, options)
+    given = [(False, name, value) for name, value in zip(pipeline._argument_names, arrays)]
+    given += [(False, name, value) for name, value in fields.items()]
+    given += [(True, name, value) for name, value in options.items()]
     outputs = pipeline._output_names
-    on_gpu = any(isinstance(value, torch.Tensor) and value.is_cuda for _, value in given)
-    for name, value in given:
+    on_gpu = any(isinstance(value, torch.Tensor) and value.is_cuda for _, _, value in given)
+    for is_option, name, value in given:
         if value is None:
             continue
-        if name == "outputs" and name not in pipeline._argument_names:
+        if is_option and name == "outputs":
             asked = [value] if isinstance(value, str) else list(value)
             outputs = tuple(one for one in outputs if one in asked)
-        is_option = name not in pipeline._argument_names
         if is_compiling and name == "out" and is_option:
-            return _untraced(pipeline, arrays, keywords)
+            return _untraced(pipeline, arrays, fields, options)
         if not is_option and isinstance(value, (list, tuple)) and any(isinstance(one, torch.Tensor) for one in value):
             value = torch.stack([one if isinstance(one, torch.Tensor) else torch.tensor(one) for one in value])
         if not is_compiling and not isinstance(value, torch.Tensor):
@@ -120,7 +121,8 @@ def call(pipeline: Any, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> A
         has_elements = isinstance(value, (list, tuple)) and any(isinstance(one, torch.Tensor) for one in value)
         parts = enumerate(value) if has_elements else [(-1, value)]
         for element, one in parts:
-            word = name if element < 0 else f"{name}.{element}"
+            word = f"-{name}" if is_option else name
+            word = word if element < 0 else f"{word}.{element}"
             if isinstance(one, torch.Tensor):
                 words.append(f"{word}:{_place(tensors, one if is_option else widened(one))}")
             elif is_compiling and not is_option and not on_gpu:
@@ -148,8 +150,8 @@ def call(pipeline: Any, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> A
 
 
 @torch.compiler.disable  # type: ignore[misc, unused-ignore]
-def _untraced(pipeline: Any, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    return pipeline(*arrays, **keywords)
+def _untraced(pipeline: Any, arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
+    return pipeline._call(arrays, fields, options)
 
 
 def _is_transformed() -> bool:
@@ -157,10 +159,9 @@ def _is_transformed() -> bool:
     return not torch.compiler.is_compiling() and torch._C._are_functorch_transforms_active()
 
 
-def _check(pipeline: Any, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> None:
-    fields = {name: value for name, value in keywords.items() if name not in pipeline._option_names}
+def _check(pipeline: Any, arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[str, Any]) -> None:
     pipeline._match(arrays, fields)
-    wanted = [field.name for _, field in pipeline._wanted(keywords.get("outputs")) if not field.integral]
+    wanted = [field.name for _, field in pipeline._wanted(options.get("outputs")) if not field.integral]
     if wanted and torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors_of(arrays, fields)):
         pipeline._adjoints.forward(wanted)  # raises UsageError where there are no derivatives
     for name, value in (*zip(pipeline._argument_names, arrays), *fields.items()):
@@ -233,8 +234,7 @@ def _gradients(ctx: Any, grads: Sequence[Any], needed: Sequence[bool]) -> List[A
         field.name: grad.contiguous() for field, grad in zip(plan.outputs, grads) if grad is not None and not field.integral
     }
     gradients: List[Any] = [None] * len(tensors)
-    at = {name: index for name, element, index, _ in sums.given if index is not None and element is None}
-    at = {name: index for name, index in at.items() if name in plan.values}
+    at = {one.name: one.array for one in sums.given if one.array is not None and not one.is_option}
     wanted = [name for name, index in at.items() if needed[index] and not plan.field(name).integral]
     for name in wanted:
         plan.refuse_derivative_by_pairs(name)
@@ -293,8 +293,8 @@ def _map(info: Any, in_dims: Any, call: str, tensors: List[torch.Tensor]) -> Tup
     fields = {field.name: field for field in sums.pipeline._family.fields}
     lengths: Dict[str, int] = {}
     params: List[str] = []
-    for name, element, index, _ in sums.given:
-        if index is None or element is not None or name not in fields:
+    for name, _, index, _, is_option in sums.given:
+        if index is None or is_option:
             continue
         if fields[name].role != PARAM:
             lengths[fields[name].role] = front[index].shape[int(mapped[index])]
@@ -309,14 +309,14 @@ def _map(info: Any, in_dims: Any, call: str, tensors: List[torch.Tensor]) -> Tup
         rows = [torch.ops.nbcc.sums(call, of_system(k)) for k in range(count)]
         return [torch.stack(list(column)) for column in zip(*rows)], [0] * len(rows[0])
     joined: List[torch.Tensor] = list(front)
-    for name, _, index, _ in sums.given:
-        if index is None or name not in fields or fields[name].role == PARAM:
+    for name, _, index, _, is_option in sums.given:
+        if index is None or is_option or fields[name].role == PARAM:
             continue
         whole = front[index] if mapped[index] else front[index].expand(count, *front[index].shape)
         joined[index] = whole.reshape(count * whole.shape[1], *whole.shape[2:])
     ni, nj = lengths[INPUT_I], lengths[INPUT_J]
     ids = {n: torch.arange(count).repeat_interleave(n) for n in (ni, nj)}
-    words = [f"batches.0:{_place(joined, ids[ni])}", f"batches.1:{_place(joined, ids[nj])}", f"batches.2={count}"]
+    words = [f"-batches.0:{_place(joined, ids[ni])}", f"-batches.1:{_place(joined, ids[nj])}", f"-batches.2={count}"]
     results = torch.ops.nbcc.sums("\t".join([call, *words]), joined)
     first_j = (torch.arange(count) * nj).to(results[0].device)
     for k, field in enumerate(plan.outputs):

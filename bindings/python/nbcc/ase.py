@@ -23,14 +23,13 @@ from ._compile_once import compile_once
 from ._errors import UsageError
 from ._fields import INPUT_I, INPUT_J, INPUT_PAIR, OUTPUT, PARAM, Field
 from ._numbers import shown
-from ._pipeline import Path, Pipeline
+from ._pipeline import Path, Pipeline, compiled_with_params
 
 # What inputs read, by their names without i or j at the end; other names are arrays of the atoms.
 _QUANTITIES = {
     "x": "positions", "v": "velocities", "q": "charges", "charge": "charges", "m": "masses", "mass": "masses",
     "t": "types", "type": "types", "z": "numbers", "id": "ids", "mag": "magmoms",
 }  # fmt: skip
-_OPTIONS = ("math", "root", "isa", "cache_dir", "pairs", "symmetric")  # of nbcc.compile, besides those of __init__
 
 Rule = Union[str, Callable[[float, float], float]]
 
@@ -63,7 +62,7 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
         params the atoms must not be periodic.
     energy, force: the names of outputs. If the pipeline has no output `force`, forces are derivatives of the energy,
         of many-body energies of finish() too. An output `force` is compared with them once, when it is first used.
-    precision, device, threads, skin: see `__init__`.
+    precision, device, threads, skin and other options of nbcc.compile: see `__init__`.
 
     The stress, eV / Angstrom^3, is the derivative of the energy by the strain, divided by the volume, and needs a cell of
     three vectors. The stresses, (N, 6), are those derivatives of the energies of the atoms; their sum is the stress.
@@ -86,28 +85,20 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
         cell: Optional[Sequence[str]] = None,
         energy: str = "energy",
         force: str = "force",
-        precision: Optional[str] = None,
-        device: Any = None,
-        threads: Optional[int] = None,
-        skin: Optional[float] = None,
         **params: Any,
     ) -> None:
         """See the class for pipeline, mix, symbols, fields, cell, energy, force and params.
 
+        These options are for a path or a name: TypeError with a compiled pipeline, which has its own.
         precision: "double" if not given; "mixed" and "single" are faster, mostly on GPUs.
         device: "cpu", "cuda", "cuda:N"; the CPU if not given. threads: of the CPU; all cores if not given.
         skin: Angstrom; neighbours are kept from call to call until an atom has moved by half of it. 0 if not given.
-        math, root, isa, cache_dir, pairs, symmetric: among params; as nbcc.compile has them.
-
-        These options are for a path or a name: TypeError with a compiled pipeline, which has its own.
+        math, root, isa, cache_dir, pairs, symmetric: as nbcc.compile has them.
+        options: the option of a name that a param of the pipeline has, too: `options={"skin": 0.3}`.
         """
-        options = {name: params.pop(name) for name in _OPTIONS if name in params}
-        named = {"precision": precision, "device": device, "threads": threads, "skin": skin}
-        options.update((name, value) for name, value in named.items() if value is not None)
-        if not isinstance(pipeline, Pipeline):
-            pipeline = compile_once(pipeline, {"precision": "double", **options})
-        elif options:
-            raise TypeError(f"nbcc.ase.Calculator: {', '.join(options)}: the pipeline is compiled already")
+        pipeline, params = compiled_with_params(
+            "nbcc.ase.Calculator", pipeline, params, compile_once, precision="double"
+        )
         self.pipeline = pipeline
         self._known = {field.name: field for field in pipeline.fields}
         self._energy = self._output(energy)
@@ -195,12 +186,12 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
         has_stress = "stress" in self.implemented_properties and self.atoms.cell.rank == 3
         needs_stress = has_stress and not {"stress", "stresses"}.isdisjoint(properties)
         if not set(properties) - {"energy", "energies", "free_energy"}:
-            self._store_energy(self._array(self.pipeline(**given, outputs=[self._energy.name])))
+            self._store_energy(self._array(self._sum(given, self._energy)))
             return
         if self._force is not None and not self._force_is_checked:
             self._compare_forces()
         if self._force is not None and not needs_stress:
-            found = self.pipeline(**given, outputs=[self._energy.name, self._force.name])
+            found = self._sum(given, self._energy, self._force)
             self._store_energy(self._array(getattr(found, self._energy.name)))
             self.results["forces"] = self._array(getattr(found, self._force.name))
             return
@@ -208,7 +199,7 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
         self._store_energy(energy)
         self.results["forces"] = -slope
         if self._force is not None:
-            self.results["forces"] = self._array(self.pipeline(**given, outputs=[self._force.name]))
+            self.results["forces"] = self._array(self._sum(given, self._force))
         if needs_stress:
             # A strain e multiplies positions and vectors of the cell by 1 + e.
             middle = self.atoms.positions.mean(axis=0) if len(self.atoms) else np.zeros(3)
@@ -227,7 +218,7 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
 
     def _derivatives(self, given: Dict[str, Any], by_cell: bool) -> Tuple[Any, Any, Any]:
         """The energy, its derivative by positions, (N, 3), and by the three vectors of the cell, (3, 3)."""
-        call = Call(self.pipeline, (), {**given, "outputs": [self._energy.name]}, lambda a, b: a is b)
+        call = Call(self.pipeline, (), given, {"outputs": [self._energy.name]}, lambda a, b: a is b)
         call.check_derivatives()
         results = dict(zip((field.name for field in call.outputs), call.run({})))
         energy = results[self._energy.name]
@@ -289,7 +280,7 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
         except UsageError:
             self._force_is_checked = True  # the energy has no derivative that nbcc knows
             return
-        force = self._array(self.pipeline(**given, outputs=[self._force.name]))
+        force = self._array(self._sum(given, self._force))
         off, size = np.abs(force + slope).max(), np.abs(slope).max()
         if not off <= (1e-6 if self._is_double() else 1e-2) * max(size, np.abs(force).max()):
             atom = int(np.abs(force + slope).max(axis=1).argmax())
@@ -299,6 +290,10 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
                 "(Each pair is seen from both of its atoms, so energies add half of the pair's.)"
             )
         self._force_is_checked = True
+
+    def _sum(self, given: Dict[str, Any], *outputs: Field) -> Any:
+        """The outputs, by inputs and params, whose names may be those of options."""
+        return self.pipeline._call((), given, {"outputs": [field.name for field in outputs]})
 
     def _array(self, values: Any) -> Any:
         return np.asarray(values, dtype=float)

@@ -178,10 +178,11 @@ class Spread(Caller):
         """
         self._agreed = False
         try:
+            fields, options = self._split(keywords)
             for name in ("i_offset", "j_offset"):
-                if keywords.get(name):
+                if options.get(name):
                     raise TypeError(f"{self._family.name}(): {name}: cannot be set, the ranks determine it")
-            return super().__call__(*arrays, **keywords)
+            return self._call(arrays, fields, options)
         except Exception as error:
             if not self._agreed:
                 self._agree(error, "")

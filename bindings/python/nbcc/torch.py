@@ -7,7 +7,7 @@ from typing import Any, Dict, Union
 import torch
 
 from ._fields import PARAM
-from ._pipeline import Path, Pipeline, compile
+from ._pipeline import Path, Pipeline, compiled_with_params
 
 
 class Module(torch.nn.Module):  # type: ignore[misc, unused-ignore]
@@ -15,6 +15,7 @@ class Module(torch.nn.Module):  # type: ignore[misc, unused-ignore]
 
     pipeline: of nbcc.compile, or what that takes: a path, or the name of a pipeline that nbcc brings along.
     options: of nbcc.compile, if it is called here; and the first values of params, a number, an array or a tensor each.
+        The name of a param is the param's; an option of that name is given as `options={"skin": 0.3}`.
     Params without a value here keep their default, or are given by calls.
 
     A call takes the inputs, by position or name, and the options of a pipeline's call, see `Pipeline.__call__`; its
@@ -25,10 +26,7 @@ class Module(torch.nn.Module):  # type: ignore[misc, unused-ignore]
     def __init__(self, pipeline: Union[Pipeline, Path], /, **options: Any) -> None:
         super().__init__()
         params: Dict[str, Any] = {}
-        if not isinstance(pipeline, Pipeline):
-            chosen = {name: value for name, value in options.items() if name in _OPTIONS}
-            pipeline = compile(pipeline, **chosen)
-            options = {name: value for name, value in options.items() if name not in _OPTIONS}
+        pipeline, options = compiled_with_params("nbcc.torch.Module", pipeline, options)
         self.pipeline = pipeline
         known = {field.name: field for field in pipeline.fields if field.role == PARAM}
         for name, value in options.items():
@@ -47,12 +45,9 @@ class Module(torch.nn.Module):  # type: ignore[misc, unused-ignore]
 
     def forward(self, *arrays: Any, **keywords: Any) -> Any:
         for name in self._params:
-            if name not in keywords:
+            if name not in keywords:  # a field's name is the field's, also if an option has it
                 keywords[name] = self._parameters[name]
         return self.pipeline(*arrays, **keywords)
 
     def extra_repr(self) -> str:
         return repr(self.pipeline)
-
-
-_OPTIONS = frozenset(("device", "precision", "math", "root", "threads", "isa", "cache_dir", "pairs", "skin", "symmetric"))

@@ -1,0 +1,11 @@
+// Whether numbers of an output's array share memory, so that one result would overwrite another. Tested by
+// tests/unit/run_check_test.cpp.
+#pragma once
+#include "runtime/sum/pack.h"
+
+namespace nbcc {
+
+// numbers: in a row of the array. Compares addresses; reads no data.
+bool rows_overlap(const ArrayView& view, int numbers);
+
+}  // namespace nbcc
