@@ -26,7 +26,7 @@ from ._fields import (
     device_name,
     precision_of_environment,
 )
-from ._handles import View
+from ._handles import View, level_of_caller
 from ._library import lib
 from ._numbers import named, shown, whole
 from ._streams import Order, handle_of
@@ -115,13 +115,18 @@ class Pipeline(Caller):
         each i of this pipeline; and where derivatives need it raw_NAME, an output before finish() (without finish() the
         output itself), at_NAME, the j_index that a minimum or maximum comes from, and z_NAME, of a softmax the logarithm
         of the weights' sum. Names differ where this pipeline has a field of that name: `.adjoint_fields` says what each
-        field holds. `.text` is its text. Raises UsageError for what has no derivative.
+        field holds. `.text` is its text. Raises UsageError for what has no derivative. A derivative that is infinite or NaN
+        for the pair of a particle with itself is a PipelineWarning.
 
         With PyTorch's tensors that require gradients, and under jax.grad, calls do all of this by themselves.
         """
         family = self._family
         chosen = [None if names is None else ([names] if isinstance(names, str) else list(names)) for names in (of, by)]
-        text, fields = adjoint_text(family.text, self.filename, side, chosen[0], chosen[1])
+        text, fields, found = adjoint_text(family.text, self.filename, side, chosen[0], chosen[1])
+        known = _diagnostics(family.text, self.filename) if found else []  # compile() has warned of these
+        for diagnostic in found:
+            if diagnostic not in known:
+                warnings.warn(str(diagnostic).rstrip("\n"), PipelineWarning, stacklevel=level_of_caller())
         filename = f"{family.name}_{side}.pipe"
         return Pipeline(Family(text, filename, family.options, family.device, family.choice, family.search), fields)
 
