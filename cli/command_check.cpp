@@ -150,7 +150,7 @@ int check_file(const std::string& file, const CheckOptions& options, Json& repor
     const OperationCounts counts = operations_by_stage(optimized);
     const bool images = has_images(pipeline);
     const NeighbourhoodProof proof = images ? NeighbourhoodProof() : prove_neighbourhood(pipeline);
-    if (proof.obstacle)
+    if (proof.obstacle && !proof.obstacle->is_limit)
       warnings.push_back(
           {Severity::Note, proof.obstacle->where, "no neighbours are proved: " + proof.obstacle->reason});
     for (const IntOperation& one : int_operations(pipeline))

@@ -67,8 +67,13 @@ std::string gpu_code(const std::string& text, const EmitOptions& options) {
 }
 
 std::string text_of_stage(const EmitOptions& options) {
-  const Pipeline pipeline = parse(read_source(options.file));
-  if (options.stage == "adjoint") return adjoint_text(pipeline, options.side, options.of, options.by).text;
+  const Source source = read_source(options.file);
+  const Pipeline pipeline = parse(source);
+  if (options.stage == "adjoint") {
+    AdjointText made = adjoint_text(pipeline, options.side, options.of, options.by);
+    if (made.warning) fmt::print(stderr, "{}", render(source, *made.warning));
+    return std::move(made.text);
+  }
   const Options& how = options.kernel.options;
   const Isa isa = compiler_isa(options.kernel);
   if (is_gpu_code(options.stage)) return gpu_code(stage_text(pipeline, "cuda", how, isa), options);

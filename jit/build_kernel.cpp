@@ -28,6 +28,7 @@
 #include "compiler/passes/table_indices.h"
 #include "compiler/passes/virial.h"
 #include "compiler/source/parse.h"
+#include "compiler/source/warn_singular.h"
 #include "runtime/cache/dump.h"
 #include "runtime/error.h"
 
@@ -242,7 +243,9 @@ std::vector<std::string> names_in(const std::string& list) {
 AdjointText adjoint_text(const Pipeline& pipeline, std::string_view side, const std::string& of,
                          const std::string& by) {
   const AdjointChoice choice{names_in(of), names_in(by)};
-  const auto written = [](Adjoint made) { return AdjointText{pipeline_text(made.pipeline), std::move(made.fields)}; };
+  const auto written = [](Adjoint made) {
+    return AdjointText{pipeline_text(made.pipeline), made.fields, warn_singular(made)};
+  };
   try {
     if (side == "forward") return written(forward_pipeline(pipeline, choice));
     if (side == "i") return written(adjoint_pipeline(pipeline, choice, AdjointSide::I));

@@ -1,5 +1,6 @@
 // Compiles a pipeline's text to a kernel's source for a device: parse, optimize, plan, emit (DESIGN.md).
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "compiler/kernel_source.h"
 #include "compiler/options.h"
 #include "compiler/passes/exchange.h"
+#include "compiler/text/diagnostic.h"
 #include "compiler/text/source.h"
 #include "jit/backend.h"
 
@@ -43,7 +45,8 @@ KernelSource build_cuda_kernel(const Text& text, const Options& options, const s
 inline constexpr std::string_view kAdjointSides[] = {"i", "j", "set", "forward"};
 struct AdjointText {
   std::string text;
-  std::vector<AdjointField> fields;  // in the order of the text
+  std::vector<AdjointField> fields;   // in the order of the text
+  std::optional<Diagnostic> warning;  // a derivative is not finite for a particle with itself
 };
 AdjointText adjoint_text(const Pipeline& pipeline, std::string_view side, const std::string& of, const std::string& by);
 

@@ -170,8 +170,9 @@ nbcc_status nbcc_adjoint_text(const char* text, const char* name, nbcc_adjoint_s
     auto made = std::make_unique<nbcc_report>();
     std::vector<Diagnostic> warnings;
     const Pipeline pipeline = parse(source, &warnings);
-    add(*made, source, warnings);
     AdjointText adjoint = adjoint_text(pipeline, kAdjointSides[number], of ? of : "", by ? by : "");
+    if (adjoint.warning) warnings.push_back(*adjoint.warning);
+    add(*made, source, warnings);
     made->text = std::move(adjoint.text);
     made->adjoint_fields = std::move(adjoint.fields);
     *report = made.release();

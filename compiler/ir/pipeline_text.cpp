@@ -173,8 +173,8 @@ class Writer {
       const auto& [id, least] = *operand++;
       const auto atom = forms_.atom(id);
       const Written& written = atom ? *atom : *nodes_[std::size_t(id)].written;
-      // !!x is written as x.
-      const bool twice = result.ends_with('!') && written.text.starts_with('!');
+      // !!x is written as x. An operand of '!' is a Bool, and the only Bool of this precedence is a negation.
+      const bool twice = result.ends_with('!') && written.precedence == Precedence::Sign;
       if (twice) result.pop_back();
       result += twice ? written.text.substr(1) : written.parenthesized(least);
     }

@@ -28,6 +28,7 @@ LinearSum times(LinearSum sum, double factor) {
 
 CutoffReading CutoffReader::read(NodeId small, NodeId large, bool strict) {
   obstacle_.clear();
+  is_limit_ = false;
   const LinearSum difference = read_difference(graph_, small, large);
   Found found = sum_not_positive(difference);
   if (found) {
@@ -36,7 +37,7 @@ CutoffReading CutoffReader::read(NodeId small, NodeId large, bool strict) {
   }
   if (obstacle_.empty() && looks_like_distance(difference))
     fail("no distance of two positions is recognised in this comparison");
-  return {{}, obstacle_};
+  return {{}, obstacle_, is_limit_};
 }
 
 CutoffReader::Found CutoffReader::fail(std::string obstacle) {
@@ -316,7 +317,15 @@ CutoffReader::Found CutoffReader::finish(std::vector<Axis> axes, const Limit& li
   const bool of_pair = graph_[limit.value].binding == Binding::Pair;
   if (of_pair && share_inputs(axes, limit.value))
     return fail(fmt::format("the bound `{}` is computed from the positions themselves", text(limit.value)));
+  reaches_.refused = kNone;
   const std::optional<Reach> reach = reaches_.power_above(limit.value, limit.exponent);
+  if (!reach && reaches_.refused != kNone && obstacle_.empty()) {
+    is_limit_ = true;
+    return fail(fmt::format(
+        "the cutoff `{}` is one of more than {} elements, whose largest is not sought; compare the distance "
+        "with the largest cutoff of all types as well",
+        text(reaches_.refused), kMaxComparedElements));
+  }
   if (!reach)
     return fail(
         fmt::format("the bound `{}` is not the max, min or sum of a number of i and one of j", text(limit.value)));

@@ -24,7 +24,8 @@ struct Cutoff {
 
 struct CutoffReading {
   std::optional<Cutoff> cutoff;
-  std::string obstacle;  // why there is no cutoff, if the comparison looks like one
+  std::string obstacle;   // why there is no cutoff, if the comparison looks like one
+  bool is_limit = false;  // the obstacle is a limit of nbcc
 };
 
 class CutoffReader {
@@ -69,6 +70,7 @@ class CutoffReader {
   Reaches reaches_;
   std::map<NodeId, bool> carries_;
   std::string obstacle_;
+  bool is_limit_ = false;
 };
 
 }  // namespace nbcc

@@ -216,7 +216,7 @@ class Prover {
     if (reading.cutoff)
       return {At::WithinCutoff, std::move(*reading.cutoff), {}, negated ? graph_.unary(Op::Not, id, n.where) : id};
     if (reading.obstacle.empty()) return {};
-    return {At::AnyDistance, {}, NeighbourhoodObstacle{location_of(id), std::move(reading.obstacle)}};
+    return {At::AnyDistance, {}, NeighbourhoodObstacle{location_of(id), std::move(reading.obstacle), reading.is_limit}};
   }
 
   // Both facts hold.

@@ -30,7 +30,8 @@ struct Neighbourhood {
 // Why there is no proof although a guard looks like a cutoff: the failing step and its source location.
 struct NeighbourhoodObstacle {
   Location where;
-  std::string reason;  // a sentence without initial capital and full stop
+  std::string reason;     // a sentence without initial capital and full stop
+  bool is_limit = false;  // the guard bounds the distance, but nbcc has a limit: parse() warns
 };
 
 // A neighbourhood; or an obstacle; or neither, for a pipeline without a guard that looks like a cutoff.

@@ -15,9 +15,6 @@ using Kind = Reach::Kind;
 // More nodes than any bound that a person writes. A shared node is expanded at each visit.
 constexpr int kMaxVisited = 20'000;
 
-// More elements of a table than have a largest one: each is read for each particle.
-constexpr int kMaxElements = 64;
-
 bool has_i(const Reach& r) { return r.of_i != kNone; }
 bool has_j(const Reach& r) { return r.of_j != kNone; }
 
@@ -166,7 +163,10 @@ NodeId Reaches::largest_element(NodeId lookup, NodeId row, NodeId column, bool o
   const Type type = graph_[n.args[0]].type;
   const int all_columns = table.columns > 0 ? table.columns : table.count;
   const int rows = row == kNone ? table.count / all_columns : 1, columns = column == kNone ? all_columns : 1;
-  if (rows * columns > kMaxElements) return kNone;
+  if (rows * columns > kMaxComparedElements) {
+    refused = lookup;
+    return kNone;
+  }
   NodeId largest = kNone;
   for (int r = 0; r < rows; ++r)
     for (int c = 0; c < columns; ++c) {

@@ -20,6 +20,11 @@ struct Reach {
   bool operator==(const Reach&) const = default;
 };
 
+// The largest element of a row, of a column or of a table is a bound if there are at most as many: each is read for
+// each particle, in one statement of the kernel. A param has at most 65536 numbers, so that rows or columns are not
+// longer.
+inline constexpr int kMaxComparedElements = 256;
+
 class Reaches {
  public:
   // Adds nodes to the graph. `tables`: of the graph's lookups; lookups of other tables have no bound.
@@ -29,6 +34,10 @@ class Reaches {
   // An upper bound of the value (exponent 1), else of max(value, 0)^exponent; empty if none is known. The exponent is
   // positive.
   std::optional<Reach> power_above(NodeId id, double exponent);
+
+  // A lookup that power_above() has met and that is one of more than kMaxComparedElements elements; kNone: none. The
+  // caller resets it.
+  NodeId refused = kNone;
 
   // Upper bounds of max(a, b), of min(a, b), and of a + b. If a and b are of the same side, they are exact.
   Reach larger(const Reach& a, const Reach& b);

@@ -273,14 +273,18 @@ Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings) {
   // From here on the pipeline must be valid: an error found by verify() is a bug in nbcc.
   verify(pipeline, "parse");
   pipeline.raw_operations = count_operations(pipeline);
+  std::optional<Diagnostic> limit;
   if (has_images(pipeline)) {
     if (auto missing = missing_cutoff(pipeline)) throw CompileError(source, {std::move(*missing)});
   } else if (const NeighbourhoodProof proof = prove_neighbourhood(pipeline); proof.neighbourhood) {
     exclude_non_finite(pipeline, *proof.neighbourhood);
     verify(pipeline, "exclude_non_finite");
+  } else if (proof.obstacle && proof.obstacle->is_limit) {
+    limit = {Severity::Warning, proof.obstacle->where, "no neighbours are proved: " + proof.obstacle->reason};
   }
   if (warnings) {
     *warnings = std::move(diagnostics);
+    if (limit) warnings->push_back(std::move(*limit));
     if (auto singular = warn_singular(pipeline)) warnings->push_back(std::move(*singular));
   }
   return pipeline;

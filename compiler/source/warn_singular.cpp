@@ -1,12 +1,15 @@
-// Pipeline -> a warning about a singular self pair. Entry point: warn_singular(). This is no proof: it interprets the
+// Pipeline -> a warning about a singular self pair. Entry points: warn_singular(). This is no proof: it interprets the
 // pipeline for a few random pairs, so it may miss a singularity that occurs only for some params.
 #include "compiler/source/warn_singular.h"
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "compiler/ir/interpret.h"
 #include "compiler/passes/every_image.h"
@@ -28,17 +31,33 @@ bool are_counterparts(const Field& i, const Field& j) {
          stem(i.name, "i") == stem(j.name, "j");
 }
 
-bool has_counterparts(const Pipeline& pipeline) {
+// An input of i and the input of j that is the same array if i and j are the same particles.
+using Counterparts = std::vector<std::pair<Field, Field>>;
+
+Counterparts counterparts_of(const Pipeline& pipeline) {
+  Counterparts found;
   for (const Field& i : pipeline.fields)
     for (const Field& j : pipeline.fields)
-      if (are_counterparts(i, j)) return true;
-  return false;
+      if (are_counterparts(i, j)) found.emplace_back(i, j);
+  return found;
+}
+
+// An adjoint of one set has on both sides all inputs, also those without a partner.
+Counterparts counterparts_of(const Adjoint& adjoint) {
+  Counterparts found;
+  for (const AdjointField& i : adjoint.fields)
+    for (const AdjointField& j : adjoint.fields)
+      if (i.field.role == Role::InputI && j.field.role == Role::InputJ && i.meaning == j.meaning &&
+          (i.of == j.of || i.partner == j.of))
+        found.emplace_back(i.field, j.field);
+  return found;
 }
 
 // One pair of particles with random positive values; if `self`, a pair of a particle with itself.
 class Draw {
  public:
-  Draw(const Pipeline& pipeline, int seed, bool self) : random_(std::mt19937_64::result_type(seed)) {
+  Draw(const Pipeline& pipeline, const Counterparts& counterparts, int seed, bool self)
+      : random_(std::mt19937_64::result_type(seed)) {
     input_.ni = input_.nj = 1;
     input_.j_offset = self ? 0 : 1;
     input_.params.resize(std::size_t(pipeline.components(Role::Param)));
@@ -51,10 +70,8 @@ class Draw {
               field.defaults.empty() ? value(field.type) : field.defaults[std::size_t(c)];
     }
     if (!self) return;
-    for (const Field& i : pipeline.fields)
-      for (const Field& j : pipeline.fields)
-        for (int c = 0; are_counterparts(i, j) && c < i.components(); ++c)
-          input_.j[std::size_t(j.first + c)] = input_.i[std::size_t(i.first + c)];
+    for (const auto& [i, j] : counterparts)
+      for (int c = 0; c < i.components(); ++c) input_.j[std::size_t(j.first + c)] = input_.i[std::size_t(i.first + c)];
   }
 
   const OracleInput& input() const { return input_; }
@@ -80,11 +97,10 @@ std::vector<bool> finite(const Pipeline& sums, const Draw& draw) {
   return result;
 }
 
-}  // namespace
-
-std::optional<Diagnostic> warn_singular(const Pipeline& pipeline) {
+// The first output component that is finite for some pairs, but for no pair of a particle with itself.
+std::optional<int> singular_component(const Pipeline& pipeline, const Counterparts& counterparts) {
   // Listed pairs contain a self pair only if the caller lists one.
-  if (!has_counterparts(pipeline) || pipeline.components(Role::InputPair) > 0 || has_pair_values(pipeline))
+  if (counterparts.empty() || pipeline.components(Role::InputPair) > 0 || has_pair_values(pipeline))
     return std::nullopt;
   // Make every output a sum, whose value for a single pair is the contribution.
   Pipeline sums = pipeline;
@@ -94,22 +110,44 @@ std::optional<Diagnostic> warn_singular(const Pipeline& pipeline) {
   const auto outputs = std::size_t(pipeline.components(Role::Output));
   std::vector<bool> always_singular(outputs, true), ever_finite(outputs, false);
   for (int seed = 0; seed < kDraws; ++seed) {
-    const std::vector<bool> with_itself = finite(sums, Draw(pipeline, seed, true));
-    const std::vector<bool> with_another = finite(sums, Draw(pipeline, seed, false));
+    const std::vector<bool> with_itself = finite(sums, Draw(pipeline, counterparts, seed, true));
+    const std::vector<bool> with_another = finite(sums, Draw(pipeline, counterparts, seed, false));
     for (std::size_t c = 0; c < outputs; ++c) {
       always_singular[c] = always_singular[c] && !with_itself[c];
       ever_finite[c] = ever_finite[c] || with_another[c];
     }
   }
-  for (std::size_t c = 0; c < outputs; ++c) {
-    if (!always_singular[c] || !ever_finite[c]) continue;
-    const Field& output = pipeline.field_of(Role::Output, int(c));
-    return Diagnostic{Severity::Warning, output.where,
-                      fmt::format("the pair is singular at i == j: '{}' is infinite or NaN there; soften it, or write "
-                                  "skip_if({})",
-                                  output.name, has_images(pipeline) ? "self_pair" : "i_index == j_index")};
-  }
+  for (std::size_t c = 0; c < outputs; ++c)
+    if (always_singular[c] && ever_finite[c]) return int(c);
   return std::nullopt;
+}
+
+std::string_view exclusion(const Pipeline& pipeline) {
+  return has_images(pipeline) ? "skip_if(self_pair)" : "skip_if(i_index == j_index)";
+}
+
+}  // namespace
+
+std::optional<Diagnostic> warn_singular(const Pipeline& pipeline) {
+  const std::optional<int> component = singular_component(pipeline, counterparts_of(pipeline));
+  if (!component) return std::nullopt;
+  const Field& output = pipeline.field_of(Role::Output, *component);
+  return Diagnostic{Severity::Warning, output.where,
+                    fmt::format("the pair is singular at i == j: '{}' is infinite or NaN there; soften it, or write {}",
+                                output.name, exclusion(pipeline))};
+}
+
+std::optional<Diagnostic> warn_singular(const Adjoint& adjoint) {
+  const std::optional<int> component = singular_component(adjoint.pipeline, counterparts_of(adjoint));
+  if (!component) return std::nullopt;
+  const Field& output = adjoint.pipeline.field_of(Role::Output, *component);
+  const auto is_output = [&](const AdjointField& one) { return one.field.name == output.name; };
+  const AdjointField& derivative = *std::ranges::find_if(adjoint.fields, is_output);
+  if (derivative.meaning != AdjointMeaning::Derivative) return std::nullopt;  // a forward pipeline
+  return Diagnostic{Severity::Warning, output.where,
+                    fmt::format("the derivative by '{}' is singular at i == j: it is infinite or NaN there; soften the "
+                                "pair, or write {}",
+                                derivative.of, exclusion(adjoint.pipeline))};
 }
 
 }  // namespace nbcc

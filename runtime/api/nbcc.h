@@ -209,7 +209,7 @@ typedef enum nbcc_adjoint_side {
  * nbcc_report_adjoint_field for the meaning of each field. of: the names of the outputs that L depends on (additional
  * outputs of the forward pipeline are allowed); by: the names of the fields by which L is differentiated; separated by
  * commas; null: all real numbers. A field without a derivative is NBCC_ERROR_USAGE. The diagnostics are the warnings of
- * the text. */
+ * the text, and behind them one if a derivative is infinite or NaN for the pair of a particle with itself. */
 NBCC_API nbcc_status nbcc_adjoint_text(const char* text, const char* name, nbcc_adjoint_side side, const char* of,
                                        const char* by, nbcc_report** report, nbcc_error** error); /* [jit] */
 /* The pipeline with an additional output, the virial of a force: FORCE_virial, six numbers for ab = xx, yy, zz, xy, xz,

@@ -28,6 +28,7 @@ class RandomPipeline:
         self.finishes = [self._coin(0.7) for _ in self.outputs]
         self.has_finish = self._coin(0.7)
         self.table_in_finish = self.has_finish and self._coin(0.4)  # read at an index known at run time only
+        self.guards = np.random.default_rng([seed, 1])  # apart, so that all else stays as it is
         self.text = self._text()
 
     def _coin(self, chance):
@@ -67,6 +68,21 @@ class RandomPipeline:
     def _value(self, width):
         return self._term() if width == 1 else f"vec{width}({', '.join(self._term() for _ in range(width))})"
 
+    def _exclusion(self):
+        """What excludes some pairs; where an output is no sum, never all of an i."""
+        if any(reduction != "sum" for reduction in self.reductions):
+            return f"j_index == 1 && {self.q} > 0.8"
+        return ["{w} > 0.7 && {q} > 0.8", "!({w} < 0.9 || {q} < 1.0)", "{w} > 1.1 || {q} > 1.2"][
+            self.guards.integers(3)
+        ].format(q=self.q, w=self.w)
+
+    def _guard(self):
+        """An `if` before a term, or nothing."""
+        condition = ["", "", "{w} < 1.0", "{q} > 0.6", "!({w} > 0.8 && {q} > 0.7)", "{w} < {q} || j_index == 0"][
+            self.guards.integers(6)
+        ].format(q=self.q, w=self.w)
+        return f"if ({condition}) " if condition else ""
+
     def _text(self):
         lines = [f"input_i vec2 {self.x}; input_i real {self.q};", f"input_j vec2 {self.y}; input_j real {self.w};",
                  f"param real {self.p} = 1.3;"]
@@ -75,10 +91,12 @@ class RandomPipeline:
         for name, reduction, width in zip(self.outputs, self.reductions, self.widths):
             lines.append(f"output({reduction}) {'real' if width == 1 else f'vec{width}'} {name};")
         lines += [f"vec2 d_ = {self.y} - {self.x}; real r2_ = dot(d_, d_) + 0.3;"]
+        if self.guards.random() < 0.6:
+            lines.append(f"skip_if({self._exclusion()});")
         for name, reduction, width in zip(self.outputs, self.reductions, self.widths):
             value = self._value(width)
             if reduction == "sum":
-                lines.append(f"{name} += {value};")
+                lines.append(f"{self._guard()}{name} += {value};")
             elif reduction == "softmax":
                 lines.append(f"{name} = softmax({name}, {self._term()}, {value});")
             elif reduction == "logsumexp" and width > 1:

@@ -57,8 +57,8 @@ class Author {
 
   // Decided by whole numbers alone. `exclusion`: seldom true.
   std::string condition(bool exclusion) {
-    static const Strings exclusions{"i_index == j_index", "ki == 2 && kj == 2", "ki == kj"};
-    static const Strings any{"ki < kj", "i_index < j_index",  "ki == 1",
+    static const Strings exclusions{"i_index == j_index", "ki == 2 && kj == 2", "ki == kj", "!(ki < 2 || kj == 1)"};
+    static const Strings any{"ki < kj", "i_index < j_index",  "ki == 1",         "!(kj != 0 && ki > 0) || i_index < 2",
                              "kj != 1", "i_index != j_index", "kj > 0 || ki > 0"};
     if (exclusion && !sums_only_) return exclusions[0];
     return random_.pick(exclusion ? exclusions : any);

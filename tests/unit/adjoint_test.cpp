@@ -115,7 +115,7 @@ class Case {
     for (const auto& [field, meaning, of, partner] : fields)
       if (field.role != Role::Output)
         arrays.of[field.name] = known.of.at(meaning == AdjointMeaning::Given ? "d_" + of : of);
-    run(adjoint, arrays);
+    run(parse(Source{"adjoint", pipeline_text(adjoint)}), arrays);  // callers get the text
     int compared = 0;
     for (const auto& [output, meaning, name, partner] : fields) {
       if (output.role != Role::Output) continue;

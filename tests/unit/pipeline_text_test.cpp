@@ -6,14 +6,17 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
 #include <stdexcept>
 
 #include "compiler/passes/neighbourhood.h"
+#include "compiler/passes/passes.h"
 #include "compiler/source/parse.h"
 #include "tests/support/every_pipeline.h"
 #include "tests/support/oracle.h"
 #include "tests/support/random_particles.h"
 #include "tests/support/random_pipeline.h"
+#include "tests/support/random_source.h"
 
 namespace nbcc::test {
 namespace {
@@ -213,6 +216,109 @@ TEST(pipeline_text, of_whole_numbers_under_several_guards_computes_the_same_bits
       "else { n += on; hi = max(hi, ki + j_index); near = argmin(near, mj); c += kj > 0; m += on ? 1 : kj << ki; }\n"
       "c += true;");
   expect_same_bits(p, again(p), random_pipeline_input(p, 5, 9, 2));
+}
+
+// Compares nodes of the pair graphs of two pipelines with the same fields and tables.
+class PairGraphs {
+ public:
+  PairGraphs(const Pipeline& a, const Pipeline& b) : a_(a), b_(b) {}
+
+  // True if the nodes are equal, apart from the order of commuting arguments.
+  bool have_equal(NodeId x, NodeId y) {
+    if (x == kNone || y == kNone) return x == y;
+    const auto [known, is_new] = equal_.try_emplace({x, y}, false);
+    if (!is_new) return known->second;
+    const Node &m = a_.pair[x], &n = b_.pair[y];
+    const bool is_alike = m.op == n.op && m.type == n.type && m.payload == n.payload;
+    const auto in_order = [&](std::size_t first, std::size_t second) {
+      return have_equal(m.args[0], n.args[first]) && have_equal(m.args[1], n.args[second]) &&
+             have_equal(m.args[2], n.args[2]);
+    };
+    const bool equal = is_alike && (in_order(0, 1) || (facts(m.op).commutes && in_order(1, 0)));
+    return equal_[{x, y}] = equal;
+  }
+
+ private:
+  const Pipeline &a_, &b_;
+  std::map<std::pair<NodeId, NodeId>, bool> equal_;
+};
+
+// Replaces the contributions of a parsed pipeline by random conditions and selections of its own conditions and real
+// inputs, folded as lowering and the passes fold them.
+class ConditionGraph {
+ public:
+  ConditionGraph(const std::string& text, std::uint64_t seed) : made(parsed(text)), random_(seed) {
+    for (NodeId id = 0; id < made.pair.size(); ++id) {
+      const Node& n = made.pair[id];
+      if (n.type == Type::Bool && n.op != Op::Const) conditions_.push_back(id);
+      if (n.type == Type::Real && (n.op == Op::InputI || n.op == Op::InputJ)) numbers_.push_back(id);
+    }
+    const NodeId common = random_.chance(60) ? condition(3) : kNone;
+    for (Contribution& c : made.contributions) {
+      c.guard = common;
+      if (random_.chance(60)) c.guard = common == kNone ? condition(3) : folded(Op::And, common, condition(3));
+      if (made.pair[c.value].type == Type::Real) c.value = value();
+    }
+  }
+
+  Pipeline made;
+
+ private:
+  NodeId folded(Op op, NodeId a, NodeId b = kNone, NodeId c = kNone) {
+    Node node;
+    node.op = op;
+    node.type = op == Op::Select ? made.pair[b].type : op == Op::Add ? Type::Real : Type::Bool;
+    return fold_node(made.pair, node, {a, b, c});
+  }
+
+  NodeId condition(int depth) {
+    if (depth == 0) return random_.pick(conditions_);
+    const NodeId a = condition(depth - 1), b = condition(random_.below(depth));
+    switch (random_.below(7)) {
+      case 0:
+      case 1:
+        return folded(Op::And, a, b);
+      case 2:
+      case 3:
+        return folded(Op::Or, a, b);
+      case 4:
+        return folded(Op::Select, condition(random_.below(depth)), a, b);
+      default:
+        return folded(Op::Not, a);
+    }
+  }
+
+  // A selection, or a sum of a number and a selection of another number or 0.
+  NodeId value() {
+    const NodeId a = random_.pick(numbers_), b = random_.pick(numbers_), zero = made.pair.constant(0);
+    if (random_.chance(50)) return folded(Op::Select, condition(3), a, b);
+    return folded(
+        Op::Add, a,
+        random_.chance(50) ? folded(Op::Select, condition(3), b, zero) : folded(Op::Select, condition(3), zero, b));
+  }
+
+  RandomSource random_;
+  std::vector<NodeId> conditions_, numbers_;
+};
+
+TEST(pipeline_text, of_random_conditions_parses_to_an_equal_graph) {
+  const std::string text =
+      "output(sum) real s; output(max) real m; output(count) int c; output(count) int d;\n"
+      "s += mj; m = max(m, mj * xi.x);\n"
+      "c += (on && mj < p) || !(ki == kj) || marks[kj]; d += on == (xi.y <= xj.y) && i_index == j_index && p > 1.0;\n";
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    const Pipeline before = ConditionGraph(text, seed).made;
+    const std::string written = pipeline_text(before);
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + written);
+    const Pipeline after = parse({"again.pipe", written});
+    PairGraphs graphs(before, after);
+    for (std::size_t k = 0; k < before.contributions.size(); ++k) {
+      const Contribution &a = before.contributions[k], &b = after.contributions[k];
+      EXPECT_TRUE(graphs.have_equal(a.guard, b.guard)) << "guard of component " << k;
+      EXPECT_TRUE(graphs.have_equal(a.value, b.value)) << "value of component " << k;
+    }
+    if (testing::Test::HasFailure()) break;  // one text is enough
+  }
 }
 
 TEST(pipeline_text, of_deep_graphs_has_short_lines) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <tuple>
 
 #include "compiler/source/parse.h"
 #include "tests/support/folders.h"
@@ -47,6 +48,46 @@ TEST(warn_singular, names_the_output) {
 TEST(warn_singular, no_pipeline_of_the_library_is_singular) {
   for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/pipelines"))
     EXPECT_FALSE(warn_singular(parse(read_source(entry.path().string())))) << entry.path();
+}
+
+std::optional<Diagnostic> warning_of_derivative(const std::string& text, const char* by, AdjointSide side) {
+  return warn_singular(adjoint_pipeline(parse(Source{"p.pipe", text}), {{}, {by}}, side));
+}
+
+TEST(warn_singular, of_a_derivative_names_the_input) {
+  const std::string text =
+      "input_i vec3 xi;\ninput_j vec3 xj;\ninput_j real mj;\noutput(sum) real s;\n"
+      "vec3 d = xj - xi;\ns += mj * exp(-sqrt(dot(d, d)));";
+  EXPECT_FALSE(warns(text));
+  for (const auto& [by, side, line] :
+       {std::tuple{"xi", AdjointSide::I, 1}, {"xj", AdjointSide::J, 2}, {"xi", AdjointSide::OneSet, 1}}) {
+    const auto warning = warning_of_derivative(text, by, side);
+    ASSERT_TRUE(warning) << by;
+    EXPECT_EQ(warning->where.line, line);
+    EXPECT_EQ(warning->message, std::string("the derivative by '") + by +
+                                    "' is singular at i == j: it is infinite or NaN there; soften the pair, or write "
+                                    "skip_if(i_index == j_index)");
+  }
+  EXPECT_FALSE(warning_of_derivative(text, "mj", AdjointSide::J));
+  EXPECT_FALSE(warning_of_derivative("skip_if(i_index == j_index);\n" + text, "xi", AdjointSide::I));
+}
+
+TEST(warn_singular, no_derivative_of_the_library_is_singular) {
+  int derivatives = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/pipelines"))
+    for (const AdjointSide side : {AdjointSide::I, AdjointSide::J, AdjointSide::OneSet}) {
+      const Pipeline pipeline = parse(read_source(entry.path().string()));
+      Adjoint adjoint;
+      try {
+        adjoint = adjoint_pipeline(pipeline, {}, side);
+      } catch (const InvalidAdjoint&) {
+        continue;
+      }
+      ++derivatives;
+      const auto warning = warn_singular(adjoint);
+      EXPECT_FALSE(warning) << entry.path() << ": " << warning->message;
+    }
+  EXPECT_GT(derivatives, 90);
 }
 
 }  // namespace

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import ctypes
 import os
-from typing import Any, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
 
-from ._errors import ErrorOut, decode
+from ._errors import Diagnostic, ErrorOut, decode, diagnostics_of
 from ._library import AdjointFieldStruct, lib
 
 SIDES = ("i", "j", "set", "forward")
@@ -33,12 +33,13 @@ class AdjointField(NamedTuple):
 
 def adjoint_text(
     text: bytes, filename: str, side: str, of: Optional[Sequence[str]], by: Optional[Sequence[str]]
-) -> Tuple[bytes, Tuple[AdjointField, ...]]:
+) -> Tuple[bytes, Tuple[AdjointField, ...], List[Diagnostic]]:
+    """The text, its fields, and the warnings of the first text and of its derivatives."""
     if side not in SIDES:
         raise ValueError(f"side: expected one of {', '.join(map(repr, SIDES))}, got {side!r}")
     names = [None if given is None else ",".join(given).encode() for given in (of, by)]
     with _Report(lib.nbcc_adjoint_text, text, os.fsencode(filename), SIDES.index(side), *names) as report:
-        return report.text(), report.adjoint_fields()
+        return report.text(), report.adjoint_fields(), diagnostics_of(report.pointer)
 
 
 def virial_text(text: bytes, filename: str, force: str, places: Tuple[str, str]) -> bytes:
@@ -51,9 +52,9 @@ class _Report:
     """An nbcc_report, made by one of the library's functions."""
 
     def __init__(self, function: Any, *arguments: Any) -> None:
-        self._pointer = ctypes.c_void_p()
+        self.pointer = ctypes.c_void_p()
         place = ErrorOut()
-        status = function(*arguments, ctypes.addressof(self._pointer), place.address)
+        status = function(*arguments, ctypes.addressof(self.pointer), place.address)
         if status:
             place.throw(status)
 
@@ -61,15 +62,15 @@ class _Report:
         return self
 
     def __exit__(self, *_: Any) -> None:
-        lib.nbcc_report_free(self._pointer)
+        lib.nbcc_report_free(self.pointer)
 
     def text(self) -> bytes:
-        return decode(lib.nbcc_report_text(self._pointer)).encode()
+        return decode(lib.nbcc_report_text(self.pointer)).encode()
 
     def adjoint_fields(self) -> Tuple[AdjointField, ...]:
         found = []
         one = AdjointFieldStruct()
-        for k in range(lib.nbcc_report_adjoint_field_count(self._pointer)):
-            lib.nbcc_report_adjoint_field(self._pointer, k, ctypes.addressof(one))
+        for k in range(lib.nbcc_report_adjoint_field_count(self.pointer)):
+            lib.nbcc_report_adjoint_field(self.pointer, k, ctypes.addressof(one))
             found.append(AdjointField(decode(one.name), _MEANINGS[one.meaning], decode(one.of), decode(one.partner)))
         return tuple(found)

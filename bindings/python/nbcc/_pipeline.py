@@ -7,7 +7,7 @@ import errno
 import os
 import sys
 import warnings
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _opened
 from ._adjoint import Adjoints
@@ -26,7 +26,7 @@ from ._fields import (
     device_name,
     precision_of_environment,
 )
-from ._handles import View
+from ._handles import View, level_of_caller
 from ._keywords import COMPILE_OPTIONS, split, split_compile_options, warning_of_names
 from ._library import lib
 from ._numbers import named, shown, whole
@@ -111,13 +111,18 @@ class Pipeline(Caller):
         each i of this pipeline; and where derivatives need it raw_NAME, an output before finish() (without finish() the
         output itself), at_NAME, the j_index that a minimum or maximum comes from, and z_NAME, of a softmax the logarithm
         of the weights' sum. Names differ where this pipeline has a field of that name: `.adjoint_fields` says what each
-        field holds. `.text` is its text. Raises UsageError for what has no derivative.
+        field holds. `.text` is its text. Raises UsageError for what has no derivative. A derivative that is infinite or NaN
+        for the pair of a particle with itself is a PipelineWarning.
 
         With PyTorch's tensors that require gradients, and under jax.grad, calls do all of this by themselves.
         """
         family = self._family
         chosen = [None if names is None else ([names] if isinstance(names, str) else list(names)) for names in (of, by)]
-        text, fields = adjoint_text(family.text, self.filename, side, chosen[0], chosen[1])
+        text, fields, found = adjoint_text(family.text, self.filename, side, chosen[0], chosen[1])
+        known = _diagnostics(family.text, self.filename) if found else []  # compile() has warned of these
+        for diagnostic in found:
+            if diagnostic not in known:
+                warnings.warn(str(diagnostic).rstrip("\n"), PipelineWarning, stacklevel=level_of_caller())
         filename = f"{family.name}_{side}.pipe"
         return Pipeline(Family(text, filename, family.options, family.device, family.choice, family.search), fields)
 
@@ -472,10 +477,15 @@ def compile(
 
 
 def compiled_with_params(
-    what: str, pipeline: Union[Pipeline, Path], keywords: Mapping[str, Any], **defaults: Any
+    what: str,
+    pipeline: Union[Pipeline, Path],
+    keywords: Mapping[str, Any],
+    compiler: Callable[..., Pipeline] = compile,
+    **defaults: Any,
 ) -> Tuple[Pipeline, Dict[str, Any]]:
     """The pipeline, and which of the keywords are not options of `compile`: the values of its params. what: for whom, in
-    errors. defaults: of options. Raises what `compile` raises, and TypeError for options of what is compiled already."""
+    errors. compiler: `compile`, or a function that keeps what it has compiled. defaults: of options. Raises what `compile`
+    raises, and TypeError for options of what is compiled already."""
     if isinstance(pipeline, Pipeline):
         params, options = split(what, keywords, COMPILE_OPTIONS, pipeline._family.arguments)
         if options:
@@ -483,4 +493,4 @@ def compiled_with_params(
         return pipeline, params
     text, _ = _text_of(pipeline, None, None)
     options, params = split_compile_options(what, decode(text), keywords)
-    return compile(pipeline, **{**defaults, **options}), params
+    return compiler(pipeline, **{**defaults, **options}), params
