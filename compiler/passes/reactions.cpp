@@ -185,19 +185,20 @@ std::vector<Symmetry> symmetries_of_outputs(const Pipeline& pipeline) {
 
 // The symmetries, and the tables that must be symmetric for them.
 std::pair<std::vector<Symmetry>, TableParams> prove(const Pipeline& pipeline) {
-  std::vector<Symmetry> without = symmetries_of_outputs(pipeline);
+  std::vector<Symmetry> proved = symmetries_of_outputs(pipeline);
   const TableParams square = square_tables(pipeline, pipeline.roots());
-  if (square.empty()) return {without, {}};
+  if (square.empty()) return {proved, {}};
   Pipeline ordered = pipeline;
   order_indices(ordered, square);
-  std::vector<Symmetry> with = symmetries_of_outputs(ordered);
+  const std::vector<Symmetry> with_condition = symmetries_of_outputs(ordered);
   std::vector<NodeId> roots;  // of the outputs that gain a symmetry
-  for (std::size_t k = 0; k < with.size(); ++k) {
+  for (std::size_t k = 0; k < proved.size(); ++k) {
+    if (proved[k] != Symmetry::None || with_condition[k] == Symmetry::None) continue;
     const Contribution& one = pipeline.contributions[k];
-    if (with[k] != without[k]) roots.insert(roots.end(), {one.value, one.guard, one.logit});
+    roots.insert(roots.end(), {one.value, one.guard, one.logit});
+    proved[k] = with_condition[k];
   }
-  if (roots.empty()) return {without, {}};
-  return {with, square_tables(pipeline, roots)};
+  return {proved, roots.empty() ? TableParams() : square_tables(pipeline, roots)};
 }
 
 std::vector<std::string> names_of(const Pipeline& pipeline, const TableParams& tables) {

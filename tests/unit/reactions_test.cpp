@@ -74,6 +74,7 @@ constexpr Proof kProofs[] = {
     {"s even, f odd, if sig is symmetric",
      "real e = eps[max(ti, tj)][min(tj, ti)] * sig[ti][tj].x; s += e * r; f += e * dx;"},
     {"s even, f odd", "s += eps[ti][tj] + eps[tj][ti]; f += eps[ti][ti] * eps[tj][tj] * r * dx;"},
+    {"s odd, f even", "s += (eps[ti][tj] - eps[tj][ti]) * r; f += (eps[ti][tj] - eps[tj][ti]) * dx;"},
     // Near misses.
     {"s neither, f odd", "s += eps[ti][tj] * dx.x + r; f += dx;"},
     {"s neither, f odd", "s += eps[ti][1] + r; f += dx;"},
