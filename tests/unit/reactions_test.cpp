@@ -21,7 +21,8 @@ const std::string kFields =
     "input_i vec3 xi; input_i vec3 vi; input_i real mi; input_i real hi; input_i int ti;\n"
     "input_j vec3 xj; input_j vec3 vj; input_j real mj; input_j real hj; input_j int tj;\n"
     "param real eps2 = 0.01; param real rc = 0.7; param vec3 box = vec3(2, 2, 2); param real table[4] = {1, 2, 3, 4};\n"
-    "param real eps[3][3] = {{1, 2, 3}, {2, 4, 5}, {3, 5, 6}}; param vec2 sig[2][2] = {{1, 2, 3, 4}, {3, 4, 5, 6}};\n"
+    "param real eps[3][3] = {{1, 2, 3}, {2, 4, 5}, {3, 5, 6}}; param vec2 sig[2][2] = {{vec2(1, 2), vec2(3, 4)}, "
+    "{vec2(3, 4), vec2(5, 6)}};\n"
     "output(sum) real s; output(sum) vec3 f;\n"
     "vec3 dx = xj - xi; vec3 dv = vj - vi; real r2 = dot(dx, dx) + eps2; real r = sqrt(r2);\n";
 
@@ -69,7 +70,7 @@ constexpr Proof kProofs[] = {
      "vec2 q = sig[ti][tj] / r; s += q.y; f += eps[ti][tj] * q.x * q.y * dx;"},
     {"s even, f odd, if eps is symmetric", "skip_if(r2 >= eps[ti][tj]); s += 1; f += dx;"},
     {"s even, f odd, if eps is symmetric",
-     "s += eps[ti][tj] * hj + hi * eps[ti][tj]; f += eps[ti][tj] * (hi + hj) * dx;"},
+     "s += eps[ti][tj] * hj + eps[ti][tj] * hi; f += eps[ti][tj] * (hi + hj) * dx;"},
     {"s even, f odd", "real e = eps[min(ti, tj)][max(ti, tj)]; s += e * r; f += e * dx;"},
     {"s even, f odd, if sig is symmetric",
      "real e = eps[max(ti, tj)][min(tj, ti)] * sig[ti][tj].x; s += e * r; f += e * dx;"},
