@@ -211,7 +211,7 @@ struct SymmetricKernel {
   double cost = 1;  // operations of a pair, divided by the operations of computing the pair twice
   // [field of `source`] the pipeline's field that has the same array or values; "": a reaction, which is not stored.
   std::vector<std::string> given;
-  std::vector<std::pair<std::string, std::string>> partners;  // fields of the pipeline that must be one array
+  std::vector<std::pair<std::string, std::string>> partners;  // fields that must be one array; (T, T): symmetric table
 };
 
 struct KernelSource {

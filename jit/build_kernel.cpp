@@ -109,9 +109,13 @@ FarKernels build_far_kernels(const Backend& backend, const Pipeline& pipeline, O
 
 SymmetricKernel build_symmetric(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa) {
   SymmetricKernel made;
+  const auto must_be_symmetric = [&made](const std::vector<std::string>& tables) {
+    for (const std::string& table : tables) made.partners.emplace_back(table, table);
+  };
   const std::optional<OneSet> one_set = with_reactions(pipeline);
   if (!one_set) {
     made.obstacle = "an output keeps more than a sum or an extreme of its terms";
+    must_be_symmetric(symmetries(pipeline).symmetric_tables);
     return made;
   }
   const Target target = backend.target(isa);
@@ -123,7 +127,9 @@ SymmetricKernel build_symmetric(const Backend& backend, const Pipeline& pipeline
   made.cost = shared_cost(optimize(pipeline, options, target), both);
   made.given = one_set->given;
   made.partners = one_set->partners;
-  made.source = std::make_shared<const KernelSource>(backend.emit(both, options, isa, neighbourhood, {}));
+  must_be_symmetric(one_set->symmetric_tables);
+  const TableIndices indices = backend.checks_symmetric ? find_table_indices(one_set->pipeline) : TableIndices();
+  made.source = std::make_shared<const KernelSource>(backend.emit(both, options, isa, neighbourhood, indices));
   return made;
 }
 

@@ -134,4 +134,5 @@ def main():
                 print(f"{style:20} {said[style]}")
 
 
-main()
+if __name__ == "__main__":
+    main()

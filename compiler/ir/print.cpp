@@ -81,7 +81,8 @@ std::string print_contribution(const std::string& output, Reduction reduction, c
 std::string print_operation(const Node& node, const std::array<NodeId, 3>& args) {
   std::string result = fmt::format("{}.{}", name(node.op), name(node.type));
   if (node.op == Op::Const) return result + fmt::format(" {}", std::bit_cast<double>(node.payload));
-  if (node.op == Op::Lookup || node.op == Op::ImageIndex) result += fmt::format(" {}", node.payload);
+  if (node.op == Op::Lookup || node.op == Op::ImageIndex || (node.op == Op::Pow && node.payload != 0))
+    result += fmt::format(" {}", node.payload);
   if (is_loop(node.op)) {
     const auto [first, count] = elements_of(node.payload);
     result += fmt::format(" {}..{}", first, first + count - 1);

@@ -8,6 +8,7 @@
 #include "compiler/ir/verify.h"
 #include "compiler/passes/coincident.h"
 #include "compiler/passes/passes.h"
+#include "compiler/passes/whole_exponents.h"
 #include "compiler/text/own_stack.h"
 
 namespace nbcc {
@@ -40,6 +41,7 @@ void run_passes(Pipeline& pipeline, const Options& options, const Target& target
     if (target.predicated) run("test_differences", test_differences);
     if (target.fused) run("contract", contract);
     run("cse", cse);
+    run("whole_exponents", whole_exponents);
   }
 }
 

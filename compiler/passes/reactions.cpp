@@ -8,6 +8,7 @@
 #include "compiler/passes/every_image.h"
 #include "compiler/passes/exchange.h"
 #include "compiler/passes/pair_values.h"
+#include "compiler/passes/symmetric_tables.h"
 
 namespace nbcc {
 namespace {
@@ -159,9 +160,16 @@ int operations_of_pairs(const Pipeline& pipeline) {
   return cost + pipeline.components(Role::Output);  // each component is also added
 }
 
-}  // namespace
+bool can_have_reactions(const Pipeline& pipeline) {
+  if (pipeline.components(Role::InputPair) > 0 || pipeline.contributions.empty() || has_images(pipeline) ||
+      has_pair_values(pipeline))
+    return false;
+  return std::ranges::all_of(pipeline.fields, [](const Field& field) {
+    return field.role != Role::Output || can_be_reversed(field.reduction);
+  });
+}
 
-std::vector<Symmetry> symmetries(const Pipeline& pipeline) {
+std::vector<Symmetry> symmetries_of_outputs(const Pipeline& pipeline) {
   const InputMap map = map_of_one_set(pipeline);
   Graph graph;
   const std::vector<Contribution> both = both_ways(pipeline, map, graph);
@@ -175,8 +183,39 @@ std::vector<Symmetry> symmetries(const Pipeline& pipeline) {
   return found;
 }
 
+// The symmetries, and the tables that must be symmetric for them.
+std::pair<std::vector<Symmetry>, TableParams> prove(const Pipeline& pipeline) {
+  std::vector<Symmetry> proved = symmetries_of_outputs(pipeline);
+  const TableParams square = square_tables(pipeline, pipeline.roots());
+  if (square.empty()) return {proved, {}};
+  Pipeline ordered = pipeline;
+  order_indices(ordered, square);
+  const std::vector<Symmetry> with_condition = symmetries_of_outputs(ordered);
+  std::vector<NodeId> roots;  // of the outputs that gain a symmetry
+  for (std::size_t k = 0; k < proved.size(); ++k) {
+    if (proved[k] != Symmetry::None || with_condition[k] == Symmetry::None) continue;
+    const Contribution& one = pipeline.contributions[k];
+    roots.insert(roots.end(), {one.value, one.guard, one.logit});
+    proved[k] = with_condition[k];
+  }
+  return {proved, roots.empty() ? TableParams() : square_tables(pipeline, roots)};
+}
+
+std::vector<std::string> names_of(const Pipeline& pipeline, const TableParams& tables) {
+  std::vector<std::string> names;
+  for (const int first : tables) names.push_back(pipeline.field_of(Role::Param, first).name);
+  return names;
+}
+
+}  // namespace
+
+Symmetries symmetries(const Pipeline& pipeline) {
+  const auto [of_outputs, tables] = prove(pipeline);
+  return {of_outputs, names_of(pipeline, tables)};
+}
+
 std::string symmetry_text(const Pipeline& pipeline) {
-  const std::vector<Symmetry> of_components = symmetries(pipeline);
+  const auto [of_components, tables] = symmetries(pipeline);
   std::string text;
   for (const Field& field : pipeline.fields) {
     if (field.role != Role::Output || is_hidden(field.reduction)) continue;
@@ -188,15 +227,17 @@ std::string symmetry_text(const Pipeline& pipeline) {
                         : symmetry == Symmetry::Even ? "even"
                                                      : "neither");
   }
+  for (std::size_t k = 0; k < tables.size(); ++k)
+    text += (k == 0 ? ", if " : k + 1 < tables.size() ? ", " : " and ") + tables[k];
+  if (!tables.empty()) text += tables.size() == 1 ? " is symmetric" : " are symmetric";
   return text;
 }
 
-std::optional<OneSet> with_reactions(const Pipeline& given) {
-  if (given.components(Role::InputPair) > 0 || given.contributions.empty() || has_images(given) ||
-      has_pair_values(given))
-    return {};
-  for (const Field& field : given.fields)
-    if (field.role == Role::Output && !can_be_reversed(field.reduction)) return {};
+std::optional<OneSet> with_reactions(const Pipeline& parsed) {
+  if (!can_have_reactions(parsed)) return {};
+  const TableParams symmetric_tables = prove(parsed).second;
+  Pipeline given = parsed;
+  order_indices(given, symmetric_tables);
   const InputMap map = map_of_one_set(given);
   OneSet made;
   Pipeline& pipeline = made.pipeline;
@@ -225,6 +266,8 @@ std::optional<OneSet> with_reactions(const Pipeline& given) {
       given.position_graph, pipeline.position_graph,
       [&](const Node& node) { return map.of_i(pipeline.position_graph, node); }, false, false);
   for (const NodeId position : given.positions) pipeline.positions.push_back(positions(position));
+  unorder_indices(pipeline, symmetric_tables);
+  made.symmetric_tables = names_of(parsed, symmetric_tables);
   return made;
 }
 

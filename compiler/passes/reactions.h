@@ -17,9 +17,15 @@ enum class Symmetry : std::uint8_t {
   Odd,   // opposite terms: a force
 };
 
-// The symmetry of each output component of a parsed pipeline.
-std::vector<Symmetry> symmetries(const Pipeline& pipeline);
-// "acc odd, pot even, heat neither"
+struct Symmetries {
+  std::vector<Symmetry> of_outputs;  // [output component]
+  // Names of params of two indices that must be symmetric, T[a][b] = T[b][a], for these symmetries to hold. A condition
+  // is made only if an output gains a symmetry by it.
+  std::vector<std::string> symmetric_tables;
+};
+// The symmetries of a parsed pipeline.
+Symmetries symmetries(const Pipeline& pipeline);
+// "acc odd, pot even, heat neither", "force odd, if epsilon is symmetric"
 std::string symmetry_text(const Pipeline& pipeline);
 
 struct OneSet {
@@ -30,6 +36,8 @@ struct OneSet {
   std::vector<std::string> given;
   // Fields of the given pipeline that must be one array: xi and xj.
   std::vector<std::pair<std::string, std::string>> partners;
+  // Params whose values must be symmetric (Symmetries).
+  std::vector<std::string> symmetric_tables;
 };
 
 // Empty: some output is of a kind that reactions cannot be added to, such as an argmin, or pairs are listed.

@@ -195,6 +195,11 @@ nbcc_status nbcc_pipeline_listed_once(const nbcc_pipeline* pipeline, double* cos
     nbcc::checked(cost, "cost") = made.cost;
   });
 }
+int nbcc_pipeline_needs_symmetric(const nbcc_pipeline* pipeline, const char* param) {
+  if (!pipeline || !param || !pipeline->kernel->source.symmetric) return 0;
+  const nbcc::SymmetricKernel made = pipeline->kernel->source.symmetric();
+  return std::ranges::count(made.partners, std::pair<std::string, std::string>(param, param)) > 0 ? 1 : 0;
+}
 int nbcc_pipeline_field_count(const nbcc_pipeline* pipeline) {
   return pipeline ? int(pipeline->kernel->source.fields.size()) : 0;
 }

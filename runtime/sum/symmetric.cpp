@@ -1,6 +1,7 @@
 // Decides whether a run is one over a single set, and forwards it to a sum of the symmetric kernel. Entry point:
 // SymmetricSum::method() (sum.h).
 #include <algorithm>
+#include <bit>
 
 #include "fmt/format.h"
 #include "runtime/error.h"
@@ -20,10 +21,11 @@ double cost_of_reactions(std::int64_t particles) { return 1.1 * (1 + 1850.0 / do
 // each reaction is added twice, first within a piece.
 constexpr double kMostCostOfSearch = 0.85;
 
-RunChoice choice_of(const SumRequest& request) {
+// On the CPU the run for the caller's kernel has checked the indices of tables.
+RunChoice choice_of(const SumRequest& request, const KernelSource& source) {
   RunChoice choice;
   choice.accumulate = request.accumulate;
-  choice.clamp = true;
+  choice.clamp = !request.check_indices || !source.find(Frame::IndexChecks);
   choice.stream = request.stream;
   choice.progress = request.progress;
   return choice;
@@ -33,6 +35,22 @@ RunChoice choice_of(const SumRequest& request) {
 const PairMethod* find_listed(std::span<const PairMethod> methods) {
   const auto found = std::ranges::find(methods, "listed pairs", &PairMethod::name);
   return found == methods.end() ? nullptr : &*found;
+}
+
+// "" or where a table of two indices is not symmetric. Equal are numbers with equal bits.
+std::string unsymmetric_element(const FieldLayout& table, std::span<const double> params) {
+  const auto at = [&](int row, int column, int c) {
+    return params[std::size_t(table.first + (row * table.columns + column) * table.width + c)];
+  };
+  for (int row = 0; row < table.columns; ++row)
+    for (int column = 0; column < row; ++column)
+      for (int c = 0; c < table.width; ++c) {
+        const double below = at(row, column, c), above = at(column, row, c);
+        if (std::bit_cast<std::uint64_t>(below) == std::bit_cast<std::uint64_t>(above)) continue;
+        return fmt::format("param '{0}' is not symmetric: [{1}][{2}] is {3}, [{2}][{1}] is {4}", table.name, column,
+                           row, above, below);
+      }
+  return "";
 }
 
 bool is_same_array(const ArrayView& a, const ArrayView& b) {
@@ -99,7 +117,7 @@ Estimate SymmetricSum::survey_search(SumRequest& request) {
     bind(request);
     sum_->set_pairs(request.pairs);
     sum_->set_skin(request.skin);
-    search_ = sum_->plan(choice_of(request));
+    search_ = sum_->plan(choice_of(request, *made_->source));
     if (search_.method->searches) return {.cost = search_.estimate.cost, .once = true};
     search_ = {};
   }
@@ -112,17 +130,18 @@ const ArrayView& SymmetricSum::view(const SumRequest& request, std::string_view 
 }
 
 bool SymmetricSum::are_one_set(const SumRequest& request) const {
-  return request.ni == request.nj && !made_->partners.empty() &&
-         std::ranges::all_of(made_->partners, [&](const auto& pair) {
-           return is_same_array(view(request, pair.first), view(request, pair.second));
-         });
+  bool have_partners = false;  // besides symmetric tables, which are their own partners
+  for (const auto& [first, second] : made_->partners) {
+    if (first == second) continue;
+    have_partners = true;
+    if (!is_same_array(view(request, first), view(request, second))) return false;
+  }
+  return have_partners && request.ni == request.nj;
 }
 
 // Questions that need no kernel come first.
 std::string SymmetricSum::obstacle_of(const SumRequest& request) {
   if (request.ni == 0) return "there are no particles";
-  if (request.check_indices && kernel_.source.find(Frame::IndexChecks))
-    return "this device checks table indices in the kernel of both ends";
   if (request.exclusions) return "pairs are excluded";
   if (request.i_list || request.i_count != request.ni) return "some i are chosen";
   if (request.j_part != JPart::Whole) return "the j come in parts";
@@ -130,7 +149,15 @@ std::string SymmetricSum::obstacle_of(const SumRequest& request) {
   if (!kernel_.source.symmetric) return "the library has no kernel for it";
   if (!made_) made_ = kernel_.source.symmetric();
   if (!made_->obstacle.empty()) return made_->obstacle;
+  if (request.check_indices && kernel_.source.find(Frame::IndexChecks) && !made_->source->find(Frame::IndexChecks))
+    return "this device checks table indices in the kernel of both ends";
   if (!are_one_set(request)) return "i and j are two sets";
+  for (const auto& [first, second] : made_->partners) {
+    if (first != second) continue;
+    const std::string fault =
+        unsymmetric_element(*std::ranges::find(kernel_.source.fields, first, &FieldLayout::name), request.params);
+    if (!fault.empty()) return fault;
+  }
   return "";
 }
 
@@ -194,12 +221,11 @@ void SymmetricSum::bind(const SumRequest& request) {
   both.set_offsets(request.i_offset, request.j_offset);
 }
 
-// The run's checks have been done for the caller's kernel.
 void SymmetricSum::run(const SumRequest& request) {
   bind(request);
   sum_->set_pairs(PairChoice::All);
-  if (!request.listed_pairs) return sum_->run(choice_of(request));
-  RunPlan plan = sum_->plan(choice_of(request));
+  if (!request.listed_pairs) return sum_->run(choice_of(request, *made_->source));
+  RunPlan plan = sum_->plan(choice_of(request, *made_->source));
   plan.request.listed_pairs = request.listed_pairs;
   find_listed(sum_->summation().methods())->enqueue(plan.request);
 }

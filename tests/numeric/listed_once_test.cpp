@@ -189,5 +189,30 @@ TEST(ListedOnce, KnowsWhatAPairHasInCommon) {
   EXPECT_THAT(why, HasSubstr("an output keeps more than a sum or an extreme of its terms"));
 }
 
+TEST(ListedOnce, NeedsSymmetricTables) {
+  const Device device("cpu");
+  const Pipeline pipeline = Pipeline::from_text(
+      device,
+      "input_i vec3 xi; input_i int ti; input_j vec3 xj; input_j int tj; param real eps[2][2]; param real sig[2][2];\n"
+      "output(sum) vec3 f; vec3 d = xj - xi; f += eps[ti][tj] * sig[min(ti, tj)][max(ti, tj)] * d;",
+      "pairs", {.precision = NBCC_DOUBLE});
+  EXPECT_EQ(nbcc_pipeline_needs_symmetric(pipeline.get(), "eps"), 1);
+  EXPECT_EQ(nbcc_pipeline_needs_symmetric(pipeline.get(), "sig"), 0);
+  EXPECT_EQ(nbcc_pipeline_needs_symmetric(pipeline.get(), "xi"), 0);
+  std::vector<double> x{0, 0, 0, 1, 2, 3}, t{0, 1}, f(6);
+  Sum sum(pipeline);
+  for (const char* const name : {"xi", "xj"}) sum.bind(name, rows(x, 3));
+  for (const char* const name : {"ti", "tj"}) sum.bind(name, rows(t, 1));
+  sum.bind("f", rows(f, 3));
+  sum.symmetric(NBCC_SYMMETRIC_LISTED);
+  sum.listed_pairs(std::vector<std::int64_t>{0, 1, 1}, std::vector<std::int64_t>{1});
+  sum.set("sig", std::vector<double>{1, 2, 9, 3});
+  sum.set("eps", std::vector<double>{1, 3, 4, 5});
+  EXPECT_THAT(refusal(sum), HasSubstr("symmetric = listed: param 'eps' is not symmetric: [0][1] is 3, [1][0] is 4"));
+  sum.set("eps", std::vector<double>{1, 4, 4, 5});
+  EXPECT_EQ(refusal(sum), "");
+  EXPECT_EQ(f, (std::vector<double>{8, 16, 24, -8, -16, -24}));
+}
+
 }  // namespace
 }  // namespace nbcc

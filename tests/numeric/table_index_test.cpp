@@ -315,6 +315,36 @@ void check_numbers(const Device& on) {
 }
 TEST(TableIndices, AreOfTheCallersParticles) { on_every_device(check_numbers); }
 
+// Sums that compute each pair of one set once.
+void check_one_set(const Device& on) {
+  const Pipeline pipeline = parse({"p.pipe", std::string(kTypes) + "s += e[ti][tj] * d;"});
+  TypedParticles all = some(300);
+  SumState sum(on.device.load(on.build(pipeline, {})));
+  sum.set_param("e", Reals{1, 2, 3, 2, 5, 6, 3, 6, 9});
+  sum.set_symmetric(SymmetricChoice::Always);
+  const auto message = [&] {
+    all.bind(sum, on.gpu);
+    for (const char* const name : {"x", "t"}) {
+      const void* const data =
+          on.gpu ? all.there[std::string(name) + "i"]->data() : all.of[std::string(name) + "i"].data();
+      for (const char* const side : {"i", "j"})
+        sum.bind(std::string(name) + side, {const_cast<void*>(data), Element::Double, 300, 8, 8});
+    }
+    return message_of(sum);
+  };
+  EXPECT_EQ(message(), "") << on.name;
+  EXPECT_EQ(sum.method(), "symmetric") << on.name << ": " << sum.statistics().reason;
+  all.of["ti"][123] = 3;
+  all.of["s"].assign(300, -77);
+  EXPECT_TRUE(message().starts_with(kBeyond)) << on.name << ": " << message();
+  if (!on.gpu) {
+    EXPECT_EQ(all.of["s"], Reals(300, -77)) << on.name << ": outputs are written";
+  }
+  all.of["ti"][123] = 2;
+  EXPECT_EQ(message(), "") << on.name;
+}
+TEST(TableIndices, AreCheckedWhereEachPairIsComputedOnce) { on_every_device(check_one_set); }
+
 // A captured run finds it while the graph runs; the next run that is not captured says so.
 TEST(TableIndices, OfCapturedRunsAreReportedLater) {
   const Pipeline pipeline = parse({"p.pipe", std::string(kTypes) + "s += e[ti][tj];"});

@@ -21,6 +21,8 @@ const std::string kFields =
     "input_i vec3 xi; input_i vec3 vi; input_i real mi; input_i real hi; input_i int ti;\n"
     "input_j vec3 xj; input_j vec3 vj; input_j real mj; input_j real hj; input_j int tj;\n"
     "param real eps2 = 0.01; param real rc = 0.7; param vec3 box = vec3(2, 2, 2); param real table[4] = {1, 2, 3, 4};\n"
+    "param real eps[3][3] = {{1, 2, 3}, {2, 4, 5}, {3, 5, 6}}; param vec2 sig[2][2] = {{vec2(1, 2), vec2(3, 4)}, "
+    "{vec2(3, 4), vec2(5, 6)}};\n"
     "output(sum) real s; output(sum) vec3 f;\n"
     "vec3 dx = xj - xi; vec3 dv = vj - vi; real r2 = dot(dx, dx) + eps2; real r = sqrt(r2);\n";
 
@@ -61,7 +63,24 @@ constexpr Proof kProofs[] = {
     {"s odd, f odd", "s += mj * dx.z / r; f += hi * mj * dx;"},
     {"s even, f odd", "s += mj * exp(-r * r / rc); f += (mj * dv - mj * dot(dx, dv) * dx) / r;"},
     {"s even, f odd", "s -= mi * mj * r - 2 * (mi * mj); f -= mi * mj * (exp(-r2 * 2) + r) * dx;"},
+    // Tables of two types.
+    {"s even, f odd, if eps is symmetric", "s += eps[ti][tj] / r; f += eps[ti][tj] / r2 * dx;"},
+    {"s even, f odd, if eps is symmetric", "s += eps[tj][ti] / r; f += eps[ti][tj] / r2 * dx;"},
+    {"s even, f odd, if eps and sig are symmetric",
+     "vec2 q = sig[ti][tj] / r; s += q.y; f += eps[ti][tj] * q.x * q.y * dx;"},
+    {"s even, f odd, if eps is symmetric", "skip_if(r2 >= eps[ti][tj]); s += 1; f += dx;"},
+    {"s even, f odd, if eps is symmetric",
+     "s += eps[ti][tj] * hj + eps[ti][tj] * hi; f += eps[ti][tj] * (hi + hj) * dx;"},
+    {"s even, f odd", "real e = eps[min(ti, tj)][max(ti, tj)]; s += e * r; f += e * dx;"},
+    {"s even, f odd, if sig is symmetric",
+     "real e = eps[max(ti, tj)][min(tj, ti)] * sig[ti][tj].x; s += e * r; f += e * dx;"},
+    {"s even, f odd", "s += eps[ti][tj] + eps[tj][ti]; f += eps[ti][ti] * eps[tj][tj] * r * dx;"},
+    {"s odd, f even", "s += (eps[ti][tj] - eps[tj][ti]) * r; f += (eps[ti][tj] - eps[tj][ti]) * dx;"},
     // Near misses.
+    {"s neither, f odd", "s += eps[ti][tj] * dx.x + r; f += dx;"},
+    {"s neither, f odd", "s += eps[ti][1] + r; f += dx;"},
+    {"s neither, f odd", "s += spline(eps[ti], r) + 1; f += dx;"},
+    {"s neither, f odd, if eps is symmetric", "s += sig[ti][tj].x * hi + r; f += eps[ti][tj] * dx;"},
     {"s neither, f even", "s += dot(dx, vj); f += vj;"},
     {"s even, f neither", "s += r; f += vj * r + 2 * vi * r;"},
     {"s even, f neither", "s += 1; f += dx + vi;"},
@@ -140,7 +159,8 @@ TEST(Reactions, AreWhatIAddsToJ) {
       for (double& x : input.i.back()) x = c < 6 ? any(random) : c < 8 ? size(random) : double(random() % 4);
     }
     input.j = input.i;
-    input.params = {0.01, 0.7, 2, 2, 2, 1, 2, 3, 4};
+    for (const Field* const param : one.fields_of(Role::Param))
+      input.params.push_back(param->defaults[input.params.size() - std::size_t(param->first)]);
     const OracleOutput expected = interpret(one, input);
     const OracleInput merged = one_set(both->pipeline, both->given, one, input);
     for (const Pipeline& made : {both->pipeline, optimize(both->pipeline, {}, {})}) {
@@ -169,7 +189,24 @@ TEST(Reactions, ShareTheOperationsOfAPair) {
   };
   EXPECT_LT(cost("s -= mj / r; f += mj / (r2 * r) * dx;"), 0.75);
   EXPECT_LT(cost("s += mj * r; f += mj * (dv - 3 * dot(dx, dv) / r2 * dx) / (r2 * r);"), 0.75);
+  EXPECT_LT(cost("s += eps[ti][tj] / r; f += eps[ti][tj] / (r2 * r) * dx;"), 0.75);
   EXPECT_GT(cost("s += exp(-r2 / (hi * hi)) * hi; f += exp(-r2 / (hi * hi)) * vj;"), 0.75);
+}
+
+// The proof orders the indices of a symmetric table; the kernel reads the element without ordering them.
+TEST(Reactions, ReadSymmetricTablesOnce) {
+  const Pipeline both =
+      with_reactions(parse({"one.pipe", kFields + "s += eps[ti][tj] * r; f += eps[tj][ti] * dx;"}))->pipeline;
+  const std::vector<bool> needed = reachable(both.pair, both.roots());
+  int lookups = 0;
+  for (NodeId id = 0; id < both.pair.size(); ++id) {
+    const Node& node = both.pair[id];
+    if (!needed[std::size_t(id)]) continue;
+    lookups += node.op == Op::Lookup ? 1 : 0;
+    const bool is_extreme = node.op == Op::Min || node.op == Op::Max;
+    EXPECT_FALSE(is_extreme && node.binding == Binding::Pair);
+  }
+  EXPECT_EQ(lookups, 1);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // The values of params: what commands set, what rules mix, and whether all are there. Part of Interaction. Reads no
 // atom.
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -21,6 +23,12 @@ std::pair<int, int> shape_of(const std::string& type) {
   const std::size_t first = type.find('['), second = first == std::string::npos ? first : type.find('[', first + 1);
   if (second == std::string::npos) return {0, 0};
   return {std::stoi(type.substr(first + 1)), std::stoi(type.substr(second + 1))};
+}
+
+// The shortest text that reads back as the number.
+std::string number_text(double number) {
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
 }
 
 }  // namespace
@@ -163,6 +171,18 @@ void Interaction::check_table(const nbcc::Field& field, int types) const {
                               (row != column && mixed == mixed_.end() ? ", and no rule mixes it" : "")
                         : ""));
   }
+  // A formula that defines its own virial says that the forces on both atoms of a pair are not opposite.
+  if (rows != columns || meaning_of_output_.contains("virial")) return;
+  for (int i = 0; i < std::min(rows, types); ++i)
+    for (int j = 0; j < i; ++j) {
+      const double below = values[std::size_t(i * columns + j)], above = values[std::size_t(j * columns + i)];
+      if (below == above || !nbcc_pipeline_needs_symmetric(plain_.pipeline->get(), field.name.c_str())) continue;
+      const std::string a = std::to_string(j + 1), b = std::to_string(i + 1);
+      refuse("param '" + field.name + "' is " + number_text(above) + " for types " + a + " and " + b + " but " +
+             number_text(below) + " for types " + b + " and " + a +
+             ", so the forces on the two atoms of a pair are not opposite: expected equal numbers, as pair_coeff " + a +
+             " " + b + " " + field.name + "=... sets; a formula that is meant so declares output(sum) real virial[6]");
+    }
 }
 
 void Interaction::give_params(nbcc::Sum& sum) const {

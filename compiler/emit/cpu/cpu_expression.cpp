@@ -9,6 +9,7 @@
 
 #include "compiler/emit/cpu/cpu_spelling.h"
 #include "compiler/emit/spelling.h"
+#include "compiler/passes/whole_exponents.h"
 #include "compiler/text/diagnostic.h"
 #include "compiler/text/fill_template.h"
 
@@ -17,6 +18,7 @@ namespace nbcc {
 namespace {
 // Attribute of the functions of libm: they access no memory. LLVM does not recognise them by name (jit/cpu_jit.cpp).
 constexpr const char* kConstant = "[[gnu::const]] ";
+constexpr std::string_view kPowers = "cpu_powers.h";
 }  // namespace
 
 int CpuVectors::lanes() const { return facts(isa).register_bytes / (precision == Precision::Double ? 8 : 4); }
@@ -63,10 +65,13 @@ std::string CpuExpressions::operation(const Graph& graph, const Node& node, cons
   const OpFacts& op = facts(node.op == Op::RsqrtEstimate && !vector ? Op::Rsqrt : node.op);
   const CpuSpelling& spelling = cpu_spelling(op.op);
   if (spelling.is_special) throw InternalError(fmt::format("emit_cpu: no text for '{}'", op.name));
+  const bool is_power = node.op == Op::Pow && node.payload == kMayBeWhole;
+  if (is_power) templates_.insert(kPowers);
   if (!spelling.libm.empty()) libm_.insert({spelling.libm, op.arity});
   if (!spelling.functions.empty()) templates_.insert(spelling.functions);
   const bool whole = node.type < Type::Float && !spelling.whole.empty();
-  const std::string_view text = whole                               ? spelling.whole
+  const std::string_view text = is_power                            ? "math::power({a}, {b})"
+                                : whole                             ? spelling.whole
                                 : vector || spelling.scalar.empty() ? spelling.text
                                                                     : spelling.scalar;
   if (!text.empty()) {
@@ -101,6 +106,7 @@ std::string CpuExpressions::functions() const {
   const std::string_view better = facts(vectors_.isa).math_template;
   if (!templates_.empty() && !better.empty()) text += fill_template(better, {});
   if (bessel || error || templates_.contains("cpu_exponentials.h")) text += fill_template("cpu_exponentials.h", {});
+  if (templates_.contains(kPowers)) text += fill_template(kPowers, {});
   if (bessel || templates_.contains("cpu_angles.h")) text += fill_template("cpu_angles.h", {});
   if (error) text += fill_template("cpu_error_functions.h", {});
   if (bessel) text += fill_template("cpu_bessel.h", {}) + fill_template("bessel.h", {{"inline", "NBCC_INLINE"}});

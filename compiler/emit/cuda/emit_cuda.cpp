@@ -162,6 +162,7 @@ KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neig
   };
   if (pipeline.first_reaction > 0) {
     add_cuda_symmetric(source, pipeline, plan, options);
+    add_index_checks(cuda_pair_body(pipeline, plan, options, CudaPairs::Symmetric));
     return source;
   }
   if (source.sums_listed_pairs_only()) {
