@@ -11,7 +11,7 @@ from . import _arrays
 from ._adjoint_text import DERIVATIVE, GIVEN, SAVED, VALUE, AdjointField
 from ._arrays import Array, library_of, ndarray
 from ._errors import UsageError
-from ._call import OPTIONS
+from ._call import OPTIONS, Caller
 from ._family import Family
 from ._fields import INPUT_I, INPUT_J, INPUT_PAIR, PARAM, Field
 from ._lists import is_by_group
@@ -36,6 +36,7 @@ class Differentiable(Protocol):
     def adjoint_fields(self) -> Tuple[AdjointField, ...]: ...
     def _match(self, positional: Sequence[Any], named: Mapping[str, Any]) -> Any: ...
     def _wanted(self, outputs: Any) -> List[Tuple[int, Field]]: ...
+    def _callers(self) -> List[Caller]: ...
     def __call__(self, /, *arrays: Any, **keywords: Any) -> Any: ...
 
 
@@ -52,6 +53,9 @@ class Adjoints:
         if made is None:
             made = self._made.setdefault(key, self._make(side, of, by or None))
         return made
+
+    def made(self) -> List[Differentiable]:
+        return list(self._made.values())
 
     def forward(self, of: Sequence[str]) -> Differentiable:
         """The pipeline with the outputs besides that derivatives need."""
