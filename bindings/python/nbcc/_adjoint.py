@@ -117,6 +117,15 @@ def _complex_value(pipeline: str, field: Field, value: Any) -> Any:
     return value * (1 + 0j)  # also a tensor, whose derivative goes on to it
 
 
+def _in_single(value: Any) -> Any:
+    """Real or complex numbers in single precision."""
+    is_complex = "complex" in str(value.dtype)
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        return value.to(torch.complex64 if is_complex else torch.float32)
+    return value.astype("complex64" if is_complex else "float32")
+
+
 def _as_complex(value: Any) -> Any:
     """An array whose last axis has the real and the imaginary part, as an array of complex numbers in the same memory; an
     array of complex numbers as it is."""
@@ -282,13 +291,14 @@ class Call:
                 sides.setdefault("set", []).append(name)
         known = {**self.values, **values}
         ni = self._count(INPUT_I, "ni", known)
+        is_single = self.is_single(value for name, value in known.items() if self.field(name).role != PARAM)
         found: Dict[str, Any] = {}
         for side, names in sides.items():
             adjoint = self.pipeline._adjoints.get(side, of, names)
             sources = {GIVEN: adjoints, SAVED: results}
             meanings = [one for one in adjoint.adjoint_fields if one.meaning != DERIVATIVE]
             given = [
-                known[one.of] if one.meaning == VALUE else self._of_each_i(one.of, sources[one.meaning][one.of], ni)
+                known[one.of] if one.meaning == VALUE else self._of_each_i(one.of, sources[one.meaning][one.of], ni, is_single)
                 for one in meanings
             ]
             options = self.options
@@ -300,11 +310,14 @@ class Call:
             found.update(zip(order, parts))
         return found
 
-    def _of_each_i(self, name: str, value: Any, ni: int) -> Any:
-        """The value of an output, or its derivative, with a row for each i, also if the output is a total."""
+    def _of_each_i(self, name: str, value: Any, ni: int, is_single: bool) -> Any:
+        """The value of an output, or its derivative, with a row for each i, also if the output is a total. Totals, which
+        are double, get the precision of the other arrays."""
         field = next(field for field in self.outputs if field.name == name)
         if not field.total:
             return value
+        if is_single and not field.integral and hasattr(value, "dtype"):
+            value = _in_single(value)
         if hasattr(value, "expand"):  # PyTorch's, without a copy
             return value.expand(ni, *field.shape)
         numpy = sys.modules["jax"].numpy if library_of(value) in ("jax", "jaxlib") else _arrays.numpy

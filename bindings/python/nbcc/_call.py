@@ -98,7 +98,7 @@ class Caller(Arguments):
                 results.append((k, Result(given[k], is_new=False), view))
                 continue
             shape = (field.shape or (1,)) if field.total else (rows, *field.shape)
-            element = INT64 if field.integral else real
+            element = INT64 if field.integral else DOUBLE if field.total else real  # totals keep their digits
             if inputs.like is None and rows > 0 and not field.total and ndarray.__module__ == "numpy":
                 value = new_numpy(shape, element, zeros, field.is_complex)
                 size = ELEMENT_SIZES[element]
@@ -203,7 +203,7 @@ class Caller(Arguments):
         precision, on which device and by which method (see `statistics`) they were computed. A total is a number, or an
         array of the shape of its type; an array for it in `out` has that shape. Outputs have the library and the device
         of the first input of i; the type is float32 if all real inputs are float32 and precision is not "double", else
-        float64; int64 for indices.
+        float64; float64 for totals; int64 for indices.
 
         Raises TypeError or ValueError, with the argument's name, what was expected and what was given; DeviceError.
         """
