@@ -10,14 +10,20 @@ namespace {
 
 std::string text_of(const FarStatistics& far) {
   const FarStatistics::Seconds& s = far.seconds;
+  std::string error = "error not measured";
+  if (far.sampled > 0)
+    error = fmt::format("error of {} sampled i {:.3g} (largest {:.3g}, relative to the sum {:.3g}){}", far.sampled,
+                        far.error, far.largest, far.error_of_sum,
+                        far.runs_since_error > 0 ? fmt::format(", {} runs ago", far.runs_since_error) : "");
+  if (far.order == 0)
+    return fmt::format("all pairs: tolerance {:.3g}, {}; {} precision\n", far.tolerance, error, far.precision);
   return fmt::format(
-      "far field: tolerance {:.3g}, error of {} sampled i {:.3g} (largest {:.3g}, relative to the sum {:.3g}); order "
-      "{}, leaves of {}, separation {:.3g}, {} precision; {:.4g} pairs of each i\n"
-      "ms of the last run: {:.4g} particles, {:.4g} tree, {:.4g} walk, {:.4g} up, {:.4g} near, {:.4g} distant, {:.4g} "
-      "down{}\n",
-      far.tolerance, far.sampled, far.error, far.largest, far.error_of_sum, far.order, far.leaf, far.separation,
-      far.precision, far.pairs_per_i, 1e3 * s.particles, 1e3 * s.tree, 1e3 * s.walk, 1e3 * s.up, 1e3 * s.near,
-      1e3 * s.distant, 1e3 * s.down, s.first > 0 ? fmt::format(", {:.4g} choosing these numbers", 1e3 * s.first) : "");
+      "far field: tolerance {:.3g}, {}; order {}, leaves of {}, separation {:.3g}, {} precision; {:.4g} pairs of each "
+      "i\nms of the last run: {:.4g} particles, {:.4g} tree, {:.4g} walk, {:.4g} up, {:.4g} near, {:.4g} distant, "
+      "{:.4g} down{}\n",
+      far.tolerance, error, far.order, far.leaf, far.separation, far.precision, far.pairs_per_i, 1e3 * s.particles,
+      1e3 * s.tree, 1e3 * s.walk, 1e3 * s.up, 1e3 * s.near, 1e3 * s.distant, 1e3 * s.down,
+      s.first > 0 ? fmt::format(", {:.4g} choosing these numbers", 1e3 * s.first) : "");
 }
 
 nlohmann::ordered_json json_of(const FarStatistics& far) {
@@ -26,6 +32,7 @@ nlohmann::ordered_json json_of(const FarStatistics& far) {
           {"largest_error", far.largest},
           {"error_of_sum", far.error_of_sum},
           {"sampled", far.sampled},
+          {"runs_since_error", far.runs_since_error},
           {"pairs_per_i", far.pairs_per_i},
           {"order", far.order},
           {"leaf", far.leaf},

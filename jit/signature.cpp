@@ -120,12 +120,12 @@ int Argument::width() const {
 
 bool Signature::has_flavours() const {
   return std::ranges::any_of(arguments, [](const Argument& argument) {
-    return argument.is_array() && argument.number == Argument::Number::Real;
+    return argument.has_rows() && argument.number == Argument::Number::Real;
   });
 }
 
 std::string c_type(const Argument& argument, const std::string& real) {
-  if (argument.number == Argument::Number::Real) return argument.is_array() ? real : "double";
+  if (argument.number == Argument::Number::Real) return argument.has_rows() ? real : "double";
   return argument.number == Argument::Number::Int32 ? "int32_t" : "int64_t";
 }
 

@@ -13,7 +13,8 @@ namespace nbcc {
 
 struct Argument {
   enum class Kind : std::uint8_t { CountI, CountJ, InputI, InputJ, Param, Output, InputPair };
-  enum class Number : std::uint8_t { Real, Int32, Int64 };  // Real: double or float, by the flavour of the function
+  // Real: in arrays of particles double or float, by the flavour of the function; else double.
+  enum class Number : std::uint8_t { Real, Int32, Int64 };
   Kind kind = Kind::CountI;
   std::string name;  // of the field, or "ni", "nj"; with '_' appended if it is a word of C or already in use
   Number number = Number::Int64;
@@ -42,8 +43,8 @@ struct Signature {
   bool has_flavours() const;
 };
 
-// The C type of an argument, "double" or "int32_t". `real`: the element type of real arrays. Params are double in both
-// flavours, because they are few.
+// The C type of an argument, "double" or "int32_t". `real`: the element type of real arrays. Params and totals are
+// double in both flavours, because they are few, and a total has more digits than the arrays that it is made of.
 std::string c_type(const Argument& argument, const std::string& real);
 
 Signature signature_of(const Source& source, const KernelSource& kernel);

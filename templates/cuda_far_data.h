@@ -139,6 +139,16 @@ struct FarThinArgument {
   double far;
   unsigned* moved;  // the number of particles that have moved farther along an axis; 0 before
 };
+// Blocks of particles in the order of a tree, as FarBlocks (runtime/far/far_norms.h) has them; a warp handles one.
+constexpr unsigned kInfinityBits = 0x7f800000;  // of a float
+struct FarNormsArgument {
+  FarColumns values;       // [component][particle]
+  const long long* order;  // [position in a tree] particle
+  long long count, blocks;
+  int components, keeps;  // keeps: nonzero: `norms` is written, else compared
+  double* norms;          // [component][block][sum |w|, sum w^2, sum w]
+  unsigned* change;       // [3] bits of floats: FarChange::least, largest, turned; infinity, 0, 0 before
+};
 struct FarPickArgument {
   FarColumns from;
   int columns;

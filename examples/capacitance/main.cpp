@@ -72,7 +72,7 @@ void report(PanelPotential& potential, double residual, double seconds) {
     std::printf(
         "%8s far field: error %.1e, largest %.1e, order %d, leaf %d, %s precision, %.0f pairs for each centre\n", "",
         far.error, far.largest_error, far.order, far.leaf, far.precision, far.pairs_per_i);
-  else if (far.sampled > 0)  // nbcc has raised the precision of all pairs
+  else if (far.sampled > 0)
     std::printf("%8s method: all pairs, error %.1e, largest %.1e, %s precision (%s)\n", "", far.error,
                 far.largest_error, far.precision, far.reason);
   else

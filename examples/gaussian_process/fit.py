@@ -143,7 +143,7 @@ def report_method(kernel):
         print(f"far field: error {numbers['error']:.1e}, largest {numbers['largest_error']:.1e}, relative to the sum "
               f"{numbers['error_of_sum']:.1e}, order {numbers['order']}, leaf {numbers['leaf']}, {numbers['precision']} "
               f"precision, {numbers['pairs_per_i']:.0f} pairs for each point")
-    elif numbers["sampled"] > 0:  # nbcc has raised the precision of all pairs
+    elif numbers["sampled"] > 0:
         print(f"method: all pairs, error {numbers['error']:.1e}, largest {numbers['largest_error']:.1e}, "
               f"{numbers['precision']} precision ({numbers['reason']})")
     else:

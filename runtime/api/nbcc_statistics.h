@@ -27,13 +27,15 @@ typedef struct nbcc_far_choice {
  * magnitudes of its terms. The root mean square of e / s over the sampled i is at most the tolerance, for each output.
  * The sample has 256 of the chosen i, more if there are few j. Their sums over all pairs are computed in double
  * precision in the first run with new params or numbers of particles, in the 2nd, 4th, 8th ... run after it, when many
- * particles have moved far, and again from time to time. Where terms cancel, the error relative to the sum is larger
- * (nbcc_statistics.error_of_sum). The precision is raised above that of the pipeline if the tolerance requires it.
+ * particles have moved far or weights have changed by more than a common factor, and again from time to time. Where
+ * terms cancel, the error relative to the sum is larger (nbcc_statistics.error_of_sum). The precision is raised above
+ * that of the pipeline if the tolerance requires it.
  *
  * All pairs are summed instead if that is faster, if the sample does not keep the tolerance, or if a position or a
- * weight of a j is not finite. If the tolerance requires a higher precision than that of the pipeline, they are summed
- * in this precision: nbcc_statistics.method is "far field", and order is 0. Otherwise method is "all pairs", and
- * nbcc_statistics.reason has the reason.
+ * weight of a j is not finite. Their sample is measured as well, in the first run, in the 2nd, 4th, 8th ... and from
+ * time to time: if the precision of the pipeline does not keep the tolerance, or terms are too small or too large for
+ * it, they are summed in a higher one: nbcc_statistics.method is "far field", and order is 0. Otherwise method is "all
+ * pairs", and nbcc_statistics.reason has the reason.
  *
  * There is no far field with exclusions, for sums in parts (nbcc_part) and for 2^30 particles or more. All pairs are
  * then summed in the precision of the pipeline, with the reason in nbcc_statistics.reason. If the tolerance requires a
@@ -68,15 +70,15 @@ typedef struct nbcc_statistics {
   const char* reason;    /* why: the caller's choice, or the estimated cost of each method that could do the run, in
                             pairs of a sum over all pairs, and the obstacles of the other methods */
 
-  /* If the last run had a far field; otherwise 0 and "". */
+  /* If the last run had a tolerance that the method took into account; otherwise 0 and "". */
   double tolerance;     /* as it was set */
   double error;         /* root mean square of e / s over the sampled i (nbcc_sum_set_tolerance), of the output with the
-                           largest; measured in the run that chose the numbers below, or last checked them */
+                           largest; measured in the last run, or runs_since_error runs before it */
   double largest_error; /* the largest e / s of a sampled i */
   double error_of_sum;  /* root mean square of the error relative to the sum; not bounded by the tolerance */
-  int64_t sampled;      /* number of sampled i */
+  int64_t sampled;      /* number of sampled i; 0: no error was measured */
   double pairs_per_i;   /* pairs that kernels evaluated for each chosen i: pairs of particles, and of points of grids */
-  int order;            /* points along each axis of a grid; 0: all pairs, in a precision above that of the pipeline */
+  int order;            /* points along each axis of a grid; 0: all pairs */
   int leaf;             /* particles of a leaf of the tree, at most */
   double separation;    /* the largest ratio of a cell's radius to its distance at which a grid could be used */
   const char* precision; /* of the sums: "single", "mixed", "double". Valid until the next call for this sum */
@@ -91,6 +93,10 @@ typedef struct nbcc_statistics {
   double seconds_first;     /* choosing the numbers, with the sums over all pairs of the sample; 0 in other runs */
 
   int64_t terms_outside; /* terms of histograms of the last run that named no element, and were not counted */
+
+  /* If the last run had a tolerance: runs since the one in which `error` and the two after it were measured. 0: they
+   * are the errors of the last run, or none was measured (sampled is 0). */
+  int64_t runs_since_error;
 } nbcc_statistics;
 NBCC_API nbcc_status nbcc_sum_get_statistics(const nbcc_sum* sum, nbcc_statistics* statistics, nbcc_error** error);
 /* nbcc_statistics.method alone, which takes no time. "" before the first run, and for NULL. Valid as long as the sum.

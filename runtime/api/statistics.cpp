@@ -75,6 +75,7 @@ nbcc_status nbcc_sum_get_statistics(const nbcc_sum* sum, nbcc_statistics* statis
     found.seconds_down = now.far.seconds.down;
     found.seconds_first = now.far.seconds.first;
     found.terms_outside = now.terms_outside;
+    found.runs_since_error = now.far.runs_since_error;
     std::memcpy(statistics, &found, std::min(size, sizeof found));
   });
 }

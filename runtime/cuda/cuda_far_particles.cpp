@@ -40,7 +40,10 @@ CudaFarParticles::CudaFarParticles(const CudaKernel& kernel, FarSums& sums)
       factors_(gpu_),
       pinned_(gpu_),
       thinned_i_(gpu_),
-      thinned_j_(gpu_) {}
+      thinned_j_(gpu_),
+      norms_of_factors_(gpu_),
+      norms_of_weights_(gpu_),
+      change_(gpu_) {}
 
 template <typename Argument>
 void CudaFarParticles::launch(const char* name, std::int64_t items, const Argument& argument) {
@@ -213,6 +216,58 @@ bool CudaFarParticles::have_moved(double far, double share) {
   return of_i > share * double(thinned_i_.count) || of_j > share * double(thinned_j_.count);
 }
 
+// change: index of the first number; -1: the norms are kept.
+void CudaFarParticles::launch_norms(const CudaFarColumns& values, int components, const Norms& norms,
+                                    std::int64_t change) {
+  if (norms.count == 0 || components == 0) return;
+  FarNormsArgument argument{};
+  argument.values = values.columns();
+  argument.order = at<const long long>(norms.order.data());
+  argument.count = norms.count;
+  argument.blocks = FarBlocks{norms.count}.count();
+  argument.components = components;
+  argument.keeps = change < 0 ? 1 : 0;
+  argument.norms = at<double>(norms.norms.data());
+  argument.change = at<unsigned>(change_.data()) + std::max<std::int64_t>(change, 0);
+  launch("nbcc_far_norms", 32 * argument.blocks * components, argument);
+}
+
+void CudaFarParticles::keep_norms(CudaFarTree& tree, const CudaFarColumns& values, int components, Norms& kept) {
+  kept.count = components > 0 ? tree.count() : 0;
+  if (kept.count == 0) return;
+  reserve_elements(kept.order, kept.count, sizeof(std::int64_t), "an order of particles");
+  reserve_elements(kept.norms, 3 * components * FarBlocks{kept.count}.count(), sizeof(double), "norms");
+  gpu_.require(gpu_.driver().memcpy_async(kept.order.data(), tree.order(),
+                                          std::size_t(kept.count) * sizeof(std::int64_t), stream_),
+               "copying the order of particles");
+  launch_norms(values, components, kept, -1);
+}
+
+void CudaFarParticles::keep_norms(CudaFarTree& of_i, CudaFarTree& of_j) {
+  keep_norms(of_j, weights_, sums_.kernels().weights, norms_of_weights_);
+  keep_norms(of_i, factors_, sums_.kernels().factors, norms_of_factors_);
+}
+
+std::pair<FarChange, FarChange> CudaFarParticles::change_of_norms() {
+  constexpr int kNumbers = 3;  // of a FarChange
+  float found[2][kNumbers];
+  reserve_elements(change_, 2 * kNumbers, sizeof(unsigned), "changes of norms");
+  for (const int side : {0, 1}) {
+    const CudaDevicePointer first = change_.data() + std::size_t(side * kNumbers) * sizeof(unsigned);
+    gpu_.require(gpu_.driver().memset_d32_async(first, kInfinityBits, 1, stream_), "clearing changes");
+    gpu_.require(gpu_.driver().memset_d32_async(first + sizeof(unsigned), 0, kNumbers - 1, stream_),
+                 "clearing changes");
+  }
+  launch_norms(weights_, sums_.kernels().weights, norms_of_weights_, 0);
+  launch_norms(factors_, sums_.kernels().factors, norms_of_factors_, kNumbers);
+  pinned_.reserve(sizeof found);
+  gpu_.fetch(pinned_.data(), change_.data(), sizeof found, stream_);
+  gpu_.synchronize(stream_);
+  std::memcpy(found, pinned_.data(), sizeof found);
+  const auto change = [&](int side) { return FarChange{found[side][0], found[side][1], found[side][2]}; };
+  return {change(0), change(1)};
+}
+
 std::vector<double> CudaFarParticles::picked(const FarArray& columns, int count,
                                              std::span<const std::int64_t> particles) {
   const auto rows = std::int64_t(particles.size());
@@ -232,7 +287,9 @@ std::vector<double> CudaFarParticles::picked(const FarArray& columns, int count,
 
 std::int64_t CudaFarParticles::bytes() const {
   std::size_t bytes = inputs_.bytes();
-  for (const CudaBuffer* buffer : {&positions_of_i_, &positions_of_j_, &list_}) bytes += buffer->bytes();
+  for (const CudaBuffer* buffer :
+       {&positions_of_i_, &positions_of_j_, &list_, &norms_of_factors_.order, &norms_of_weights_.order})
+    bytes += buffer->bytes();
   return std::int64_t(bytes) + weights_.bytes() + factors_.bytes();
 }
 

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/cuda/cuda_far_inputs.h"
 #include "runtime/cuda/cuda_far_program.h"
 #include "runtime/cuda/cuda_far_tree.h"
+#include "runtime/far/far_norms.h"
 #include "runtime/far/far_sums.h"
 #include "templates/cuda_far_data.h"
 
@@ -67,6 +69,11 @@ class CudaFarParticles {
   void keep_positions();
   bool have_moved(double far, double share);
 
+  // Keeps the norms of weights and factors by block of neighbours in these trees, of the same numbers of particles, so
+  // that change_of_norms() can compare later weights and factors with them. The latter waits.
+  void keep_norms(CudaFarTree& of_i, CudaFarTree& of_j);
+  std::pair<FarChange, FarChange> change_of_norms();
+
   // Rows of the picked particles' columns, on the host. Waits.
   std::vector<double> picked(const FarArray& columns, int count, std::span<const std::int64_t> particles);
 
@@ -82,6 +89,14 @@ class CudaFarParticles {
     CudaBuffer positions;
     std::int64_t particles = 0, count = 0, stride = 1;
   };
+  // Norms that are kept, and the order of the particles in the tree.
+  struct Norms {
+    explicit Norms(const CudaGpu& gpu) : order(gpu), norms(gpu) {}
+    CudaBuffer order, norms;
+    std::int64_t count = 0;
+  };
+  void keep_norms(CudaFarTree& tree, const CudaFarColumns& values, int components, Norms& kept);
+  void launch_norms(const CudaFarColumns& values, int components, const Norms& norms, std::int64_t change);
   void send_chosen(const SumRequest& request);
   void choose(std::span<const std::int64_t> particles);
   bool choose_finite_i();
@@ -105,6 +120,8 @@ class CudaFarParticles {
   CudaDevicePointer chosen_ = 0;
   bool leaves_out_i_ = false, are_one_set_ = false;
   Thinned thinned_i_, thinned_j_;
+  Norms norms_of_factors_, norms_of_weights_;
+  CudaBuffer change_;  // [weights, factors][3], as FarNormsArgument has it
 };
 
 }  // namespace nbcc

@@ -155,19 +155,29 @@ bool CudaFarRun::has_moved_far() {
   return particles_.have_moved(kFarMove * std::exp2(tree_of_j_.exponents().back()), kManyMoved);
 }
 
-std::string CudaFarRun::draw_sample(const SumRequest& request) {
+bool CudaFarRun::have_values_changed(double spread) {
+  const CudaContextGuard guard(gpu_);
+  const auto [of_weights, of_factors] = particles_.change_of_norms();
+  return !of_weights.is_rescaling(spread, false) || !of_factors.is_rescaling(spread, !kernels().both_sides);
+}
+
+std::string CudaFarRun::draw_sample(const SumRequest& request, std::int64_t wanted) {
   const CudaContextGuard guard(gpu_);
   particles_.keep_positions();
+  if (leaf_of_trees_ > 0) particles_.keep_norms(tree_of_i(), tree_of_j_);
   const std::vector<std::int64_t> chosen =
       particles_.chosen() == 0 ? std::vector<std::int64_t>() : particles_.fetch_chosen();
-  sample_.draw(particles_.chosen_count(), nj_,
+  sample_.draw(particles_.chosen_count(), wanted,
                [&](std::int64_t k) { return chosen.empty() ? k : chosen[std::size_t(k)]; });
+  if (sample_.particles().empty()) return "no i has a finite position";
   near_.resize(sample_.columns(), request.ni, "sums of a sample");
   sums_.sum_sample(particles_.with_inputs(request), sample_.particles(), near_.array());
-  if (!sample_.set_exact(particles_.picked(near_.array(), sample_.columns(), sample_.particles())))
-    return "the terms of no sampled i are finite";
-  if (params_of_table_ && std::ranges::equal(*params_of_table_, request.params)) return "";
-  params_of_table_.reset();
+  const bool has_finite = sample_.set_exact(particles_.picked(near_.array(), sample_.columns(), sample_.particles()));
+  return has_finite ? "" : "the terms of no sampled i are finite";
+}
+
+std::string CudaFarRun::begin_table(const SumRequest& request) {
+  const CudaContextGuard guard(gpu_);
   // Terms without a weight have no errors. Where weights are rare, few of many drawn j have one.
   constexpr std::int64_t kDrawn = 4096, kWanted = 64, kMostDraws = 256;
   std::mt19937_64 random(7);
@@ -188,8 +198,7 @@ std::string CudaFarRun::draw_sample(const SumRequest& request) {
   for (std::int64_t k = 0; k < kWanted; ++k)
     of_i.push_back(sample_.particles()[std::size_t(k) % sample_.particles().size()]);
   table_.begin(sums_.params(request), std::move(weights),
-               particles_.picked(particles_.factors().array(), kernels().factors, of_i));
-  params_of_table_.emplace(request.params.begin(), request.params.end());
+               particles_.picked(particles_.factors().array(), kernels().factors, of_i), sample_.typical_sizes());
   return "";
 }
 
@@ -201,7 +210,7 @@ FarLimits CudaFarRun::limits(const FarSetting& setting) {
     for (const int exponent : tree->exponents())
       if (exponent > -1023 && exponent < 1024) found.insert(exponent);  // radii that are neither 0 nor infinite
   const std::vector<int> sizes(found.begin(), found.end());
-  return table_.limits(sizes, setting, sample_.typical_sizes());
+  return table_.limits(sizes, setting);
 }
 
 void CudaFarRun::set_cells(int order, const FarLimits& limits) {
@@ -394,12 +403,12 @@ double CudaFarRun::compute_share(const SumRequest& request, const FarSetting& se
   return pairs_of_lists_;
 }
 
-void CudaFarRun::compute_all_pairs(const SumRequest& request) {
+void CudaFarRun::compute_all_pairs(const SumRequest& request, Of of) {
   {
     const CudaContextGuard guard(gpu_);
     totals_.resize(source_.outputs, request.ni, "sums");
   }
-  compute_all_pairs_of_share(request, totals_.array());
+  compute_all_pairs_of_share(of == Of::Sampled ? sample_.chosen_of(request) : request, totals_.array());
 }
 
 void CudaFarRun::compute_all_pairs_of_share(const SumRequest& request, const FarArray& totals) {

@@ -28,11 +28,13 @@ class CudaFarRun final : public FarSteps {
 
   std::string prepare(const SumRequest& request, int leaf) override;
   bool has_moved_far() override;
-  std::string draw_sample(const SumRequest& request) override;
+  bool have_values_changed(double spread) override;
+  std::string draw_sample(const SumRequest& request, std::int64_t wanted) override;
+  std::string begin_table(const SumRequest& request) override;
   void forget_lists() override { lists_.reset(); }
   double cost(const FarSetting& setting) override;
   void compute(const SumRequest& request, const FarSetting& setting, Of of) override;
-  void compute_all_pairs(const SumRequest& request) override;
+  void compute_all_pairs(const SumRequest& request, Of of) override;
   double error_of_sample() override;
   bool sampled_all() const override { return sample_.is_complete(); }
   void finish(const SumRequest& request) override;
@@ -91,8 +93,7 @@ class CudaFarRun final : public FarSteps {
   CudaFarWalk walk_;
   std::map<int, std::unique_ptr<CudaFarGrids>> grids_of_i_, grids_of_j_;  // by order
 
-  CudaStream* stream_ = nullptr;                        // of the last run
-  std::optional<std::vector<double>> params_of_table_;  // nothing: the table has no weights yet
+  CudaStream* stream_ = nullptr;  // of the last run
   CudaFarColumns points_of_i_, points_of_j_, distant_, totals_;
   CudaFarColumns near_;  // before them, the exact sums of the sample
   std::int64_t nj_ = 0;

@@ -81,7 +81,11 @@ void CudaGroupFar::compute(const SumRequest& request, const FarSetting& setting,
   first().set_pairs(all);
 }
 
-void CudaGroupFar::compute_all_pairs(const SumRequest& request) {
+void CudaGroupFar::compute_all_pairs(const SumRequest& request, Of of) {
+  if (of == Of::Sampled) {
+    first().compute_all_pairs(of_members(request), of);
+    return first().wait();
+  }
   const FarArray totals = first().make_totals();
   first().wait();
   const auto count = std::int64_t(members_.size());

@@ -21,11 +21,15 @@ class CudaGroupFar final : public FarSteps {
 
   std::string prepare(const SumRequest& request, int leaf) override;
   bool has_moved_far() override { return first().has_moved_far(); }
-  std::string draw_sample(const SumRequest& request) override { return first().draw_sample(of_members(request)); }
+  bool have_values_changed(double spread) override { return first().have_values_changed(spread); }
+  std::string draw_sample(const SumRequest& request, std::int64_t wanted) override {
+    return first().draw_sample(of_members(request), wanted);
+  }
+  std::string begin_table(const SumRequest& request) override { return first().begin_table(of_members(request)); }
   void forget_lists() override;
   double cost(const FarSetting& setting) override { return first().cost(setting); }
   void compute(const SumRequest& request, const FarSetting& setting, Of of) override;
-  void compute_all_pairs(const SumRequest& request) override;
+  void compute_all_pairs(const SumRequest& request, Of of) override;
   double error_of_sample() override { return first().error_of_sample(); }
   bool sampled_all() const override { return members_.front()->sampled_all(); }
   void finish(const SumRequest& request) override;

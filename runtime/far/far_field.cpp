@@ -2,8 +2,9 @@
 // set_tolerance().
 //
 // A choice holds as long as params, numbers of particles and tolerance stay the same. The error of a sample is measured
-// in the run that chooses, in the second, fourth, eighth ... run after it, when many
-// particles have moved far, and whenever that takes less than some 3% of the time of the runs since.
+// in the run that chooses, in the second, fourth, eighth ... run after it, when many particles have moved far or
+// weights have changed by more than a factor, and whenever that takes less than some 3% of the time of the runs since.
+// The error of all pairs is measured in such runs, too, but not because particles have moved or weights have changed.
 #include "runtime/far/far_field.h"
 
 #include <algorithm>
@@ -23,6 +24,7 @@ namespace {
 constexpr double kSafety = 0.7;              // of the tolerance: an error of a sample is found to within some 15%
 constexpr double kShareOfChecks = 1.0 / 30;  // of the time of runs
 constexpr double kExactPair = 5;             // the time of a pair of an exact sum, in near pairs
+constexpr double kMaxSpread = 2;             // of the norms of weights between two measurements
 constexpr int kMinOrder = 2, kMaxOrder = 13;
 constexpr int kMinLeaf = 32, kMaxLeaf = 512, kFirstLeaf = 128;
 constexpr int kTrials = 5;            // limits that are tried for one order
@@ -38,6 +40,14 @@ constexpr double kPreferred = 0.99;
 // Rounding errors of single precision are some 3e-7 of the terms, of mixed precision some 3e-8.
 Precision precision_for(double tolerance) {
   return tolerance >= 2e-6 ? Precision::Single : tolerance >= 1e-7 ? Precision::Mixed : Precision::Double;
+}
+
+Precision higher(Precision precision) { return precision == Precision::Single ? Precision::Mixed : Precision::Double; }
+
+// i whose errors are measured for a far field, at least.
+std::int64_t sample_size(const SumRequest& request) {
+  constexpr std::int64_t kPairs = 1 << 26;  // that take little time
+  return std::max(FarSteps::kSampled, kPairs / std::max<std::int64_t>(request.nj, 1));
 }
 
 double rounding_of(Precision precision) {
@@ -64,6 +74,7 @@ class FarField {
     all.far.seconds.tree += seconds_of_preparation_.tree;
     all.far.seconds.first = seconds_of_choice_;
     all.far.tolerance = tolerance_;
+    all.far.runs_since_error = has_sample_ ? runs_since_error_ : 0;
     if (!has_sample_) all.far.error = all.far.largest = all.far.error_of_sum = 0, all.far.sampled = 0;
     return all;
   }
@@ -92,7 +103,23 @@ class FarField {
     run_ = make_steps(precision);
     precision_ = precision;
   }
+  // Returns what prepare() returns.
+  std::string use_precision(const SumRequest& request, Precision precision) {
+    if (precision_ == precision) return "";
+    set_precision(precision);
+    return run_->prepare(request, kFirstLeaf);
+  }
   bool is_experiment() const { return choice_.order > 0 || choice_.leaf > 0 || choice_.separation > 0; }
+  double least_cost(const SumRequest& request) const;
+  bool may_be_far(const SumRequest& request) const {
+    return is_experiment() || least_cost(request) < pairs_of(request);
+  }
+  Estimate answer(const SumRequest& request) const;
+  bool is_due(const SumRequest& request);
+  void draw(const SumRequest& request, std::int64_t wanted);
+  void measure(const SumRequest& request, bool is_known);
+  void choose_again(const SumRequest& request);
+  void fit_all_pairs(const SumRequest& request);
   std::string choose(const SumRequest& request);
   bool fits(const SumRequest& request, const FarSetting& setting) {
     const FarMemory memory = run_->memory(request, setting);
@@ -130,14 +157,19 @@ class FarField {
   std::unique_ptr<FarSteps> run_;
   std::optional<Case> case_;  // of the choice or the refusal; nothing: neither is made
   Choice chosen_;
-  std::string refusal_;                            // why this case has no far field; "": it has one
-  bool takes_all_pairs_ = false;                   // in a raised precision
-  unsigned runs_ = 0;                              // since the choice
+  std::string refusal_;           // why this case has no far field; "": it has one
+  bool is_far_ = false;           // the far field is the cheapest
+  bool takes_all_pairs_ = false;  // in a raised precision
+  bool is_obstructed_ = false;    // the particles of the last survey cannot have a far field
+  double error_ = 0;              // of the last sample, as FarSteps::error_of_sample() returns it
+  unsigned runs_ = 0;             // since the choice
+  std::int64_t runs_since_error_ = 0;
   double work_since_check_ = 0;                    // in near pairs
   FarStatistics::Seconds seconds_of_preparation_;  // before a choice
   double seconds_of_choice_ = 0;
-  bool has_totals_ = false;  // of the particles of this survey
-  bool has_sample_ = false;
+  bool has_totals_ = false;   // of the particles of this survey
+  bool is_measured_ = false;  // this survey has drawn a sample
+  bool has_sample_ = false;   // the statistics have the error of a run of this case
 };
 
 std::optional<Estimate> FarField::estimate(const SumRequest& request) const {
@@ -146,6 +178,7 @@ std::optional<Estimate> FarField::estimate(const SumRequest& request) const {
   if (request.exclusions) found.obstacle = "pairs are excluded";
   if (request.j_part != JPart::Whole) found.obstacle = "the j come in parts";
   if (request.nj == 0) found.obstacle = "there are no j";
+  if (request.i_count == 0) found.obstacle = "there are no i";
   if (std::max(request.ni, request.nj) > std::numeric_limits<std::int32_t>::max() / 2)
     found.obstacle = "there are more particles than lists can index";
   if (is_experiment()) return found;  // at any cost
@@ -154,82 +187,137 @@ std::optional<Estimate> FarField::estimate(const SumRequest& request) const {
         "tolerance: {} needs {} precision, but {}, so that all pairs run in that of pipeline '{}': compile it in {} "
         "precision",
         tolerance_, run_->kernels().precision, found.obstacle, kernel_.source.pipeline, run_->kernels().precision));
-  if (case_ == case_of(request)) {
-    if (!refusal_.empty()) found.obstacle = refusal_;
-    found.cost = chosen_.cost;
-    return found;
-  }
-  // The least number of pairs of each i that any pipeline and distribution of particles needed.
+  return found;  // survey() is called, because it costs nothing
+}
+
+// The least number of pairs of each i that any pipeline and distribution of particles needed.
+double FarField::least_cost(const SumRequest& request) const {
   const double pairs = 1000 * std::pow(std::max(1.0, -std::log10(tolerance_)), 1.6);
-  found.cost = double(request.i_count) * pairs + 50 * double(request.nj);
-  // All pairs in the precision of the pipeline would not keep the tolerance.
-  if (is_raised_) found.cost = std::min(found.cost, kPreferred * pairs_of(request));
-  return found;
+  return double(request.i_count) * pairs + 50 * double(request.nj);
+}
+
+Estimate FarField::answer(const SumRequest& request) const {
+  if (takes_all_pairs_) return {"", kPreferred * pairs_of(request)};
+  if (is_far_) return {"", is_experiment() ? 0 : chosen_.cost};
+  return {refusal_.empty() ? fmt::format("costs as much as {:.3g} pairs", chosen_.cost) : refusal_, chosen_.cost};
 }
 
 Estimate FarField::survey(const SumRequest& request) {
-  Estimate found = *estimate(request);
+  const Estimate found = *estimate(request);
   if (!found.obstacle.empty()) return found;
   run_->reset_seconds();
   seconds_of_preparation_ = {};
   seconds_of_choice_ = 0;
-  has_totals_ = false;
+  has_totals_ = is_measured_ = false;
   const bool is_known = case_ == case_of(request);
+  ++runs_, ++runs_since_error_;
+  work_since_check_ += is_known && is_far_ ? chosen_.cost : pairs_of(request);
+  if (is_known && !is_far_ && !takes_all_pairs_ && !is_obstructed_ && !is_due(request)) return answer(request);
   if (!is_known) {
     if (precision_ != precision_for(tolerance_)) set_precision(precision_for(tolerance_));
-    require_memory(request);
+    if (may_be_far(request)) require_memory(request);
   }
   int leaf = choice_.leaf > 0 ? choice_.leaf : kFirstLeaf;
   if (is_known && chosen_.setting.leaf > 0) leaf = chosen_.setting.leaf;
-  found.obstacle = run_->prepare(request, leaf);
-  if (!found.obstacle.empty()) {
-    if (!is_raised_) return found;
-    case_.reset();
-    takes_all_pairs_ = true;
-    has_sample_ = false;
-    return {"", kPreferred * pairs_of(request)};
-  }
-  const double cost_of_check = kExactPair * double(FarSteps::kSampled) * double(request.nj);
-  ++runs_;
-  const auto is_due = [&] {
-    return std::has_single_bit(runs_) || work_since_check_ * kShareOfChecks > cost_of_check || run_->has_moved_far();
-  };
-  if (!is_known || (!takes_all_pairs_ && is_due())) {
-    const FarStatistics::Seconds prepared = run_->statistics().seconds;
-    const auto start = std::chrono::steady_clock::now();
-    case_.reset();
-    bool is_kept = false;
-    refusal_ = run_->draw_sample(request);
-    has_sample_ = refusal_.empty();
-    if (has_sample_) {
-      if (is_known) {
-        run_->compute(request, chosen_.setting, FarSteps::Of::All);
-        is_kept = has_totals_ = run_->error_of_sample() <= tolerance_ || choice_.separation > 0;
-      }
-      if (!is_kept) {
-        refusal_ = choose(request);
-        runs_ = 1;
-      }
+  const std::string obstacle = run_->prepare(request, leaf);
+  const bool is_other = is_obstructed_ != !obstacle.empty();
+  is_obstructed_ = !obstacle.empty();
+  if (is_obstructed_) {
+    if (!is_known || is_other || is_due(request)) {
+      if (!is_known || is_other) runs_ = 1;
+      is_far_ = false;
+      draw(request, FarSteps::kSampled);
+      fit_all_pairs(request);
       case_ = case_of(request);
     }
-    takes_all_pairs_ = false;
-    const double all_pairs = pairs_of(request);
-    if (is_raised_ && !is_experiment() && (!refusal_.empty() || chosen_.cost >= all_pairs)) {
-      // All pairs in the precision of the pipeline would not keep the tolerance either.
-      takes_all_pairs_ = true;
-      refusal_.clear();
-      chosen_.cost = kPreferred * all_pairs;
-    }
-    work_since_check_ = 0;
-    if (!is_kept) {
-      run_->reset_seconds();
-      seconds_of_preparation_ = prepared;
-      seconds_of_choice_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    }
+    refusal_ = obstacle;
+  } else if (!is_known || is_other || is_due(request)) {
+    measure(request, is_known && !is_other);
   }
-  found.obstacle = refusal_;
-  found.cost = is_experiment() ? 0 : chosen_.cost;
-  return found;
+  return answer(request);
+}
+
+// The numbers of i and j are those of the request, and its particles are prepared if there is a far field.
+bool FarField::is_due(const SumRequest& request) {
+  if (!is_far_ && run_->kernels().precision == name(Precision::Double)) return false;
+  const double sampled = double(std::min(FarSteps::kSampled, request.i_count));
+  if (std::has_single_bit(runs_) || work_since_check_ * kShareOfChecks > kExactPair * sampled * double(request.nj))
+    return true;
+  // The error grows at most as the norms of some weights grow beside those of others.
+  return is_far_ &&
+         (run_->has_moved_far() || run_->have_values_changed(std::clamp(tolerance_ / error_, 1.0, kMaxSpread)));
+}
+
+void FarField::draw(const SumRequest& request, std::int64_t wanted) {
+  case_.reset();
+  refusal_ = run_->draw_sample(request, wanted);
+  has_sample_ = is_measured_ = refusal_.empty();
+  if (!has_sample_) return;
+  case_ = case_of(request);
+  runs_since_error_ = 0;
+  work_since_check_ = 0;
+}
+
+// is_known: what was chosen for this case is measured, and kept if it keeps the tolerance.
+void FarField::measure(const SumRequest& request, bool is_known) {
+  if (!is_known) use_precision(request, precision_for(tolerance_));
+  const FarStatistics::Seconds prepared = run_->statistics().seconds;
+  const auto start = std::chrono::steady_clock::now();
+  const bool takes_far = is_known ? is_far_ : may_be_far(request);
+  const std::string last_refusal = refusal_;
+  draw(request, takes_far ? sample_size(request) : FarSteps::kSampled);
+  if (is_known && !is_far_) {
+    if (has_sample_) refusal_ = last_refusal;
+    return fit_all_pairs(request);
+  }
+  if (is_known && has_sample_) {
+    run_->compute(request, chosen_.setting, FarSteps::Of::All);
+    error_ = run_->error_of_sample();
+    has_totals_ = error_ <= tolerance_ || choice_.separation > 0;
+    if (has_totals_) return;
+  }
+  choose_again(request);
+  run_->reset_seconds();
+  seconds_of_preparation_ = prepared;
+  seconds_of_choice_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void FarField::choose_again(const SumRequest& request) {
+  is_far_ = takes_all_pairs_ = false;
+  runs_ = 1;
+  chosen_ = {{}, least_cost(request), 0};
+  if (has_sample_ && may_be_far(request)) {
+    refusal_ = run_->begin_table(request);
+    if (refusal_.empty())
+      refusal_ = choose(request);
+    else
+      case_.reset();
+    is_far_ = refusal_.empty() && (is_experiment() || chosen_.cost < pairs_of(request));
+    error_ = chosen_.error;
+  }
+  if (is_far_) return;
+  // Where no order keeps the tolerance, the precision was raised in vain.
+  if (precision_ != precision_for(tolerance_)) {
+    const std::string refusal = refusal_;
+    use_precision(request, precision_for(tolerance_));
+    draw(request, FarSteps::kSampled);
+    refusal_ = refusal;
+  }
+  fit_all_pairs(request);
+}
+
+// Raises the precision until all pairs keep the tolerance. In the precision of the pipeline its own kernel sums them.
+void FarField::fit_all_pairs(const SumRequest& request) {
+  const std::string refusal = refusal_;
+  while (has_sample_) {
+    run_->compute_all_pairs(request, FarSteps::Of::Sampled);
+    error_ = run_->error_of_sample();
+    if (error_ <= tolerance_ || precision_ == Precision::Double) break;
+    use_precision(request, higher(precision_));
+    draw(request, FarSteps::kSampled);
+    refusal_ = refusal;
+  }
+  takes_all_pairs_ = run_->kernels().raised;
 }
 
 void FarField::require_memory(const SumRequest& request) {
@@ -258,9 +346,10 @@ std::string FarField::choose(const SumRequest& request) {
     if (precision_ == Precision::Double)
       return fmt::format("no order up to {} keeps the tolerance: the error of the sample is {:.2g}", kMaxOrder,
                          run_->statistics().error);
-    set_precision(precision_ == Precision::Single ? Precision::Mixed : Precision::Double);
-    if (const std::string obstacle = run_->prepare(request, kFirstLeaf); !obstacle.empty()) return obstacle;
-    if (const std::string obstacle = run_->draw_sample(request); !obstacle.empty()) return obstacle;
+    if (const std::string obstacle = use_precision(request, higher(precision_)); !obstacle.empty()) return obstacle;
+    if (const std::string obstacle = run_->draw_sample(request, sample_size(request)); !obstacle.empty())
+      return obstacle;
+    if (const std::string obstacle = run_->begin_table(request); !obstacle.empty()) return obstacle;
   }
 }
 
@@ -345,12 +434,11 @@ std::optional<FarField::Choice> FarField::fit(const SumRequest& request, int ord
 
 void FarField::run(const SumRequest& request) {
   if (takes_all_pairs_)
-    run_->compute_all_pairs(request);
+    run_->compute_all_pairs(request, FarSteps::Of::All);
   else if (!has_totals_)
     run_->compute(request, chosen_.setting, FarSteps::Of::All);
   has_totals_ = false;
-  if (work_since_check_ == 0 && has_sample_) run_->error_of_sample();
-  work_since_check_ += chosen_.cost;
+  if (is_measured_) run_->error_of_sample();
   run_->finish(request);
 }
 

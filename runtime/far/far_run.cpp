@@ -121,9 +121,6 @@ std::string FarRun::prepare(const SumRequest& request, int leaf) {
     std::ranges::fill(i_.position, std::numeric_limits<double>::quiet_NaN());
     sums_.find_sources(request, j_.position.data(), j_.values.array(), centres_.data());
     sums_.find_targets(request, i_.position.data(), i_.values.array(), centres_.data());
-    if (!all_finite(j_.position)) return "a j has a position that is not finite";
-    for (int k = 0; k < kernels().weights; ++k)
-      if (!all_finite(j_.values[k])) return "a weight is not finite";
     last_chosen_.swap(chosen_);
     chosen_.clear();
     not_finite_.clear();
@@ -132,6 +129,9 @@ std::string FarRun::prepare(const SumRequest& request, int leaf) {
       const auto position = std::span(i_.position).subspan(std::size_t(i * axes), std::size_t(axes));
       (all_finite(position) ? chosen_ : not_finite_).push_back(i);
     }
+    if (!all_finite(j_.position)) return "a j has a position that is not finite";
+    for (int k = 0; k < kernels().weights; ++k)
+      if (!all_finite(j_.values[k])) return "a weight is not finite";
     if (chosen_.empty()) return "no i has a finite position";
   }
   // Only the chosen i have positions.
@@ -188,21 +188,35 @@ bool FarRun::has_moved_far() {
   return many_of(i_.position, sampled_position_of_i_) || many_of(j_.position, sampled_position_of_j_);
 }
 
-std::string FarRun::draw_sample(const SumRequest& request) {
+// The trees of another leaf have the same order.
+bool FarRun::have_values_changed(double spread) {
+  const bool are_inputs = !kernels().both_sides;
+  return !norms_of_weights_.change_of(j_.values.all()).is_rescaling(spread, false) ||
+         !norms_of_factors_.change_of(i_.values.all()).is_rescaling(spread, are_inputs);
+}
+
+std::string FarRun::draw_sample(const SumRequest& request, std::int64_t wanted) {
   sampled_position_of_i_ = i_.position;
   sampled_position_of_j_ = j_.position;
+  if (leaf_of_trees_ > 0) {
+    norms_of_weights_.keep(j_.values.all(), tree_of_j_.order());
+    norms_of_factors_.keep(i_.values.all(), tree_of_i().order());
+  }
   const auto chosen = [&](std::int64_t k) { return chosen_[std::size_t(k)]; };
-  if (sample_.draw(std::int64_t(chosen_.size()), request.nj, chosen)) {
+  if (sample_.draw(std::int64_t(chosen_.size()), wanted, chosen)) {
     sampled_cells_.clear();
     if (lists_ && lists_->of == Of::Sampled) lists_.reset();
   }
+  if (sample_.particles().empty()) return "no i has a finite position";
   exact_.resize(sample_.columns(), request.ni);
   sums_.sum_sample(request, sample_.particles(), exact_.array());
   std::vector<double> rows;
   for (const std::int64_t i : sample_.particles())
     for (int c = 0; c < sample_.columns(); ++c) rows.push_back(exact_[c][std::size_t(i)]);
-  if (!sample_.set_exact(std::move(rows))) return "the terms of no sampled i are finite";
-  if (params_of_table_ && std::ranges::equal(*params_of_table_, request.params)) return "";
+  return sample_.set_exact(std::move(rows)) ? "" : "the terms of no sampled i are finite";
+}
+
+std::string FarRun::begin_table(const SumRequest& request) {
   // Terms without a weight have no errors.
   std::vector<std::int64_t> acting;
   for (std::int64_t j = 0; j < request.nj; ++j)
@@ -212,7 +226,6 @@ std::string FarRun::draw_sample(const SumRequest& request) {
         break;
       }
   if (acting.empty()) return "all weights are 0";
-  params_of_table_.reset();
   std::mt19937_64 random(7);
   constexpr int kDrawn = 64;
   std::vector<double> weights, factors;
@@ -222,8 +235,7 @@ std::string FarRun::draw_sample(const SumRequest& request) {
     const auto i = std::size_t(sample_.particles()[std::size_t(k) % sample_.particles().size()]);
     for (int f = 0; f < kernels().factors; ++f) factors.push_back(i_.values[f][i]);
   }
-  table_.begin(sums_.params(request), std::move(weights), std::move(factors));
-  params_of_table_.emplace(request.params.begin(), request.params.end());
+  table_.begin(sums_.params(request), std::move(weights), std::move(factors), sample_.typical_sizes());
   return "";
 }
 
@@ -252,7 +264,7 @@ FarWalk FarRun::walk_trees(const FarSetting& setting, bool counts_only) {
     for (const FarCell& cell : cells)
       if (cell.radius > 0 && std::isfinite(cell.radius)) found.insert(cell.size());
   const std::vector<int> sizes(found.begin(), found.end());
-  const FarLimits limits = table_.limits(sizes, setting, sample_.typical_sizes());
+  const FarLimits limits = table_.limits(sizes, setting);
   statistics_.separation = limits.largest_ratio();
   const FarGrids grids(tree_of_j_, setting.order);
   return walk(tree_of_i().cells(), tree_of_j_.cells(), kernels().axes, {grids.points_per_cell(), kernels().both_sides},
@@ -400,13 +412,13 @@ void FarRun::compute(const SumRequest& request, const FarSetting& setting, Of of
   statistics_.precision = kernels().precision;
 }
 
-void FarRun::compute_all_pairs(const SumRequest& request) {
+void FarRun::compute_all_pairs(const SumRequest& request, Of of) {
   const Timed timed(statistics_.seconds.near);
   lists_.reset();
   lists_are_new_ = true;
   sums_.near().clear_lists();
   totals_.resize(source_.outputs, request.ni);
-  sums_.sum_near(request, totals_.array());
+  sums_.sum_near(of == Of::Sampled ? sample_.chosen_of(request) : request, totals_.array());
   statistics_.set_all_pairs(request.nj, kernels().precision);
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/far/far_norms.h"
 #include "runtime/far/far_sample.h"
 #include "runtime/far/far_sums.h"
 #include "runtime/far/far_table.h"
@@ -21,11 +22,13 @@ class FarRun final : public FarSteps {
 
   std::string prepare(const SumRequest& request, int leaf) override;
   bool has_moved_far() override;
-  std::string draw_sample(const SumRequest& request) override;
+  bool have_values_changed(double spread) override;
+  std::string draw_sample(const SumRequest& request, std::int64_t wanted) override;
+  std::string begin_table(const SumRequest& request) override;
   void forget_lists() override { lists_.reset(); }
   double cost(const FarSetting& setting) override;
   void compute(const SumRequest& request, const FarSetting& setting, Of of) override;
-  void compute_all_pairs(const SumRequest& request) override;
+  void compute_all_pairs(const SumRequest& request, Of of) override;
   double error_of_sample() override;
   bool sampled_all() const override { return sample_.is_complete(); }
   void finish(const SumRequest& request) override;
@@ -58,7 +61,6 @@ class FarRun final : public FarSteps {
   const ForEach for_each_;
   FarSums sums_;
   FarTable table_;
-  std::optional<std::vector<double>> params_of_table_;  // nothing: the table has no weights yet
   std::vector<double> centres_;
 
   struct Particles {
@@ -70,6 +72,7 @@ class FarRun final : public FarSteps {
   std::vector<double> sampled_position_of_i_, sampled_position_of_j_;  // when the sample was drawn
   std::vector<std::int64_t> chosen_, last_chosen_;                     // the chosen i with a finite position
   std::vector<std::int64_t> not_finite_;                               // the other chosen i
+  FarNorms norms_of_factors_, norms_of_weights_;                       // when the sample was drawn
   FarTree tree_of_i_, tree_of_j_;
   bool one_tree_ = false;  // of i and j
   int leaf_of_trees_ = 0;  // 0: there are no trees yet

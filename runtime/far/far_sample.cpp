@@ -13,10 +13,9 @@ FarSample::FarSample(const KernelSource& source) : source_(source) {
   for (const FieldLayout& field : source.fields) fields_ += field.role == Role::Output ? 1 : 0;
 }
 
-bool FarSample::draw(std::int64_t count, std::int64_t nj, const std::function<std::int64_t(std::int64_t)>& chosen) {
+bool FarSample::draw(std::int64_t count, std::int64_t wanted, const std::function<std::int64_t(std::int64_t)>& chosen) {
   std::mt19937_64 random(20101);
-  constexpr std::int64_t kPairs = 1 << 26;  // that take little time
-  const std::int64_t wanted = std::min(count, std::max(FarSteps::kSampled, kPairs / std::max<std::int64_t>(nj, 1)));
+  wanted = std::min(count, wanted);
   std::set<std::int64_t> numbers;
   if (wanted == count) {
     for (std::int64_t k = 0; k < count; ++k) numbers.insert(k);

@@ -13,10 +13,16 @@ class FarSample {
   // `source` must outlive this object.
   explicit FarSample(const KernelSource& source);
 
-  // Draws from `count` chosen i, each once: kSampled, or more if there are few j. True if others than before are drawn.
-  // chosen(k): the k-th chosen i.
-  bool draw(std::int64_t count, std::int64_t nj, const std::function<std::int64_t(std::int64_t)>& chosen);
+  // Draws `wanted` of `count` chosen i, each once. True if others than before are drawn. chosen(k): the k-th chosen i.
+  bool draw(std::int64_t count, std::int64_t wanted, const std::function<std::int64_t(std::int64_t)>& chosen);
   std::span<const std::int64_t> particles() const { return particles_; }  // rising
+  // The request for the drawn i alone. Valid until the next draw.
+  SumRequest chosen_of(SumRequest request) const {
+    request.i_begin = 0;
+    request.i_count = std::int64_t(particles_.size());
+    request.i_list = particles_.data();
+    return request;
+  }
   bool is_complete() const { return std::int64_t(particles_.size()) == drawn_from_; }
 
   // rows[k * columns() + c]: of the k-th drawn i, the exact sum of output component c, then for each output field the

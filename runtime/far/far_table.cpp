@@ -77,15 +77,15 @@ FarTable::FarTable(const FarKernels& kernels, std::shared_ptr<const Kernel> kern
 }
 
 void FarTable::begin(std::span<const std::pair<std::string, std::vector<double>>> params, std::vector<double> weights,
-                     std::vector<double> factors) {
+                     std::vector<double> factors, std::span<const double> sizes_of_terms) {
   measured_.clear();
   for (const auto& [name, values] : params) sum_.set_param(name, values);
   weights_ = std::move(weights);
   factors_ = std::move(factors);
+  sizes_of_terms_.assign(sizes_of_terms.begin(), sizes_of_terms.end());
 }
 
-FarLimits FarTable::limits(std::span<const int> sizes, const FarSetting& setting,
-                           std::span<const double> sizes_of_terms) {
+FarLimits FarTable::limits(std::span<const int> sizes, const FarSetting& setting) {
   FarLimits limits;
   if (sizes.empty()) return limits;
   limits.first_size = sizes.front();
@@ -95,7 +95,7 @@ FarLimits FarTable::limits(std::span<const int> sizes, const FarSetting& setting
     double most = infinity();
     for (int k = FarErrors::kFirst; k < FarErrors::kRatios; ++k) {
       if (setting.separation == 0)
-        most = std::min(most, most_acting(errors(size, setting.order), k, setting.limit, sizes_of_terms));
+        most = std::min(most, most_acting(errors(size, setting.order), k, setting.limit));
       else if (k > setting.separation * FarErrors::kRatios)
         most = 0;
       row[std::size_t(k)] = float(most);
@@ -106,13 +106,12 @@ FarLimits FarTable::limits(std::span<const int> sizes, const FarSetting& setting
 
 // The largest number of j for which every output keeps the limit: by the relative error of a term times the number of j
 // or, where terms vanish, by the absolute error of the terms of all these j.
-double FarTable::most_acting(const FarErrors& errors, int ratio, double limit,
-                             std::span<const double> sizes_of_terms) const {
+double FarTable::most_acting(const FarErrors& errors, int ratio, double limit) const {
   double least = infinity();
   for (std::size_t output = 0; output < errors.of_output.size(); ++output) {
     const FarErrors::One& one = errors.of_output[output][std::size_t(ratio)];
     const double of_term = one.relative <= limit ? kTypicalCell * limit / one.relative : 0;
-    const double together = one.vanishes ? kShareOfCell * limit * sizes_of_terms[output] / one.absolute : 0;
+    const double together = one.vanishes ? kShareOfCell * limit * sizes_of_terms_[output] / one.absolute : 0;
     least = std::min(least, std::max(of_term, together));
   }
   return least;

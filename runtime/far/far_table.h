@@ -32,25 +32,24 @@ class FarTable {
   // weights[particle * kernels.weights + k] and factors[particle * kernels.factors + k] of particles drawn at random,
   // from which terms are formed.
   FarTable(const FarKernels& kernels, std::shared_ptr<const Kernel> kernel, std::span<const FieldLayout> fields);
-  // Forgets all measurements.
+  // Forgets all measurements. sizes_of_terms[output field]: a typical sum of |terms| of an i.
   void begin(std::span<const std::pair<std::string, std::vector<double>>> params, std::vector<double> weights,
-             std::vector<double> factors);
+             std::vector<double> factors, std::span<const double> sizes_of_terms);
 
-  // For cells of these sizes, in rising order; between them no grid serves. sizes_of_terms[output field]: a typical sum
-  // of |terms| of an i.
-  FarLimits limits(std::span<const int> sizes, const FarSetting& setting, std::span<const double> sizes_of_terms);
+  // For cells of these sizes, in rising order; between them no grid serves.
+  FarLimits limits(std::span<const int> sizes, const FarSetting& setting);
 
   // The errors in cells with radii from 2^size to 2^(size + 1).
   const FarErrors& errors(int size, int order);
 
  private:
   FarErrors measure(int size, int order);
-  double most_acting(const FarErrors& errors, int ratio, double limit, std::span<const double> sizes_of_terms) const;
+  double most_acting(const FarErrors& errors, int ratio, double limit) const;
   double typical_factor(int factor) const;
 
   const FarKernels& kernels_;
   SumState sum_;
-  std::vector<double> weights_, factors_;
+  std::vector<double> weights_, factors_, sizes_of_terms_;
   // Sums that are added up to one output with one factor: errors are relative to these together.
   struct Group {
     int output = 0;   // number of the output field

@@ -43,17 +43,23 @@ class FarSteps {
   // True if many particles have moved by more than some percent of the extent of all since the last draw_sample(): the
   // errors of that sample say little about them.
   virtual bool has_moved_far() = 0;
-  // Computes exact sums for i drawn at random, and what errors of interpolation are measured with. Returns why no error
-  // can be measured, or "".
-  virtual std::string draw_sample(const SumRequest& request) = 0;
-  // Makes the next compute() walk, also with the same setting: the limits depend on the params and the sample, too.
+  // True if weights or factors have changed since the last draw_sample() by more than one common factor, up to `spread`
+  // in the norms of any block of particles. Factors that are inputs of the distant pairs have no common factor.
+  virtual bool have_values_changed(double spread) = 0;
+  // Computes exact sums for at least `wanted` i drawn at random, if there are so many. Returns why no error can be
+  // measured, or "". Needs particles, but no trees.
+  virtual std::string draw_sample(const SumRequest& request, std::int64_t wanted) = 0;
+  // Draws the weights and factors with which errors of interpolation are measured, and takes typical sums of |terms|
+  // from the sample. Returns why no error can be measured, or "".
+  virtual std::string begin_table(const SumRequest& request) = 0;
+  // Makes the next compute() walk, also with the same setting: the limits depend on the table, too.
   virtual void forget_lists() = 0;
   // The cost of a run, in near pairs. Walks, but does not sum.
   virtual double cost(const FarSetting& setting) = 0;
   // Computes the totals, before finish(): of all i, or at least of the sampled i.
   virtual void compute(const SumRequest& request, const FarSetting& setting, Of of) = 0;
-  // Computes the totals of all chosen i by all pairs, in the precision of kernels().
-  virtual void compute_all_pairs(const SumRequest& request) = 0;
+  // Computes totals by all pairs, in the precision of kernels(): of all chosen i, or of the sampled i alone.
+  virtual void compute_all_pairs(const SumRequest& request, Of of) = 0;
   // Compares the totals of the sampled i with the exact sums: what the rms of |error| / sum of |terms| of all chosen i
   // is unlikely to exceed.
   virtual double error_of_sample() = 0;

@@ -37,12 +37,13 @@ struct DeviceWork {
 
 // A run with a far field (runtime/far/far_field.h). Seconds are wall-clock seconds of the last run.
 struct FarStatistics {
-  double tolerance = 0;      // as the caller set it; 0: none
-  double error = 0;          // rms over the sampled i of |error| / sum of |terms|; largest of all outputs
-  double largest = 0;        // the largest |error| / sum of |terms| of a sampled i
-  double error_of_sum = 0;   // rms of |error| / |sum|: for information, not bounded by the tolerance
-  std::int64_t sampled = 0;  // number of these i
-  double pairs_per_i = 0;    // pairs that kernels evaluated for each chosen i, by particles or grids
+  double tolerance = 0;               // as the caller set it; 0: none
+  double error = 0;                   // rms over the sampled i of |error| / sum of |terms|; largest of all outputs
+  double largest = 0;                 // the largest |error| / sum of |terms| of a sampled i
+  double error_of_sum = 0;            // rms of |error| / |sum|: for information, not bounded by the tolerance
+  std::int64_t sampled = 0;           // number of these i; 0: no error was measured
+  std::int64_t runs_since_error = 0;  // runs since the one whose error was measured; 0: it is the error of the last run
+  double pairs_per_i = 0;             // pairs that kernels evaluated for each chosen i, by particles or grids
   int order = 0, leaf = 0;
   double separation = 0;  // the largest ratio of a cell's radius to its distance at which its grid may serve
   // A run over all pairs in a raised precision has these numbers 0.
@@ -122,6 +123,7 @@ struct RunPlan {
   const PairMethod* method = nullptr;
   Estimate estimate = {};                          // of the method
   std::vector<std::optional<Estimate>> estimates;  // parallel to the methods; no value: the method does not apply
+  std::vector<bool> surveyed;                      // parallel to the methods: `estimates` has that of a survey
   PairChoice choice = PairChoice::Auto;
   std::string given;   // the caller's "lists", "batches" or "listed pairs"; "": none
   SumRequest request;  // the caller's, with `reuse` as a survey has set it; valid as long as the caller's arrays

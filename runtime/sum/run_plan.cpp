@@ -41,23 +41,22 @@ std::optional<std::size_t> cheapest(std::span<const PairMethod> methods, const R
 }  // namespace
 
 RunPlan plan_run(std::span<const PairMethod> methods, const SumRequest& request) {
-  RunPlan plan{nullptr, {}, {}, request.pairs, "", request};
+  RunPlan plan{nullptr, {}, {}, std::vector<bool>(methods.size(), false), request.pairs, "", request};
   if (request.lists) plan.given = request.lists->what;
   if (request.listed_pairs) plan.given = "listed pairs";
   plan.estimates.reserve(methods.size());
   for (const PairMethod& method : methods)
     plan.estimates.push_back(method.searches && request.pairs == PairChoice::All ? std::nullopt
                                                                                  : method.estimate(request));
-  std::vector<bool> surveyed(methods.size(), false);
   for (;;) {
     const std::optional<std::size_t> best = cheapest(methods, plan, searches_only(methods, plan));
     if (!best) throw std::logic_error("no pair method can do a run");
-    if (surveyed[*best] || !methods[*best].survey) {
+    if (plan.surveyed[*best] || !methods[*best].survey) {
       plan.method = &methods[*best];
       plan.estimate = *plan.estimates[*best];
       return plan;
     }
-    surveyed[*best] = true;
+    plan.surveyed[*best] = true;
     plan.estimates[*best] = methods[*best].survey(plan.request);
   }
 }

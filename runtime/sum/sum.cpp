@@ -98,6 +98,10 @@ SumStatistics SumState::statistics() const {
   SumStatistics found = method && method->statistics ? method->statistics() : symmetric_->statistics(last_plan_);
   if (histograms_) found.terms_outside = histograms_->outside();
   if (!method) return found;
+  // A far field has measured the error of all pairs before they ran.
+  for (std::size_t row = 0; row < methods_.size(); ++row)
+    if (methods_[row].name == "far field" && method->name == "all pairs" && last_plan_.surveyed[row])
+      found.far = methods_[row].statistics().far;
   found.method = method->name;
   found.reason = reason_of(last_plan_);
   return found;

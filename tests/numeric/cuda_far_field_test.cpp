@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +15,9 @@
 #include "runtime/cuda/cuda_device.h"
 #include "runtime/cuda/cuda_group.h"
 #include "runtime/error.h"
+#include "runtime/far/far_run.h"
 #include "tests/support/cuda_shim.h"
+#include "tests/support/expect_far_measured.h"
 #include "tests/support/far_trial.h"
 #include "tests/support/on_gpu.h"
 
@@ -98,6 +101,55 @@ TEST(FarFieldOnShim, ComputesSubsetsAndMovedParticles) {
     trial.run();
     EXPECT_LT(trial.error(), 1e-2);
   }
+}
+
+TEST(FarFieldOnShim, ChangedWeightsAreMeasured) {
+  const CudaShim shim;
+  FarTrial trial(gaussians(), Precision::Single, device_of(shim));
+  expect_errors_of_changed_weights(trial, 1200, true);
+}
+
+// The steps of a sum whose particles are prepared and whose sample is drawn; then weights change.
+void expect_the_changes_of_the_host(const std::string& name, const std::shared_ptr<KernelDevice>& device) {
+  constexpr std::int64_t kCount = 3000;
+  FarTrial host(FarTrial::library(name), Precision::Single), gpu(FarTrial::library(name), Precision::Single, device);
+  FarRun on_host(host.sum.kernel(), host.sum.summation(), Precision::Single);
+  const std::unique_ptr<FarSteps> on_gpu = gpu.sum.summation().far_steps(Precision::Single);
+  ASSERT_TRUE(on_gpu);
+  for (FarTrial* trial : {&host, &gpu}) trial->fill("uniform", kCount, kCount, true, 9);
+  const auto prepare = [&] {
+    EXPECT_EQ(on_host.prepare(host.sum.plan().request, 64), "");
+    EXPECT_EQ(on_gpu->prepare(gpu.sum.plan().request, 64), "");
+  };
+  bool has_kept = false, has_changed = false;
+  for (unsigned weights = 0; weights < kFarWeights; ++weights) {
+    prepare();
+    EXPECT_EQ(on_host.draw_sample(host.sum.plan().request, 8), "");
+    EXPECT_EQ(on_gpu->draw_sample(gpu.sum.plan().request, 8), "");
+    for (FarTrial* trial : {&host, &gpu}) {
+      std::mt19937_64 random(weights);
+      trial->reweigh(FarWeights(weights), random);
+    }
+    prepare();
+    for (const double spread : {1.0, 1.2, 1.5, 2.0}) {
+      const bool changed = on_host.have_values_changed(spread);
+      EXPECT_EQ(on_gpu->have_values_changed(spread), changed) << name << ": " << weights << ", " << spread;
+      (changed ? has_changed : has_kept) = true;
+    }
+  }
+  EXPECT_TRUE(has_kept && has_changed);
+}
+
+TEST(FarFieldOnShim, KnowsWhetherWeightsHaveChanged) {
+  const CudaShim shim;
+  for (const char* const name : {"gravity", "gravity_jerk", "stokeslet"})
+    expect_the_changes_of_the_host(name, device_of(shim));
+}
+
+TEST(FarFieldOnShim, TermsTooSmallForSinglePrecision) {
+  const CudaShim shim;
+  FarTrial trial(FarTrial::library("gaussian_rbf"), Precision::Single, device_of(shim));
+  expect_all_pairs_of_tiny_terms(trial);
 }
 
 TEST(FarFieldOnShim, AnIWithoutAFinitePositionIsNaN) {
@@ -228,6 +280,22 @@ TEST_F(FarFieldOnGpu, KeepsTheTolerance) {
       }
     }
   }
+}
+
+TEST_F(FarFieldOnGpu, KnowsWhetherWeightsHaveChanged) {
+  for (const char* const name : {"gravity", "gravity_jerk", "stokeslet"})
+    expect_the_changes_of_the_host(name, std::shared_ptr<KernelDevice>(std::shared_ptr<void>(), &*device_));
+}
+
+TEST_F(FarFieldOnGpu, ChangedWeightsAreMeasured) {
+  FarTrial trial(gaussians(), Precision::Single, std::shared_ptr<KernelDevice>(std::shared_ptr<void>(), &*device_));
+  expect_errors_of_changed_weights(trial, 3000, true);
+}
+
+TEST_F(FarFieldOnGpu, TermsTooSmallForSinglePrecision) {
+  FarTrial trial(FarTrial::library("gaussian_rbf"), Precision::Single,
+                 std::shared_ptr<KernelDevice>(std::shared_ptr<void>(), &*device_));
+  expect_all_pairs_of_tiny_terms(trial);
 }
 
 TEST_F(FarFieldOnGpu, HasTheSameBitsOnAllGpus) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/error.h"
+#include "tests/support/expect_far_measured.h"
 #include "tests/support/far_trial.h"
 
 namespace nbcc::test {
@@ -397,6 +398,49 @@ TEST(FarRuns, ARefusedRunLeavesNoTrees) {
   trial.arrays["mj"][5] = weight;
   trial.run();
   expect_far(trial, 1e-3);
+}
+
+TEST(FarRuns, ChangedWeightsAreMeasured) {
+  FarTrial trial(gaussians(), Precision::Single);
+  expect_errors_of_changed_weights(trial, 3000, false);
+}
+
+TEST(FarRuns, ChangedFactorsAreMeasured) {
+  const Source source{"factors.pipe",
+                      "input_i vec3 xi; input_i real hi; input_j vec3 xj; input_j real mj; output(sum) real u;\n"
+                      "vec3 d = xj - xi; u += mj * pow(dot(d, d) + 0.01, -hi);\n"};
+  FarTrial trial(source, Precision::Double);
+  trial.fill("uniform", kParticles, kParticles, true, 5);
+  set_tolerance(trial.sum, 1e-3, kSmallLeaves);
+  for (const double exponent : {0.2, 0.2, 4.0, 4.0, 0.5}) {  // the 3rd and 5th are no power of two
+    std::ranges::fill(trial.arrays["hi"], exponent);
+    trial.run();
+    EXPECT_LE(trial.error(), 1e-3) << exponent << ": " << trial.sum.statistics().reason;
+  }
+}
+
+TEST(FarRuns, TermsTooSmallForSinglePrecision) {
+  for (const Precision precision : {Precision::Single, Precision::Mixed}) {
+    FarTrial trial(FarTrial::library("gaussian_rbf"), precision);
+    expect_all_pairs_of_tiny_terms(trial);
+  }
+}
+
+// The 1st, 2nd, 4th ... of many runs.
+TEST(FarRuns, AllPairsAreMeasuredInFewRuns) {
+  FarTrial trial(FarTrial::library("gravity"), Precision::Single);
+  trial.fill("plummer", 300, 300, true, 5);
+  set_tolerance(trial.sum, 1e-3);
+  for (const std::int64_t since : {0, 0, 1, 0, 1, 2, 3, 0}) {
+    trial.run();
+    EXPECT_EQ(trial.sum.statistics().method, "all pairs");
+    const FarStatistics found = trial.sum.statistics().far;
+    EXPECT_EQ(found.runs_since_error, since);
+    EXPECT_EQ(found.sampled, 256);
+    EXPECT_GT(found.error, 0);
+    EXPECT_LT(found.error, 1e-6);
+    EXPECT_EQ(found.precision, "single");
+  }
 }
 
 TEST(FarRuns, OneHeavyParticle) {

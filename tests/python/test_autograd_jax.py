@@ -319,6 +319,15 @@ def test_a_total_is_a_loss():
     assert close(squared(energy)(x), squared(own)(x), 1e-12)
 
 
+def test_totals_of_float32_arrays_are_double():
+    pipe = nbcc.compile(source=TOTALS)
+    x, _, m, eps2 = (jnp.asarray(one, jnp.float32) for one in particles())
+    energy = lambda x: pipe(x, m, x, m, eps2=eps2, outputs="energy")
+    for call in (energy, jax.jit(energy)):
+        assert call(x).dtype == jnp.float64
+    assert jax.grad(energy)(x).dtype == jnp.float32
+
+
 def test_gradients_of_totals_over_batches():
     pipe = nbcc.compile(source=TOTALS, precision="double")
     x, _, m, eps2 = particles()

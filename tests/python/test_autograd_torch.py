@@ -182,6 +182,23 @@ def test_without_gradients_nothing_is_saved():
     assert not gravity(x.detach(), x.detach(), m).acc.requires_grad
 
 
+def test_totals_are_double_and_gradients_as_the_inputs_are():
+    pipe = nbcc.compile(
+        source="""input_i vec3 xi; input_i real mi; input_j vec3 xj; input_j real mj; output(total) real energy;
+        output(total, logsumexp) real z; vec3 d = xj - xi; real r2 = dot(d, d);
+        energy += mi * mj * exp(-r2); z = logsumexp(z, -r2);"""
+    )
+    x, m = torch.rand(50, 3, requires_grad=True), torch.rand(50)
+    found = pipe(x, m, x, m)
+    assert found.energy.dtype == found.z.dtype == torch.float64
+    (found.energy + found.z).backward()
+    y = x.detach().double().requires_grad_()
+    (sum(pipe(y, m.double(), y, m.double()))).backward()
+    assert x.grad.dtype == torch.float32 and torch.allclose(x.grad.double(), y.grad, rtol=1e-4, atol=1e-4)
+    compiled = torch.compile(lambda x: pipe(x, m, x, m).energy)(x)
+    assert compiled.dtype == torch.float64 and compiled == found.energy
+
+
 def test_what_is_refused():
     gravity = nbcc.compile(source=GRAVITY)
     x, m = torch.rand(5, 3, requires_grad=True), torch.rand(5)

@@ -75,7 +75,7 @@ def test_values_shapes_and_types(pipe):
     assert (results.few.shape, results.few.dtype) == ((4,), np.int64) and (results.few == few).all()
     assert n.sum() > 0 and outside > 0
     single = [array.astype(np.float32) for array in particles]
-    assert nbcc.compile(source=TEXT)(*single, outputs="g").dtype == np.float32
+    assert nbcc.compile(source=TEXT)(*single, outputs="g").dtype == np.float64
     assert "n: total sum index[500]" in repr(pipe)
     assert [field.shape for field in pipe.fields if field.total] == [(500,), (500,), (4,)]
 

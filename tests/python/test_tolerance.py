@@ -57,6 +57,34 @@ def test_all_pairs_where_they_are_faster(gravity):
     assert found["method"] == "all pairs" and "far field: costs as much as" in found["reason"]
 
 
+def test_statistics_are_those_of_the_last_call():
+    gravity = nbcc.compile(PIPELINES / "gravity.pipe")  # of each precision a kernel of its own
+    x, m = particles()
+    single = [one.astype("f4") for one in (x, x, m)]
+    for _ in range(2):
+        gravity(x, x, m, tolerance=1e-2)
+        assert gravity.statistics()["tolerance"] == 1e-2 and gravity.statistics()["precision"] == "double"
+        gravity(*single, tolerance=1e-3)
+        assert gravity.statistics()["tolerance"] == 1e-3 and gravity.statistics()["precision"] == "single"
+        assert gravity.statistics()["sampled"] >= 256
+        gravity(x[:50], x[:50], m[:50])
+        assert gravity.statistics()["method"] == "all pairs" and gravity.statistics()["tolerance"] == 0
+
+
+def test_statistics_are_those_of_the_last_product_of_an_operator():
+    pytest.importorskip("scipy")
+    gravity = nbcc.compile(PIPELINES / "gravity.pipe", precision="double")
+    x, m = particles()
+    gravity(x, x, m, tolerance=1e-3)
+    for tolerance in (1e-2, 1e-4):
+        product = gravity.operator(x, x, outputs="pot", tolerance=tolerance)
+        for multiply in (product.matvec, product.rmatvec):
+            gravity(x[:50], x[:50], m[:50])
+            assert gravity.statistics()["tolerance"] == 0
+            multiply(m)
+            assert gravity.statistics()["tolerance"] == tolerance and gravity.statistics()["method"] == "far field"
+
+
 def test_other_choices_of_pairs_take_precedence(gravity):
     x, m = particles()
     exact = gravity(x, x, m).pot

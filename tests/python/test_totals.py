@@ -93,10 +93,18 @@ def test_values_and_shapes(pipe):
         assert np.isscalar(value) and value.dtype == (np.int64 if name in ("most", "pairs") else np.float64)
 
 
-def test_float32_where_all_inputs_are(pipe):
-    x, m, k = Particles().x.astype(np.float32), Particles().m.astype(np.float32), Particles().k
-    single = nbcc.compile(source=TEXT)(x, m, k, x, m, k, outputs=("energy", "square"))
-    assert single.energy.dtype == single.square.dtype == np.float32
+def test_totals_are_double_whatever_the_arrays_are():
+    particles = Particles(3000)
+    x, m, k = particles.x.astype(np.float32), particles.m.astype(np.float32), particles.k
+    pipe = nbcc.compile(source=TEXT)
+    single = pipe(x, m, k, x, m, k, outputs=("force", "energy", "square", "z"))
+    assert single.force.dtype == np.float32
+    assert single.energy.dtype == single.square.dtype == single.z.dtype == np.float64
+    # The same values of i, added up: float32 would round them to seven digits.
+    x, m = x.astype(np.float64), m.astype(np.float64)
+    double = pipe(x, m, k, x, m, k, precision="single", outputs=("energy", "square"))
+    assert double.energy == single.energy and (double.square == single.square).all()
+    assert single.energy != np.float32(single.energy)
 
 
 def test_fields_and_the_text_of_a_pipeline_say_total(pipe):

@@ -125,6 +125,16 @@ static inline unsigned long long atomicMax(unsigned long long* at, unsigned long
   *at = before < value ? value : before;
   return before;
 }
+static inline unsigned atomicMax(unsigned* at, unsigned value) {
+  const unsigned before = *at;
+  *at = before < value ? value : before;
+  return before;
+}
+static inline unsigned atomicMin(unsigned* at, unsigned value) {
+  const unsigned before = *at;
+  *at = before < value ? before : value;
+  return before;
+}
 static inline unsigned long long atomicAdd(unsigned long long* at, unsigned long long value) {
   const unsigned long long before = *at;
   *at = before + value;

@@ -20,8 +20,9 @@
 
 namespace nbcc::test {
 
-// positions[particle * axes + axis]
-inline std::vector<double> far_set(const std::string& shape, std::int64_t n, int axes, std::mt19937_64& random) {
+// positions[particle * axes + axis]. "apart": those of i and of j are uniform in two cubes, 9.3 sides from each other.
+inline std::vector<double> far_set(const std::string& shape, std::int64_t n, int axes, std::mt19937_64& random,
+                                   bool is_i = true) {
   std::uniform_real_distribution<double> unit(0, 1);
   std::normal_distribution<double> normal;
   std::vector<double> positions;
@@ -40,12 +41,17 @@ inline std::vector<double> far_set(const std::string& shape, std::int64_t n, int
       if (shape == "plane" && axis + 1 == std::size_t(axes)) x = 0.25;
       if (shape == "coincident") x = spot[axis];
       if (shape == "thin") x *= axis == 0 ? 1000 : 1;
+      if (shape == "apart" && is_i && axis == 0) x += 9.3;
       if (shape == "lattice") x = double(k / std::int64_t(std::pow(16, axis)) % 16) / 16;
       positions.push_back(x);
     }
   }
   return positions;
 }
+
+// How the values of j other than positions are drawn by FarTrial::reweigh().
+enum class FarWeights { Equal, OfBothSigns, Rare, OneHeavy, Rescaled, OfAllSizes, OfOneHalf, Waves, Drawn };
+constexpr unsigned kFarWeights = 9;
 
 // One pipeline in one precision. Arrays are found by the names of fields; outputs are arrays too.
 class FarTrial {
@@ -59,8 +65,11 @@ class FarTrial {
             build_kernel(backend_named(device_->backend()), source, {.precision = precision}, device_->isa(), ""))),
         sum(kernel_),
         exact_(cpu_->load(build_cpu_kernel(source, {}, detect_isa(), "").far_kernels(Precision::Double).sample)) {
-    for (const FieldLayout& field : sum.fields())
-      if (field.role == Role::InputI && position_of(field)) axes_ = std::min(3, int(field.components()));
+    for (const FieldLayout& field : sum.fields()) {
+      if (!position_of(field)) continue;
+      if (field.role == Role::InputI) axes_ = std::min(3, int(field.components()));
+      if (field.role == Role::InputJ) position_of_j_ = field.name;
+    }
   }
   static Source library(const std::string& name) {
     return read_source(source_folder() + "/pipelines/" + name + ".pipe");
@@ -73,7 +82,7 @@ class FarTrial {
     std::mt19937_64 random(seed);
     ni_ = ni, nj_ = nj;
     const std::vector<double> of_i = far_set(shape, ni, axes_, random);
-    const std::vector<double> of_j = one_set ? of_i : far_set(shape, nj, axes_, random);
+    const std::vector<double> of_j = one_set ? of_i : far_set(shape, nj, axes_, random, false);
     std::normal_distribution<double> normal;
     std::map<std::string, std::vector<double>> of_both;  // by the name without the side
     for (const FieldLayout& field : sum.fields()) {
@@ -101,6 +110,52 @@ class FarTrial {
       arrays[field.name] = values;
     }
     bind();
+  }
+
+  // Gives the j other values at the same positions.
+  void reweigh(FarWeights weights, std::mt19937_64& random) {
+    std::normal_distribution<double> normal;
+    const std::vector<double>& positions = arrays.at(position_of_j_);
+    const std::size_t coordinates = positions.size() / std::size_t(nj_), chosen = random() % std::size_t(nj_);
+    const double factor = std::exp(10 * normal(random));
+    for (const FieldLayout& field : sum.fields()) {
+      if (field.role != Role::InputJ || position_of(field)) continue;
+      const auto width = std::size_t(field.components());
+      std::vector<double>& values = arrays[field.name];
+      for (std::size_t k = 0; k < values.size(); ++k) {
+        const std::size_t j = k / width;
+        const double x = positions[j * coordinates];
+        switch (weights) {
+          case FarWeights::Equal:
+            values[k] = 1;
+            break;
+          case FarWeights::OfBothSigns:
+            values[k] = normal(random);
+            break;
+          case FarWeights::Rare:
+            values[k] = random() % 1000 == 0 ? 1 : 0;
+            break;
+          case FarWeights::OneHeavy:
+            values[k] = j == chosen ? 1 : 1e-12;
+            break;
+          case FarWeights::Rescaled:
+            values[k] *= factor;
+            break;
+          case FarWeights::OfAllSizes:
+            values[k] = std::exp(4 * normal(random));
+            break;
+          case FarWeights::OfOneHalf:
+            values[k] = x > positions[chosen * coordinates] ? 1 : 1e-6;
+            break;
+          case FarWeights::Waves:
+            values[k] = std::sin(8 * x);
+            break;
+          case FarWeights::Drawn:
+            values[k] *= 1 + 0.2 * normal(random);
+            break;
+        }
+      }
+    }
   }
 
   // Binds the arrays again, which may have been changed.
@@ -176,6 +231,7 @@ class FarTrial {
   std::shared_ptr<const Kernel> kernel_;
   std::int64_t ni_ = 0, nj_ = 0;
   int axes_ = 3;
+  std::string position_of_j_;
 
  public:
   SumState sum;

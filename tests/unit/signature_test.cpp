@@ -61,7 +61,10 @@ TEST(Signature, TotalsHaveNoRows) {
   EXPECT_THAT(made.arguments[0].shape, ElementsAre(3));
   EXPECT_EQ(made.arguments[1].number, Argument::Number::Int32);
   EXPECT_TRUE(made.arguments[5].has_rows());
+  EXPECT_EQ(c_type(made.arguments[0], "float"), "double");
+  EXPECT_EQ(c_type(made.arguments[5], "float"), "float");
   EXPECT_THAT(names(signature("input_j real m;\noutput(total) real s;\ns += m;\n")), ElementsAre("ni", "nj", "m", "s"));
+  EXPECT_FALSE(signature("input_j int m;\noutput(total) real s;\ns += m;\n").has_flavours());
 }
 
 TEST(Signature, ArgumentsHaveOneNameEach) {

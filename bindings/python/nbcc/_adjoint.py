@@ -11,6 +11,7 @@ from . import _arrays
 from ._adjoint_text import DERIVATIVE, GIVEN, SAVED, VALUE, AdjointField
 from ._arrays import Array, library_of, ndarray
 from ._errors import UsageError
+from ._call import Caller
 from ._family import Family
 from ._fields import INPUT_I, INPUT_J, INPUT_PAIR, PARAM, Field
 from ._lists import is_by_group
@@ -35,6 +36,7 @@ class Differentiable(Protocol):
     def adjoint_fields(self) -> Tuple[AdjointField, ...]: ...
     def _match(self, positional: Sequence[Any], named: Mapping[str, Any]) -> Any: ...
     def _wanted(self, outputs: Any) -> List[Tuple[int, Field]]: ...
+    def _callers(self) -> List[Caller]: ...
     def _call(self, arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[str, Any]) -> Any: ...
 
 
@@ -51,6 +53,9 @@ class Adjoints:
         if made is None:
             made = self._made.setdefault(key, self._make(side, of, by or None))
         return made
+
+    def made(self) -> List[Differentiable]:
+        return list(self._made.values())
 
     def forward(self, of: Sequence[str]) -> Differentiable:
         """The pipeline with the outputs besides that derivatives need."""
@@ -110,6 +115,15 @@ def _complex_value(pipeline: str, field: Field, value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [complex(number) for number in value]
     return value * (1 + 0j)  # also a tensor, whose derivative goes on to it
+
+
+def _in_single(value: Any) -> Any:
+    """Real or complex numbers in single precision."""
+    is_complex = "complex" in str(value.dtype)
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        return value.to(torch.complex64 if is_complex else torch.float32)
+    return value.astype("complex64" if is_complex else "float32")
 
 
 def _as_complex(value: Any) -> Any:
@@ -280,13 +294,14 @@ class Call:
                 sides.setdefault("set", []).append(name)
         known = {**self.values, **values}
         ni = self._count(INPUT_I, "ni", known)
+        is_single = self.is_single(value for name, value in known.items() if self.field(name).role != PARAM)
         found: Dict[str, Any] = {}
         for side, names in sides.items():
             adjoint = self.pipeline._adjoints.get(side, of, names)
             sources = {GIVEN: adjoints, SAVED: results}
             meanings = [one for one in adjoint.adjoint_fields if one.meaning != DERIVATIVE]
             given = [
-                known[one.of] if one.meaning == VALUE else self._of_each_i(one.of, sources[one.meaning][one.of], ni)
+                known[one.of] if one.meaning == VALUE else self._of_each_i(one.of, sources[one.meaning][one.of], ni, is_single)
                 for one in meanings
             ]
             options = self.options
@@ -298,11 +313,14 @@ class Call:
             found.update(zip(order, parts))
         return found
 
-    def _of_each_i(self, name: str, value: Any, ni: int) -> Any:
-        """The value of an output, or its derivative, with a row for each i, also if the output is a total."""
+    def _of_each_i(self, name: str, value: Any, ni: int, is_single: bool) -> Any:
+        """The value of an output, or its derivative, with a row for each i, also if the output is a total. Totals, which
+        are double, get the precision of the other arrays."""
         field = next(field for field in self.outputs if field.name == name)
         if not field.total:
             return value
+        if is_single and not field.integral and hasattr(value, "dtype"):
+            value = _in_single(value)
         if hasattr(value, "expand"):  # PyTorch's, without a copy
             return value.expand(ni, *field.shape)
         numpy = sys.modules["jax"].numpy if library_of(value) in ("jax", "jaxlib") else _arrays.numpy

@@ -89,7 +89,7 @@ class Caller(Outputs):
         precision, on which device and by which method (see `statistics`) they were computed. A total is a number, or an
         array of the shape of its type; an array for it in `out` has that shape. Outputs have the library and the device
         of the first input of i; the type is float32 if all real inputs are float32 and precision is not "double", else
-        float64; int64 for indices.
+        float64; float64 for totals; int64 for indices.
 
         Raises TypeError or ValueError, with the argument's name, what was expected and what was given; DeviceError.
         """
@@ -402,26 +402,26 @@ class Caller(Outputs):
         self._for_idle(Sum.wait_alone)
 
     def statistics(self) -> Dict[str, Union[float, str]]:
-        """Counts and times of this object's calls that summed over neighbours, see `pairs` of `compile`, and numbers of
-        its last call with a far field.
+        """Numbers of the last call, on whichever device and in whichever precision, and counts and times of all calls that
+        summed over neighbours (see `pairs` of `compile`). Derivatives and products of operators are calls, too.
 
-        method, reason: how a last call chose its pairs ("all pairs", "search", "lists", "listed pairs", "batches",
-        "nearest", "far field"), and why; "" before the first call.
+        Of the last call: method, reason: how it chose its pairs ("all pairs", "search", "lists", "listed pairs",
+        "batches", "nearest", "far field"), and why; "" before the first call. With a tolerance: tolerance, precision,
+        sampled, error, largest_error, error_of_sum, runs_since_error (0: the errors are those of the last call),
+        pairs_per_i, order, leaf, separation; seconds_particles, _tree, _walk, _up, _near, _distant, _down, _first;
+        otherwise 0 and "". docs/reference/c_api.md defines them.
 
-        runs: number of runs over neighbours. searches: runs that searched, because no valid neighbour lists were kept.
-        pairs_tested: pairs that kernels tested. pairs_within: pairs within the proved reach in the last run of each
-        kernel; counted by this function, which takes longer than a run. seconds_locate, seconds_sort, seconds_lists,
-        seconds_sums: times to compute positions, to sort, to find the j near each group of i, and to sum over these.
-
-        With a far field: tolerance; error, the root mean square over the sampled i of the error divided by the sum of
-        the terms' magnitudes; largest_error, the largest; error_of_sum, the root mean square of the error divided by
-        the sum; sampled, the number of these i; pairs_per_i, pairs of particles and of points of grids that were computed;
-        order, leaf, separation, precision; the seconds of the last run: seconds_particles, _tree, _walk, _up, _near,
-        _distant, _down, _first. docs/reference/c_api.md defines them. 0 and "" otherwise.
-        """
+        Of all calls: runs, number of runs over neighbours; searches, runs that searched, because no valid neighbour lists
+        were kept; pairs_tested, pairs that kernels tested; pairs_within, pairs within the proved reach in the last run of
+        each kernel, counted by this function, which takes longer than a run; seconds_locate, seconds_sort,
+        seconds_lists, seconds_sums, times to compute positions, to sort, to find the j near each i, and to sum."""
         total = Statistics()
-        self._for_idle(lambda used: total.add(used.statistics()))
+        for caller in self._callers():
+            caller._for_idle(lambda used: total.add(used.statistics(), used.last_run))
         return total.as_dict()
+
+    def _callers(self) -> List[Caller]:  # also those of derivatives and operators
+        return [self]
 
     def _for_idle(self, action: Callable[[Sum], None]) -> None:
         """Calls `action` with all sums that no call is using."""

@@ -6,6 +6,7 @@ Entry points: `open_device`, `Kernel` and `Sum`. Arrays are checked by `_call` b
 from __future__ import annotations
 
 import ctypes
+import itertools
 import os
 import re
 import struct
@@ -146,6 +147,7 @@ _VIEW = struct.Struct("@Pi4xqqq")
 View = Tuple[int, int, int, int, int, str]  # these five and the device, so that equal views are the same memory
 
 
+_runs = itertools.count(1)  # numbers of the runs of all sums
 _IGNORED: View = (0, 0, 0, 0, 0, "")
 
 
@@ -166,6 +168,7 @@ class Sum(_Handle):
     __slots__ = (
         "place",
         "version",
+        "last_run",
         "_kernel",
         "_names",
         "_bound",
@@ -189,6 +192,7 @@ class Sum(_Handle):
         super().__init__()
         self.place = ErrorOut()
         self.version = 0  # of the packed j-particles, see _call.Caller
+        self.last_run = 0  # its number among the runs of all sums
         self._kernel = kernel
         self._names = [field.name.encode() for field in kernel.fields]
         self._bound: List[Optional[View]] = [None] * len(kernel.fields)
@@ -336,6 +340,7 @@ class Sum(_Handle):
         self._end(
             lib.nbcc_sum_run(self.pointer, None if options is None else ctypes.addressof(options), self.place.address)
         )
+        self.last_run = next(_runs)
 
     def _end(self, status: int) -> None:
         """Checks the status of a function that may be interrupted; then raises the callback's exception."""

@@ -158,15 +158,14 @@ def _shapes(plan: Call, values: Mapping[str, Any]) -> List[jax.ShapeDtypeStruct]
             ni = numpy.shape(value)[0]
     if ni is None:
         raise TypeError(f"{plan.pipeline.name}() has no input_i: ni= must tell the number of i-particles")
-    double = not plan.is_single(value for _, value in inputs)
-    real, paired, whole = map(
-        jax.dtypes.canonicalize_dtype,
-        (numpy.float64, numpy.complex128, numpy.int64) if double else (numpy.float32, numpy.complex64, numpy.int64),
-    )
+    is_single = plan.is_single(value for _, value in inputs)
     pairs = listed_count(plan.options)
-    shapes = [field.shape if field.total else (field.rows(ni, pairs), *field.shape) for field in plan.outputs]
     make: Any = jax.ShapeDtypeStruct  # has no types
-    return [
-        make(shape, whole if field.integral else paired if field.is_complex else real)
-        for shape, field in zip(shapes, plan.outputs)
-    ]
+    shapes = []
+    for field in plan.outputs:
+        dtype: Any = numpy.int64 if field.integral else numpy.complex128 if field.is_complex else numpy.float64
+        if is_single and not field.integral and not field.total:
+            dtype = numpy.complex64 if field.is_complex else numpy.float32
+        shape = field.shape if field.total else (field.rows(ni, pairs), *field.shape)
+        shapes.append(make(shape, jax.dtypes.canonicalize_dtype(dtype)))
+    return shapes

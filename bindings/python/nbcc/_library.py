@@ -135,6 +135,7 @@ class StatisticsStruct(ctypes.Structure):
         ("seconds_down", c_double),
         ("seconds_first", c_double),
         ("terms_outside", c_int64),
+        ("runs_since_error", c_int64),
     ]
 
 

@@ -81,7 +81,7 @@ class Outputs(Arguments):
                 results.append((k, Result(given[k], is_new=False), view))
                 continue
             shape = (field.shape or (1,)) if field.total else (rows, *field.shape)
-            element = INT64 if field.integral else real
+            element = INT64 if field.integral else DOUBLE if field.total else real  # totals keep their digits
             if inputs.like is None and rows > 0 and not field.total and ndarray.__module__ == "numpy":
                 value = new_numpy(shape, element, zeros, field.is_complex)
                 size = ELEMENT_SIZES[element]

@@ -142,6 +142,9 @@ class Pipeline(Caller):
             Family(text, f"{family.name}_virial.pipe", family.options, family.device, family.choice, family.search)
         )
 
+    def _callers(self) -> List[Caller]:
+        return [self, *(caller for made in self._adjoints.made() for caller in made._callers())]
+
     @property
     def name(self) -> str:
         """The file's name without folder and ending."""

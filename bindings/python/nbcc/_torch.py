@@ -211,6 +211,8 @@ def _fake(call: str, tensors: List[torch.Tensor]) -> List[torch.Tensor]:
     for field in plan.outputs:
         shape = field.shape if field.total else (field.rows(ni, listed_count(plan.options)), *field.shape)
         dtype = torch.int64 if field.integral else paired if field.is_complex else real
+        if field.total and not field.integral:
+            dtype = torch.complex128 if field.is_complex else torch.float64
         made.append(torch.empty(shape, dtype=dtype, device=device))
     return made
 

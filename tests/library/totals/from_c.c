@@ -30,7 +30,9 @@ int main(void) {
   EXPECT(pairs, 3);
   EXPECT(indices, 9);
 
-  float force_f[3][3], energy_f = 7, most_f[2];
+  /* Of arrays of float, too, totals are double. */
+  float force_f[3][3];
+  double energy_f = 7, most_f[2];
   const float x_f[3][3] = {{0, 0, 0}, {1, 0, 0}, {0, 2, 0}}, m_f[3] = {1, 2, 4};
   EXPECT(energies_f(3, x_f, m_f, 3, x_f, m_f, force_f, &energy_f, NULL, most_f, NULL, NULL), 0);
   EXPECT(energy_f, 116);

@@ -31,6 +31,10 @@ int main() {
   totals::energies(x, m, x, m, {}, {}, {}, &most, {}, &indices);
   EXPECT(energy, 7);
   EXPECT(moment[1], 7);
+  const std::vector<float> x_f(x.begin(), x.end()), m_f(m.begin(), m.end());
+  totals::energies(x_f, m_f, x_f, m_f, {}, &energy, &moment, {}, {}, {});
+  EXPECT(energy, 116);
+  EXPECT(moment[1], 10);
   totals::alone(a, b, 3, &product, &least);
   EXPECT(product, 900);
   EXPECT(least, 11);

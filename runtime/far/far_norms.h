@@ -1,0 +1,57 @@
+// Norms of weights by block of neighbouring particles: did the weights change by more than a common factor since the
+// error of a far field was measured? Used by FarRun and CudaFarRun. Tested by tests/unit/far_norms_test.cpp.
+//
+//   order of a tree:  | 512 particles or more | 512 particles or more | ...     one block after the other
+//   of a block:       sum |w|, sum w^2, sum w of each component
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace nbcc {
+
+// How norms differ from those that were kept, over all blocks and components.
+struct FarChange {
+  double least = std::numeric_limits<double>::infinity();  // ratio of a norm now to the norm then
+  double largest = 0;
+  double turned = 0;  // change of (sum w) / (sum |w|)
+  // True if the norms of all blocks changed by one factor, up to `spread`, which is 1 or more. keeps_scale: this factor
+  // must be 1.
+  bool is_rescaling(double spread, bool keeps_scale) const {
+    constexpr double kMaxTurned = 0.5, kRounding = 1e-3;
+    if (largest == 0 && turned == 0) return true;  // all values are 0, as they were
+    const double low = keeps_scale ? std::min(least, 1.0) : least,
+                 high = keeps_scale ? std::max(largest, 1.0) : largest;
+    const bool is_finite = high < std::numeric_limits<double>::infinity();  // not where all weights were 0
+    return is_finite && high <= (spread + kRounding) * low && turned <= kMaxTurned;
+  }
+};
+
+// Nearly equal blocks of at least kLeast particles, if there are so many.
+struct FarBlocks {
+  static constexpr std::int64_t kLeast = 512;
+  std::int64_t particles = 0;
+  std::int64_t count() const { return std::max<std::int64_t>(1, particles / kLeast); }
+  std::int64_t first(std::int64_t block) const { return particles * block / count(); }
+};
+
+class FarNorms {
+ public:
+  // columns[component][particle]; order: the particles by position in a tree.
+  void keep(std::span<const std::span<double>> columns, std::span<const std::int64_t> order);
+  FarChange change_of(std::span<const std::span<double>> columns) const;
+
+ private:
+  struct Norms {
+    double absolute = 0, squares = 0, sum = 0;
+  };
+  Norms norms(std::span<const double> column, std::int64_t block) const;
+
+  std::vector<std::int64_t> order_;
+  std::vector<Norms> kept_;  // [component][block]
+};
+
+}  // namespace nbcc
