@@ -33,6 +33,10 @@ std::string lower_part_of_length(const Graph& graph, NodeId length, const char* 
   return known ? fmt::format("lower_part({})", graph.constant_value(length)) : "0";
 }
 
+std::string copy_with_parts(const std::string& difference, const std::string& shift) {
+  return fmt::format("({0}s + {1}) + ({0}e + {1}l)", difference, shift);
+}
+
 std::string vectors_with_parts(const Plan& plan, const Node& node,
                                const std::function<std::string(NodeId)>& value_name) {
   const auto vector = [&](NodeId id, const auto& number) {
