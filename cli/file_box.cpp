@@ -125,27 +125,32 @@ bool is_lattice_of(const FileBox& box, const Cell& cell) {
   return !all || std::fabs(std::fabs(determinant(box.cell) / volume) - 1) <= 3 * kTolerance;
 }
 
-// The periodic cell of the pipeline's minimum image, [lattice vector][component]; open directions have zeros. Nothing
-// if it is not known.
+// The periodic cell of the pipeline's minimum image or of every_image(), [lattice vector][component]; open directions
+// have zeros. Nothing if it is not known.
 std::optional<Cell> cell_of(const KernelSource& pipeline, std::span<const double> params) {
   const SearchLayout& search = pipeline.search;
-  Cell cell{};
-  if (search.axes == 3 && search.triclinic) {
+  const Formula zero{{{Formula::Op::Constant}}};
+  std::array<const Formula*, 9> numbers{};
+  numbers.fill(&zero);
+  if (pipeline.copies && pipeline.copies->of_i.size() == 3) {
+    for (std::size_t k = 0; k < 9; ++k) numbers[k] = &pipeline.copies->periods[k / 3][k % 3];
+  } else if (search.axes == 3 && !pipeline.copies) {
     for (std::size_t k = 0; k < 9; ++k) {
-      if (search.cell[k].steps.empty()) return {};
-      cell[k / 3][k % 3] = evaluate(search.cell[k], params);
+      if (search.triclinic) numbers[k] = &search.cell[k];
+      if (!search.triclinic && k % 4 == 0 && search.periodic[k / 3]) numbers[k] = &search.lengths[k / 3];
     }
-    return cell;
+  } else {
+    return {};
   }
-  if (search.axes == 3) {
-    for (std::size_t k = 0; k < 3; ++k) {
-      if (!search.periodic[k]) continue;
-      if (search.lengths[k].steps.empty()) return {};
-      cell[k][k] = std::fabs(evaluate(search.lengths[k], params));
-    }
-    return cell;
+  Cell cell{};
+  for (std::size_t k = 0; k < 9; ++k) {
+    if (numbers[k]->steps.empty()) return {};
+    cell[k / 3][k % 3] = evaluate(*numbers[k], params);
+    if (!search.triclinic && !pipeline.copies) cell[k / 3][k % 3] = std::fabs(cell[k / 3][k % 3]);
   }
-  return {};
+  for (auto& vector : cell)
+    if (!std::ranges::all_of(vector, [](double x) { return std::isfinite(x); })) vector = {};
+  return cell;
 }
 
 // True if the box may be given by some of the params: three vectors among them are a basis of its lattice, or, if the
@@ -232,7 +237,7 @@ std::vector<ParamValue> params_of_box(const std::string& names, const ParticleTa
 std::string box_warning(const FileBox& box, const std::string& file, const KernelSource& pipeline,
                         std::span<const double> params) {
   const std::string stated = fmt::format("{} is of particles in a periodic box of {}", file, text_of(box.cell));
-  if (!pipeline.may_use_minimum_images)
+  if (!pipeline.may_use_minimum_images && !pipeline.copies)
     return fmt::format("{}, but pipeline '{}' takes no nearest image: no pair across an edge of the box is near",
                        stated, pipeline.pipeline);
   std::optional<Cell> cell = cell_of(pipeline, params);
@@ -241,9 +246,12 @@ std::string box_warning(const FileBox& box, const std::string& file, const Kerne
     return fmt::format("{}, but no param of pipeline '{}' has its lengths or vectors: they were not set from the file",
                        stated, pipeline.pipeline);
   const Cell given = *cell;
-  // In a direction that is open in the file and in the pipeline, the lengths need not agree.
-  for (std::size_t k = 0; k < 3; ++k)
-    if (!box.periodic[k] && given[k] == std::array{0.0, 0.0, 0.0}) (*cell)[k] = box.cell[k];
+  // In directions that are open in the file and in the pipeline, the lengths need not agree.
+  for (std::size_t k = 0, open = 0; k < 3; ++k) {
+    if (given[k] != std::array{0.0, 0.0, 0.0}) continue;
+    while (open < 3 && box.periodic[open]) ++open;
+    if (open < 3) (*cell)[k] = box.cell[open++];
+  }
   if (is_lattice_of(box, *cell)) return "";
   return fmt::format("{}, but the box of pipeline '{}' is {}: its params were not set from the file", stated,
                      pipeline.pipeline, text_of(given));

@@ -28,7 +28,7 @@ CopiesLayout copies_layout(const CopiesPipeline& copies) {
   const std::vector<int> coordinates = bounded_coordinates(copies, neighbourhood);
   std::vector<NodeId> units(coordinates.size());
   for (std::size_t axis = 0; axis < coordinates.size(); ++axis)
-    units[std::size_t(coordinates[axis])] = neighbourhood.axes[axis].of_j;
+    units[std::size_t(coordinates[axis])] = neighbourhood.axes[axis].of_i;
   layout.units = formulas(neighbourhood.graph, units);
   return layout;
 }

@@ -172,6 +172,10 @@ class Planner {
       if (!in_loop[at] || is_derived(id)) continue;
       if (is_two_float(id)) plan_.two_float.insert(id);
       if (const auto shift = image_shift(graph_, id); shift && is_two_float(shift->difference)) add_shift(id, *shift);
+      if (const auto shift = copy_shift(graph_, id); shift && is_two_float(shift->difference)) {
+        plan_.copy_shifts.emplace(id, *shift);
+        plan_.shifted.insert(shift->difference);
+      }
       if (n.op == Op::Image)
         for (const NodeId d : graph_[n.args[0]].args)
           if (is_two_float(d)) plan_.shifted.insert(d);
@@ -216,6 +220,7 @@ class Planner {
     load(pipeline_.finish, plan_.finish, whole);
     load(pipeline_.position_graph, plan_.position_nodes, whole);
     for (NodeId id : plan_.two_float) load(graph_, {graph_[id].args[0], graph_[id].args[1]}, low);
+    for (const auto& [id, copy] : plan_.copy_shifts) load(graph_, {copy.shift}, low);
     const std::vector<const Field*> fields = pipeline_.fields_of(role);
     const auto add = [&side](const Column& column) {
       side.columns.push_back(column);

@@ -68,7 +68,10 @@ struct Plan {
   std::set<NodeId> two_float;   // differences of an input_j and an input_i, formed from upper and lower parts
   // Minimum images of two_float differences. The difference keeps its rounding error, and the length has a lower part.
   std::map<NodeId, ImageShift> image_shifts;
-  // The differences and lengths of image_shifts, and of images in cells in mixed precision.
+  // Displacements of copies in mixed precision: two_float differences plus shifts, which have lower parts too.
+  std::map<NodeId, CopyShift> copy_shifts;
+  // The differences and lengths of image_shifts, the differences of copy_shifts, and those of images in cells in mixed
+  // precision.
   std::set<NodeId> shifted, shift_lengths;
   bool has_cells = false;   // cells of three lattice vectors
   bool has_bessel = false;  // Bessel functions

@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "compiler/ir/period.h"
+
 namespace nbcc {
 
 const char* c_name(Element element) {
@@ -26,11 +28,16 @@ std::string table_element(const PlacedTable& table, const std::string& arguments
 }
 
 std::string lower_part_of_length(const Graph& graph, NodeId length, const char* arguments) {
+  length = length_of_period(graph, length);
   const Node& n = graph[length];
   if (n.op == Op::Neg) return "-" + lower_part_of_length(graph, n.args[0], arguments);
   if (n.op == Op::Param) return fmt::format("lower_part({}param[{}])", arguments, n.payload);
   const bool known = n.op == Op::Const && std::isfinite(graph.constant_value(length));
   return known ? fmt::format("lower_part({})", graph.constant_value(length)) : "0";
+}
+
+std::string copy_with_parts(const std::string& difference, const std::string& shift) {
+  return fmt::format("({0}s + {1}) + ({0}e + {1}l)", difference, shift);
 }
 
 std::string vectors_with_parts(const Plan& plan, const Node& node,

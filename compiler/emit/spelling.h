@@ -24,6 +24,10 @@ std::string table_element(const PlacedTable& table, const std::string& arguments
 // `arguments`: prefix of the kernel's arguments, as in "a->"; the backend defines lower_part(double).
 std::string lower_part_of_length(const Graph& graph, NodeId length, const char* arguments);
 
+// The displacement of a copy in mixed precision (Plan::copy_shifts): the parts of the difference, and the upper and the
+// lower part of the shift.
+std::string copy_with_parts(const std::string& difference, const std::string& shift);
+
 // A cell or an image in mixed precision, with the lower parts of its arguments (templates/cell.h.in). The lower part of
 // a value is the variable with the suffix l; the parts of a difference have the suffixes s (rounded) and e (error).
 std::string vectors_with_parts(const Plan& plan, const Node& node,

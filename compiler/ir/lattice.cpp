@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/periodic_length.h"
+
 namespace nbcc {
 namespace {
 
@@ -53,6 +55,28 @@ void reduce(std::array<Triple, 3>& basis) {
   std::ranges::sort(basis, {}, [](const Triple& v) { return dot(v, v); });
 }
 
+// Replaces the vectors from `count` on by perpendicular ones, which are so much longer than the others that reduce()
+// leaves them last and unchanged.
+void complete(std::array<Triple, 3>& basis, std::size_t count) {
+  if (count == 0) basis[0] = {1, 0, 0};
+  for (std::size_t k = std::max<std::size_t>(count, 1); k < 3; ++k) {
+    // Of the directions of the axes, made perpendicular to the vectors before, the longest.
+    Triple best{};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      Triple next{};
+      next[axis] = 1;
+      if (k == 1) next = sum(next, -dot(next, basis[0]) / dot(basis[0], basis[0]), basis[0]);
+      if (k == 2) {
+        const Triple normal = cross(basis[0], basis[1]);
+        next = sum({}, normal[axis] / dot(normal, normal), normal);
+      }
+      if (!(dot(next, next) <= dot(best, best))) best = next;
+    }
+    const double longest = k == 1 ? length(basis[0]) : std::max(length(basis[0]), length(basis[1]));
+    basis[k] = sum({}, 16 * longest / length(best), best);
+  }
+}
+
 // Calls body for all images that may be the shortest; `d` is the image found by rounding.
 template <typename Body>
 void for_images(const std::array<Triple, 3>& basis, const Triple& d, const Body& body) {
@@ -64,7 +88,12 @@ void for_images(const std::array<Triple, 3>& basis, const Triple& d, const Body&
 }  // namespace
 
 Lattice::Lattice(const double* vectors) {
-  for (std::size_t k = 0; k < 3; ++k) std::copy_n(vectors + 3 * k, 3, reduced_[k].begin());
+  std::size_t count = 0;  // of periodic vectors
+  for (std::size_t k = 0; k < 3; ++k) {
+    const Triple vector{vectors[3 * k], vectors[3 * k + 1], vectors[3 * k + 2]};
+    if (!is_open(length(vector))) reduced_[count++] = vector;
+  }
+  complete(reduced_, count);
   const double volume = std::fabs(dot(reduced_[0], cross(reduced_[1], reduced_[2])));
   const bool spans = volume > 0x1p-40 * length(reduced_[0]) * length(reduced_[1]) * length(reduced_[2]);
   if (!spans) {
@@ -77,6 +106,7 @@ Lattice::Lattice(const double* vectors) {
   normal_ = {reduced_[0], flat, upright};
   for (std::size_t k = 0; k < 3; ++k)
     for (const double size = dot(normal_[k], reduced_[k]); double& x : normal_[k]) x /= size;
+  for (std::size_t k = count; k < 3; ++k) reduced_[k] = normal_[k] = {};
 }
 
 Triple Lattice::shortest(const Triple& difference) const {

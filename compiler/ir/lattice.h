@@ -9,20 +9,22 @@ using Triple = std::array<double, 3>;
 
 class Lattice {
  public:
-  // Nine numbers: three lattice vectors of three components each.
+  // Nine numbers: three lattice vectors of three components each. A vector that is_open() (compiler/periodic_length.h)
+  // leaves its direction open.
   explicit Lattice(const double* vectors);
 
-  // A shortest of all periodic images of `difference`. NaN if the vectors span no volume.
+  // A shortest of all periodic images of `difference`. NaN if the vectors, without open ones, are not independent.
   Triple shortest(const Triple& difference) const;
   // By component, the largest distance from `shortest` of another image that is at most `tolerance` longer: the error
   // if rounding selects that image. 0 if there is none.
   Triple doubt(const Triple& shortest, double tolerance) const;
-  // An upper bound for the diameter of the reduced cell: the sum of its edges.
+  // An upper bound for the diameter of the reduced cell: the sum of its edges, without open directions.
   double across() const;
 
  private:
-  std::array<Triple, 3> reduced_;  // short, nearly orthogonal basis of the same lattice, shortest vector first
-  std::array<Triple, 3> normal_;   // plane normals for Babai's rounding, scaled by 1 / distance of the planes
+  // Short, nearly orthogonal basis of the same lattice, the shortest vector first; then zeros for open directions.
+  std::array<Triple, 3> reduced_;
+  std::array<Triple, 3> normal_;  // plane normals for Babai's rounding, scaled by 1 / distance of the planes
 };
 
 }  // namespace nbcc

@@ -9,6 +9,8 @@
 #include <numbers>
 #include <stdexcept>
 
+#include "compiler/ir/period.h"
+
 namespace nbcc {
 namespace {
 
@@ -157,7 +159,7 @@ std::optional<Form> Forms::nearest_image(const Node& node) const {
            graph_.is_constant(argument(copies, 1), 1 / graph_.constant_value(box));
   };
   if (!is_quotient()) return std::nullopt;
-  return call("nearest_image", {a, box});
+  return call("nearest_image", {a, length_of_period(graph_, box)});
 }
 
 // The language has no rint, but x - nearest_image(x, 1) equals rint(x) for every finite x.

@@ -1,10 +1,12 @@
 // Node -> axis. Entry points: read_axis(), scaled(), keep_complete_images(). Recognises these forms of a minimum image:
-//   d - L * rint(d / L)    L: the box length; round or floor(... + 0.5) for rint, or a product for the quotient
+//   d - L * rint(d / L)    L: the box length or its period (period.h); round or floor(... + 0.5) for rint, or a product
+//                          for the quotient
 // and the same with d in units of L, where L is 1; that may be multiplied by L.
 #include "compiler/passes/displacement.h"
 
 #include <algorithm>
 
+#include "compiler/ir/period.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/power_product.h"
 
@@ -135,7 +137,8 @@ NodeId image_length(Graph& graph, NodeId d, NodeId product) {
   if (n.op == Op::Mul) readings = {{n.args[0], n.args[1]}, {n.args[1], n.args[0]}};
   for (const auto& [whole, length] : readings) {
     const NodeId quotient = rounded(graph, whole);
-    if (quotient != kNone && is_uniform(graph, length) && is_quotient(graph, quotient, d, length)) return length;
+    if (quotient != kNone && is_uniform(graph, length) && is_quotient(graph, quotient, d, length))
+      return length_of_period(graph, length);
   }
   return kNone;
 }

@@ -1,4 +1,5 @@
-// Entry points: has_images(), copies_pipeline(). The image's node is replaced by the difference of two inputs.
+// Entry points: has_images(), copies_pipeline(). The image's node is replaced by the difference of two inputs plus a
+// third, the shift of the copy.
 #include "compiler/passes/every_image.h"
 
 #include <fmt/format.h>
@@ -122,6 +123,7 @@ CopiesPipeline copies_pipeline(const Pipeline& pipeline_of_images) {
   Pipeline& pipeline = made.pipeline;
   const int of_i = add_field(pipeline, kPlaceOfI, Role::InputI, Type::Real, of_length(made.axes));
   const int of_j = add_field(pipeline, kPlaceOfJ, Role::InputJ, Type::Real, of_length(made.axes));
+  const int shift = add_field(pipeline, kShiftOfJ, Role::InputJ, Type::Real, of_length(made.axes));
   const bool keeps_indices = std::ranges::any_of(
       pipeline.fields, [](const Field& field) { return field.role == Role::Output && keeps_index(field.reduction); });
   const bool tests_self = has(given, Op::SelfPair);
@@ -141,9 +143,14 @@ CopiesPipeline copies_pipeline(const Pipeline& pipeline_of_images) {
       case Op::EveryImage: {
         std::array<NodeId, 3> parts = target[args[0]].args;
         for (std::size_t c = 0; c < 3; ++c)
-          if (place[c] >= 0)
-            parts[c] = target.binary(Op::Sub, target.leaf(Op::InputJ, of_j + place[c], Type::Real, old.where),
-                                     target.leaf(Op::InputI, of_i + place[c], Type::Real, old.where), old.where);
+          if (place[c] >= 0) {
+            const auto of_j_at = [&](int first) {
+              return target.leaf(Op::InputJ, first + place[c], Type::Real, old.where);
+            };
+            const NodeId i = target.leaf(Op::InputI, of_i + place[c], Type::Real, old.where);
+            const NodeId difference = target.binary(Op::Sub, of_j_at(of_j), i, old.where);
+            parts[c] = target.binary(Op::Add, difference, of_j_at(shift), old.where);
+          }
         return target.make(Op::Vector, Type::Vector, parts, old.where);
       }
       case Op::X:
@@ -178,13 +185,20 @@ CopiesPipeline copies_pipeline(const Pipeline& pipeline_of_images) {
 
 namespace {
 
-// `id` as a coordinate times factors that are the same for all pairs.
+// `id` as a coordinate times factors that are the same for all pairs. The sum of a place and the shift of the same axis
+// is the coordinate of a copy.
 struct ScaledCoordinate {
   int coordinate = -1;          // -1: the node is something else
   std::vector<NodeId> factors;  // sorted
   bool operator==(const ScaledCoordinate&) const = default;
 };
 ScaledCoordinate scaled_coordinate(const Graph& graph, NodeId id, Op input, int first, int axes) {
+  if (const Node& sum = graph[look_through_casts(graph, id)]; sum.op == Op::Add) {
+    // The fields of places and of shifts are adjacent.
+    const ScaledCoordinate place = scaled_coordinate(graph, sum.args[0], input, first, axes),
+                           shift = scaled_coordinate(graph, sum.args[1], input, first + axes, axes);
+    return place == shift ? place : ScaledCoordinate{};
+  }
   ScaledCoordinate found;
   for (;;) {
     id = look_through_casts(graph, id);
@@ -221,7 +235,10 @@ std::vector<int> bounded_coordinates(const CopiesPipeline& copies, const Neighbo
 
 // The proof speaks of the inputs that the runtime makes; callers know the difference in their text.
 std::string neighbours_of_images(const CopiesPipeline& copies) {
-  std::string text = "every image of j with " + neighbourhood_text(copies.pipeline, *copies.proof.neighbourhood);
+  Neighbourhood shown = *copies.proof.neighbourhood;
+  for (Axis& axis : shown.axes)  // the place alone, without the shift
+    if (const Node& sum = shown.graph[axis.of_j]; sum.op == Op::Add) axis.of_j = sum.args[0];
+  std::string text = "every image of j with " + neighbourhood_text(copies.pipeline, shown);
   for (const auto& [made, known] : {std::pair{kPlaceOfJ, "image of j"}, std::pair{kPlaceOfI, "i"}})
     for (std::size_t at = text.find(made); at != std::string::npos; at = text.find(made))
       text.replace(at, std::string_view(made).size(), known);

@@ -1,4 +1,5 @@
-// Recognises the minimum image of a difference of inputs. Entry points: image_shift(), is_input_difference(). The forms
+// Recognises the minimum image of a difference of inputs. Entry points: image_shift(),
+// copy_shift(), is_input_difference(). The forms
 // are those that lowering and the passes make from nearest_image(), or from the same formula in the source.
 #include "compiler/passes/image_shift.h"
 
@@ -35,6 +36,15 @@ std::optional<ImageShift> image_shift(const Graph& graph, NodeId id) {
   if (n.op != Op::Sub || graph[n.args[1]].op != Op::Mul) return {};
   const Node& product = graph[n.args[1]];
   return shift_by(graph, n.args[0], product.args[0], product.args[1], false);
+}
+
+std::optional<CopyShift> copy_shift(const Graph& graph, NodeId id) {
+  const Node& n = graph[id];
+  if (n.op != Op::Add) return {};
+  const bool first = is_input_difference(graph, n.args[0]);
+  const NodeId difference = n.args[first ? 0 : 1], shift = n.args[first ? 1 : 0];
+  if (!is_input_difference(graph, difference) || graph[shift].op != Op::InputJ) return {};
+  return CopyShift{difference, shift};
 }
 
 }  // namespace nbcc

@@ -1,6 +1,7 @@
 // Recognises the minimum image of a difference of positions in a periodic box: dx - length * round(dx / length). In
 // mixed precision dx is known to more digits than one float holds, and for pairs across the boundary these digits
-// survive the subtraction of the shift; so kernels subtract the shift before they round. Tested by
+// survive the subtraction of the shift; so kernels subtract the shift before they round. So do they with the shift of a
+// copy. Tested by
 // tests/unit/image_shift_test.cpp.
 #pragma once
 #include <optional>
@@ -16,6 +17,12 @@ struct ImageShift {
 };
 
 std::optional<ImageShift> image_shift(const Graph& graph, NodeId id);
+
+// difference + shift, where shift is an input of j: the displacement of a copy (every_image.h).
+struct CopyShift {
+  NodeId difference, shift;
+};
+std::optional<CopyShift> copy_shift(const Graph& graph, NodeId id);
 
 // True for xj - xi and xi - xj, where both are inputs.
 bool is_input_difference(const Graph& graph, NodeId id);

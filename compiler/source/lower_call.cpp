@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/ir/period.h"
 #include "compiler/source/lower.h"
 
 namespace nbcc::lowering {
@@ -91,8 +92,9 @@ NodeId Lowering::scalar_function(const std::string& name, std::array<NodeId, 3> 
   if (name == "nearest_image") {
     // dx - box * rint(dx / box): the minimum image of dx in a periodic box of this length. If two images are equally
     // near, either is correct; so it rounds as processors do.
-    const NodeId copies = unary(Op::Rint, binary(Op::Div, real(a), real(b), where), where);
-    return binary(Op::Sub, a, binary(Op::Mul, b, copies, where), where);
+    const NodeId period = period_of(*graph_, real(b), location(where));
+    const NodeId copies = unary(Op::Rint, binary(Op::Div, real(a), period, where), where);
+    return binary(Op::Sub, a, binary(Op::Mul, period, copies, where), where);
   }
   const std::optional<Op> op = operation(name);
   if (!op) throw Rejected{where, fmt::format("'{}' cannot be called here", name)};

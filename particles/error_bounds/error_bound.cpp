@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "compiler/ir/period.h"
 #include "compiler/table.h"
 #include "particles/error_bounds/running_error.h"
 #include "particles/error_bounds/sum_error.h"
@@ -108,9 +109,11 @@ std::vector<bool> lengths_of_images(const Pipeline& pipeline) {
   std::set<std::int64_t> lengths;
   for (NodeId id = 0; id < graph.size(); ++id) {
     const auto shift = image_shift(graph, id);
-    if (!shift || graph[shift->length].op != Op::Param) continue;
-    lengths.insert(graph[shift->length].payload);
+    const NodeId length = shift ? length_of_period(graph, shift->length) : kNone;
+    if (length == kNone || graph[length].op != Op::Param) continue;
+    lengths.insert(graph[length].payload);
     users.insert({graph[id].args[1], graph[shift->whole].args[0]});
+    for (const NodeId user : nodes_of_period(graph, shift->length)) users.insert(user);
   }
   // Lattice vectors.
   for (NodeId id = 0; id < graph.size(); ++id)

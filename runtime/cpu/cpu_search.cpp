@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "compiler/periodic_length.h"
 #include "runtime/cpu/partition.h"
 
 namespace nbcc {
@@ -121,9 +122,9 @@ bool CpuSearch::locate(const nbcc_kernel_arguments& given, std::int64_t ni, std:
   for (std::size_t axis = 0; axis < std::size_t(layout.axes); ++axis) {
     const double across = std::max(i_.high[axis], j_.high[axis]) - std::min(i_.low[axis], j_.low[axis]);
     const double length = layout.periodic[axis] ? std::fabs(extent[axis]) : 0;
-    if (layout.periodic[axis] && !(length > 0 && std::isfinite(length))) return false;
+    if (std::isnan(length)) return false;
     // If no pair is farther apart than half of the length, the minimum image is always the pair itself.
-    space_.set_length(axis, length > 2.1 * across ? 0 : length);
+    space_.set_length(axis, is_open(length) || length > 2.1 * across ? 0 : length);
     widest = std::max(widest, across);
   }
   if (has_half_lists()) share_reaches();
@@ -164,7 +165,7 @@ CpuSearch::Displacement CpuSearch::displacement(const Located& a, std::int64_t i
   Displacement d;
   for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis)
     d.difference[axis] = b.rows[axis][j] - a.rows[axis][i];
-  d.image = space_.short_image(d.difference);
+  d.image = space_.minimum_image(d.difference);
   return d;
 }
 
@@ -243,7 +244,7 @@ bool CpuSearch::stays_near(const Located& side, const std::vector<double>& then,
       Vector3 moved{};
       for (std::size_t axis = 0; axis < axes; ++axis)
         moved[axis] = side.rows[axis][begin + k] - then[axis * std::size_t(side.count) + std::size_t(begin + k)];
-      moved = space_.short_image(moved);
+      moved = space_.minimum_image(moved);
       moved2[std::size_t(k)] = dot(moved, moved);
     }
     bool all = true;
@@ -403,7 +404,7 @@ std::int64_t CpuSearch::pairs_within(std::int64_t group) const {
       }
     }
     for (std::size_t k = 0; space_.cell && k < count; ++k) {
-      const Vector3 image = space_.short_image(
+      const Vector3 image = space_.minimum_image(
           {near[k] - i_.rows[0][i], near[count + k] - i_.rows[1][i], near[2 * count + k] - i_.rows[2][i]});
       distances[k] = dot(image, image);
     }

@@ -24,8 +24,8 @@ class CpuSearch {
   CpuSearch(const KernelSource& source, const CpuCode& code);
 
   // Computes the positions of particles from their packed columns and the params in `given`. False: a search is not
-  // possible, because no particle has a finite position, the extent overflows, or a length of the periodic box is not
-  // positive and finite.
+  // possible, because no particle has a finite position, the extent overflows, a length of the periodic box is NaN, or
+  // the vectors of a cell are not independent.
   bool locate(const nbcc_kernel_arguments& given, std::int64_t ni, std::int64_t nj, const ForEach& for_each);
   // True if the located i and j have equal positions and reaches, as half lists require.
   bool is_one_set() const { return source_.search.of_i() == source_.search.of_j() && i_.values == j_.values; }
@@ -92,7 +92,7 @@ class CpuSearch {
   bool locate_side(nbcc_locate_function locate, const nbcc_kernel_arguments& given, std::int64_t count,
                    const ForEach& for_each, Located& side);
 
-  // The difference of the positions of j and i, and a short periodic image of it.
+  // The difference of the positions of j and i, and its minimum image.
   struct Displacement {
     Vector3 difference{}, image{};
   };

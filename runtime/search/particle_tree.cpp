@@ -72,8 +72,8 @@ void SearchSpace::set_cell(const SearchCell& of) {
   tilted = tilt != std::array<double, kMaxAxes>{};
 }
 
-Vector3 SearchSpace::short_image(Vector3 difference) const {
-  if (cell) return cell->short_image(difference);
+Vector3 SearchSpace::minimum_image(Vector3 difference) const {
+  if (cell) return cell->minimum_image(difference);
   for (std::size_t axis = 0; axis < std::size_t(axes); ++axis)
     difference[axis] = nearest_image(difference[axis], length[axis], inverse[axis]);
   return difference;

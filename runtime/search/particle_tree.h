@@ -28,8 +28,8 @@ struct SearchSpace {
   }
   void set_cell(const SearchCell& of);
   double tilt_of(std::size_t vector, std::size_t axis) const { return tilt[vector - 1 + axis]; }  // axis < vector
-  // A short periodic image of a difference of two positions, in the caller's coordinates; the shortest without a cell.
-  Vector3 short_image(Vector3 difference) const;
+  // The minimum image of a difference of two positions, in the caller's coordinates.
+  Vector3 minimum_image(Vector3 difference) const;
   // The frame coordinates of the image of a position near the origin.
   Vector3 to_frame(const Vector3& position) const;
 

@@ -93,10 +93,11 @@ class CopiesSummation final : public ForwardingSummation {
       for (auto p = std::size_t(found.first[std::size_t(i)]); p < std::size_t(found.first[std::size_t(i) + 1]); ++p) {
         const auto copy = std::size_t(found.j[p]);
         found.j[p] = copies_.of[copy];
+        Multiples all{};
+        for (std::size_t k = 0; k < 3; ++k)
+          all[k] = copies_.moved[copy][k] + moves_j_[std::size_t(found.j[p])][k] - moves_i_[std::size_t(i)][k];
         for (std::size_t axis = 0; axis < std::size_t(found.axes); ++axis)
-          for (std::size_t k = 0; k < 3; ++k)
-            if (const int times = copies_.moved[copy][k] - moved_i_[std::size_t(i)][k]; times != 0)
-              found.shifts[p * std::size_t(found.axes) + axis] += times * periods_[k][axis];
+          found.shifts[p * std::size_t(found.axes) + axis] = PeriodicVectors::sum_of(periods_, axis, all);
       }
     return found;
   }
@@ -136,9 +137,9 @@ class CopiesSummation final : public ForwardingSummation {
     InputColumns of_i(callers_, Role::InputI, request, device), of_j(callers_, Role::InputJ, request, device);
     const std::size_t axes = layout_.of_i.size();
     std::vector<double> unit(axes);
-    std::vector<double> ones(std::size_t(components(Role::InputJ)), 1.0);
+    std::vector<double> ones(std::size_t(components(Role::InputI)), 1.0);
     Coordinates i(axes), j(axes);
-    std::array<std::vector<double>, 3> in_units;
+    std::array<std::vector<double>, 3> given, in_units;
     for (std::size_t axis = 0; axis < axes; ++axis) {
       unit[axis] = std::fabs(evaluate(layout_.units[axis], request.params, ones));
       if (!(unit[axis] > 0 && std::isfinite(unit[axis])))
@@ -149,27 +150,37 @@ class CopiesSummation final : public ForwardingSummation {
       i[axis] = of_i.values(layout_.of_i[axis], request.ni);
       j[axis] = of_j.values(layout_.of_j[axis], request.nj);
       for (std::size_t k = 0; k < 3; ++k) {
-        periods_[k].resize(axes), in_units[k].resize(axes);
-        periods_[k][axis] = evaluate(layout_.periods[k][axis], request.params);
-        in_units[k][axis] = periods_[k][axis] * unit[axis];
+        given[k].resize(axes), in_units[k].resize(axes);
+        given[k][axis] = evaluate(layout_.periods[k][axis], request.params);
+        in_units[k][axis] = given[k][axis] * unit[axis];
       }
     }
     const PeriodicVectors periods(callers_.pipeline, in_units);
-    for (std::size_t k = 0; k < 3; ++k)
-      if (!periods.is_given(k)) std::ranges::fill(periods_[k], 0.0);
+    periods_ = periods.reduced(given);
     const Coordinates scaled_i = scaled(i, unit), scaled_j = scaled(j, unit);
     const std::vector<double> reaches = reaches_of_j(request, of_i, of_j);
     if (!holds(request, periods, scaled_i, scaled_j, reaches)) {
       made_.reset();  // until all of it is made
       std::vector<double> widened = reaches;
       for (double& reach : widened) reach += request.skin;
-      moved_i_ = moves_to_first_cell(periods, scaled_i);
-      copies_ = copies_of(periods, scaled_i, moved_i_, scaled_j, widened);
+      moves_i_ = moves_to_first_cell(periods, scaled_i, "i");
+      moves_j_ = moves_to_first_cell(periods, scaled_j, "j");
+      copies_ = copies_of(periods, moved(periods, scaled_i, moves_i_), moved(periods, scaled_j, moves_j_), moves_j_,
+                          widened, rounding_of(sum_.kernel().source));
+      moves_given_i_.clear();
+      for (const Multiples& moves : moves_i_) moves_given_i_.push_back(periods.in_given_vectors(moves));
       made_.emplace(Made{periods, scaled_i, scaled_j, reaches});
     }
-    move(i, moved_i_, {}, place_i_);
-    move(j, copies_.moved, copies_.of, place_j_);
+    place(i, j);
     bind(request);
+  }
+
+  // A bound of the error of a coordinate in the kernel, relative to coordinates and periodic vectors: larger than that
+  // of a few roundings.
+  static double rounding_of(const KernelSource& kernel) {
+    const bool is_float =
+        std::ranges::any_of(kernel.i_columns, [](const Column& column) { return column.element == Element::Float; });
+    return is_float ? 0x1p-18 : 0x1p-46;
   }
 
   int components(Role role) const {
@@ -224,7 +235,7 @@ class CopiesSummation final : public ForwardingSummation {
   bool holds(const SumRequest& request, const PeriodicVectors& periods, const Coordinates& i, const Coordinates& j,
              const std::vector<double>& reaches) {
     const bool is_kept = made_ && request.skin > 0 && request.skin == skin_ && made_->periods == periods &&
-                         made_->reaches.size() == reaches.size() && moved_i_.size() == std::size_t(request.ni) &&
+                         made_->reaches.size() == reaches.size() && moves_i_.size() == std::size_t(request.ni) &&
                          made_->j[0].size() == std::size_t(request.nj);
     skin_ = request.skin;
     if (!is_kept) return false;
@@ -245,18 +256,26 @@ class CopiesSummation final : public ForwardingSummation {
     return true;
   }
 
-  // [particle][axis], moved by the periods; `of`: the particles that are moved, or all.
-  void move(const Coordinates& at, const std::vector<Multiples>& moved, const std::vector<std::int64_t>& of,
-            std::vector<double>& places) const {
-    const std::size_t axes = at.size();
-    places.resize(moved.size() * axes);
-    for (std::size_t p = 0; p < moved.size(); ++p)
+  // The positions in the first cell, and the shifts of the copies, [particle or copy][axis]. The kernel's displacement
+  // is the difference of positions plus the shift: the pair of i with an image of j and its reverse differ in sign
+  // alone, because both particles are in the first cell and the shift of the reverse is exactly opposite.
+  void place(const Coordinates& i, const Coordinates& j) {
+    const std::size_t axes = i.size();
+    place_i_.resize(moves_i_.size() * axes);
+    place_j_.resize(copies_.of.size() * axes);
+    shift_j_.resize(place_j_.size());
+    const auto placed = [&](double x, const Multiples& moves, std::size_t axis) {
+      return moves == Multiples{} ? x : x + PeriodicVectors::sum_of(periods_, axis, moves);
+    };
+    for (std::size_t p = 0; p < moves_i_.size(); ++p)
+      for (std::size_t axis = 0; axis < axes; ++axis) place_i_[p * axes + axis] = placed(i[axis][p], moves_i_[p], axis);
+    for (std::size_t copy = 0; copy < copies_.of.size(); ++copy) {
+      const auto p = std::size_t(copies_.of[copy]);
       for (std::size_t axis = 0; axis < axes; ++axis) {
-        double x = at[axis][of.empty() ? p : std::size_t(of[p])];
-        for (std::size_t k = 0; k < 3; ++k)
-          if (moved[p][k] != 0) x += moved[p][k] * periods_[k][axis];
-        places[p * axes + axis] = x;
+        place_j_[copy * axes + axis] = placed(j[axis][p], moves_j_[p], axis);
+        shift_j_[copy * axes + axis] = PeriodicVectors::sum_of(periods_, axis, copies_.moved[copy]);
       }
+    }
   }
 
   // An array of rows of a made input.
@@ -281,9 +300,10 @@ class CopiesSummation final : public ForwardingSummation {
     for (const FieldLayout& field : sum_.fields()) {
       if (field.name == kPlaceOfI) sum_.bind(field.name, rows_of(place_i_, Element::Double, request.ni, axes));
       if (field.name == kPlaceOfJ) sum_.bind(field.name, rows_of(place_j_, Element::Double, copies, axes));
+      if (field.name == kShiftOfJ) sum_.bind(field.name, rows_of(shift_j_, Element::Double, copies, axes));
       if (field.name == kCopiedJ) sum_.bind(field.name, rows_of(copied_, Element::Int64, copies, 1));
-      if (field.name == kMovedI) sum_.bind(field.name, multiples(moved_i_));
-      if (field.name == kMovedJ) sum_.bind(field.name, multiples(copies_.moved));
+      if (field.name == kMovedI) sum_.bind(field.name, multiples(moves_given_i_));
+      if (field.name == kMovedJ) sum_.bind(field.name, multiples(copies_.moved_given));
       if (field.name.starts_with(kCopyOf)) sum_.ignore(field.name);
     }
     sum_.set_offsets(request.i_offset, 0);
@@ -319,10 +339,10 @@ class CopiesSummation final : public ForwardingSummation {
         const auto copies = std::ranges::equal_range(copies_.of, std::int64_t(rows.j[entry]));
         for (auto copy = copies.begin(); copy != copies.end(); ++copy) {
           const auto number = copy - copies_.of.begin();
-          const Multiples& moved = copies_.moved[std::size_t(number)];
+          const Multiples& moved = copies_.moved_given[std::size_t(number)];
           bool is_named = true;
           for (std::size_t k = 0; k < 3 && !rows.images.empty(); ++k)
-            is_named = is_named && rows.images[3 * entry + k] == moved[k] - moved_i_[std::size_t(i)][k];
+            is_named = is_named && rows.images[3 * entry + k] == moved[k] - moves_given_i_[std::size_t(i)][k];
           if (is_named) j.push_back(number);
         }
       }
@@ -342,11 +362,12 @@ class CopiesSummation final : public ForwardingSummation {
   };
   std::optional<Made> made_;
   double skin_ = 0;
-  std::array<std::vector<double>, 3> periods_;  // 0 where there is none
-  std::vector<Multiples> moved_i_;
+  std::array<std::vector<double>, 3> periods_;  // the reduced basis, [vector][axis]; 0 where there is none
+  std::vector<Multiples> moves_i_, moves_j_;    // to the first cell
   ImageCopies copies_;
   // The arrays that are bound.
-  std::vector<double> place_i_, place_j_;
+  std::vector<Multiples> moves_given_i_;  // moves_i_ in given vectors
+  std::vector<double> place_i_, place_j_, shift_j_;
   std::vector<std::int64_t> copied_;
   std::vector<std::vector<std::byte>> gathered_;  // by field
 };

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "compiler/periodic_length.h"
 #include "fmt/format.h"
 #include "runtime/sum/formula.h"
 
@@ -46,7 +47,7 @@ std::optional<Box> box_of(const SearchLayout& search, std::span<const double> pa
     if (search.lengths[axis].steps.empty()) return {};
     const double length = std::fabs(evaluate(search.lengths[axis], params));
     box.text += fmt::format("{}{}", box.text.empty() ? "box " : " x ", length);
-    if (length > 0 && length < box.shortest) box.shortest = length;
+    if (!is_open(length) && length < box.shortest) box.shortest = length;
   }
   return box;
 }
@@ -116,25 +117,32 @@ double shortest_lattice_vector(const std::array<double, 9>& cell) {
   const Vector normal{v[1][1] * v[2][2] - v[1][2] * v[2][1], v[1][2] * v[2][0] - v[1][0] * v[2][2],
                       v[1][0] * v[2][1] - v[1][1] * v[2][0]};
   const double volume = std::fabs(dot(v[0], normal));
-  if (!(volume > 0) || !std::isfinite(volume)) return std::numeric_limits<double>::quiet_NaN();
+  int open = 0;
+  for (Vector& vector : v)
+    if (is_open(std::sqrt(dot(vector, vector)))) vector = {}, ++open;
+  if (open == 0 && !(volume > 0 && std::isfinite(volume))) return std::numeric_limits<double>::quiet_NaN();
   constexpr int kMaxRounds = 1000;
   bool shorter = true;
   for (int round = 0; shorter && round < kMaxRounds; ++round) {
     shorter = false;
     for (std::size_t k = 0; k < 3; ++k) {
       const std::size_t a = (k + 1) % 3, b = (k + 2) % 3;
+      if (length2(k) == 0) continue;
       const auto replace = [&](const Vector& tried) {
         if (dot(tried, tried) < length2(k) * (1 - 1e-12)) v[k] = tried, shorter = true;
       };
       for (const std::size_t other : {a, b})
-        replace(plus(v[k], -std::nearbyint(dot(v[k], v[other]) / length2(other)), v[other]));
+        if (length2(other) > 0) replace(plus(v[k], -std::nearbyint(dot(v[k], v[other]) / length2(other)), v[other]));
       const Vector now = v[k];
       for (int n = 0; n < 9; ++n) {
         replace(plus(plus(now, n / 3 - 1, v[a]), n % 3 - 1, v[b]));
       }
     }
   }
-  return std::sqrt(std::min({length2(0), length2(1), length2(2)}));
+  double shortest2 = std::numeric_limits<double>::infinity();
+  for (std::size_t k = 0; k < 3; ++k)
+    if (length2(k) != 0) shortest2 = std::min(shortest2, length2(k));
+  return std::sqrt(shortest2);
 }
 
 std::optional<std::string> image_warning(const KernelSource& kernel, const SumRequest& request,

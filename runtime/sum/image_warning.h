@@ -18,8 +18,9 @@
 
 namespace nbcc {
 
-// The length of the shortest vector of the lattice spanned by a cell's three vectors (nine numbers, vector by vector);
-// NaN if the vectors are not finite or span no volume.
+// The length of the shortest vector of the lattice spanned by a cell's three vectors (nine numbers, vector by vector),
+// of which 0 and infinite ones are none; infinite if there are no others. NaN if a number is NaN or three vectors span
+// no volume.
 double shortest_lattice_vector(const std::array<double, 9>& cell);
 
 // The text of the warning. Returns nothing if no pair can have several images within reach, or if the reach or the box

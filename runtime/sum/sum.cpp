@@ -32,7 +32,9 @@ constexpr std::int64_t kMaxParticles = std::int64_t(1) << 40;
 
 // Checks that a param's value, which callers pass as a double, is a value of the param's type; otherwise the conversion
 // would change it silently. Integers beyond 2^53 are rejected, because a double does not represent every such integer.
+// NaN is rejected, because guards that compare with it exclude all pairs silently.
 void check_param(const FieldLayout& field, const std::string& quoted, double value) {
+  if (std::isnan(value)) throw UsageError(fmt::format("{} is NaN: expected a number", quoted));
   const std::string type = field.type.substr(0, field.type.find('['));
   const double largest = type == "bool" ? 1 : type == "int" ? 2147483647 : 9007199254740991;
   const double smallest = type == "bool" ? 0 : type == "int" ? -largest - 1 : -largest;
@@ -255,6 +257,10 @@ void SumState::check_params() const {
     if (kernel_->source.fields[f].role == Role::Param && given_[f] == Given::No && !params_of_groups_.contains(f)) {
       throw UsageError(fmt::format("{} has no default and was not set", quoted(f)));
     }
+    const FieldLayout& field = kernel_->source.fields[f];
+    if (field.role != Role::Param || field.is_table || params_of_groups_.contains(f)) continue;
+    for (const double value : std::span(params_).subspan(std::size_t(field.first), std::size_t(field.components())))
+      check_param(field, quoted(f), value);  // set_param has not checked defaults
   }
 }
 

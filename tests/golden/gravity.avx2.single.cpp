@@ -54,8 +54,11 @@ NBCC_INLINE T lost(T a, T b, T s) {
   return (a - of_a) + (of_b - b);
 }
 
-// x minus its rounding to real, as a real.
-NBCC_INLINE real lower_part(double x) { return (real)(x - (double)(real)x); }
+// x minus its rounding to real, as a real; 0 where x overflows real.
+NBCC_INLINE real lower_part(double x) {
+  const real upper = (real)x;
+  return upper - upper == 0 ? (real)(x - (double)upper) : 0;
+}
 // Applies f to pieces of x and y, which are native vectors or scalars.
 template <typename Piece, typename V, typename F>
 NBCC_INLINE V in_pieces(V x, V y, F f) {

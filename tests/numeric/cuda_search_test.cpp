@@ -212,9 +212,9 @@ TEST_F(UnusualSetsOnShim, OfReachesThatDifferByMuch) {
   expect_all(0, 5, c);
 }
 
-// No distance along an axis of length 0 is a number.
-TEST_F(UnusualSetsOnShim, InABoxThatIsNone) {
-  for (const double length : {0.0, HUGE_VAL, std::nan("")}) {
+// A length of 0 or infinity leaves its axis open.
+TEST_F(UnusualSetsOnShim, InABoxThatIsOpen) {
+  for (const double length : {0.0, HUGE_VAL}) {
     NeighbourCase c;
     c.box = {40, 40, length};
     for (int k = 0; k < 100; ++k) c.xi.insert(c.xi.end(), {0.4 * (k % 10), 0.4 * (k / 10), 0.1 * k}), c.hi.push_back(1);

@@ -131,8 +131,14 @@ void give_images(ImagesCase& one, const RandomText& text, double reach) {
       }
     apart = std::hypot(apart, high - low);
   }
-  for (std::size_t k = 0; k < 3; ++k)
-    one.input.images[k] = cell.is_given(k) ? int(cell.slope(k) * (reach + apart)) + 1 : 0;
+  for (std::size_t k = 0; k < 3; ++k) one.input.images[k] = 0;
+  for (std::size_t k = 0; k < 3; ++k) {  // of the reduced basis
+    Multiples step{};
+    step[k] = 1;
+    const Multiples given = cell.in_given_vectors(step);
+    for (std::size_t g = 0; g < 3 && cell.is_given(k); ++g)
+      one.input.images[g] += std::abs(given[g]) * (int(cell.slope(k) * (reach + apart)) + 1);
+  }
 }
 
 ImagesCase random_case_of(const RandomText& text, GridRandom& random) {

@@ -179,7 +179,7 @@ TEST(PeriodicCell, APairIsItsOwnAffair) {
   EXPECT_EQ(run(input)[3][0], least);
 }
 
-// A cell as long as 10^30 is open; vectors of no volume, infinite ones and NaN make no cell.
+// A cell as long as 10^30 is open, as vectors of 0 and infinite ones are; vectors of no volume and NaN make no cell.
 TEST(PeriodicCell, MayBeOpenOrNone) {
   constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   const auto copy = [](const std::vector<double>& cell, const Summed& run) {
@@ -195,10 +195,12 @@ TEST(PeriodicCell, MayBeOpenOrNone) {
     EXPECT_NEAR(slab[0][0], -0.1, 1e-7);
     EXPECT_EQ(slab[1][0], -7);
     EXPECT_EQ(slab[2][0], 1e6);
-    for (const std::vector<double>& none : {std::vector<double>{0, 0, 0, 0, 1, 0, 0, 0, 1},
-                                            {1, 0, 0, 2, 0, 0, 0, 0, 1},
-                                            {1, 0, 0, 0, inf, 0, 0, 0, 1},
-                                            {1, 0, 0, 0, nan, 0, 0, 0, 1}})
+    for (const double open : {0.0, inf, -inf}) {
+      EXPECT_EQ(copy({1, 0, 0, 0, open, 0, 0, 0, open}, run), slab);
+      EXPECT_EQ(copy({0, open, 0, 0, 0, open, 1, 0, 0}, run), slab);
+    }
+    for (const std::vector<double>& none :
+         {std::vector<double>{1, 0, 0, 2, 0, 0, 0, 0, 1}, {1, 0, 0, 2, 0, 0, 0, 0, 0}, {1, 0, 0, 0, nan, 0, 0, 0, 1}})
       EXPECT_TRUE(std::isnan(copy(none, run)[0][0])) << none[0] << ' ' << none[4];
   }
 }

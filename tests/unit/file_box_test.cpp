@@ -75,6 +75,30 @@ TEST(FileBox, IsNamedWhereThePipelinesIsAnother) {
             "");
 }
 
+// every_image() uses the box as nearest_image() does; an open direction may be any of its vectors.
+TEST(FileBox, IsKnownOfEveryImage) {
+  constexpr const char *kEvery = "every_image(xj - xi, box)", *kEveryCell = "every_image(xj - xi, a, b, c)",
+                       *kSlab = "every_image(xj - xi, a, b)", *kTwo = "param vec3 a; param vec3 b;";
+  EXPECT_EQ(said(kCube, kEvery, kBox, {10, 10, 10}), "");
+  EXPECT_EQ(said(kCube, kEveryCell, kCell, {10, 0, 0, 10, 10, 0, 0, 0, 10}), "");
+  EXPECT_EQ(said(kCube, kEvery, kBox, {10, 10, 9}),
+            "a file is of particles in a periodic box of 10 x 10 x 10, but the box of pipeline 'near' is 10 x 10 x 9: "
+            "its params were not set from the file");
+  EXPECT_THAT(said(kCube, kSlab, kTwo, {10, 0, 0, 0, 10, 0}), HasSubstr("10 x 10 x 0"));
+  for (const char* boundary : {"pp pp ff", "pp ff pp", "ff pp pp"}) {
+    ParticleTable slab = kCube;
+    slab.attributes.emplace_back("boundary", boundary);
+    std::vector<double> vectors, lengths;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const bool open = boundary[3 * k] == 'f';
+      lengths.push_back(open ? HUGE_VAL : 10);
+      for (std::size_t c = 0; c < 3 && !open; ++c) vectors.push_back(c == k ? 10 : 0);
+    }
+    EXPECT_EQ(said(slab, kSlab, kTwo, vectors), "") << boundary;
+    EXPECT_EQ(said(slab, kEvery, kBox, lengths), "") << boundary;
+  }
+}
+
 // Without a proved cutoff it is not known which params are the box, whatever their names are.
 TEST(FileBox, IsNamedWhereNoParamIsTheFiles) {
   const auto unproved = [](const ParticleTable& table, const std::string& difference, const std::string& params,

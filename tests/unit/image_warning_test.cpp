@@ -55,6 +55,9 @@ TEST(ShortestLatticeVector, IsTheShortestOfAll) {
     EXPECT_NEAR(shortest_lattice_vector(cell), expected, 1e-12 * expected) << trial;
   }
   EXPECT_EQ(shortest_lattice_vector({1, 0, 0, 0, 2, 0, 0, 0, 1e30}), 1);
+  EXPECT_EQ(shortest_lattice_vector({1, 0, 0, 7, 2, 0, 0, 0, 0}), 1);
+  EXPECT_EQ(shortest_lattice_vector({HUGE_VAL, 0, 0, 0, 0, 0, 0, 0, 3}), 3);
+  EXPECT_EQ(shortest_lattice_vector({}), HUGE_VAL);
   EXPECT_TRUE(std::isnan(shortest_lattice_vector({1, 0, 0, 2, 0, 0, 0, 0, 1})));
 }
 

@@ -39,11 +39,27 @@ TEST(lattice, doubts_a_copy_beside_which_another_is_as_short) {
   EXPECT_EQ(lattice.doubt({0.9, 1.499, 0}, 0.1), (Triple{0, 3, 0}));
 }
 
-TEST(lattice, needs_vectors_that_span_a_volume) {
-  const double flat[9] = {1, 0, 0, 0, 1, 0, 1, 1, 0};
+TEST(lattice, needs_independent_vectors) {
+  const double flat[9] = {1, 0, 0, 0, 1, 0, 1, 1, 0}, nan[9] = {NAN, 0, 0, 0, 1, 0, 0, 0, 1};
   EXPECT_TRUE(std::isnan(Lattice(flat).shortest({0.1, 0, 0})[0]));
-  const double infinite[9] = {std::numeric_limits<double>::infinity(), 0, 0, 0, 1, 0, 0, 0, 1};
-  EXPECT_TRUE(std::isnan(Lattice(infinite).shortest({0.1, 0, 0})[0]));
+  EXPECT_TRUE(std::isnan(Lattice(nan).shortest({0.1, 0, 0})[0]));
+  const double parallel[9] = {1, 2, 0, 0, 0, 0, 2, 4, 0};  // and an open direction
+  EXPECT_TRUE(std::isnan(Lattice(parallel).shortest({0.1, 0, 0})[0]));
+}
+
+TEST(lattice, vectors_of_0_and_infinite_ones_are_open) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double open : {0.0, infinity, 1e300}) {
+    const double slab[9] = {3, 0, 4, 0, open, 0, 6, 1, 8};  // 6 1 8 = 2 * (3 0 4) + (0 1 0)
+    const Triple image = Lattice(slab).shortest({30.4 + 0.8, 5.25, 40.3 - 0.6});
+    EXPECT_NEAR(image[0], 0.4 + 0.8, 1e-12);
+    EXPECT_NEAR(image[1], 0.25, 1e-12);
+    EXPECT_NEAR(image[2], 0.3 - 0.6, 1e-12);
+    const double line[9] = {0, 0, open, 0, 2, 0, open, 0, 0}, none[9] = {open, 0, 0, 0, 0, 0, 0, 0, 0};
+    EXPECT_EQ(Lattice(line).shortest({30.5, 5.25, -70}), (Triple{30.5, -0.75, -70}));
+    EXPECT_EQ(Lattice(none).shortest({30.5, 5.25, -70}), (Triple{30.5, 5.25, -70}));
+    EXPECT_EQ(Lattice(line).doubt({0.5, 0.999, -0.25}, 0.1), (Triple{0, 2, 0}));
+  }
 }
 
 }  // namespace

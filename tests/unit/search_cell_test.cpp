@@ -47,8 +47,9 @@ TEST(SearchCell, FramedPositionsAreCopies) {
     }
     for (int k = 0; k < 100; ++k) {
       const Vector3 a = random_place(random, 20), b = random_place(random, 20);
-      const Vector3 in_frame = sum(cell.to_frame(a), -1, cell.to_frame(b)), copy = cell.short_image(sum(a, -1, b));
+      const Vector3 in_frame = sum(cell.to_frame(a), -1, cell.to_frame(b)), copy = cell.minimum_image(sum(a, -1, b));
       EXPECT_NEAR(nearest_of_many(framed, in_frame), nearest_of_many(basis, copy), 1e-12);
+      EXPECT_NEAR(length(copy), nearest_of_many(basis, copy), 1e-12);
       EXPECT_NEAR(length(sum(cell.to_frame(sum(a, 5, basis[1])), -1, cell.to_frame(a))), 0, 1e-12);
       EXPECT_LE(length(cell.to_frame(a)), 0.5 * (length(basis[0]) + length(basis[1]) + length(basis[2])));
     }
@@ -62,6 +63,16 @@ TEST(SearchCell, VectorsBeyondAllParticlesAreDropped) {
   EXPECT_EQ(cell.width(1), 1);
   EXPECT_EQ(cell.width(2), 0);
   EXPECT_EQ(cell.to_frame({0.25, 1.25, 7}), (Vector3{0.25, 0.25, 7}));
+}
+
+TEST(SearchCell, VectorsOf0AreOpen) {
+  const SearchCell slab({Vector3{1, 0, 0}, Vector3{-0.4, 3, 0}, Vector3{}}, 100);
+  ASSERT_TRUE(slab.is_valid());
+  EXPECT_EQ(slab.width(2), 0);
+  EXPECT_EQ(slab.minimum_image({10.25, 6.5, 70}), (Vector3{10.25 + 0.8 - 11, 0.5, 70}));
+  const SearchCell none({Vector3{}, Vector3{}, Vector3{}}, 100);
+  ASSERT_TRUE(none.is_valid());
+  EXPECT_EQ(none.minimum_image({10.25, 6.5, 70}), (Vector3{10.25, 6.5, 70}));
 }
 
 TEST(SearchCell, ThreeVectorsMustSpanAVolume) {

@@ -113,6 +113,8 @@ std::string CpuPairBody::expression(NodeId id, int r) {
     const std::string d = node_name(difference, r), times = (added ? "" : "-") + node_name(whole, r);
     return fmt::format("fused({0}, {1}, {2}s) + fused({0}, {1}l, {2}e)", times, node_name(length, r), d);
   }
+  if (const auto copy = plan_.copy_shifts.find(id); copy != plan_.copy_shifts.end())
+    return copy_with_parts(node_name(copy->second.difference, r), node_name(copy->second.shift, r));
   if (plan_.keeps_parts(n)) return vectors_with_parts(plan_, n, [&](NodeId arg) { return node_name(arg, r); });
   std::array<std::string, 3> args;
   for (std::size_t k = 0; k < std::size_t(arity(n.op)); ++k) args[k] = node_name(n.args[k], r);

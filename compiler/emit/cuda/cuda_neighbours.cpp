@@ -17,6 +17,7 @@
 #include "compiler/emit/cuda/cuda_pair_body.h"
 #include "compiler/emit/cuda/cuda_particles.h"
 #include "compiler/emit/cuda/gpu_facts.h"
+#include "compiler/ir/period.h"
 #include "compiler/passes/image_shift.h"
 #include "compiler/text/fill_template.h"
 
@@ -125,7 +126,8 @@ std::map<NodeId, NodeId> images_of(const Plan& plan, const Neighbourhood& neighb
       const auto is_end = [&](NodeId of) {
         return same_leaf(graph, ends[0], neighbourhood.graph, of) || same_leaf(graph, ends[1], neighbourhood.graph, of);
       };
-      if (is_end(axis.of_i) && is_end(axis.of_j) && same_leaf(graph, length, neighbourhood.graph, of_axis))
+      if (is_end(axis.of_i) && is_end(axis.of_j) &&
+          same_leaf(graph, length_of_period(graph, length), neighbourhood.graph, of_axis))
         images[id] = shift->difference;
     }
   }

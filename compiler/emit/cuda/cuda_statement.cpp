@@ -106,6 +106,8 @@ std::string CudaStatements::expression(NodeId id) const {
     return fmt::format("fmaf({0}t{1}, t{2}, t{3}s) + fmaf({0}t{1}, t{2}l, t{3}e)", added ? "" : "-", whole, length,
                        difference);
   }
+  if (const auto copy = plan_.copy_shifts.find(id); copy != plan_.copy_shifts.end())
+    return copy_with_parts(fmt::format("t{}", copy->second.difference), fmt::format("t{}", copy->second.shift));
   if (plan_.keeps_parts(n)) return vectors_with_parts(plan_, n, [](NodeId arg) { return fmt::format("t{}", arg); });
   if (plan_.two_float.count(id)) return fmt::format("(t{0} - t{1}) + (t{0}l - t{1}l)", n.args[0], n.args[1]);
   if (rounds_product(n)) {
