@@ -108,7 +108,7 @@ TEST(AngleShim, IsRightInCudaKernels) {
     CudaShim shim;
     const Options options{precision};
     const Pipeline optimized = optimize(parse({"angle.pipe", text_of(3)}), options, cuda_target());
-    CudaTextRun run(shim, emit_cuda(optimized, options), {64, 1, 64, 1, 1});
+    CudaTextRun run(shim, emit_cuda(optimized, options), {.threads = 8, .i_per_thread = 2, .j_tile = 16, .unroll = 2});
     expect_right(run(all.input), all, precision == Precision::Double ? 0x1p-52 : 0x1p-23,
                  std::string("cuda, ") + std::string(name(precision)));
   }
