@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/file_box.h"
 #include "cli/option_choices.h"
+#include "cli/output_totals.h"
 #include "cli/particle_source.h"
 #include "cli/particle_sum.h"
 #include "cli/precision_of_particles.h"
@@ -86,13 +87,6 @@ ParticleColumn side_by_side(const std::vector<ParticleColumn>& outputs, std::int
   }
   all.data = std::move(values);
   return all;
-}
-
-std::vector<double> numbers_of(const ParticleColumn& column) {
-  std::vector<double> numbers;
-  for (std::int64_t row = 0; row < column.rows(); ++row)
-    for (int c = 0; c < column.components; ++c) numbers.push_back(ColumnComponent{&column, c}.at(row));
-  return numbers;
 }
 
 // The totals of a pipeline without other outputs: a table of them, with a row for each element of an array.
@@ -219,74 +213,6 @@ ParticleTable updated_table(const ParticleTable& particles, ParticleTable result
   return table;
 }
 
-// Total, minimum and maximum of one output component over all i; of an output(total) only its value, as `sum`.
-struct Total {
-  std::string name;
-  double sum = 0, least = 0, greatest = 0;
-  bool is_output = false;
-};
-
-// Keys of attributes must not contain brackets: "acc[0]" becomes "acc 0".
-std::string attribute_name(std::string name) {
-  std::ranges::replace(name, '[', ' ');
-  std::erase(name, ']');
-  return name;
-}
-
-std::vector<Total> totals_of(const ParticleSum& sum, const std::vector<ParticleColumn>& outputs) {
-  std::vector<Total> totals;
-  for (std::size_t k = 0; k < outputs.size(); ++k) {
-    const ParticleColumn& output = outputs[k];
-    if (sum.totals()[k]) {
-      const std::vector<double> numbers = numbers_of(output);
-      for (std::size_t c = 0; c < numbers.size(); ++c)
-        totals.push_back(
-            {numbers.size() == 1 ? output.name : fmt::format("{}[{}]", output.name, c), numbers[c], 0, 0, true});
-      continue;
-    }
-    const std::int64_t rows = output.rows();
-    for (int c = 0; c < output.components; ++c) {
-      const ColumnComponent from{&output, c};
-      Total total{output.components == 1 ? output.name : fmt::format("{}[{}]", output.name, c)};
-      double lost = 0;  // compensation for rounding (Neumaier summation)
-      for (std::int64_t row = 0; row < rows; ++row) {
-        const double x = from.at(row), next = total.sum + x;
-        lost += std::abs(total.sum) >= std::abs(x) ? (total.sum - next) + x : (x - next) + total.sum;
-        total.sum = next;
-        total.least = row == 0 || x < total.least || std::isnan(x) ? x : total.least;
-        total.greatest = row == 0 || x > total.greatest || std::isnan(x) ? x : total.greatest;
-      }
-      if (std::isfinite(total.sum)) total.sum += lost;
-      for (double* const number : {&total.sum, &total.least, &total.greatest})
-        if (std::isnan(*number)) *number = std::fabs(*number);  // without a sign
-      totals.push_back(total);
-    }
-  }
-  return totals;
-}
-
-void add_totals(ParticleTable& results, const std::vector<Total>& totals) {
-  for (const Total& t : totals)
-    if (!t.is_output) results.attributes.emplace_back("total " + attribute_name(t.name), fmt::format("{}", t.sum));
-}
-
-std::string text_of(const std::vector<Total>& totals) {
-  std::string text = fmt::format("{:<16} {:>24} {:>24} {:>24}\n", "output", "total", "least", "greatest");
-  for (const Total& t : totals)
-    text += t.is_output ? fmt::format("{:<16} {:>24}\n", t.name, t.sum)
-                        : fmt::format("{:<16} {:>24} {:>24} {:>24}\n", t.name, t.sum, t.least, t.greatest);
-  return text;
-}
-
-nlohmann::json json_of(const std::vector<Total>& totals) {
-  nlohmann::json all = nlohmann::json::object();
-  for (const Total& t : totals) {
-    all[t.name] = {{"total", t.sum}};
-    if (!t.is_output) all[t.name].update({{"least", t.least}, {"greatest", t.greatest}});
-  }
-  return all;
-}
-
 // "acc.07.npz" for "acc.npz", frame 7 of 12 or more: numbers of the same width sort in the order of the frames.
 std::string path_of_frame(const std::string& path, std::size_t frame, std::size_t count) {
   const std::filesystem::path whole(path);
@@ -294,34 +220,6 @@ std::string path_of_frame(const std::string& path, std::size_t frame, std::size_
   const std::string name = fmt::format("{}.{:0{}}{}", whole.stem().string(), frame, width, whole.extension().string());
   return (whole.parent_path() / name).string();
 }
-
-// The totals of each frame: in text one table, with the frame in the first column; in JSON a list of objects.
-class FrameTotals {
- public:
-  explicit FrameTotals(bool json) : json_(json) {}
-  void add(const ParticleSource& particles, const std::vector<Total>& totals) {
-    nlohmann::json object = nlohmann::json::object();
-    for (const auto& [key, value] : particles.frame_attributes()) {
-      std::int64_t number = 0;
-      const bool is_number = read_digits(value, number) == std::errc();
-      object[key] = is_number ? nlohmann::json(number) : nlohmann::json(value);
-    }
-    object["totals"] = json_of(totals);
-    list_.push_back(object);
-    const std::string lines = text_of(totals);
-    for (std::size_t at = 0, end = 0; at < lines.size(); at = end + 1) {
-      end = lines.find('\n', at);
-      const std::string frame = at == 0 ? "frame" : fmt::format("{}", object.value("frame", 0));
-      if (at > 0 || list_.size() == 1) text_ += fmt::format("{:>6} {}\n", frame, lines.substr(at, end - at));
-    }
-  }
-  std::string text() const { return json_ ? list_.dump(2) + "\n" : text_; }
-
- private:
-  bool json_;
-  nlohmann::json list_ = nlohmann::json::array();
-  std::string text_;
-};
 
 // The file of the results; the path is "" if no file is written.
 OutputChoice output_of(const RunOptions& options) {
