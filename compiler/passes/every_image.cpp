@@ -193,28 +193,33 @@ struct ScaledCoordinate {
   bool operator==(const ScaledCoordinate&) const = default;
 };
 ScaledCoordinate scaled_coordinate(const Graph& graph, NodeId id, Op input, int first, int axes) {
-  if (const Node& sum = graph[look_through_casts(graph, id)]; sum.op == Op::Add) {
+  const Node& n = graph[look_through_casts(graph, id)];
+  const int coordinate = int(n.payload) - first;
+  if (n.op == input && coordinate >= 0 && coordinate < axes) return {coordinate, {}};
+  if (n.op == Op::Add) {
     // The fields of places and of shifts are adjacent.
-    const ScaledCoordinate place = scaled_coordinate(graph, sum.args[0], input, first, axes),
-                           shift = scaled_coordinate(graph, sum.args[1], input, first + axes, axes);
+    const ScaledCoordinate place = scaled_coordinate(graph, n.args[0], input, first, axes),
+                           shift = scaled_coordinate(graph, n.args[1], input, first + axes, axes);
     return place == shift ? place : ScaledCoordinate{};
   }
-  ScaledCoordinate found;
-  for (;;) {
-    id = look_through_casts(graph, id);
-    const Node& n = graph[id];
-    const int coordinate = int(n.payload) - first;
-    if (n.op == input && coordinate >= 0 && coordinate < axes) {
-      found.coordinate = coordinate;
-      std::ranges::sort(found.factors);
-      return found;
-    }
-    if (n.op != Op::Mul) return {};
-    const bool is_first = graph[n.args[0]].binding <= Binding::Param;
-    if (!is_first && graph[n.args[1]].binding > Binding::Param) return {};
-    found.factors.push_back(n.args[is_first ? 0 : 1]);
-    id = n.args[is_first ? 1 : 0];
-  }
+  if (n.op != Op::Mul) return {};
+  const bool is_first = graph[n.args[0]].binding <= Binding::Param;
+  if (!is_first && graph[n.args[1]].binding > Binding::Param) return {};
+  ScaledCoordinate found = scaled_coordinate(graph, n.args[is_first ? 1 : 0], input, first, axes);
+  found.factors.push_back(n.args[is_first ? 0 : 1]);
+  std::ranges::sort(found.factors);
+  return found;
+}
+
+// The coordinate of a copy without its shift.
+NodeId without_shift(Graph& graph, NodeId id) {
+  const Node n = graph[id];
+  if (n.op == Op::Add) return n.args[0];
+  if (n.op != Op::Mul) return id;
+  std::array<NodeId, 3> args = n.args;
+  for (std::size_t k = 0; k < 2; ++k)
+    if (graph[args[k]].binding > Binding::Param) args[k] = without_shift(graph, args[k]);
+  return graph.make(n.op, n.type, args, n.where);
 }
 
 }  // namespace
@@ -236,8 +241,7 @@ std::vector<int> bounded_coordinates(const CopiesPipeline& copies, const Neighbo
 // The proof speaks of the inputs that the runtime makes; callers know the difference in their text.
 std::string neighbours_of_images(const CopiesPipeline& copies) {
   Neighbourhood shown = *copies.proof.neighbourhood;
-  for (Axis& axis : shown.axes)  // the place alone, without the shift
-    if (const Node& sum = shown.graph[axis.of_j]; sum.op == Op::Add) axis.of_j = sum.args[0];
+  for (Axis& axis : shown.axes) axis.of_j = without_shift(shown.graph, axis.of_j);
   std::string text = "every image of j with " + neighbourhood_text(copies.pipeline, shown);
   for (const auto& [made, known] : {std::pair{kPlaceOfJ, "image of j"}, std::pair{kPlaceOfI, "i"}})
     for (std::size_t at = text.find(made); at != std::string::npos; at = text.find(made))

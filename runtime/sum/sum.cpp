@@ -34,11 +34,13 @@ constexpr std::int64_t kMaxParticles = std::int64_t(1) << 40;
 // would change it silently. Integers beyond 2^53 are rejected, because a double does not represent every such integer.
 // NaN is rejected, because guards that compare with it exclude all pairs silently.
 void check_param(const FieldLayout& field, const std::string& quoted, double value) {
-  if (std::isnan(value)) throw UsageError(fmt::format("{} is NaN: expected a number", quoted));
   const std::string type = field.type.substr(0, field.type.find('['));
   const double largest = type == "bool" ? 1 : type == "int" ? 2147483647 : 9007199254740991;
   const double smallest = type == "bool" ? 0 : type == "int" ? -largest - 1 : -largest;
-  if (type != "bool" && type != "int" && type != "index") return;
+  if (type != "bool" && type != "int" && type != "index") {
+    if (std::isnan(value)) throw UsageError(fmt::format("{} is NaN: expected a number", quoted));
+    return;
+  }
   if (value >= smallest && value <= largest && std::trunc(value) == value) return;
   throw UsageError(type == "bool" ? fmt::format("{} is a bool: it must be 0 or 1, got {}", quoted, value)
                                   : fmt::format("{} is an {}: it must be a whole number from {} to {}, got {}", quoted,
