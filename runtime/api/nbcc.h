@@ -475,12 +475,12 @@ NBCC_API nbcc_status nbcc_sum_set_progress(nbcc_sum* sum, nbcc_progress progress
 
 /* Sums over all j for the chosen i. options may be null: all i, outputs overwritten.
  *
- * On failure no output has been written, with one exception: a GPU that fails while it stores results in arrays on the
- * device may have stored some of them. Wrong arguments, missing memory and a kernel that cannot be compiled or loaded
- * are detected before. Outputs on the host are written last; after a failure they have their old values. If the GPU's
- * memory forces a run from device arrays to be split by ranges of i, each range is stored when it is summed, and the
- * GPU may fail in a later range. Batches that are searched are stored one by one, too. If some arrays are on the host,
- * one launch at the end stores all outputs on the device.
+ * On failure no output has been written, with two exceptions: a result at a limit of an int32 array is found after it
+ * has been written, and a GPU that fails while it stores results on the device may have stored some of them. Wrong
+ * arguments, missing memory and kernels that do not compile or load are detected before. Outputs on the host are
+ * written last; after a failure of the device they have their old values. If the GPU's memory forces a run from device
+ * arrays to be split by ranges of i, each range is stored when it is summed, and the GPU may fail in a later range.
+ * Batches that are searched are stored one by one. If some arrays are on the host, one launch stores all on the device.
  *
  * On a GPU a run whose arrays are all on the device returns when its work is in the stream. The outputs are complete
  * when the stream has done this work, or nbcc_sum_wait returns; nbcc_sum_wait, or any call that waits for the stream,
