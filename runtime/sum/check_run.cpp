@@ -1,6 +1,7 @@
 // Checks the options of a run; throws UsageError with the reason if they are invalid. Entry points: the check functions
 // of SumState, which SumState::run calls before it reads or writes arrays.
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <span>
@@ -84,6 +85,18 @@ void SumState::check_part(const RunChoice& choice, std::optional<std::int64_t> b
   if (*begun != i_count)
     throw UsageError(
         fmt::format("part: the first part was of {}, this one is of {}", plural(*begun, "i-particle"), i_count));
+}
+
+void SumState::check_params() const {
+  for (std::size_t f = 0; f < kernel_->source.fields.size(); ++f) {
+    if (kernel_->source.fields[f].role == Role::Param && given_[f] == Given::No && !params_of_groups_.contains(f)) {
+      throw UsageError(fmt::format("{} has no default and was not set", quoted(f)));
+    }
+    const FieldLayout& field = kernel_->source.fields[f];
+    if (field.role != Role::Param || field.is_table || params_of_groups_.contains(f)) continue;
+    for (const double value : std::span(params_).subspan(std::size_t(field.first), std::size_t(field.components())))
+      if (std::isnan(value)) throw UsageError(fmt::format("{} is NaN: expected a number", quoted(f)));  // a default
+  }
 }
 
 void SumState::check_neighbours(std::string_view what) const {

@@ -254,18 +254,6 @@ std::optional<std::int64_t> SumState::shared_count(std::span<const Role> roles, 
   return views_[*first].count;
 }
 
-void SumState::check_params() const {
-  for (std::size_t f = 0; f < kernel_->source.fields.size(); ++f) {
-    if (kernel_->source.fields[f].role == Role::Param && given_[f] == Given::No && !params_of_groups_.contains(f)) {
-      throw UsageError(fmt::format("{} has no default and was not set", quoted(f)));
-    }
-    const FieldLayout& field = kernel_->source.fields[f];
-    if (field.role != Role::Param || field.is_table || params_of_groups_.contains(f)) continue;
-    for (const double value : std::span(params_).subspan(std::size_t(field.first), std::size_t(field.components())))
-      check_param(field, quoted(f), value);  // set_param has not checked defaults
-  }
-}
-
 void SumState::set_pairs(PairChoice choice) {
   if (choice == PairChoice::Cutoff && !kernel_->source.nearest) check_neighbours("pairs = cutoff");
   request_.pairs = choice;
