@@ -1,5 +1,5 @@
-// Entry points: period_of(), length_of_period(), nodes_of_period(). A selection whose first value is kLongestPeriod is a
-// period.
+// Entry points: period_of(), length_of_period(), nodes_of_period(). A selection whose first value is kLongestPeriod is
+// a period.
 #include "compiler/ir/period.h"
 
 #include "compiler/periodic_length.h"

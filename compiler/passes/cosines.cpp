@@ -20,9 +20,8 @@ class Cosines {
       case Op::Div:
         return graph_[node.args[1]].binding > Binding::Param;
       case Op::Mul:  // dot(u, v) * rsqrt(dot(u, u) * dot(v, v))
-        return std::ranges::any_of(std::array{node.args[0], node.args[1]}, [&](NodeId factor) {
-          return graph_[factor].op == Op::Rsqrt || is_cosine(factor);
-        });
+        return std::ranges::any_of(std::array{node.args[0], node.args[1]},
+                                   [&](NodeId factor) { return graph_[factor].op == Op::Rsqrt || is_cosine(factor); });
       case Op::Add:
         return is_dot(id);
       default:

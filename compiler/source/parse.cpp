@@ -100,8 +100,7 @@ class Collector : public clang::DiagnosticConsumer {
     dropped_ = lost || echo;
     if (dropped_) return;
     last_line_ = where.line;
-    if (message.starts_with("use of undeclared") && message.find("did you mean") != std::string::npos)
-      guessed_ = where;
+    if (message.starts_with("use of undeclared") && message.find("did you mean") != std::string::npos) guessed_ = where;
     diagnostics_.push_back({Severity::Error, where, reworded(std::move(message), where)});
   }
 

@@ -1,9 +1,9 @@
 /* nbcc's C interface: load a pipeline, bind particle arrays, sum over j for every i.
  * Handles are opaque. A function that can fail returns an nbcc_status and, if its last argument is not null, an
- * nbcc_error with the reason; free it with nbcc_error_free. Different handles may be used from different threads at once,
- * one nbcc_sum from one thread at a time. The only global state belongs to the functions of compiled pipelines that take
- * no handle: one device for all of them, and nbcc_last_error. No function prints or exits. Strings are UTF-8 and
- * zero-terminated; returned strings belong to their handle. [jit]: in libnbcc_jit, all others in libnbcc_runtime. */
+ * nbcc_error with the reason; free it with nbcc_error_free. Different handles may be used from different threads at
+ * once, one nbcc_sum from one thread at a time. The only global state belongs to the functions of compiled pipelines
+ * that take no handle: one device for all of them, and nbcc_last_error. No function prints or exits. Strings are UTF-8
+ * and zero-terminated; returned strings belong to their handle. [jit]: in libnbcc_jit, others in libnbcc_runtime. */
 #ifndef NBCC_H
 #define NBCC_H
 #include <stddef.h>
@@ -306,8 +306,8 @@ NBCC_API nbcc_status nbcc_sum_set_pairs(nbcc_sum* sum, nbcc_pairs pairs, nbcc_er
  * order of summation changes; it does not depend on the number of threads or GPUs. NBCC_SYMMETRIC_AUTO (the default):
  * from 4096 particles on, if the terms of a pair have enough operations in common. NBCC_SYMMETRIC_OFF: never.
  * NBCC_SYMMETRIC_ALWAYS: wherever it is possible; all pairs do not replace a search that is cheaper. No effect with a
- * tolerance. nbcc_sum_statistics says what the last run did, and why. NBCC_SYMMETRIC_LISTED: each listed pair (i, j)
- * adds to the outputs of both, as half neighbour lists do; NBCC_ERROR_USAGE if no pairs are listed, if some i are
+ * tolerance. nbcc_sum_get_statistics says what the last run did, and why. NBCC_SYMMETRIC_LISTED: each listed pair (i,
+ * j) adds to the outputs of both, as half neighbour lists do; NBCC_ERROR_USAGE if no pairs are listed, if some i are
  * chosen, if a particle is listed with itself, on a GPU, if a param that nbcc_pipeline_needs_symmetric names is not
  * symmetric, and if nbcc_pipeline_listed_once is. */
 typedef enum nbcc_symmetric {
@@ -321,7 +321,7 @@ NBCC_API nbcc_status nbcc_sum_set_symmetric(nbcc_sum* sum, nbcc_symmetric choice
  * NBCC_ERROR_USAGE, with the reason, if the pipeline cannot be summed so: outputs that are no sums, counts, minima or
  * maxima, inputs or results of pairs, compiled libraries. */
 NBCC_API nbcc_status nbcc_pipeline_listed_once(const nbcc_pipeline* pipeline, double* cost, nbcc_error** error);
-/* 1 if the terms of both particles of a pair are opposite or equal only where this param has T[a][b] = T[b][a]; else 0. */
+/* 1 if the terms of both particles are opposite or equal only where this param has T[a][b] = T[b][a]; else 0. */
 NBCC_API int nbcc_pipeline_needs_symmetric(const nbcc_pipeline* pipeline, const char* param);
 
 /* Neighbour lists are kept from run to run until a particle has moved by half of `skin`, or the box, a reach or the

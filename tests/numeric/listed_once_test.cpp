@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/api/nbcc.hpp"
 #include "runtime/api/nbcc.h"
+#include "runtime/api/nbcc.hpp"
 
 namespace nbcc {
 namespace {

@@ -461,7 +461,6 @@ TEST(Command, TheManualAndTheReferenceNameEverySubcommandOptionAndChoice) {
     ASSERT_NE(begin, std::string::npos) << command->get_name();
     const std::string section = manual.substr(begin, manual.find("\n.S", begin + 1) - begin);
     for (const CLI::Option* option : command->get_options()) {
-      if (option->get_group().empty()) continue;  // deprecated: accepted, and documented nowhere
       for (const std::string& name : option->get_lnames()) {
         if (name == "help") continue;
         EXPECT_THAT(section, HasSubstr("--" + name)) << command->get_name();
