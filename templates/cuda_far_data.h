@@ -139,8 +139,8 @@ struct FarThinArgument {
   double far;
   unsigned* moved;  // the number of particles that have moved farther along an axis; 0 before
 };
-// Blocks of particles in the order of a tree, as FarBlocks (runtime/far/far_norms.h) has them; a warp handles one.
 constexpr unsigned kInfinityBits = 0x7f800000;  // of a float
+// Blocks of particles in the order of a tree, as FarBlocks (runtime/far/far_norms.h) has them; a warp handles one.
 struct FarNormsArgument {
   FarColumns values;       // [component][particle]
   const long long* order;  // [position in a tree] particle

@@ -232,7 +232,7 @@ void CudaFarParticles::launch_norms(const CudaFarColumns& values, int components
   launch("nbcc_far_norms", 32 * argument.blocks * components, argument);
 }
 
-void CudaFarParticles::keep_norms(CudaFarTree& tree, const CudaFarColumns& values, int components, Norms& kept) {
+void CudaFarParticles::keep_norms(const CudaFarTree& tree, const CudaFarColumns& values, int components, Norms& kept) {
   kept.count = components > 0 ? tree.count() : 0;
   if (kept.count == 0) return;
   reserve_elements(kept.order, kept.count, sizeof(std::int64_t), "an order of particles");
@@ -243,7 +243,7 @@ void CudaFarParticles::keep_norms(CudaFarTree& tree, const CudaFarColumns& value
   launch_norms(values, components, kept, -1);
 }
 
-void CudaFarParticles::keep_norms(CudaFarTree& of_i, CudaFarTree& of_j) {
+void CudaFarParticles::keep_norms(const CudaFarTree& of_i, const CudaFarTree& of_j) {
   keep_norms(of_j, weights_, sums_.kernels().weights, norms_of_weights_);
   keep_norms(of_i, factors_, sums_.kernels().factors, norms_of_factors_);
 }

@@ -71,7 +71,7 @@ class CudaFarParticles {
 
   // Keeps the norms of weights and factors by block of neighbours in these trees, of the same numbers of particles, so
   // that change_of_norms() can compare later weights and factors with them. The latter waits.
-  void keep_norms(CudaFarTree& of_i, CudaFarTree& of_j);
+  void keep_norms(const CudaFarTree& of_i, const CudaFarTree& of_j);
   std::pair<FarChange, FarChange> change_of_norms();
 
   // Rows of the picked particles' columns, on the host. Waits.
@@ -95,7 +95,7 @@ class CudaFarParticles {
     CudaBuffer order, norms;
     std::int64_t count = 0;
   };
-  void keep_norms(CudaFarTree& tree, const CudaFarColumns& values, int components, Norms& kept);
+  void keep_norms(const CudaFarTree& tree, const CudaFarColumns& values, int components, Norms& kept);
   void launch_norms(const CudaFarColumns& values, int components, const Norms& norms, std::int64_t change);
   void send_chosen(const SumRequest& request);
   void choose(std::span<const std::int64_t> particles);

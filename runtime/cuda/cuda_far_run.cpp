@@ -265,6 +265,7 @@ FarMemory CudaFarRun::memory(const SumRequest& request, const FarSetting& settin
                    all_i * std::max(source_.outputs * kAdditionalRows, double(sample_.columns()));
   doubles += nj * (k.axes + k.weights) + nj * (1 + grid) * (k.axes + k.weights);
   doubles += of_points_i * k.sums * kAdditionalRows;
+  doubles += nj + (k.factors > 0 ? ni : 0);  // the order of kept norms
   if (!one_tree || !k.both_sides) doubles += of_points_i * (k.axes + (k.both_sides ? 0 : k.factors));
   double bytes = 8 * doubles + (one_tree ? 0 : ni * of_tree) + nj * of_tree;
   bytes += std::max(std::max(ni, nj) * kSorted, ni * cells * kListsOfCell / 4) + ni * cells * kListsOfCell;

@@ -46,8 +46,8 @@ class FarSteps {
   // True if weights or factors have changed since the last draw_sample() by more than one common factor, up to `spread`
   // in the norms of any block of particles. Factors that are inputs of the distant pairs have no common factor.
   virtual bool have_values_changed(double spread) = 0;
-  // Computes exact sums for at least `wanted` i drawn at random, if there are so many. Returns why no error can be
-  // measured, or "". Needs particles, but no trees.
+  // Computes exact sums for `wanted` i drawn at random, or for all. Returns why no error can be measured, or "". Needs
+  // no trees.
   virtual std::string draw_sample(const SumRequest& request, std::int64_t wanted) = 0;
   // Draws the weights and factors with which errors of interpolation are measured, and takes typical sums of |terms|
   // from the sample. Returns why no error can be measured, or "".
