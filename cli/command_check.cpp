@@ -153,11 +153,14 @@ int check_file(const std::string& file, const CheckOptions& options, Json& repor
     if (proof.obstacle && !proof.obstacle->is_limit)
       warnings.push_back(
           {Severity::Note, proof.obstacle->where, "no neighbours are proved: " + proof.obstacle->reason});
-    for (const IntOperation& one : int_operations(pipeline))
+    for (const IntOperation& one : int_operations(pipeline)) {
+      const auto is_param = [&](NodeId id) { return pipeline.pair[id].op == Op::Param; };
+      if (is_param(one.a) || is_param(one.b)) continue;  // as in `type - first`: a param is known before the run
       warnings.push_back({Severity::Note, one.where,
                           fmt::format("{} wraps around beyond 2147483647, and nothing here bounds these int inputs; "
                                       "`index` has 64 bits, `nbcc verify` tests given particles",
                                       one.text)});
+    }
     for (const UncheckedIndex& one : find_table_indices(pipeline).unchecked)
       warnings.push_back(
           {Severity::Note,

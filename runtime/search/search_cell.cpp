@@ -43,7 +43,7 @@ SearchCell::SearchCell(const std::array<Vector3, 3>& basis, double across) : giv
     safe2_ = k == 0 ? widths_[0] * widths_[0] / 4 : std::min(safe2_, widths_[k] * widths_[k] / 4);
     sums_[sum_count_++] = basis_[k];
     for (std::size_t which = 0, before = sum_count_ - 1; which < before; ++which)
-      sums_[sum_count_++] = sum(sums_[which], 1, basis_[k]);
+      for (const int sign : {1, -1}) sums_[sum_count_++] = sum(sums_[which], sign, basis_[k]);
   }
   // Complete the frame by arbitrary perpendicular axes.
   if (count_ == 0) axes_[0] = {1, 0, 0};
@@ -60,8 +60,8 @@ Vector3 SearchCell::short_image(Vector3 difference) const {
   return difference;
 }
 
-// Voronoi's criterion (docs/decisions/periodic_cells.md): the given basis has no acute angles (Selling), so an image is
-// the shortest if no sum of one, two or three of the vectors, added or subtracted, makes it shorter.
+// Voronoi's criterion: the basis is reduced, so an image is the shortest if no sum or difference of one, two or three
+// of the vectors makes it shorter (Conway & Sloane 1992, Low-dimensional lattices VI).
 Vector3 SearchCell::minimum_image(const Vector3& difference) const {
   Vector3 image = short_image(difference);
   double length2 = dot(image, image);

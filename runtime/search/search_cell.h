@@ -55,7 +55,8 @@ class SearchCell {
   std::size_t count_ = 0;                    // number of kept vectors, which come first in basis_
   std::array<Vector3, 3> basis_{}, axes_{};  // axes_: of length 1
   std::array<double, 3> widths_{};
-  std::array<Vector3, 7> sums_{};  // of one, two or three kept vectors; the first sum_count_ are set
+  // Sums and differences of one, two or three kept vectors, without opposite ones; the first sum_count_ are set.
+  std::array<Vector3, 13> sums_{};
   std::size_t sum_count_ = 0;
   double safe2_ = 0;  // a short image of at most this squared length is the shortest
   double largest_ = 0;

@@ -10,6 +10,7 @@ namespace nbcc {
 bool rows_overlap(const ArrayView& view, int numbers) {
   const std::int64_t size = size_of(view.element), row = std::abs(view.stride),
                      column = std::abs(view.component_stride);
+  if (view.count == 0) return false;
   if (view.count > 1 && row < size) return true;
   if (numbers > 1 && column < size) return true;
   if (view.count <= 1 || numbers <= 1) return false;

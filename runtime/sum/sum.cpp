@@ -143,12 +143,12 @@ void SumState::set_param(std::string_view name, std::span<const double> values) 
   if (std::int64_t(values.size()) != field.components()) {
     throw UsageError(fmt::format("{} takes {}, got {}", quoted(f), plural(field.components(), "value"), values.size()));
   }
-  for (const double value : values) check_param(field, quoted(f), value);
   if (field.is_table) {
     std::vector<double> params = params_;
     std::copy(values.begin(), values.end(), params.begin() + field.first);
     check_splines(f, params);
   }
+  for (const double value : values) check_param(field, quoted(f), value);
   std::copy(values.begin(), values.end(), params_.begin() + field.first);
   given_[f] = Given::Yes;
   params_of_groups_.erase(f);

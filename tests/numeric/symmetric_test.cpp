@@ -299,63 +299,6 @@ TEST(SymmetricOnCpu, HasTheSameBitsForAnyNumberOfThreads) {
   }
 }
 
-const std::string kMixture =
-    "input_i vec3 xi; input_i int ti; input_j vec3 xj; input_j int tj; param real rc = 0.7;\n"
-    "param vec2 eps[3][3]; output(sum) vec3 f; output(count) int n; vec3 dx = xj - xi;\n"
-    "skip_if(i_index == j_index || dot(dx, dx) >= rc * rc); f += eps[ti][tj].x * exp(-eps[ti][tj].y * dot(dx, dx)) * "
-    "dx; n += true;";
-
-OracleInput mixture(std::int64_t n, bool is_symmetric) {
-  OracleInput input = one_set(n, 11);
-  for (auto* const side : {&input.i, &input.j}) {
-    side->erase(side->begin() + 3, side->end());
-    side->push_back({});
-    for (std::int64_t k = 0; k < n; ++k) side->back().push_back(double(k % 3));
-  }
-  input.params = {0.7, 1, 2, 3, 4, 5, 6, 3, 4, 7, 8, 9, 1, 5, 6, 9, is_symmetric ? 1.0 : 2.0, 3, 4};
-  return input;
-}
-
-// A table that is not symmetric: each pair is computed from both ends, and the reason names the table.
-void expect_tables_are_compared(KernelDevice& device, const Build& build, std::int64_t n) {
-  const Pipeline pipeline = parse({"mixture.pipe", kMixture});
-  const auto kernel = device.load(build(pipeline, {Precision::Double}));
-  for (const bool is_symmetric : {true, false}) {
-    const OracleInput input = mixture(n, is_symmetric);
-    const Expectation expected = random_pipeline_expectation(pipeline, input, Precision::Double);
-    KernelRunChoice how;
-    how.one_set = true;
-    how.prepare = [](SumState& sum) {
-      sum.set_symmetric(SymmetricChoice::Always);
-      sum.set_pairs(PairChoice::All);
-    };
-    how.after = [&](SumState& sum) {
-      EXPECT_EQ(sum.method(), is_symmetric ? "symmetric" : "all pairs");
-      const std::string said = "symmetric: param 'eps' is not symmetric: [1][2] is 1, [2][1] is 2";
-      EXPECT_EQ(sum.statistics().reason.find(said) != std::string::npos, !is_symmetric) << sum.statistics().reason;
-    };
-    EXPECT_EQ(random_pipeline_difference(pipeline, run_kernel(kernel, input, how), expected), "");
-  }
-}
-
-TEST(SymmetricOnCpu, ComparesTheElementsOfTables) {
-  CpuDevice device(2, detect_isa(), cpu_toolchain(), "", "");
-  const Build build = [](const Pipeline& p, const Options& o) { return build_cpu_kernel(p, o, detect_isa(), ""); };
-  expect_tables_are_compared(device, build, 700);
-  const Pipeline pipeline = parse({"mixture.pipe", kMixture});
-  const auto kernel = device.load(build(pipeline, {Precision::Double}));
-  const OracleInput input = mixture(700, true);
-  const Expectation expected = random_pipeline_expectation(pipeline, input, Precision::Double);
-  EXPECT_EQ(random_pipeline_difference(pipeline, search_once(kernel, input), expected), "");
-}
-
-TEST(SymmetricOnShim, ComparesTheElementsOfTables) {
-  CudaShim shim;
-  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
-  expect_tables_are_compared(
-      device, [](const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); }, 1100);
-}
-
 // Half lists: the interpreter's results, the same bits for any number of threads, and forces that cancel.
 TEST(SymmetricOnCpu, SearchesHaveTheSameBitsForAnyNumberOfThreads) {
   const Pipeline pipeline =

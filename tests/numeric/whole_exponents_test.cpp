@@ -85,7 +85,7 @@ TEST(WholeExponents, OfSpecialBases) {
   expect_powers({0, kInfinity, -kInfinity, kNotANumber, 1, -1}, {0, 1, 2, 3, 13, -1, -2, -3});
 }
 TEST(WholeExponents, NeedNotBeWhole) {
-  expect_powers({1, 1.25, 0.75, 2, 0.9375, -1}, {0.5, 2, 33, 1.5, -7, 40, -0.25, 6, kInfinity, kNotANumber, 3});
+  expect_powers({1, 1.25, 0.75, 2, 0.9375, -1}, {0.5, 2, 33, 1.5, -7, 40, -0.25, 6, kInfinity, 3});
 }
 
 }  // namespace

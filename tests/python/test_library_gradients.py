@@ -65,7 +65,7 @@ def test_derivatives_of_one_set_are_differences(name, params):
             pipeline.adjoint("forward")
         return
     arguments, partners = arguments_of(pipeline, params)
-    call = Call(pipeline, list(arguments.values()), {}, lambda a, b: a is b)
+    call = Call(pipeline, list(arguments.values()), {}, {}, lambda a, b: a is b)
     assert call.one_set == bool(partners)
     real = [field for field in call.wanted if not field.integral]
 
@@ -100,7 +100,7 @@ vec3 d = xj - xi; s += exp(-sqrt(dot(d, d)));"""
     with pytest.warns(nbcc.PipelineWarning) as caught:
         pipeline.adjoint("set")
     assert len(caught) == 1 and caught[0].filename == __file__
-    assert "cone:1:13: warning: the derivative by 'xi' is singular at i == j" in str(caught[0].message)
+    assert "cone:1:14: warning: the derivative by 'xi' is singular at i == j" in str(caught[0].message)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         pipeline.adjoint("forward")

@@ -73,6 +73,9 @@ TEST(RunCheck, SaysWhichRowsAreNotFinite) {
                                       HasSubstr("skip_if(i_index == j_index)"))));
   x[0] = 0.5;
   EXPECT_EQ(run(x, x), said) << "a warning that lasts keeps its text";
+  EXPECT_EQ(run(x, apart), said) << "other rows, and still not finite";
+  std::vector<double> finite{10, 11, 12, 13};
+  EXPECT_THAT(run(x, finite), IsEmpty());
   EXPECT_THAT(run(x, apart), ElementsAre(AllOf(HasSubstr("in 1 of 4 rows, first for i = 2"), Not(HasSubstr("cause")))))
       << "the text of another warning";
   x[3] = kNaN;

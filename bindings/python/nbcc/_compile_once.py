@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Any, Dict, Tuple
+from typing import Any, Tuple
 
 from ._pipeline import Path, Pipeline, _text_of, compile
 
@@ -14,7 +14,7 @@ _compiled: "OrderedDict[Tuple[Any, ...], Pipeline]" = OrderedDict()
 _MAX_COMPILED = 16
 
 
-def compile_once(path: Path, options: Dict[str, Any]) -> Pipeline:
+def compile_once(path: Path, **options: Any) -> Pipeline:
     """nbcc.compile, or the pipeline that it returned before. With a skin each calculator has its own pipeline, because a
     pipeline keeps the neighbours of the last positions."""
     if options.get("skin"):

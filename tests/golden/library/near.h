@@ -30,7 +30,7 @@ extern "C" {
  *   acc_i = sum_j m_j (x_j - x_i) / (|x_j - x_i|^2 + eps2)^(3/2),   pot_i = -sum_j m_j / (|x_j - x_i|^2 + eps2)^(1/2)
  *
  * Units: any in which G = 1 (Henon units: M = 1, E = -1/4). pot is per unit of the receiving mass.
- * The pair of a particle with itself adds nothing to acc and -m_i/eps to pot; potential.pipe leaves it out.
+ * The pair of a particle with itself adds nothing to acc and -m_i/eps to pot; potential.pipe excludes it.
  * Flops: 38 an interaction, the convention of Hamada & Iitaka (2007), counted with square root and division.
  * Literature: L. Greengard & V. Rokhlin, J. Comput. Phys. 73 (1987) 325; S. J. Aarseth, Gravitational N-Body
  * Simulations (2003); T. Hamada & T. Iitaka, The Chamomile Scheme, arXiv:astro-ph/0703100.
@@ -42,7 +42,7 @@ extern "C" {
  *   mj[nj]      its mass
  *   eps2        softening length squared; uniform, may be changed at run time; in the pipeline 0.0001
  *   acc[ni][3]  acceleration
- *   pot[ni]     potential
+ *   pot[ni]     potential, with the particle's own; potential.pipe is without it, also for eps2 = 0
  */
 NBCC_API int gravity(int64_t ni, const double (*xi)[3], int64_t nj, const double (*xj)[3], const double* mj,
     double eps2, double (*acc)[3], double* pot);
