@@ -39,7 +39,8 @@ bool stays_in_range(const Pipeline& pipeline, const OracleInput& input, double l
       return {double(leaf.op == Op::IIndex ? i : j), 0};
     });
     for (NodeId id = 0; id < pipeline.pair.size(); ++id) {
-      const Node& node = pipeline.pair[id];  // constants are no results: nearest_image() compares with limits of lengths
+      const Node& node =
+          pipeline.pair[id];  // constants are no results: nearest_image() compares with limits of lengths
       if (!needed[std::size_t(id)] || node.type < Type::Float || node.op == Op::Const) continue;
       for (int j = 0; j < input.nj; ++j) {
         const double value = std::fabs(pair.at(id, j).value);

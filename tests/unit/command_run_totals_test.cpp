@@ -99,7 +99,8 @@ TEST_F(CommandRunTotals, ThatFitInNoTableAreRefused) {
   EXPECT_THAT(lengths.err, HasSubstr("the totals 'e' and 'a' have 1 and 2 elements, so that no table has both"));
   const Outcome update = nbcc("run alone.pipe --i stars.txt --update");
   EXPECT_EQ(update.code, 2);
-  EXPECT_THAT(update.err, HasSubstr("--update: stars.txt: all outputs are totals, which the i-particles have no column for"));
+  EXPECT_THAT(update.err,
+              HasSubstr("--update: stars.txt: all outputs are totals, which the i-particles have no column for"));
   EXPECT_EQ(count(), before);
   EXPECT_EQ(nbcc("run lengths.pipe --i stars.txt --total").code, 0);
 }
