@@ -115,6 +115,8 @@ def on_page_markdown(markdown, page, config, files):
     path = state["shown"].get(page.file.src_uri)
     if page.file.src_uri in ("README.md", "gallery.md"):
         page.meta["hide"] = ["navigation"]
+    if page.file.src_uri.startswith("decisions/"):
+        page.meta["search"] = {"boost": 0.5}  # who searches a word wants its page of the reference first
     if path is None or not path.endswith(".md"):
         return markdown
 
