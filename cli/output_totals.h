@@ -19,9 +19,9 @@ struct Total {
   bool is_output = false;
 };
 
-// One for each component of each output, in their order.
+// A total for each component of each output, in the order of the outputs.
 std::vector<Total> totals_of(const ParticleSum& sum, const std::vector<ParticleColumn>& outputs);
-// As attributes of the results.
+// Stores the totals as attributes of the results.
 void add_totals(ParticleTable& results, const std::vector<Total>& totals);
 // A table with a heading.
 std::string text_of(const std::vector<Total>& totals);

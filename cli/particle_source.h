@@ -32,8 +32,8 @@ class ParticleSource {
  public:
   // Reads the files; a file that gives both i and j is read once. Of files that name their arrays, only the columns
   // that the fields may be bound to and the ids of the i-particles are read. Of files with several frames, i and j are
-  // read from the same frame: the chosen one, or the first of all. Prints what is doubtful about the files to standard
-  // error. Throws FileError, UsageError.
+  // read from the same frame: the chosen one, or the first of all. Prints doubts about the files to standard error.
+  // Throws FileError, UsageError.
   ParticleSource(const ParticleSourceOptions& options, const std::vector<InputField>& fields);
   ParticleSource(const ParticleSource&) = delete;
   ParticleSource& operator=(const ParticleSource&) = delete;

@@ -1,4 +1,4 @@
-// The particles of a sum -> its working precision, by the rule by which the Python package follows arrays.
+// Columns of particles -> the working precision of a sum, by the rule that the Python package has for arrays.
 #pragma once
 #include <string>
 #include <vector>

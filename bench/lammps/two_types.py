@@ -12,25 +12,10 @@ import os
 import pathlib
 import tempfile
 
-from pair_styles import run
+from pair_styles import START as ONE_TYPE, run
 
-START = """
-units lj
-atom_style atomic
-lattice fcc 0.8442
-region box block 0 {cells} 0 {cells} 0 {cells}
-create_box 2 box
-create_atoms 1 box
-set group all type/ratio 2 0.4 7
-mass * 1.0
-velocity all create 1.44 87287 loop geom
-{style}
-neighbor 0.3 bin
-neigh_modify every 20 delay 0 check no
-fix 1 all nve
-thermo {steps}
-run {steps}
-"""
+# The fluid of pair_styles.py, 40% of whose atoms get type 2.
+START = ONE_TYPE.replace("create_box 1 box", "create_box 2 box").replace("mass 1 1.0", "set group all type/ratio 2 0.4 7\nmass * 1.0")
 
 CUTOFF = 2.5
 EPSILON = {(1, 1): 1.0, (1, 2): 1.3, (2, 2): 0.7}

@@ -70,8 +70,8 @@ struct Plan {
   std::map<NodeId, ImageShift> image_shifts;
   // Displacements of copies in mixed precision: two_float differences plus shifts, which have lower parts too.
   std::map<NodeId, CopyShift> copy_shifts;
-  // The differences and lengths of image_shifts, the differences of copy_shifts, and those of images in cells in mixed
-  // precision.
+  // Differences of image_shifts, of copy_shifts, and of images in cells in mixed precision; lengths of image_shifts,
+  // and of cells.
   std::set<NodeId> shifted, shift_lengths;
   bool has_cells = false;   // cells of three lattice vectors
   bool has_bessel = false;  // Bessel functions

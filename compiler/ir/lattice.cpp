@@ -60,7 +60,7 @@ void reduce(std::array<Triple, 3>& basis) {
 void complete(std::array<Triple, 3>& basis, std::size_t count) {
   if (count == 0) basis[0] = {1, 0, 0};
   for (std::size_t k = std::max<std::size_t>(count, 1); k < 3; ++k) {
-    // Of the directions of the axes, made perpendicular to the vectors before, the longest.
+    // Each direction of an axis is made perpendicular to the vectors before; the longest of the three is taken.
     Triple best{};
     for (std::size_t axis = 0; axis < 3; ++axis) {
       Triple next{};

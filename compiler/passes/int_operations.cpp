@@ -1,5 +1,5 @@
-// Entry points: int_operations(), wrapping_pair(). The latter combines the least and the greatest values of both sides,
-// of which every combination is a pair.
+// Entry points: int_operations(), wrapping_pair(). wrapping_pair() combines the least and the greatest values of i and
+// of j: every combination is a pair of the sum.
 #include "compiler/passes/int_operations.h"
 
 #include <fmt/core.h>

@@ -17,7 +17,7 @@ struct IntOperation {
   std::string text;  // "ki * kj"
 };
 
-// Those that an output depends on.
+// The operations of int inputs that an output depends on.
 std::vector<IntOperation> int_operations(const Pipeline& pipeline);
 
 // A sentence about a pair for which the operation wraps; nothing if there is none.

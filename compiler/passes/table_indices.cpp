@@ -215,7 +215,7 @@ class Finder {
   }
 
   // table[min(a, b)][max(a, b)], of as many columns as rows: both indices are in the table if and only if a and b are.
-  // So a and b are checked, each of which usually is a value of one particle.
+  // So a and b are checked; usually a is a value of i, and b a value of j.
   bool note_sorted(NodeId id, const Field& field) {
     std::vector<Index> rows, columns;
     collect(graph()[id].args[0], rows);

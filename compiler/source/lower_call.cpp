@@ -151,7 +151,7 @@ Value Lowering::vector_function(const std::string& name, const std::vector<Value
     Value sum = u;
     for (std::size_t k = 0; k < sum.parts.size(); ++k) sum.parts[k] = binary(op, u.parts[k], v.parts[k], where);
     const NodeId square = dot(sum, sum), zero = graph_->constant(0, (*graph_)[square].type);
-    // The choice makes the derivative at parallel vectors 0, where that of a root is infinite.
+    // The selection makes the derivative at parallel vectors 0; the derivative of the root alone is infinite there.
     return select(binary(Op::Eq, square, zero, where), zero, unary(Op::Sqrt, square, where), where);
   };
   const NodeId half = binary(Op::Atan2, length_of(Op::Sub), length_of(Op::Add), where);

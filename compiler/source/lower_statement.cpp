@@ -16,8 +16,8 @@ namespace {
 constexpr int kMaxStatements = 100'000;
 constexpr int kMaxRounds = 10'000;
 
-// Whether a variable of 32 bits is given a real, of which double precision loses digits. A cast says that this is
-// meant; constants are written with the digits that they need.
+// True if a real is assigned to a variable of 32 bits, so that digits are lost in double precision. A cast says that
+// the loss is meant; constants are written with the digits that they need.
 bool loses_digits(const Graph& graph, const Value& value, Shape shape) {
   return shape.scalar == Type::Float && std::ranges::any_of(value.parts, [&](NodeId part) {
            return part >= 0 && graph[part].type > Type::Float && !graph.is_constant(part);

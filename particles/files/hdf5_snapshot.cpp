@@ -77,7 +77,7 @@ void check_rows(const Counts& counts, int type, const std::string& path, const F
                                     counted(column.rows, "row"), *counts.here));
 }
 
-// The masses, which must equal that of the header up to rounding to float.
+// Throws FileError if a mass differs from the mass of the header by more than rounding to float.
 ColumnData checked_masses(ColumnData masses, double of_header, int type, const std::string& path) {
   std::visit(
       [&](const auto& values) {

@@ -106,7 +106,7 @@ void check_source(hid_t dataset, const Source& source, const std::string& label,
   const int dimensions = H5Sget_simple_extent_ndims(space);
   std::vector<hsize_t> shape(std::size_t(std::max(dimensions, 1))), first(shape.size()), last(shape.size());
   H5Sget_simple_extent_dims(space, shape.data(), nullptr);
-  // Of a selection of all numbers HDF5 knows no shape.
+  // H5S_SEL_ALL has no shape of its own: the source dataset must have as many numbers.
   if (H5Sget_select_type(source.selection) == H5S_SEL_ALL && H5Sget_simple_extent_npoints(space) != source.count)
     throw FileError(path, fmt::format("{} has {} numbers in {}, which has {}", label, source.count, name,
                                       H5Sget_simple_extent_npoints(space)));

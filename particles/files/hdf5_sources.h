@@ -8,7 +8,8 @@
 
 namespace nbcc {
 
-// Throws FileError if a part of the dataset is stored nowhere. `label` names the dataset of the file `path`.
+// Throws FileError if the file of a part of the dataset is missing or too short. `label` names the dataset of the file
+// `path`.
 void check_sources(hid_t dataset, const std::string& label, const std::string& path);
 
 // The file that an external link refers to; "" if it cannot be read.

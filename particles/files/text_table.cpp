@@ -100,7 +100,7 @@ class TextReader {
     return names;
   }
 
-  // Takes the words of a CSV file's first row as column names. Throws FileError if one of them is not a name.
+  // Takes the words of a CSV file's first row as column names. Throws FileError if a word is no name.
   void name_by_row(const std::vector<Word>& words) {
     const std::vector<std::string_view> names = names_of(words);
     const std::vector<ColumnName> columns = gather_columns(names);
@@ -192,7 +192,7 @@ class TextReader {
     long line;
     std::vector<Word> words;
   };
-  std::vector<Comment> comments_;  // above the rows, without those of the form "key: value"
+  std::vector<Comment> comments_;  // comments above the rows, except "key: value"
   std::optional<TextRows> rows_;   // created at the first row
   ParticleTable table_;
 };

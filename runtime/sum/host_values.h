@@ -29,7 +29,7 @@ inline double host_value(const ArrayView& view, std::int64_t particle, int compo
   return read(std::int64_t());
 }
 
-// Whether the host can read the array.
+// True if the host can read the array.
 inline bool is_on_host(const SumState& sum, const ArrayView& view) {
   try {
     return view.count == 0 || sum.summation().can_read(static_cast<const std::int64_t*>(view.data));

@@ -19,8 +19,8 @@
 namespace nbcc {
 
 // The length of the shortest vector of the lattice spanned by a cell's three vectors (nine numbers, vector by vector),
-// of which 0 and infinite ones are none; infinite if there are no others. NaN if a number is NaN or three vectors span
-// no volume.
+// without open directions (vectors that are 0 or infinite); infinite if all directions are open. NaN if a number is NaN
+// or three vectors span no volume.
 double shortest_lattice_vector(const std::array<double, 9>& cell);
 
 // The text of the warning. Returns nothing if no pair can have several images within reach, or if the reach or the box

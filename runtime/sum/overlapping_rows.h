@@ -1,4 +1,4 @@
-// Whether numbers of an output's array share memory, so that one result would overwrite another. Tested by
+// Output arrays in which two numbers share memory, so that one result would overwrite another. Tested by
 // tests/unit/run_check_test.cpp.
 #pragma once
 #include "runtime/sum/pack.h"

@@ -123,7 +123,7 @@ struct RunPlan {
   const PairMethod* method = nullptr;
   Estimate estimate = {};                          // of the method
   std::vector<std::optional<Estimate>> estimates;  // parallel to the methods; no value: the method does not apply
-  std::vector<bool> surveyed;                      // parallel to the methods: `estimates` has that of a survey
+  std::vector<bool> surveyed;                      // parallel to the methods: true if the estimate is made by survey()
   PairChoice choice = PairChoice::Auto;
   std::string given;   // the caller's "lists", "batches" or "listed pairs"; "": none
   SumRequest request;  // the caller's, with `reuse` as a survey has set it; valid as long as the caller's arrays

@@ -90,7 +90,7 @@ ArrayView part_of(const ArrayView& view, std::int64_t first, std::int64_t count)
   return part;
 }
 
-// Whether `output` of particle i is finite if the pair with itself is excluded. Throws UsageError if the kernel takes
+// True if `output` of particle i is finite without the pair of i with itself. Throws UsageError if the kernel takes
 // no parts.
 bool is_finite_without_self(const SumState& sum, std::shared_ptr<const Kernel> kernel, const FieldLayout& output,
                             std::int64_t i) {

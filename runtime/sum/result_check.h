@@ -17,7 +17,7 @@ void check_int32_results(const SumState& sum, const RunChoice& choice, const Fie
 
 // A sentence about an output with NaN, or, if it is a sum, with infinite numbers: in how many rows, the first i, and
 // whether the pair of that particle with itself is the cause. Nothing if there are none, and for a softmax or payload,
-// which are NaN where no pair acts. kernel: that of the sum; null: the cause is not looked for.
+// which are NaN where no pair acts. kernel: the kernel of the sum; null: the cause is not sought.
 std::optional<std::string> non_finite_warning(const SumState& sum, const RunChoice& choice, const FieldLayout& output,
                                               const std::shared_ptr<const Kernel>& kernel);
 

@@ -14,7 +14,7 @@ namespace nbcc {
 
 class RunCheck {
  public:
-  // kernel: that of the sums which are checked.
+  // kernel: the kernel of the sums that are checked.
   RunCheck(std::shared_ptr<const Kernel> kernel, IndexGuard guard)
       : kernel_(std::move(kernel)), guard_(guard), not_on_host_(kernel_->source.fields.size()) {}
   // For particles that are made up, whose two sets mean nothing.

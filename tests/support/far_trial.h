@@ -20,7 +20,7 @@
 
 namespace nbcc::test {
 
-// positions[particle * axes + axis]. "apart": those of i and of j are uniform in two cubes, 9.3 sides from each other.
+// positions[particle * axes + axis]. "apart": i and j are uniform in two cubes, 9.3 sides from each other.
 inline std::vector<double> far_set(const std::string& shape, std::int64_t n, int axes, std::mt19937_64& random,
                                    bool is_i = true) {
   std::uniform_real_distribution<double> unit(0, 1);

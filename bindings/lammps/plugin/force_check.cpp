@@ -31,7 +31,7 @@ constexpr double kStep = 1e-4;       // h, relative to the distance of the pair
 constexpr double kTolerance = 1e-4;  // of the force; errors of rounding and of the derivative are below 1e-7
 constexpr std::size_t kSystems = 25;
 constexpr std::array<double, 4> kMoves = {1, -1, 0.5, -0.5};  // in units of h
-// Distances between that of the pair and the cutoff: fractions that no formula is likely to have as a limit.
+// Positions between the distance of the pair (0) and the cutoff (1): fractions at which a formula hardly has a limit.
 constexpr std::array<double, 5> kDistances = {0, 0.1931, 0.4027, 0.6073, 0.8117};
 constexpr std::size_t kTestsPerSum = 256;
 
@@ -45,7 +45,7 @@ std::string shown(const Vector& v) {
   return text.data();
 }
 
-// What is wrong, if it is one of the usual mistakes.
+// A sentence that names the usual mistake by which `got` differs from `expected`; "" if no usual mistake does.
 std::string mistake_in(const Vector& expected, const Vector& got, const std::string& force, const std::string& energy) {
   const auto equal = [](const Vector& a, const Vector& b) {
     return distance(a, b) <= 1e-3 * std::max(length(a), length(b));

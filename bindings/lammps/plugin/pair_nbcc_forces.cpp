@@ -40,7 +40,7 @@ std::vector<AtomPair> PairNbcc::nearest_pairs() const {
   return nearest;
 }
 
-// Each rank compares pairs of its own list.
+// Each rank compares pairs of the neighbour list that the rank has.
 void PairNbcc::check_forces() {
   std::string why;
   try {

@@ -420,7 +420,7 @@ class Caller(Outputs):
             caller._for_idle(lambda used: total.add(used.statistics(), used.last_run))
         return total.as_dict()
 
-    def _callers(self) -> List[Caller]:  # also those of derivatives and operators
+    def _callers(self) -> List[Caller]:  # Pipeline adds the callers of its derivatives and operators
         return [self]
 
     def _for_idle(self, action: Callable[[Sum], None]) -> None:
@@ -438,6 +438,6 @@ class Caller(Outputs):
                 idle.extend(taken)
 
 
-# The options of a call, and those of `find_neighbours`.
+# The options of a call; the options of `find_neighbours`.
 OPTIONS = frozenset(Caller._sum.__kwdefaults__ or ())
 _NEIGHBOUR_OPTIONS = frozenset(Caller._found_neighbours.__kwdefaults__ or ())
