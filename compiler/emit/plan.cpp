@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/passes/element_loops.h"
+#include "compiler/passes/whole_exponents.h"
 #include "compiler/text/own_stack.h"
 
 namespace nbcc {
@@ -119,6 +120,7 @@ class Planner {
         plan_.has_bessel |= facts((*graph)[id].op).is_bessel;
         plan_.has_philox |= (*graph)[id].op == Op::Philox;
         plan_.has_exp2 |= (*graph)[id].op == Op::Exp || (*graph)[id].op == Op::Exp2;
+        plan_.has_powers |= (*graph)[id].op == Op::Pow && (*graph)[id].payload == kMayBeWhole;
       }
     plan_.in_mixed_precision = options_.precision == Precision::Mixed;
     if (!plan_.in_mixed_precision) return;

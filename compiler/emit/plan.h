@@ -76,7 +76,8 @@ struct Plan {
   bool has_cells = false;   // cells of three lattice vectors
   bool has_bessel = false;  // Bessel functions
   bool has_philox = false;
-  bool has_exp2 = false;  // exp2 or exp
+  bool has_exp2 = false;    // exp2 or exp
+  bool has_powers = false;  // powers of whole_exponents.h
   // By the pipeline's number of the table: first all tables as the pair loop reads them, then all tables as the
   // double precision statements read them.
   std::vector<PlacedTable> tables;

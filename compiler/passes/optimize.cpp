@@ -8,6 +8,7 @@
 #include "compiler/ir/verify.h"
 #include "compiler/passes/coincident.h"
 #include "compiler/passes/passes.h"
+#include "compiler/passes/type_terms.h"
 #include "compiler/passes/whole_exponents.h"
 #include "compiler/text/own_stack.h"
 
@@ -31,6 +32,7 @@ void run_passes(Pipeline& pipeline, const Options& options, const Target& target
   run("fold", fold);
   run("cse", cse);
   if (options.math == Math::Fast) {
+    run("type_terms", type_terms);
     // Powers before sums: refining a root makes products that sums then fuse. Factors leave the sums before the terms
     // are fused, because `hoist` does not see a factor inside an Fma.
     if (target.fast_exp2) run("binary_exponents", [&](Pipeline& p) { binary_exponents(p, options); });

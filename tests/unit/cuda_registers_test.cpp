@@ -62,7 +62,7 @@ constexpr Spill kSpills[] = {
     {Frame::Search, nullptr, "nbcc_find_extent", 0, 88},
     {Frame::Search, nullptr, "nbcc_arrange", 0, 8},
     {Frame::Lists, "k_nearest", "nbcc_interact", 0, 552},
-    {Frame::Lists, "gay_berne", "nbcc_interact", 0, 320},
+    {Frame::Lists, "gay_berne", "nbcc_interact", 0, 360},
     {Frame::Lists, nullptr, "nbcc_interact", 0, 276},
     {Frame::ListedPairs, nullptr, "nbcc_interact", 0, 164},
 };

@@ -25,6 +25,15 @@ TEST(LaunchConfigs, LongLoopsAreWrittenOutLess) {
             launch_configs({.written = 16}).front().unroll);
 }
 
+TEST(LaunchConfigs, LongBodiesAndKeptIndicesHaveTwoIPerThread) {
+  EXPECT_EQ(launch_configs({.written = 32}).front().i_per_thread, 4);
+  EXPECT_EQ(launch_configs({.written = 33}).front().i_per_thread, 2);
+  EXPECT_EQ(launch_configs({.keeps_index = true}).front().i_per_thread, 2);
+  // Not behind a cutoff, and not where it was not measured.
+  EXPECT_EQ(launch_configs({.cutoff = true, .written = 8, .keeps_index = true}).front().i_per_thread, 4);
+  EXPECT_EQ(launch_configs({.precision = Precision::Mixed, .written = 33}).front().i_per_thread, 4);
+}
+
 TEST(LaunchConfigs, BehindACutoffThreadsAreAsManyAsTheirRegistersAllow) {
   const CudaNeeds lennard_jones{.cutoff = true, .accumulators = 5, .i_words = 3, .pair_words = 3};
   const CudaNeeds sph_force{.cutoff = true, .accumulators = 5, .i_words = 4, .pair_words = 23};

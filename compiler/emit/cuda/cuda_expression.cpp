@@ -7,6 +7,7 @@
 
 #include "compiler/emit/cuda/cuda_spelling.h"
 #include "compiler/emit/spelling.h"
+#include "compiler/passes/whole_exponents.h"
 #include "compiler/text/diagnostic.h"
 
 namespace nbcc {
@@ -51,6 +52,7 @@ std::string cuda_operation(const Graph& graph, const Node& node, const std::arra
   const CudaSpelling& spelling = cuda_spelling(node.op == Op::RsqrtEstimate && scalars.exact ? Op::Rsqrt : node.op);
   if (spelling.is_special) throw InternalError(fmt::format("emit_cuda: no text for '{}'", name(node.op)));
   std::string_view text = spelling.text;
+  if (node.op == Op::Pow && node.payload == kMayBeWhole) text = "power({a}, {b})";
   if (is_integral(type) && !spelling.whole.empty()) text = spelling.whole;
   if (fast && !spelling.fast.empty()) text = spelling.fast;
   return fmt::format(fmt::runtime(text), fmt::arg("a", a), fmt::arg("b", b), fmt::arg("c", c),

@@ -10,6 +10,7 @@
 #include "compiler/emit/cuda/cuda_choice.h"
 #include "compiler/emit/cuda/cuda_expression.h"
 #include "compiler/emit/cuda/cuda_pair_loop.h"
+#include "compiler/emit/cuda/cuda_spelling.h"
 #include "compiler/emit/cuda/cuda_statement.h"
 #include "compiler/emit/cuda/cuda_struct.h"
 #include "compiler/emit/cuda/cuda_tables.h"
@@ -378,12 +379,14 @@ class PairText {
       if (output.of_array) continue;
       needs.accumulators += keeps_index(output.reduction) ? 2 : 1;
       needs.plain = needs.plain && output.reduction == Reduction::Sum;
+      needs.keeps_index = needs.keeps_index || keeps_index(output.reduction);
       needs.guarded = needs.guarded || output.guard != kNone;
     }
     for (NodeId id : plan_.pair) {
       if (!per_i(id) || !loop_.needed.count(id)) continue;
       needs.plain = needs.plain && !facts(graph_[id].op).is_function;
-      needs.written += !loop_.has_prepass || loop_.prepass.count(id);
+      if (!loop_.has_prepass || loop_.prepass.count(id))
+        needs.written += options_.precision == Precision::Single ? cuda_spelling(graph_[id].op).instructions : 1;
     }
     return needs;
   }

@@ -31,7 +31,8 @@ std::string cuda_types(const LaunchConfig& own, const std::string& resident, Pre
                                           {"resident", resident},
                                           {"plain", single ? "float" : "double"},
                                           {"plain_element", single ? "kFloat" : "kDouble"}}) +
-         cells + bessel + philox + (plan.has_exp2 ? fill_template("cuda_exp2.cuh", {}) : "");
+         cells + bessel + philox + (plan.has_exp2 ? fill_template("cuda_exp2.cuh", {}) : "") +
+         (plan.has_powers ? fill_template("cuda_powers.cuh", {}) : "");
 }
 
 std::string cuda_particles(const Pipeline& pipeline, const Plan& plan, const CudaPairBody& body) {

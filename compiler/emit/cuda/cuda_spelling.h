@@ -16,6 +16,7 @@ struct CudaSpelling {
   std::string_view whole = {};  // for integers
   std::string_view fast = {};   // for floats, if an error of 2 ulp is allowed
   bool is_special = false;      // a leaf, or an operation that is spelled by code
+  int instructions = 1;         // of sm_90 for floats, about; quotients and roots, which have short forms, count as one
 };
 
 const CudaSpelling& cuda_spelling(Op op);

@@ -14,7 +14,8 @@ namespace {
 
 constexpr int kSharedBytes = kGpuSharedBytesPerBlock - 1024;  // less other needs of a kernel
 constexpr int kTileBytes = 20 << 10;
-constexpr int kShortTest = 10;       // statements
+constexpr int kShortTest = 10;       // instructions
+constexpr int kLongBody = 32;        // instructions
 constexpr int kOtherRegisters = 25;  // registers of a thread that hold no particle data
 
 // Registers of a thread for one i.
@@ -44,8 +45,10 @@ LaunchConfig default_config(const CudaNeeds& needs) {
   // it is used.
   const int longest = wide ? 512 : needs.precision == Precision::Mixed ? 1024 : 2048;
   while (config.unroll > 1 && needs.written * config.i_per_thread * config.unroll > longest) config.unroll /= 2;
-  // Four large particles would fit, but two in more threads are faster, with a loop of the same length.
-  if (!needs.cutoff && words * 4 > 96) config.i_per_thread = std::min(config.i_per_thread, 2);
+  // Four large particles would fit, but two in more threads are faster, with a loop of the same length. So are two with
+  // a long body, or with comparisons that keep an index; measured in single precision only.
+  const bool is_long = needs.precision == Precision::Single && (needs.written > kLongBody || needs.keeps_index);
+  if (!needs.cutoff && (words * 4 > 96 || is_long)) config.i_per_thread = std::min(config.i_per_thread, 2);
   while (config.j_tile > 32 && needs.staged_bytes * config.j_tile > kTileBytes) config.j_tile /= 2;
   // Below 32 threads much of the GPU is idle, but a kernel with hundreds of outputs can run in no other way.
   while (config.threads > 1 && !fits(needs, config)) config.threads /= 2;
