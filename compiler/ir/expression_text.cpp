@@ -12,11 +12,11 @@ namespace {
 constexpr int kMaxDepth = 12;
 
 // Operator precedence, weakest first.
-enum Precedence { kComparison, kSum, kProduct, kOperand };
+enum ExpressionPrecedence { kComparison, kSum, kProduct, kOperand };
 
 struct Text {
   std::string text;
-  Precedence precedence = kOperand;
+  ExpressionPrecedence precedence = kOperand;
 };
 
 class Writer {
@@ -30,7 +30,9 @@ class Writer {
     if (depth > kMaxDepth) return {"..."};
     if (n.op == Op::Max)
       if (std::string largest = largest_element(id, depth); !largest.empty()) return {std::move(largest)};
-    const auto part = [&](int k, Precedence least) { return within(n.args[std::size_t(k)], least, depth + 1); };
+    const auto part = [&](int k, ExpressionPrecedence least) {
+      return within(n.args[std::size_t(k)], least, depth + 1);
+    };
     switch (n.op) {
       case Op::Add:
         return {part(0, kSum) + " + " + part(1, kSum), kSum};
@@ -119,7 +121,7 @@ class Writer {
     return "the largest of " + name;
   }
 
-  std::string within(NodeId id, Precedence least, int depth) const {
+  std::string within(NodeId id, ExpressionPrecedence least, int depth) const {
     const Text text = write(id, depth);
     return text.precedence < least ? "(" + text.text + ")" : text.text;
   }
