@@ -19,9 +19,9 @@ struct Text {
   ExpressionPrecedence precedence = kOperand;
 };
 
-class Writer {
+class ExpressionWriter {
  public:
-  Writer(const std::vector<Field>& fields, const Graph& graph, Sizes sizes, std::span<const Table> tables)
+  ExpressionWriter(const std::vector<Field>& fields, const Graph& graph, Sizes sizes, std::span<const Table> tables)
       : fields_(fields), graph_(graph), sizes_(sizes), tables_(tables) {}
 
   Text write(NodeId id, int depth) const {
@@ -157,7 +157,7 @@ class Writer {
 std::string expression_text(const std::vector<Field>& fields, const Graph& graph, NodeId id, Sizes sizes,
                             std::span<const Table> tables) {
   constexpr std::size_t kMaxLength = 80;
-  const std::string text = Writer(fields, graph, sizes, tables).write(id, 0).text;
+  const std::string text = ExpressionWriter(fields, graph, sizes, tables).write(id, 0).text;
   return text.size() > kMaxLength ? text.substr(0, kMaxLength - 3) + "..." : text;
 }
 
