@@ -10,18 +10,18 @@
 namespace nbcc {
 namespace {
 
-using Real = long double;
-constexpr Real kNegligible = 1e-22L;
+using Extended = long double;
+constexpr Extended kNegligible = 1e-22L;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // The sum over k of (x / 2)^(2 k + order) / (k! (k + order)!). All terms have one sign, so that none cancel.
 double modified_first_kind(int order, double x) {
   constexpr double kOverflows = 720;
   if (std::fabs(x) > kOverflows) return order == 0 ? kInfinity : std::copysign(kInfinity, x);
-  const Real half = Real(x) / 2;
-  Real term = order == 0 ? 1 : half, sum = term;
+  const Extended half = Extended(x) / 2;
+  Extended term = order == 0 ? 1 : half, sum = term;
   for (int k = 1; std::fabs(term) > kNegligible * std::fabs(sum); ++k) {
-    term *= half * half / (Real(k) * Real(k + order));
+    term *= half * half / (Extended(k) * Extended(k + order));
     sum += term;
   }
   return double(sum);
@@ -35,19 +35,19 @@ double modified_second_kind(int order, double x) {
   if (!(x >= 0)) return std::numeric_limits<double>::quiet_NaN();
   if (x == 0) return kInfinity;
   if (x == kInfinity) return 0;
-  const Real step = std::min(0.1875L, 0.625L / std::sqrt(Real(x)));
+  const Extended step = std::min(0.1875L, 0.625L / std::sqrt(Extended(x)));
   // sinh and cosh of half of t = k step, by their addition theorem.
-  const Real step_sinh = std::sinh(step / 2), step_cosh = std::cosh(step / 2);
-  Real sinh = 0, cosh = 1, term = 0.5L, sum = term;
+  const Extended step_sinh = std::sinh(step / 2), step_cosh = std::cosh(step / 2);
+  Extended sinh = 0, cosh = 1, term = 0.5L, sum = term;
   while (term > kNegligible * sum) {
-    const Real previous = sinh;
+    const Extended previous = sinh;
     sinh = previous * step_cosh + cosh * step_sinh;
     cosh = cosh * step_cosh + previous * step_sinh;
-    const Real square = 2 * sinh * sinh;  // cosh t - 1
-    term = std::exp(-Real(x) * square) * (order == 0 ? 1 : 1 + square);
+    const Extended square = 2 * sinh * sinh;  // cosh t - 1
+    term = std::exp(-Extended(x) * square) * (order == 0 ? 1 : 1 + square);
     sum += term;
   }
-  return double(std::exp(-Real(x)) * step * sum);
+  return double(std::exp(-Extended(x)) * step * sum);
 }
 
 }  // namespace

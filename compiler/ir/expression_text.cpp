@@ -12,16 +12,16 @@ namespace {
 constexpr int kMaxDepth = 12;
 
 // Operator precedence, weakest first.
-enum Precedence { kComparison, kSum, kProduct, kOperand };
+enum ExpressionPrecedence { kComparison, kSum, kProduct, kOperand };
 
 struct Text {
   std::string text;
-  Precedence precedence = kOperand;
+  ExpressionPrecedence precedence = kOperand;
 };
 
-class Writer {
+class ExpressionWriter {
  public:
-  Writer(const std::vector<Field>& fields, const Graph& graph, Sizes sizes, std::span<const Table> tables)
+  ExpressionWriter(const std::vector<Field>& fields, const Graph& graph, Sizes sizes, std::span<const Table> tables)
       : fields_(fields), graph_(graph), sizes_(sizes), tables_(tables) {}
 
   Text write(NodeId id, int depth) const {
@@ -30,7 +30,9 @@ class Writer {
     if (depth > kMaxDepth) return {"..."};
     if (n.op == Op::Max)
       if (std::string largest = largest_element(id, depth); !largest.empty()) return {std::move(largest)};
-    const auto part = [&](int k, Precedence least) { return within(n.args[std::size_t(k)], least, depth + 1); };
+    const auto part = [&](int k, ExpressionPrecedence least) {
+      return within(n.args[std::size_t(k)], least, depth + 1);
+    };
     switch (n.op) {
       case Op::Add:
         return {part(0, kSum) + " + " + part(1, kSum), kSum};
@@ -119,7 +121,7 @@ class Writer {
     return "the largest of " + name;
   }
 
-  std::string within(NodeId id, Precedence least, int depth) const {
+  std::string within(NodeId id, ExpressionPrecedence least, int depth) const {
     const Text text = write(id, depth);
     return text.precedence < least ? "(" + text.text + ")" : text.text;
   }
@@ -155,7 +157,7 @@ class Writer {
 std::string expression_text(const std::vector<Field>& fields, const Graph& graph, NodeId id, Sizes sizes,
                             std::span<const Table> tables) {
   constexpr std::size_t kMaxLength = 80;
-  const std::string text = Writer(fields, graph, sizes, tables).write(id, 0).text;
+  const std::string text = ExpressionWriter(fields, graph, sizes, tables).write(id, 0).text;
   return text.size() > kMaxLength ? text.substr(0, kMaxLength - 3) + "..." : text;
 }
 

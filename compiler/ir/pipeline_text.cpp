@@ -111,9 +111,9 @@ class Names {
 };
 
 // Writes the statements of one graph. A variable is defined before the first statement that uses it.
-class Writer {
+class PipelineWriter {
  public:
-  Writer(const Pipeline& pipeline, const Graph& graph, Names& names)
+  PipelineWriter(const Pipeline& pipeline, const Graph& graph, Names& names)
       : forms_(pipeline, graph), graph_(graph), names_(names), nodes_(std::size_t(graph.size())) {}
 
   std::string text;
@@ -222,7 +222,7 @@ class Writer {
 
 std::string pair_text(const Pipeline& pipeline, Names& names) {
   const auto [skips, blocks] = pipeline_statements(pipeline);
-  Writer writer(pipeline, pipeline.pair, names);
+  PipelineWriter writer(pipeline, pipeline.pair, names);
   for (const Statement& skip : skips) writer.count(skip);
   for (const StatementBlock& block : blocks) {
     if (block.guard.id != kNone) writer.count(condition_of(block.guard, "", ""));
@@ -285,7 +285,7 @@ std::vector<Finished> finished_components(const Pipeline& pipeline) {
 std::string finish_text(const Pipeline& pipeline, Names& names) {
   if (pipeline.finished.empty()) return {};
   const Graph& graph = pipeline.finish;
-  Writer writer(pipeline, graph, names);
+  PipelineWriter writer(pipeline, graph, names);
   const std::vector<Finished> changed = finished_components(pipeline);
   // An output that a statement reads after an earlier statement changed it is copied to a variable first.
   std::vector<bool> kept(pipeline.finished.size());

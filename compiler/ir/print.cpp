@@ -10,11 +10,11 @@
 namespace nbcc {
 namespace {
 
-using Names = std::vector<NodeId>;  // the printed number of each node, kNone for those not printed
+using PrintedNumbers = std::vector<NodeId>;  // the printed number of each node, kNone for those not printed
 
-Names number(const Graph& graph, const std::vector<NodeId>& roots) {
+PrintedNumbers number(const Graph& graph, const std::vector<NodeId>& roots) {
   const std::vector<bool> needed = reachable(graph, roots);
-  Names names(needed.size(), kNone);
+  PrintedNumbers names(needed.size(), kNone);
   NodeId next = 0;
   for (std::size_t id = 0; id < needed.size(); ++id) {
     if (needed[id]) names[id] = next++;
@@ -32,7 +32,7 @@ std::string leaf_name(const Components& components, const Node& node) {
 }
 
 // `components` may be null: leaves are then known by number only.
-std::string print_nodes(const Graph& graph, const Names& names, const Components* components) {
+std::string print_nodes(const Graph& graph, const PrintedNumbers& names, const Components* components) {
   std::string result;
   for (NodeId id = 0; id < graph.size(); ++id) {
     const Node& node = graph[id];
@@ -58,7 +58,7 @@ std::string print_field(const Field& field) {
 }
 
 std::string print_contribution(const std::string& output, Reduction reduction, const std::string& into,
-                               const Contribution& contribution, const Names& names) {
+                               const Contribution& contribution, const PrintedNumbers& names) {
   const auto node = [&](NodeId id) {
     return id == kNone ? std::string("none") : fmt::format("%{}", names[std::size_t(id)]);
   };
@@ -106,7 +106,7 @@ std::string print(const Pipeline& pipeline) {
     components[std::size_t(role)] = pipeline.fields_of(role);
   const std::vector<const Field*>& outputs = components[std::size_t(Role::Output)];
   const auto output = [&](std::size_t component) { return component_name(*outputs.at(component), int(component)); };
-  const Names pair = number(pipeline.pair, pipeline.roots());
+  const PrintedNumbers pair = number(pipeline.pair, pipeline.roots());
   result += "pair\n" + print_nodes(pipeline.pair, pair, &components);
   for (std::size_t c = 0; c < pipeline.contributions.size(); ++c) {
     const int chooser = outputs.at(c)->follows;
@@ -116,7 +116,7 @@ std::string print(const Pipeline& pipeline) {
   }
   if (pipeline.finished.empty()) return result;
 
-  const Names finish = number(pipeline.finish, pipeline.finished);
+  const PrintedNumbers finish = number(pipeline.finish, pipeline.finished);
   result += "finish\n" + print_nodes(pipeline.finish, finish, &components);
   for (std::size_t c = 0; c < pipeline.finished.size(); ++c) {
     result += fmt::format("  {} = %{}\n", output(c), finish[std::size_t(pipeline.finished[c])]);

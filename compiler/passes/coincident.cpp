@@ -8,20 +8,20 @@
 namespace nbcc {
 namespace {
 
-constexpr std::size_t kDimensions = 3;
+constexpr std::size_t kMaxAxes = 3;
 
 // Maps the operands of a tree of `op` by `operand`. Empty unless `operand` maps every operand, and there are two or
 // three of them. Does not descend further: sums and conditions may be chains of thousands, and each link calls this.
 template <typename Operand>
 std::vector<NodeId> operands(const Graph& graph, NodeId id, Op op, const Operand& operand,
-                             std::size_t depth = kDimensions - 1) {
+                             std::size_t depth = kMaxAxes - 1) {
   const Node& n = graph[id];
   if (n.op != op || depth == 0) return {};
   std::vector<NodeId> all;
   for (const NodeId arg : {n.args[0], n.args[1]}) {
     const NodeId found = operand(arg);
     const std::vector<NodeId> more = found != kNone ? std::vector{found} : operands(graph, arg, op, operand, depth - 1);
-    if (more.empty() || all.size() + more.size() > kDimensions) return {};
+    if (more.empty() || all.size() + more.size() > kMaxAxes) return {};
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;

@@ -10,7 +10,7 @@
 namespace nbcc {
 namespace {
 
-struct Term {
+struct ContractedTerm {
   NodeId node;  // in the old graph
   bool negative;
 };
@@ -41,7 +41,7 @@ class Contraction {
 
   // The terms of a sum, and the additions that were expanded into it, which have no other user.
   struct Sum {
-    std::vector<Term> terms;
+    std::vector<ContractedTerm> terms;
     std::vector<NodeId> expanded;
   };
 
@@ -98,15 +98,15 @@ class Contraction {
 
   // True for a product that only this sum uses. A product with other users is computed anyway, and adding it is cheaper
   // than fusing it again.
-  bool is_product(const Term& term, Type type) const {
+  bool is_product(const ContractedTerm& term, Type type) const {
     const Node& node = old_[term.node];
     return node.op == Op::Mul && node.type == type && uses_[std::size_t(term.node)] == 1;
   }
 
-  NodeId build(const std::vector<Term>& terms, const Node& node) {
+  NodeId build(const std::vector<ContractedTerm>& terms, const Node& node) {
     NodeId sum = kNone;
     bool sum_negative = false;
-    for (const Term& term : terms) {
+    for (const ContractedTerm& term : terms) {
       if (is_product(term, node.type)) continue;
       const NodeId next = new_id_[std::size_t(term.node)];
       if (sum == kNone) {
@@ -135,7 +135,7 @@ class Contraction {
   const Graph& old_;
   std::vector<bool> alive_;
   std::vector<int> uses_;
-  std::map<NodeId, std::vector<Term>> terms_;  // of the sums that are rebuilt
+  std::map<NodeId, std::vector<ContractedTerm>> terms_;  // of the sums that are rebuilt
   std::vector<bool> gains_;
   std::vector<bool> expanded_;  // expanded into their users; not built
   std::vector<NodeId> new_id_;

@@ -11,7 +11,7 @@
 namespace nbcc {
 namespace {
 
-constexpr int kMaxTokens = 100;  // per macro, fully expanded
+constexpr int kMaxMacroTokens = 100;  // per macro, fully expanded
 
 void skip_blanks(std::string_view& text) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
@@ -121,7 +121,7 @@ std::string Directives::judge_value(const std::string& name, std::string_view va
     value.remove_prefix(1);
   }
   if (depth != 0) return fmt::format("#define {}: its parentheses do not match", name);
-  if (tokens > kMaxTokens) return fmt::format("#define {} stands for more than {} tokens", name, kMaxTokens);
+  if (tokens > kMaxMacroTokens) return fmt::format("#define {} stands for more than {} tokens", name, kMaxMacroTokens);
   tokens_[name] = tokens;
   return {};
 }

@@ -2,16 +2,9 @@
 #include "particles/error_bounds/choice_error.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace nbcc {
-namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-}  // namespace
-
 ChoiceError::ChoiceError(const Choice& choice, std::vector<double> chosen)
     : choice_(choice), chosen_(std::move(chosen)) {
   for (const Choice::Payload& payload : choice_.payloads)
@@ -21,7 +14,7 @@ ChoiceError::ChoiceError(const Choice& choice, std::vector<double> chosen)
 void ChoiceError::take(double j_index, bool certain, const std::function<RunningError::Number(int)>& of) {
   const RunningError::Number number = of(choice_.first);
   const double value = choice_.least() ? number.value : -number.value;
-  if (!(value - number.error < kInfinity)) return;
+  if (!(value - number.error < kUnbounded)) return;
   lows_.push_back(value - number.error);
   if (certain) certain_highs_.push_back(value + number.error);
   for (std::size_t slot = 0; slot < chosen_.size(); ++slot) {
@@ -51,12 +44,12 @@ void ChoiceError::report(const std::function<void(int, double)>& set) {
   std::ranges::sort(certain_highs_);
   for (int slot = 0; slot < choice_.slots; ++slot) {
     const bool decided = is_decided(slot) && is_decided(slot + 1);
-    set(choice_.first + slot, decided ? 0 : kInfinity);
+    set(choice_.first + slot, decided ? 0 : kUnbounded);
     for (std::size_t a = 0; a < payloads_.size(); ++a) {
       const Choice::Payload& payload = choice_.payloads[a];
       for (int d = 0; d < payload.width; ++d) {
         const int c = slot * payload.width + d;
-        set(payload.first + c, decided ? payloads_[a][std::size_t(c)] : kInfinity);
+        set(payload.first + c, decided ? payloads_[a][std::size_t(c)] : kUnbounded);
       }
     }
   }

@@ -18,8 +18,6 @@ namespace {
 
 using Number = RunningError::Number;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 // The components of the sums that finish() computes each output component from: [output component].
 std::vector<std::vector<int>> sums_of_outputs(const Pipeline& pipeline) {
   std::vector<std::vector<int>> sums(pipeline.contributions.size());
@@ -194,8 +192,8 @@ void propagate_undecided_choices(const Pipeline& pipeline, Figures& errors) {
     for (const Choice::Payload& payload : choice.payloads)
       for (int c = 0; c < choice.slots * payload.width; ++c)
         for (std::size_t k = 0; k < errors[std::size_t(choice.first)].size(); ++k)
-          if (errors[std::size_t(choice.first + c / payload.width)][k] == kInfinity)
-            errors[std::size_t(payload.first + c)][k] = kInfinity;
+          if (errors[std::size_t(choice.first + c / payload.width)][k] == kUnbounded)
+            errors[std::size_t(payload.first + c)][k] = kUnbounded;
 }
 
 // The largest error of a total of `values`, each with an error of at most `bounds`, that is reduced in double by a
@@ -262,7 +260,7 @@ Expectation expect(const Pipeline& pipeline, const OracleInput& input, std::span
     const bool index = keeps_index(field.reduction);
     for (std::size_t k = 0; k < errors[c].size(); ++k) {
       const double shift = std::fabs(rounded.values[c][k] - sums.values[c][k]);
-      if (shift > 0) errors[c][k] += index ? kInfinity : shift;
+      if (shift > 0) errors[c][k] += index ? kUnbounded : shift;
       if (!index && !is_integral(field)) errors[c][k] += double(input.nj) * smallest;
       // Sums into elements are exact, and rounded once.
       if (field.bins > 0 && !is_integral(field))

@@ -12,13 +12,11 @@
 namespace nbcc {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 // The distance of two results; infinite if one of them is NaN or they are different infinities.
 double distance(double a, double b) {
   if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
   const double difference = std::fabs(a - b);
-  return std::isnan(difference) ? kInfinity : difference;
+  return std::isnan(difference) ? kUnbounded : difference;
 }
 
 // The rounding error of an index beyond 2^53 in the oracle's double.
@@ -177,7 +175,7 @@ bool RunningError::add_errors_of_sum_or_product(NodeId id, const std::array<cons
   double* const errors = errors_[std::size_t(id)].data();
   for (int k = 0; k < count; ++k) {
     double error = first[k] + second[k];
-    if (product && error < kInfinity)
+    if (product && error < kUnbounded)
       error = std::fabs(args[0][k]) * second[k] + std::fabs(args[1][k]) * first[k] + first[k] * second[k];
     errors[k] += error;
   }
@@ -214,11 +212,11 @@ void RunningError::add_argument_errors(NodeId id, const std::array<const double*
   for (std::size_t k = 0; k < std::size_t(count); ++k) {
     const auto error_of = [&](int a) { return errors_[std::size_t(node.args[std::size_t(a)])][k]; };
     const bool lost =
-        node.op != Op::Select && std::ranges::any_of(uncertain, [&](int a) { return error_of(a) == kInfinity; });
+        node.op != Op::Select && std::ranges::any_of(uncertain, [&](int a) { return error_of(a) == kUnbounded; });
     // The interval of such a divisor contains 0.
     const bool divides_by_zero =
         node.op == Op::Div && node.type >= Type::Float && error_of(1) > 0 && std::fabs(args[1][k]) <= error_of(1);
-    errors_[std::size_t(id)][k] += lost || divides_by_zero ? kInfinity : larger[k];
+    errors_[std::size_t(id)][k] += lost || divides_by_zero ? kUnbounded : larger[k];
   }
 }
 

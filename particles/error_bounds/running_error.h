@@ -8,6 +8,7 @@
 #pragma once
 #include <array>
 #include <functional>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,8 @@ namespace nbcc {
 
 // [output component][asked i]
 using Figures = std::vector<std::vector<double>>;
+
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();  // an error or a limit that nothing bounds
 
 double epsilon_of(Precision precision);
 

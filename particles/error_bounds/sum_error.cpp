@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "compiler/table.h"
 #include "particles/error_bounds/weighted_error.h"
@@ -14,7 +13,7 @@ namespace {
 using Number = RunningError::Number;
 
 constexpr int kBatch = 256;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
 // The error of a sum, in epsilons relative to the sum of |term|. Tiles of 128 terms are added in working precision, and
 // each addition may round the partial sum by half an epsilon. If terms are equal, or small compared to the first, all
 // these errors do have the same sign. Adding the tiles counts as one rounding.
@@ -43,7 +42,7 @@ class ReducedError {
     if (is_sum(reduction_)) {
       // The device may add this NaN.
       if (!certain && std::isnan(term.value)) {
-        sum_ = kInfinity;
+        sum_ = kUnbounded;
         return;
       }
       sum_ += certain ? term.error : std::fabs(term.value) + term.error;
@@ -62,7 +61,7 @@ class ReducedError {
   }
 
   double of(double value) const {
-    if (integral_ && exceeds_exact_range()) return kInfinity;
+    if (integral_ && exceeds_exact_range()) return kUnbounded;
     switch (reduction_) {
       case Reduction::LogSumExp:
         return weighted_.of_logarithm(value);
@@ -70,7 +69,7 @@ class ReducedError {
         return weighted_.of_mean(value);
       case Reduction::Product: {
         const double error = uncertain_ ? max_product_ + std::fabs(value) : max_product_ - std::fabs(value);
-        return std::isnan(error) ? kInfinity : error;
+        return std::isnan(error) ? kUnbounded : error;
       }
       case Reduction::Sum:
       case Reduction::Count:
@@ -78,12 +77,12 @@ class ReducedError {
       case Reduction::Min:
       case Reduction::Max: {
         const double seen = reduction_ == Reduction::Min ? value : -value;
-        if (lowest_ == kInfinity) return 0;  // no candidates
+        if (lowest_ == kUnbounded) return 0;  // no candidates
         const double error = std::max(seen - lowest_, certain_high_ - seen);
-        return std::isnan(error) ? kInfinity : error;
+        return std::isnan(error) ? kUnbounded : error;
       }
       default:
-        return second_ <= certain_high_ && second_ != kInfinity ? kInfinity : 0;
+        return second_ <= certain_high_ && second_ != kUnbounded ? kUnbounded : 0;
     }
   }
 
@@ -97,7 +96,7 @@ class ReducedError {
   // Updates the largest possible |product|. It is rounded once per factor, in double, here and on the device.
   void multiply(Number term, bool certain) {
     const double most = std::fabs(term.value) + term.error, least = std::fabs(term.value) - term.error;
-    const double factor = certain ? most : std::max({1.0, most, least > 0 ? 1 / least : kInfinity});
+    const double factor = certain ? most : std::max({1.0, most, least > 0 ? 1 / least : kUnbounded});
     max_product_ *= factor * (1 + 2 * epsilon_of(Precision::Double));
     uncertain_ |= !certain;
   }
@@ -109,8 +108,8 @@ class ReducedError {
   double max_product_ = 1;
   bool uncertain_ = false;
   double sum_ = 0, magnitude_ = 0;
-  double certain_high_ = kInfinity;                 // upper bound of the minimum
-  double lowest_ = kInfinity, second_ = kInfinity;  // the two smallest lower bounds of candidates
+  double certain_high_ = kUnbounded;                  // upper bound of the minimum
+  double lowest_ = kUnbounded, second_ = kUnbounded;  // the two smallest lower bounds of candidates
 };
 
 RunningError::Number leaf_of(const OracleInput& input, const Node& leaf, std::int64_t i, std::int64_t j,

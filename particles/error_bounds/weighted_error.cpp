@@ -3,17 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace nbcc {
-namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-}  // namespace
-
 double WeightedError::largest() const {
-  double largest = -kInfinity;
+  double largest = -kUnbounded;
   for (const Term& term : terms_) largest = std::max(largest, term.logit.value);
   return largest;
 }
@@ -41,10 +34,10 @@ double WeightedError::of_logarithm(double value) const {
     if (certain) least += std::exp(logit.value - top - logit.error) * std::max(1 - rounding, 0.0);
   }
   // All weights are 0.
-  if (top == -kInfinity) return 0;
+  if (top == -kUnbounded) return 0;
   const double error = std::max(top + std::log(most) - value, value - top - std::log(least));
   const double rounded = sum_roundings_ + epsilon_of(precision_) * (1 + std::fabs(value));
-  return std::isnan(error) ? kInfinity : std::max(error, 0.0) + rounded;
+  return std::isnan(error) ? kUnbounded : std::max(error, 0.0) + rounded;
 }
 
 // A relative error of a weight shifts the mean by a multiple of (term - mean).
@@ -59,9 +52,9 @@ double WeightedError::of_mean(double value) const {
     total += weight;
     if (certain) least += weight * std::exp(-logit.error) * std::max(1 - rounding, 0.0);
   }
-  if (top == -kInfinity) return 0;
+  if (top == -kUnbounded) return 0;
   const double error = moved / least + (sum_roundings_ + epsilon_of(precision_)) * (sizes / total + std::fabs(value));
-  return std::isnan(error) ? kInfinity : error;
+  return std::isnan(error) ? kUnbounded : error;
 }
 
 }  // namespace nbcc

@@ -16,7 +16,7 @@
 namespace nbcc {
 namespace {
 
-constexpr const char* kWhat = "a LAMMPS dump file";
+constexpr const char* kDumpFile = "a LAMMPS dump file";
 constexpr std::string_view kItem = "ITEM:";
 
 using Vector = std::array<double, 3>;
@@ -59,7 +59,7 @@ std::size_t words_of_array(const std::vector<Word>& words, std::size_t k) {
 class DumpReader {
  public:
   DumpReader(std::string_view frame, const std::string& path, const TextOptions& options, long first_line)
-      : path_(path), options_(options), lines_(frame, path, kWhat, first_line), first_line_(first_line) {}
+      : path_(path), options_(options), lines_(frame, path, kDumpFile, first_line), first_line_(first_line) {}
 
   ParticleTable read() {
     std::string_view line;
@@ -299,7 +299,7 @@ bool looks_like_dump(std::string_view bytes) {
 
 std::vector<ParticleFrame> frames_of_dump(std::string_view bytes, const std::string& path) {
   std::vector<ParticleFrame> frames;
-  TextLines lines(bytes, path, kWhat);
+  TextLines lines(bytes, path, kDumpFile);
   bool has_atoms = true;  // of the last frame: the next TIMESTEP, UNITS or TIME begins another
   std::string_view line;
   while (lines.next(line)) {

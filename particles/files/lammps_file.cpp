@@ -14,7 +14,7 @@
 namespace nbcc {
 namespace {
 
-constexpr const char* kWhat = "a LAMMPS data file";
+constexpr const char* kDataFile = "a LAMMPS data file";
 
 struct Row {
   long line;
@@ -58,7 +58,7 @@ std::string joined(const std::vector<Word>& words, std::size_t first, std::size_
 class LammpsReader {
  public:
   LammpsReader(std::string_view bytes, const std::string& path, const TextOptions& options)
-      : path_(path), options_(options), lines_(bytes, path, kWhat) {
+      : path_(path), options_(options), lines_(bytes, path, kDataFile) {
     if (bytes.find_first_not_of(" \t\r\n") == std::string_view::npos) throw FileError(path, "the file is empty");
   }
 
@@ -323,7 +323,7 @@ ParticleTable decode_lammps(std::string_view bytes, const std::string& path, con
 
 bool looks_like_lammps(std::string_view bytes) {
   if (bytes.find('\0') != std::string_view::npos) return false;
-  TextLines lines(bytes, "", kWhat);
+  TextLines lines(bytes, "", kDataFile);
   std::string_view line;
   lines.next(line);
   for (int k = 0; k < 100 && lines.next(line); ++k) {

@@ -33,7 +33,7 @@ namespace nbcc {
 
 namespace {
 
-constexpr const char* kWhat = "a particle file";
+constexpr const char* kParticleFile = "a particle file";
 
 // The format with this name or file name ending.
 std::optional<Format> format_by_name(std::string_view name) {
@@ -277,7 +277,7 @@ ParticleFile::ParticleFile(const std::string& path, const ReadOptions& options) 
   file.file = path;
   with_memory(how.name, [&] {
     if (path == "-") {
-      file.bytes = read_input(path, kWhat);
+      file.bytes = read_input(path, kParticleFile);
     } else {
       take_group(file.file, how.group);
     }
@@ -288,9 +288,9 @@ ParticleFile::ParticleFile(const std::string& path, const ReadOptions& options) 
       how.name = file.file;
       // HDF5 opens the file by its path: a snapshot may be larger than memory, although only a few columns are read.
       if (file.format == Format::Hdf5)
-        check_readable_in_place(file.file, kWhat);
+        check_readable_in_place(file.file, kParticleFile);
       else
-        file.bytes = read_input(file.file, kWhat);
+        file.bytes = read_input(file.file, kParticleFile);
     }
     const bool is_in_place = path != "-" && file.format == Format::Hdf5;
     file.format = format_of(is_in_place ? read_file(file.file, 1 << 16).bytes : file.bytes, file.format, how);
@@ -384,7 +384,7 @@ void ParticleUpdate::check_unchanged() const {
 }
 
 std::string ParticleUpdate::updated(const ParticleTable& results) const {
-  const std::string bytes = read_input(from_, kWhat);
+  const std::string bytes = read_input(from_, kParticleFile);
   check_unchanged();
   if (format_ == Format::Npz) return update_npz(bytes, from_, results);
   return update_text(bytes, from_, results,

@@ -26,7 +26,7 @@ namespace {
   throw FileError(path, fmt::format("{}: {}", what, std::strerror(error)));
 }
 
-std::optional<struct stat> status_of(const std::string& path) {
+std::optional<struct stat> status_if_present(const std::string& path) {
   struct stat status;
   if (stat(path.c_str(), &status) == 0) return status;
   return std::nullopt;
@@ -177,10 +177,10 @@ void replace_regular_file(const std::string& path, const std::optional<struct st
 }  // namespace
 
 void check_replaceable(const std::string& path, bool force) {
-  const auto status = status_of(path);
+  const auto status = status_if_present(path);
   if (!status) {
     const std::string folder = folder_of(path);
-    const auto folder_status = status_of(folder);
+    const auto folder_status = status_if_present(folder);
     if (!folder_status) fail(path, "cannot be written: its folder", errno);
     if (!S_ISDIR(folder_status->st_mode)) throw FileError(path, fmt::format("'{}' is not a folder", folder));
     if (access(folder.c_str(), W_OK) != 0) fail(path, "cannot be written: its folder", errno);
@@ -192,7 +192,7 @@ void check_replaceable(const std::string& path, bool force) {
 
 void replace_file(const std::string& path, std::string_view bytes, bool force) {
   check_replaceable(path, force);
-  const auto status = status_of(path);
+  const auto status = status_if_present(path);
   if (status && !S_ISREG(status->st_mode)) return write_directly(path, bytes);
   replace_regular_file(path, status, force, [&](Output& output, const std::string&) { output.write(bytes); });
 }
@@ -200,7 +200,7 @@ void replace_file(const std::string& path, std::string_view bytes, bool force) {
 void replace_file(const std::string& path, const std::string& source,
                   const std::function<void(const std::string& draft)>& edit, bool force) {
   check_replaceable(path, force);
-  const auto status = status_of(path);
+  const auto status = status_if_present(path);
   if (status && !S_ISREG(status->st_mode)) throw FileError(path, "is no regular file, which a copy could replace");
   replace_regular_file(path, status, force, [&](Output& output, const std::string& draft) {
     copy_bytes(source, output);

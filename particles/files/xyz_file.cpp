@@ -1,4 +1,4 @@
-// Decodes .xyz and .extxyz files. Entry points: decode_xyz(), frames_of_xyz(). Opens no files. Interprets only
+// Decodes .xyz and .extxyz files. CommentEntry points: decode_xyz(), frames_of_xyz(). Opens no files. Interprets only
 // Properties of the comment; other keys become attributes.
 #include "particles/files/xyz_file.h"
 
@@ -15,10 +15,10 @@
 namespace nbcc {
 namespace {
 
-constexpr const char* kWhat = "an .xyz file";
+constexpr const char* kXyzFile = "an .xyz file";
 
 // A key of the comment and its value, without quotes.
-struct Entry {
+struct CommentEntry {
   std::string key, value;
   long column;  // of the value
 };
@@ -49,7 +49,7 @@ bool may_be_key(std::string_view key) {
 class XyzReader {
  public:
   XyzReader(std::string_view bytes, const std::string& path, const TextOptions& options, long first_line)
-      : path_(path), options_(options), first_line_(first_line), lines_(bytes, path, kWhat, first_line) {
+      : path_(path), options_(options), first_line_(first_line), lines_(bytes, path, kXyzFile, first_line) {
     if (bytes.empty()) throw FileError(path, "the file is empty");
   }
 
@@ -81,8 +81,8 @@ class XyzReader {
   void read_comment(std::string_view line) {
     bool named = !options_.columns.empty();
     for (const ColumnName& column : options_.columns) columns_.push_back({column, "", WordColumnKind::Automatic});
-    const std::vector<Entry> entries = entries_of(line);
-    for (const Entry& entry : entries) {
+    const std::vector<CommentEntry> entries = entries_of(line);
+    for (const CommentEntry& entry : entries) {
       if (!is_key(entry.key, "properties")) {
         if (may_be_key(entry.key)) table_.attributes.emplace_back(entry.key, entry.value);
         continue;
@@ -100,8 +100,8 @@ class XyzReader {
   }
 
   // Parses key=value; the value may be "several words" in quotes. Words without '=' are ignored.
-  std::vector<Entry> entries_of(std::string_view line) const {
-    std::vector<Entry> entries;
+  std::vector<CommentEntry> entries_of(std::string_view line) const {
+    std::vector<CommentEntry> entries;
     for (std::size_t at = 0; at < line.size();) {
       while (at < line.size() && is_blank(line[at])) ++at;
       const std::size_t begin = at;
@@ -113,8 +113,8 @@ class XyzReader {
     return entries;
   }
 
-  Entry value_at(std::string_view line, std::size_t& at, const std::string& key) const {
-    Entry entry{key, "", static_cast<long>(at) + 1};
+  CommentEntry value_at(std::string_view line, std::size_t& at, const std::string& key) const {
+    CommentEntry entry{key, "", static_cast<long>(at) + 1};
     const bool quoted = at < line.size() && std::string_view("\"'{[").find(line[at]) != std::string_view::npos;
     if (!quoted) {
       while (at < line.size() && !is_blank(line[at])) entry.value += line[at++];
@@ -132,7 +132,7 @@ class XyzReader {
     return entry;
   }
 
-  void read_properties(const Entry& entry) {
+  void read_properties(const CommentEntry& entry) {
     const std::vector<std::string_view> parts = split(entry.value, ':');
     if (parts.size() % 3 != 0 || parts.empty())
       fail(entry.column,
@@ -152,7 +152,8 @@ class XyzReader {
     }
   }
 
-  RowColumn property(const Entry& entry, std::string_view name, std::string_view type, std::string_view count) const {
+  RowColumn property(const CommentEntry& entry, std::string_view name, std::string_view type,
+                     std::string_view count) const {
     int components = 0;
     const auto [end, error] = std::from_chars(count.data(), count.data() + count.size(), components);
     if (name.empty() || error != std::errc() || end != count.data() + count.size() || components < 1 ||
@@ -213,7 +214,7 @@ class XyzReader {
 
 std::vector<ParticleFrame> frames_of_xyz(std::string_view bytes, const std::string& path) {
   std::vector<ParticleFrame> frames;
-  TextLines lines(bytes, path, kWhat);
+  TextLines lines(bytes, path, kXyzFile);
   std::string_view line;
   for (bool more = lines.next(line); more; more = lines.next(line)) {
     if (trimmed(line).empty() && !frames.empty()) continue;

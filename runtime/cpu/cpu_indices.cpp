@@ -11,8 +11,8 @@
 namespace nbcc {
 namespace {
 
-constexpr std::int64_t kChunk = 4096;           // particles per chunk
-constexpr double kNanosecondsPerParticle = 10;  // to pack a few columns and widen a range
+constexpr std::int64_t kCheckedPerChunk = 4096;  // particles per chunk
+constexpr double kNanosecondsPerParticle = 10;   // to pack a few columns and widen a range
 
 constexpr std::array<Role, kIndexSides> kRoleOfSide{Role::InputI, Role::InputJ, Role::InputPair};
 
@@ -54,17 +54,17 @@ void CpuSummation::check_indices(const SumRequest& request) {
 void CpuSummation::find_index_ranges(const SumRequest& request, std::size_t side) {
   const Role role = kRoleOfSide[side];
   const Checked all = checked_of(source_, request, role);
-  const std::int64_t chunks = ceil_div(all.count, kChunk);
+  const std::int64_t chunks = ceil_div(all.count, kCheckedPerChunk);
   const std::int64_t strips = std::min<std::int64_t>(chunks, 4 * pool_.threads());
   index_ranges_.reset(side);
   std::mutex mutex;
   for_each(strips, double(all.count) * kNanosecondsPerParticle, [&](std::int64_t strip) {
     PackedSide packed(source_, role, source_.index_checks.columns[side]);
-    packed.reserve(round_up(kChunk, source_.lanes));
+    packed.reserve(round_up(kCheckedPerChunk, source_.lanes));
     std::vector<int> numbers;
     IndexRanges found(source_.index_checks);
     for (std::int64_t chunk = strip; chunk < chunks; chunk += strips) {
-      const std::int64_t begin = chunk * kChunk, size = std::min(kChunk, all.count - begin);
+      const std::int64_t begin = chunk * kCheckedPerChunk, size = std::min(kCheckedPerChunk, all.count - begin);
       const std::int64_t* const list = all.list ? all.list + begin : nullptr;
       const std::int64_t first = all.first + begin;
       packed.pack(request.views, {list ? 0 : first, list, size}, 0);

@@ -11,7 +11,7 @@
 namespace nbcc {
 namespace {
 
-constexpr std::int64_t kChunk = 4096;  // particles that a thread locates at a time
+constexpr std::int64_t kLocatedPerChunk = 4096;  // particles that a thread locates at a time
 
 // A bound of the relative error of a distance in the kernel: larger than the error of an unrefined root estimate.
 constexpr double kRelativeError = 0x1p-10;
@@ -40,7 +40,7 @@ CpuSearch::CpuSearch(const KernelSource& source, const CpuCode& code)
 
 bool CpuSearch::locate_side(nbcc_locate_function locate, const nbcc_kernel_arguments& given, std::int64_t count,
                             const ForEach& for_each, Located& side) {
-  const std::int64_t rows = source_.search.axes + 1, chunks = ceil_div(count, kChunk);
+  const std::int64_t rows = source_.search.axes + 1, chunks = ceil_div(count, kLocatedPerChunk);
   side.count = count;
   side.values.resize(std::size_t(rows * count));
   side.non_finite.assign(std::size_t(count), 0);
@@ -49,7 +49,7 @@ bool CpuSearch::locate_side(nbcc_locate_function locate, const nbcc_kernel_argum
   for (std::int64_t row = 0; row < rows; ++row) side.rows.push_back(side.values.data() + row * count);
   std::vector<Extent> extents(static_cast<std::size_t>(chunks));
   for_each(chunks, [&](std::int64_t chunk) {
-    const std::int64_t begin = chunk * kChunk, end = std::min(begin + kChunk, count);
+    const std::int64_t begin = chunk * kLocatedPerChunk, end = std::min(begin + kLocatedPerChunk, count);
     locate(&given, begin, end, side.rows.data());
     extents[std::size_t(chunk)] = side.replace_non_finite(begin, end);
   });
@@ -64,7 +64,8 @@ bool CpuSearch::locate_side(nbcc_locate_function locate, const nbcc_kernel_argum
     for (std::size_t axis = 0; axis + 1 < side.rows.size(); ++axis) {
       side.low[axis] = std::min(side.low[axis], extent.is_set ? extent.low[axis] : any.low[axis]);
       side.high[axis] = std::max(side.high[axis], extent.is_set ? extent.high[axis] : any.high[axis]);
-      for (std::int64_t k = chunk * kChunk; !extent.is_set && k < std::min((chunk + 1) * kChunk, count); ++k) {
+      for (std::int64_t k = chunk * kLocatedPerChunk;
+           !extent.is_set && k < std::min((chunk + 1) * kLocatedPerChunk, count); ++k) {
         side.rows[axis][k] = any.low[axis];
         side.non_finite[std::size_t(k)] = 1;
       }

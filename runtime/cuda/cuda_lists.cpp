@@ -23,7 +23,7 @@ constexpr std::size_t kPrefetchedPairs = 8;
 constexpr std::int64_t kMaxJPerRange = (std::int64_t(1) << 26) - 64;
 
 // Statements of pair formulas that a multiprocessor executes per clock cycle in sums over lists: a third of its peak.
-constexpr double kStatementsPerCycle = 40;
+constexpr double kListedStatementsPerCycle = 40;
 
 // The layout of Range in templates/cuda_lists.cu.in: positions in the order of the j.
 struct Range {
@@ -300,7 +300,7 @@ double CudaLists::units(const SumRequest& request) const {
 double CudaLists::seconds(const SumRequest& request) const {
   const double pairs = units(request) * (request.share.to - request.share.from);
   const CudaGpu& gpu = kernel_.gpu();
-  return pairs * slots_per_pair(kernel_.source, gpu.rates()) / (kStatementsPerCycle * gpu.cycles_per_second());
+  return pairs * slots_per_pair(kernel_.source, gpu.rates()) / (kListedStatementsPerCycle * gpu.cycles_per_second());
 }
 
 void CudaLists::run(const CudaRunContext& context, const CudaPiece& piece) {

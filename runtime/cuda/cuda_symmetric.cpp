@@ -16,7 +16,7 @@ constexpr std::int64_t kManyParticles = 50'000;
 constexpr std::int64_t kMinPairsOfGroups = 3;
 constexpr std::int64_t kStoreThreads = 128;
 // Statements of pair formulas that a multiprocessor executes per clock cycle: two thirds of its peak.
-constexpr double kStatementsPerCycle = 80;
+constexpr double kSymmetricStatementsPerCycle = 80;
 
 }  // namespace
 
@@ -70,8 +70,8 @@ void CudaSymmetric::run(const CudaRunContext& context, const CudaPiece& piece) {
   const std::int64_t distances = division.distances(), end = request.share.end(distances);
   argument.first_distance = request.share.begin(distances);
   const double pairs = units(request) * double(end - argument.first_distance) / double(distances);
-  const double whole =
-      pairs / 2 * slots_per_pair(kernel_.source, gpu.rates()) / (kStatementsPerCycle * gpu.cycles_per_second());
+  const double whole = pairs / 2 * slots_per_pair(kernel_.source, gpu.rates()) /
+                       (kSymmetricStatementsPerCycle * gpu.cycles_per_second());
   const auto slices = std::int64_t(pace_.is_active() ? std::ceil(whole / CudaPace::kMaxLaunchSeconds) : 1);
   const std::int64_t count = end - argument.first_distance;
   const std::int64_t step = std::max<std::int64_t>(1, ceil_div(count, std::max<std::int64_t>(slices, 1)));

@@ -9,7 +9,7 @@
 namespace nbcc {
 namespace {
 
-constexpr CudaScalars kScalars{true, true};
+constexpr CudaScalars kChoiceScalars{true, true};
 
 const OutputPlan& output_of(const Plan& plan, int component) { return plan.outputs[std::size_t(component)]; }
 
@@ -89,7 +89,7 @@ void cuda_choice_partials(const Plan& plan, std::map<std::string, std::string>& 
   const auto add_values = [&](int component, int count) {
     const OutputPlan& output = output_of(plan, component);
     add(partial_type(output), fmt::format("acc{}", component), count,
-        initial(output, output.is_whole() ? Type::Index : Type::Double, kScalars));
+        initial(output, output.is_whole() ? Type::Index : Type::Double, kChoiceScalars));
     made +=
         fmt::format("#pragma unroll\nfor (int k = 0; k < {0}; ++k) part.acc{1}[k] = sum.s{1}[k];\n", count, component);
   };

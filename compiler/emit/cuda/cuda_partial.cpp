@@ -14,7 +14,7 @@
 namespace nbcc {
 namespace {
 
-constexpr CudaScalars kScalars{true, true};
+constexpr CudaScalars kPartialScalars{true, true};
 
 std::string result_name(const Plan& plan, std::size_t k) {
   const OutputPlan& output = plan.outputs[k];
@@ -36,9 +36,9 @@ ScalarSpelling cuda_scalar_spelling(CudaPairs pairs) {
     const char* const letter = n.op == Op::InputI ? "i" : n.op == Op::InputJ ? "j" : "p";
     return cuda_from_loaded(cuda_component(n.type >= Type::Float ? "double" : "index", letter, int(n.payload)), n.type);
   };
-  spelling.literal = [](double value, Type type) { return cuda_literal(value, type, kScalars); };
+  spelling.literal = [](double value, Type type) { return cuda_literal(value, type, kPartialScalars); };
   spelling.operation = [](const Graph& graph, const Node& node, const auto& args) {
-    return cuda_operation(graph, node, args, kScalars);
+    return cuda_operation(graph, node, args, kPartialScalars);
   };
   return spelling;
 }
@@ -68,7 +68,7 @@ void cuda_partial(const Pipeline& pipeline, const Plan& plan, CudaPairs pairs, T
     const bool least = is_minimum(output.reduction), product = output.reduction == Reduction::Product;
     if (!output.of_choice) {
       add_member(output.is_whole() ? "index" : "double", fmt::format("acc{}", k),
-                 cuda_literal(output.identity(), output.is_whole() ? Type::Index : Type::Double, kScalars));
+                 cuda_literal(output.identity(), output.is_whole() ? Type::Index : Type::Double, kPartialScalars));
       if (!output.of_j) made += fmt::format("part.acc{0} = {1}sum.s{0}{2};\n", k, sum ? "total(" : "", sum ? ")" : "");
       if (keeps_index(output.reduction)) {
         add_member("double", fmt::format("arg{}", k), "-1.0");
