@@ -4,16 +4,14 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "chart/chart.h"
 #include "cli/bench_sweep.h"
 #include "cli/commands.h"
 #include "cli/measure_sum.h"
-#include "cli/programs.h"
 #include "cli/provenance.h"
 #include "cli/search_statistics.h"
 #include "cli/standard_output.h"
 #include "compiler/source/parse.h"
-#include "compiler/text/read_file.h"
-#include "jit/temporary_folder.h"
 #include "particles/files/replace_file.h"
 #include "runtime/cpu/thread_pool.h"
 #include "runtime/error.h"
@@ -109,36 +107,17 @@ std::string line_of(const Row& row, const Pipeline& pipeline) {
                      rate, stated, rate * pipeline.raw_operations);
 }
 
-// Quotes a text for gnuplot, where a single quote within single quotes is doubled.
-std::string gnuplot_string(const std::string& text) {
-  std::string result = "'";
-  for (const char c : text) result += c == '\'' ? std::string("''") : std::string(1, c);
-  return result + "'";
-}
-
-// Throws DeviceError if gnuplot is not installed, and FileError if the file cannot be written.
+// Throws UsageError and FileError if no chart can be written to `path`.
 void check_can_plot(const std::string& path, bool force) {
-  if (find_program("gnuplot").empty()) throw DeviceError("--plot needs gnuplot, which is not installed");
+  if (const std::string problem = problem_of_chart_name(path); !problem.empty()) throw UsageError("--plot " + problem);
   check_replaceable(path, force);
 }
 
-// Plots interactions/s over N to a PNG file, with logarithmic axes. gnuplot draws into a temporary file, which
-// replace_file copies to `path`, so that `path` is complete or does not exist.
+// Draws interactions/s over N, with logarithmic axes.
 void plot(const std::string& path, const std::string& title, const std::vector<Row>& rows, bool force) {
-  const TemporaryFolder scratch;
-  const std::string picture = scratch.file("plot.png"), script = scratch.file("plot.gp");
-  std::string text = fmt::format(
-      "set terminal pngcairo size 900,600\nset output {}\nset title {} noenhanced\nset logscale xy\n"
-      "set xlabel 'N'\nset ylabel 'interactions/s'\nset format y '%.1e'\nset grid\n"
-      "$points << END\n",
-      gnuplot_string(picture), gnuplot_string(title));
-  for (const Row& row : rows) text += fmt::format("{} {}\n", row.nj, row.interactions_per_s());
-  text += "END\nplot $points with linespoints pointtype 7 notitle\n";
-  replace_file(script, text, true);
-  run_program("gnuplot", script);
-  const FileContent drawn = read_file(picture, 1 << 28);
-  if (drawn.bytes.empty()) throw DeviceError("gnuplot drew nothing");
-  replace_file(path, drawn.bytes, force);
+  Chart chart{title, {"N (j-particles)", true}, {"interactions per second", true}, {{}}};
+  for (const Row& row : rows) chart.series.front().points.push_back({double(row.nj), row.interactions_per_s()});
+  replace_file(path, svg_of(chart), force);
 }
 
 void run_sweep(const BenchOptions& options, const Invocation& invocation) {
@@ -206,7 +185,7 @@ void add_bench(CLI::App& app, Invocation& invocation) {
                        "On a GPU: arrays of the host, copied in every run (default: arrays on the device)");
   command.add_flag("--json", options->json, "A list of objects on standard output, one for each number of particles");
   CLI::Option* const plotted =
-      command.add_option("--plot", options->plot, "Draw interactions/s over N into a PNG file, with gnuplot")
+      command.add_option("--plot", options->plot, "Draw interactions/s over N into an SVG file, which browsers show")
           ->type_name("FILE");
   command.add_flag("--force", options->force, "Overwrite an existing plot");
   command
@@ -226,7 +205,7 @@ void add_bench(CLI::App& app, Invocation& invocation) {
       "\nExamples:\n"
       "  nbcc bench pipelines/gravity.pipe\n"
       "  nbcc bench pipelines/gravity.pipe --n 1024,16384 --threads 1 --precision double --json\n"
-      "  nbcc bench pipelines/gravity.pipe --n 1024..16384 --plot gravity.png\n"
+      "  nbcc bench pipelines/gravity.pipe --n 1024..16384 --plot gravity.svg\n"
       "  nbcc bench pipelines/gravity.pipe --device cuda --sweep --n 1024..262144");
   command.callback([=, &invocation] {
     options->kernel.precision_origin = options->kernel.precision_is_chosen ? "" : "the default of bench";

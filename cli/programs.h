@@ -1,4 +1,4 @@
-// Runs other programs that the command uses if they are installed: gnuplot, tools of the CUDA toolkit.
+// Runs other programs that the command uses if they are installed, such as the tools of the CUDA toolkit.
 #pragma once
 #include <string>
 #include <vector>

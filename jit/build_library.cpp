@@ -6,17 +6,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <future>
 #include <set>
 #include <span>
-#include <thread>
 
 #include "jit/build_kernel.h"
+#include "jit/child_processes.h"
 #include "jit/clang_compile.h"
 #include "jit/cpu_jit.h"
 #include "jit/link_library.h"
 #include "runtime/api/nbcc.h"
+#include "runtime/cpu/thread_pool.h"
 #include "runtime/cuda/cuda_variants.h"
 #include "runtime/error.h"
 #include "runtime/image/image.h"
@@ -28,39 +27,63 @@ namespace {
 
 std::string version() { return std::string("nbcc ") + nbcc_version(); }
 
-// Compiles all images on all cores: `bytes` holds the source before and the machine code after the call.
-void compile_all(const CudaCompiler& compiler, std::vector<CudaImage>& images) {
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t k = next++; k < images.size(); k = next++) {
-      CudaImage& image = images[k];
-      const auto form = image.ptx ? CudaCompiler::Form::Ptx : CudaCompiler::Form::Cubin;
-      image.bytes = compiler.compile(image.bytes, image.architecture, image.config, form).image;
-    }
-  };
-  std::vector<std::future<void>> workers;
-  for (unsigned k = 0; k < std::max(1u, std::thread::hardware_concurrency()); ++k)
-    workers.push_back(std::async(std::launch::async, work));
-  for (std::future<void>& worker : workers) worker.get();
+// One variant of a kernel for one architecture.
+struct CudaJob {
+  std::string architecture;
+  LaunchConfig config;
+  std::string source;
+  bool wants_ptx = false;  // in addition to machine code
+};
+
+// All variants, for every launch configuration that a device may choose. For the newest architecture also PTX, which
+// newer GPUs compile; PTX lacks the configurations that are chosen by the number of particles.
+std::vector<CudaJob> cuda_jobs(const LibraryRequest& request, const KernelSource& kernel) {
+  std::vector<CudaJob> jobs;
+  if (request.architectures.empty()) return jobs;
+  const std::string newest = *std::ranges::max_element(request.architectures, {}, number_of_architecture);
+  const std::vector<CudaVariant> variants = all_variants(kernel);
+  for (const std::string& architecture : request.architectures)
+    for (const CudaVariant& variant : variants)
+      jobs.push_back({architecture, variant.config, source_of(kernel, variant),
+                      architecture == newest && !is_choice_by_size(kernel, variant)});
+  return jobs;
 }
 
-// Machine code of all variants, for every launch configuration that a device may choose. For the newest architecture
-// also PTX, which newer GPUs compile; PTX lacks the configurations that are chosen by the number of particles.
+// Machine code and PTX as one text: the number of bytes of machine code, a line feed, machine code, PTX.
+std::string compile(const CudaCompiler& compiler, const CudaJob& job) {
+  CudaCode code = compiler.compile(job.source, job.architecture, job.config, CudaCompiler::Form::Cubin);
+  if (!job.wants_ptx)
+    code.ptx.clear();
+  else if (code.ptx.empty())
+    code.ptx = compiler.compile(job.source, job.architecture, job.config, CudaCompiler::Form::Ptx).image;
+  return fmt::format("{}\n{}{}", code.image.size(), code.image, code.ptx);
+}
+
+// Machine code of all jobs, then PTX.
 std::vector<CudaImage> cuda_images(const LibraryRequest& request, const KernelSource& kernel) {
-  std::vector<CudaImage> images;
-  if (request.architectures.empty()) return images;
-  const auto add = [&](const CudaVariant& variant, const std::string& architecture, CudaCompiler::Form form) {
-    const std::string source = source_of(kernel, variant);
-    images.push_back({architecture, variant.config, form == CudaCompiler::Form::Ptx, cuda_source_hash(source),
-                      request.cuda_compiler->version(), source});
-  };
-  const std::vector<CudaVariant> variants = all_variants(kernel);
-  const std::string newest = *std::ranges::max_element(request.architectures, {}, number_of_architecture);
-  for (const std::string& architecture : request.architectures)
-    for (const CudaVariant& variant : variants) add(variant, architecture, CudaCompiler::Form::Cubin);
-  for (const CudaVariant& variant : variants)
-    if (!is_choice_by_size(kernel, variant)) add(variant, newest, CudaCompiler::Form::Ptx);
-  compile_all(*request.cuda_compiler, images);
+  const std::vector<CudaJob> jobs = cuda_jobs(request, kernel);
+  std::vector<CudaImage> images, ptx;
+  if (jobs.empty()) return images;
+  const CudaCompiler& compiler = *request.cuda_compiler;
+  const std::vector<std::string> codes =
+      run_in_processes(jobs.size(), compiler.compiles_one_at_a_time() ? unsigned(available_cores()) : 1,
+                       [&](std::size_t k) { return compile(compiler, jobs[k]); });
+  for (std::size_t k = 0; k < jobs.size(); ++k) {
+    const CudaJob& job = jobs[k];
+    const std::size_t begin = codes[k].find('\n') + 1, bytes = std::stoull(codes[k]);
+    CudaImage image{job.architecture,
+                    job.config,
+                    false,
+                    cuda_source_hash(job.source),
+                    compiler.version(),
+                    codes[k].substr(begin, bytes)};
+    images.push_back(image);
+    if (!job.wants_ptx) continue;
+    image.ptx = true;
+    image.bytes = codes[k].substr(begin + bytes);
+    ptx.push_back(std::move(image));
+  }
+  images.insert(images.end(), ptx.begin(), ptx.end());
   return images;
 }
 

@@ -6,12 +6,12 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
-#include <sstream>
 
+#include "chart/chart.h"
 #include "examples/support/failure.h"
 #include "examples/support/open_sum.h"
-#include "examples/support/picture.h"
 #include "examples/support/program.h"
+#include "examples/support/replace_file.h"
 #include "examples/support/words.h"
 #include "runtime/api/nbcc.hpp"
 
@@ -74,28 +74,30 @@ std::vector<double> places(const Sample& pooled) {
   return pairs;
 }
 
+// Each sample's fraction that is not above x; in the plane, the samples' points.
 void draw(const std::string& path, const Sample& pooled, std::size_t n1, double d) {
-  std::ostringstream script;
-  const auto data = [&](const char* name, std::size_t from, std::size_t to) {
-    script << "$" << name << " << EOD\n";
-    for (std::size_t k = from; k < to; ++k) {
-      for (int c = 0; c < pooled.columns; ++c)
-        script << pooled.numbers[k * std::size_t(pooled.columns) + std::size_t(c)] << ' ';
-      script << "\n";
-    }
-    script << "EOD\n";
+  const bool plane = pooled.columns == 2;
+  const auto series = [&](const char* name, std::size_t begin, std::size_t end) {
+    nbcc::ChartSeries one{name, {}, plane ? nbcc::ChartSeries::Style::Markers : nbcc::ChartSeries::Style::Steps};
+    for (std::size_t k = begin; k < end; ++k)
+      one.points.push_back(plane ? nbcc::ChartPoint{pooled.numbers[2 * k], pooled.numbers[2 * k + 1]}
+                                 : nbcc::ChartPoint{pooled.numbers[k], 0});
+    if (plane) return one;
+    std::sort(one.points.begin(), one.points.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
+    for (std::size_t k = 0; k < one.points.size(); ++k) one.points[k].y = double(k + 1) / double(one.points.size());
+    one.points.insert(one.points.begin(), {one.points.front().x, 0});
+    return one;
   };
-  data("first", 0, n1);
-  data("second", n1, pooled.size());
-  script << "set title 'D = " << d << "'\nset key left top\n";
-  if (pooled.columns == 1)
-    script << "set ylabel 'share of the sample that is not above x'\nset xlabel 'x'\nset yrange [0:1]\n"
-              "plot $first using 1:(1.0/"
-           << n1 << ") smooth cumulative with steps lw 2 title 'first', $second using 1:(1.0/" << pooled.size() - n1
-           << ") smooth cumulative with steps lw 2 title 'second'\n";
-  else
-    script << "plot $first with points pt 7 title 'first', $second with points pt 6 title 'second'\n";
-  std::printf("wrote %s\n", examples::draw(path, script.str()).c_str());
+  nbcc::Chart chart{"D = " + std::to_string(d),
+                    {"x"},
+                    {plane ? "y" : "fraction of the sample that is not above x"},
+                    {series("first sample", 0, n1), series("second sample", n1, pooled.size())}};
+  if (!plane) chart.y.least = 0, chart.y.most = 1;
+  examples::replace_file(path, [&](const std::string& draft) {
+    std::ofstream file(draft);
+    if (!(file << nbcc::svg_of(chart)).flush()) throw examples::UsageError("cannot write '" + path + "'");
+  });
+  std::printf("wrote %s\n", path.c_str());
 }
 
 }  // namespace
@@ -106,8 +108,10 @@ int main(int count, char** words) {
   app.add_option("FIRST", first, "A sample")->required();
   app.add_option("SECOND", second, "The other sample")->required();
   examples::add_device(app, device);
-  app.add_option("--picture", picture, "A PNG file of both samples");
+  app.add_option("--picture", picture, "An SVG file with a chart of both samples, which browsers show");
   return examples::run_program(app, count, words, [&] {
+    if (const std::string problem = nbcc::problem_of_chart_name(picture); !picture.empty() && !problem.empty())
+      throw examples::UsageError("--picture " + problem);
     Sample pooled = read(first);
     const Sample other = read(second);
     if (pooled.columns != other.columns) throw std::runtime_error("one sample is in the plane, the other is not");

@@ -10,10 +10,13 @@ namespace examples {
 
 struct FrameChoice {
   std::string folder;                  // frame-0000.png, frame-0001.png, ... go there; empty: none
-  std::string movie;                   // a file; empty: none
+  std::string movie;                   // a file, by ffmpeg unless is_animation(); empty: none
   std::array<int, 2> size{1280, 720};  // width and height, in pixels
   std::array<double, 2> orbit{};       // degrees that the camera moves, to the right and upwards
 };
+
+// True for a movie that is an animated PNG, which needs no ffmpeg.
+inline bool is_animation(const std::string& movie) { return movie.ends_with(".png"); }
 
 class Frames {
  public:

@@ -60,7 +60,10 @@ void declare_pictures(CLI::App& app, Options& options) {
   const auto pictures = [](CLI::Option* option) { return option->group("Pictures"); };
   pictures(app.add_option("--frames", options.frames.folder,
                           "A folder for frame-0000.png, frame-0001.png, ..., drawn without a window"));
-  pictures(app.add_option("--movie", options.frames.movie, "A movie of the frames, as cluster.mp4, by ffmpeg"));
+  pictures(
+      app.add_option("--movie", options.frames.movie,
+                     "A movie of the frames: cluster.png, an animated PNG, which browsers play; cluster.mp4 and other "
+                     "kinds by ffmpeg"));
   pictures(app.add_option("--frame-every", options.frame_every, "Time between two frames; 0: as --every"))
       ->check(not_negative())
       ->capture_default_str();
@@ -87,8 +90,9 @@ void declare_viewer(CLI::App& app, Options& options) {
 
 // Of what does not go together, the reason; "" if all does.
 const char* conflict(const Options& options) {
-  if (!options.frames.movie.empty() && (options.frames.size[0] % 2 != 0 || options.frames.size[1] % 2 != 0))
-    return "a movie needs an even --size";
+  const bool by_ffmpeg = !options.frames.movie.empty() && !is_animation(options.frames.movie);
+  if (by_ffmpeg && (options.frames.size[0] % 2 != 0 || options.frames.size[1] % 2 != 0))
+    return "a movie by ffmpeg needs an even --size";
   if (options.mpi && (options.benchmark || options.viewer || options.compare || options.wants_frames() ||
                       !options.checkpoint.empty() || !options.snapshots.empty()))
     return "--mpi reports and writes nothing: give no files to write, and no --viewer, --compare or --benchmark";

@@ -8,9 +8,10 @@ find_path(EGL_HEADERS NAMES EGL/eglext.h)
 set(folder ${CMAKE_CURRENT_SOURCE_DIR}/nbody)
 
 if(PNG_FOUND AND GL_HEADERS AND EGL_HEADERS)
+  find_package(ZLIB REQUIRED)  # animated PNG
   file(GLOB drawing CONFIGURE_DEPENDS ${folder}/draw/*.cpp)
   add_library(nbody_drawing STATIC ${drawing})
-  target_link_libraries(nbody_drawing PUBLIC example_support PkgConfig::PNG ${CMAKE_DL_LIBS})
+  target_link_libraries(nbody_drawing PUBLIC example_support PkgConfig::PNG ZLIB::ZLIB ${CMAKE_DL_LIBS})
   target_link_libraries(example_nbody PRIVATE nbody_drawing)
 else()
   target_sources(example_nbody PRIVATE ${folder}/absent/frames.cpp)

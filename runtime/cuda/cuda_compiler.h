@@ -15,6 +15,7 @@ struct CudaCode {
   // Per thread of nbcc_interact, from the report of ptxas. 0 for PTX and if the report does not contain the number.
   int registers = 0, spilled_bytes = 0;
   std::string log = {};  // warnings, and the report of ptxas
+  std::string ptx = {};  // with Form::Cubin: what Form::Ptx gives; "" if the compiler does not give both
 };
 
 struct CudaCompiler {
@@ -30,6 +31,8 @@ struct CudaCompiler {
   // than version() / 1000 * 1000) cannot load the output of compile(); all drivers of one major version load its
   // cubins. 0: every driver loads the output.
   virtual int version() const { return 0; }
+  // True if calls of compile() on several threads run one after the other; in several processes they run in parallel.
+  virtual bool compiles_one_at_a_time() const { return false; }
   // The architectures that compile() accepts ("sm_75", ...), in ascending order.
   virtual std::vector<std::string> architectures() const = 0;
   enum class Form { Cubin, Ptx };

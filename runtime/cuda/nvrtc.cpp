@@ -111,6 +111,7 @@ class Nvrtc final : public CudaCompiler {
 
   std::string identity() const override { return identity_; }
   std::string path() const override { return path_; }
+  bool compiles_one_at_a_time() const override { return true; }
   int version() const override { return major_ * 1000 + minor_ * 10; }
   std::vector<std::string> architectures() const override { return architectures_; }
   CudaCode compile(const std::string& text, const std::string& architecture, const LaunchConfig& config,
@@ -136,6 +137,11 @@ class Nvrtc final : public CudaCompiler {
     std::string result(bytes, '\0');
     check(content(program, result.data()), what);
     return result;
+  }
+  std::string ptx_of(Program* program) const {
+    std::string ptx = get(program, nvrtc_.get_ptx_size, nvrtc_.get_ptx, "nvrtcGetPTX");
+    ptx.erase(ptx.find_last_not_of('\0') + 1);  // nvrtcGetPTXSize counts the terminating 0
+    return ptx;
   }
   std::string builtins() const {
     return fmt::format("{}/libnvrtc-builtins.so.{}.{}", path_.substr(0, path_.rfind('/')), major_, minor_);
@@ -189,6 +195,7 @@ CudaCode Nvrtc::compile(const std::string& text, const std::string& architecture
        fewer += 128) {
     CudaCode other = attempt(fewer);
     if (other.spilled_bytes >= code.spilled_bytes) break;
+    other.ptx = std::move(code.ptx);
     code = std::move(other);
   }
   return code;
@@ -209,9 +216,9 @@ CudaCode Nvrtc::compile_with(const std::vector<std::string>& options, const std:
 
   CudaCode code;
   if (form == Form::Ptx) {
-    code.image = get(handle.program, nvrtc_.get_ptx_size, nvrtc_.get_ptx, "nvrtcGetPTX");
-    code.image.erase(code.image.find_last_not_of('\0') + 1);  // nvrtcGetPTXSize counts the terminating 0
+    code.image = ptx_of(handle.program);
   } else {
+    code.ptx = ptx_of(handle.program);
     code.image = get(handle.program, nvrtc_.get_cubin_size, nvrtc_.get_cubin, "nvrtcGetCUBIN");
     read_assembler_report(log, code);
   }

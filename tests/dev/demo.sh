@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# demo.sh SOURCE_FOLDER: `./dev demo` builds the command alone, and tells of its progress where nobody sits at a terminal.
+# demo.sh SOURCE_FOLDER: `./dev demo` builds the command and the program of the collision alone, and tells of its progress where nobody sits at a terminal.
 # What it calls (dpkg-query, cmake, the demonstration) is replaced by what writes down how it was called.
 set -euo pipefail
 source=$1
@@ -9,7 +9,7 @@ fail() { echo "FAILED: $*"; cat said; exit 1; }
 
 mkdir bin examples
 cp "$source/dev" .
-echo 'echo "the demonstration of $1"' >examples/demo.sh
+echo 'echo "the demonstration of $1 and $2 in $3"' >examples/demo.sh
 echo 'echo install ok installed' >bin/dpkg-query
 # 40 steps, of which every one takes a second.
 cat >bin/cmake <<'END'
@@ -27,8 +27,8 @@ chmod +x bin/*
 export PATH=$PWD/bin:$PATH
 
 ./dev demo >shown 2>said </dev/null || fail "status $?"
-grep -q -- '--build build .*--target nbcc$' called || fail "other targets than nbcc are built: $(cat called)"
-[ "$(cat shown)" = 'the demonstration of build/bin/nbcc' ] || fail "standard output: $(cat shown)"
+grep -q -- '--build build .*--target nbcc example_nbody$' called || fail "other targets than these two are built: $(cat called)"
+[ "$(cat shown)" = 'the demonstration of build/bin/nbcc and build/bin/examples/nbody in build/demo' ] || fail "standard output: $(cat shown)"
 grep -q '^  1 of 40 steps' said && grep -q '^  40 of 40 steps' said || fail "no progress is told"
 [ "$(grep -c ' of 40 steps' said)" -le 6 ] || fail "every step is told"
 

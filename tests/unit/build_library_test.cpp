@@ -15,12 +15,14 @@
 #include "jit/read_library.h"
 #include "runtime/api/nbcc.h"
 #include "runtime/cpu/cpu_device.h"
+#include "runtime/cuda/cuda_variants.h"
 #include "runtime/error.h"
 #include "runtime/image/image.h"
 #include "runtime/sum/sum.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/folders.h"
+#include "tests/support/installed_nvrtc.h"
 #include "tests/support/scratch_folder.h"
 
 namespace nbcc {
@@ -94,6 +96,34 @@ TEST(BuildLibrary, HoldsWhatWasAskedFor) {
     }
     EXPECT_THAT(codes, ElementsAre("sm_80", "sm_90", "PTX of sm_90"));
   }
+}
+
+// Child processes compile, as NVRTC compiles one text at a time. The images are those of calls in this process.
+TEST(BuildLibrary, TheCodesOfChildProcessesAreThoseOfOne) {
+  NBCC_NEEDS_NVRTC();
+  LibraryRequest request =
+      request_of({{"forces.pipe", "input_i real x; input_j real y; output(sum) real u; u += 1.0 / (x * y);"}},
+                 {every_isa().back()});
+  request.architectures = {"sm_80", "sm_90"};
+  request.cuda_compiler = make_nvrtc();
+  const PipelineImage image = read_image(sections_of_library(build_library(request).library, kImageSectionPrefix)[0]);
+  const std::vector<CudaVariant> variants = all_variants(image.cuda);
+  ASSERT_GT(image.cuda_images.size(), 2 * variants.size());
+  std::size_t k = 0;
+  const auto expect_next = [&](const CudaVariant& variant, const std::string& architecture, bool ptx) {
+    const CudaImage& one = image.cuda_images.at(k++);
+    const auto form = ptx ? CudaCompiler::Form::Ptx : CudaCompiler::Form::Cubin;
+    const std::string source = source_of(image.cuda, variant);
+    EXPECT_EQ(one.architecture, architecture) << k;
+    EXPECT_EQ(one.config, variant.config) << k;
+    EXPECT_EQ(one.text, cuda_source_hash(source)) << k;
+    EXPECT_TRUE(one.bytes == request.cuda_compiler->compile(source, architecture, variant.config, form).image) << k;
+  };
+  for (const char* architecture : {"sm_80", "sm_90"})
+    for (const CudaVariant& variant : variants) expect_next(variant, architecture, false);
+  for (const CudaVariant& variant : variants)
+    if (!is_choice_by_size(image.cuda, variant)) expect_next(variant, "sm_90", true);
+  EXPECT_EQ(k, image.cuda_images.size());
 }
 
 // The functions are compiled together with the header, which is therefore one that compiles.

@@ -94,6 +94,12 @@ TEST_F(NvrtcTest, MakesPtxThatDividesAsIeeeSays) {
   EXPECT_NE(code.image.back(), '\0');
 }
 
+TEST_F(NvrtcTest, MachineCodeComesWithThePtxThatWouldBeMadeAlone) {
+  const CudaCode both = nvrtc_->compile(kTiny, "sm_90", {}, CudaCompiler::Form::Cubin);
+  EXPECT_EQ(both.ptx, nvrtc_->compile(kTiny, "sm_90", {}, CudaCompiler::Form::Ptx).image);
+  EXPECT_THAT(both.ptx, HasSubstr(".target sm_90"));
+}
+
 TEST_F(NvrtcTest, FusesNothingByItself) {
   const char* const text = "extern \"C\" __global__ void nbcc_interact(float* x) { x[0] = x[1] * x[2] + x[3]; }\n";
   EXPECT_THAT(nvrtc_->compile(text, "sm_80", {}, CudaCompiler::Form::Ptx).image, Not(HasSubstr("fma")));

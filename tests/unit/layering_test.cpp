@@ -26,8 +26,8 @@ struct SourceFile {
   std::vector<std::string> types;  // that it defines at namespace level, which is not indented: "namespace nbcc { Isa"
 };
 
-const std::vector<std::string> kFolders = {"compiler",  "runtime", "jit",   "particles", "cli",     "mpi",
-                                           "templates", "tests",   "bench", "bindings",  "examples"};
+const std::vector<std::string> kFolders = {"compiler",  "runtime", "jit",   "particles", "cli",      "mpi",
+                                           "templates", "tests",   "bench", "bindings",  "examples", "chart"};
 
 // The name of the type whose definition begins with this line; "" if none does.
 std::string defined_type(const std::string& line) {
@@ -97,11 +97,12 @@ const std::map<std::string, std::vector<std::string>> kModules = {
     {"bindings/grape", {"runtime/api"}},
     {"mpi", {"runtime/api"}},
     {"bindings/lammps", {"runtime/api"}},
-    {"cli", {"particles/error_bounds", "particles/files", "particles/initial_conditions", "bindings"}},
-    {"examples", {"mpi", "particles/files", "particles/initial_conditions"}},
+    {"cli", {"chart", "particles/error_bounds", "particles/files", "particles/initial_conditions", "bindings"}},
+    {"examples", {"chart", "mpi", "particles/files", "particles/initial_conditions"}},
     {"examples/capacitance/tests", {"examples", "tests"}},
     {"examples/hermite/tests", {"examples", "tests"}},
     {"examples/water/tests", {"examples", "tests"}},
+    {"chart", {}},
     {"bench", {"runtime/api"}},
     {"tests", {"cli", "bindings/grape", "mpi"}},
 };

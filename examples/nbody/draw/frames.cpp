@@ -7,6 +7,7 @@
 #include <optional>
 #include <system_error>
 
+#include "examples/nbody/draw/animated_png.h"
 #include "examples/nbody/draw/movie.h"
 #include "examples/nbody/draw/offscreen.h"
 #include "examples/nbody/draw/vertices.h"
@@ -48,13 +49,17 @@ struct Frames::State {
   Camera camera;
   SpriteLook look;
   std::optional<Movie> movie;
+  std::optional<AnimatedPng> animation;
   int number = 0;
 };
 
 Frames::Frames(const FrameChoice& choice, const nbcc::Device& device, const Bodies& start)
     : state_(std::make_unique<State>(choice, device, start)) {
   if (!choice.folder.empty()) make_folder(choice.folder);
-  if (!choice.movie.empty()) state_->movie.emplace(choice.movie, choice.size[0], choice.size[1], kPerSecond);
+  if (is_animation(choice.movie))
+    state_->animation.emplace(choice.movie, choice.size[0], choice.size[1], kPerSecond);
+  else if (!choice.movie.empty())
+    state_->movie.emplace(choice.movie, choice.size[0], choice.size[1], kPerSecond);
   std::fprintf(stderr, "nbody: %s draws; %s\n", state_->screen->renderer().c_str(), state_->vertices.path().c_str());
 }
 
@@ -69,10 +74,12 @@ void Frames::add(const Simulation& simulation) {
   std::snprintf(name, sizeof name, "/frame-%04d.png", s.number++);
   if (!s.choice.folder.empty()) write_png(s.choice.folder + name, image);
   if (s.movie) s.movie->add(image);
+  if (s.animation) s.animation->add(image);
 }
 
 void Frames::finish() {
   if (state_->movie) state_->movie->finish();
+  if (state_->animation) state_->animation->finish();
 }
 
 }  // namespace examples

@@ -40,7 +40,8 @@ Movie::Movie(const std::string& path, int width, int height, int per_second) : p
   to_ffmpeg_ = ends[0];
   if (failure == 0) return;
   close(to_ffmpeg_);
-  throw Missing("a movie needs the command ffmpeg (--frames does without): " + std::string(std::strerror(failure)));
+  throw Missing("a movie of this kind needs the command ffmpeg (an animated PNG, --movie NAME.png, does not): " +
+                std::string(std::strerror(failure)));
 }
 
 Movie::~Movie() { end(); }

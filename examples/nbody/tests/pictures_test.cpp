@@ -120,7 +120,7 @@ TEST_F(PicturesTest, AMovieHasEveryFrame) {
 TEST_F(PicturesTest, WhatCannotBeIsSaid) {
   const std::string bodies = write("bodies.txt", kBodies);
   EXPECT_EQ(run(NBODY " " + bodies + " --movie x.mp4 --size 63 48"), 2);
-  EXPECT_EQ(errors_, "nbody: a movie needs an even --size\n");
+  EXPECT_EQ(errors_, "nbody: a movie by ffmpeg needs an even --size\n");
   EXPECT_EQ(run("DISPLAY= WAYLAND_DISPLAY= " NBODY " " + bodies + " --viewer"), 3);
   EXPECT_EQ(errors_.find("nbody: "), 0U) << errors_;
   const int code = run("PATH=/nowhere " NBODY " " + bodies + " --quiet --movie " + path("bodies.mp4"));
