@@ -17,7 +17,6 @@
 #include "cli/standard_output.h"
 #include "compiler/passes/every_image.h"
 #include "compiler/passes/int_operations.h"
-#include "compiler/passes/pair_values.h"
 #include "compiler/source/parse.h"
 #include "particles/error_bounds/error_bound.h"
 #include "particles/initial_conditions/random_particles.h"
@@ -288,7 +287,7 @@ int run_verify(VerifyOptions options) {
 
   const Source text = read_source(options.file);
   const Pipeline pipeline = parse(text);
-  if (has_images(pipeline) || has_pair_values(pipeline))
+  if (has_images(pipeline) || pipeline.has_pair_values())
     throw UsageError(fmt::format("verify compares sums over all pairs of particles; pipeline '{}' has {}",
                                  pipeline.name,
                                  has_images(pipeline) ? "every_image()" : "results of listed pairs (output(pair))"));

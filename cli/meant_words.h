@@ -1,10 +1,9 @@
 // What misspelled words of a command line were probably meant to be. Entry point: meant_words(). Tested by
 // tests/unit/command_library_test.cpp.
 #pragma once
+#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
-
-#include "cli/commands.h"
 
 namespace nbcc {
 

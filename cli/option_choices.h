@@ -1,10 +1,9 @@
 // The values that an option can have, where these are known. Entry points: choices_of(), not_empty().
 #pragma once
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <string>
 #include <vector>
-
-#include "cli/commands.h"
 
 namespace nbcc {
 

@@ -194,7 +194,7 @@ KernelSource build_kernel(const Backend& backend, const Source& source, const Op
 KernelSource build_kernel(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa,
                           const std::string& dump_folder) {
   if (has_images(pipeline)) return build_copies_kernel(backend, pipeline, options, isa, dump_folder);
-  if (has_pair_values(pipeline)) return build_pair_values_kernel(backend, pipeline, options, isa, dump_folder);
+  if (pipeline.has_pair_values()) return build_pair_values_kernel(backend, pipeline, options, isa, dump_folder);
   // Prove the neighbourhood before the passes, because these replace guards and roots by faster forms.
   const NeighbourhoodProof proof = prove_neighbourhood(pipeline);
   const Neighbourhood* const neighbourhood = proof.neighbourhood ? &*proof.neighbourhood : nullptr;

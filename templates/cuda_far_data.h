@@ -1,6 +1,6 @@
-// Data that the host and the kernels of a far field share. runtime/cuda/cuda_far_*.h include this file,
-// templates/cuda_far_*.cu.in embed it. It is plain C++ without headers of the standard library, which NVRTC does not
-// have. All pointers are addresses of GPU memory.
+// Data that the host and the kernels of a far field share. cuda_far_*.h of the runtime include this file,
+// cuda_far_*.cu.in embed it. It is plain C++ without headers of the standard library, which NVRTC does not have. All
+// pointers are addresses of GPU memory.
 #pragma once
 
 namespace nbcc::far_data {
@@ -83,7 +83,7 @@ struct FarRoundArgument {
 // Groups: cells of i whose particles see particles; cells of i whose particles see grids; grids of cells of i.
 // Sources: 2 * cell of j, plus 1 for its grid.
 
-struct FarItem {  // Item of templates/cuda_lists.cu.in
+struct FarItem {  // Item of cuda_lists.cu.in
   int first, count, range_begin, range_end, row;
 };
 struct FarRange {  // Range there

@@ -1,7 +1,6 @@
 // Data that the host and the kernels of a neighbour search share: constants, the arrays in GPU memory and the kernels'
-// last argument. runtime/cuda/cuda_search.h includes this file, templates/cuda_search.cu.in embeds it. It is
-// plain C++ without headers of the standard library, which NVRTC does not have. All pointers are addresses of GPU
-// memory.
+// last argument. cuda_search.h of the runtime includes this file, cuda_search.cu.in embeds it. It is plain C++ without
+// headers of the standard library, which NVRTC does not have. All pointers are addresses of GPU memory.
 #pragma once
 
 namespace nbcc::search_data {

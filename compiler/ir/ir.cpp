@@ -216,6 +216,11 @@ bool Pipeline::becomes_nan(int output) const {
   return is_sum(reduction) || (!keeps_index(reduction) && type != Type::Index);
 }
 
+bool Pipeline::has_pair_values() const {
+  return std::any_of(fields.begin(), fields.end(),
+                     [](const Field& field) { return field.role == Role::Output && field.of_pair; });
+}
+
 std::vector<NodeId> Pipeline::roots() const {
   std::vector<NodeId> result;
   for (const Contribution& contribution : contributions) {

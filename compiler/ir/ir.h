@@ -127,6 +127,7 @@ struct Pipeline {
   // True if this output component is NaN for an i with a non-finite position. Otherwise it is as without any pair: an
   // index is -1, an integer minimum or maximum the identity.
   bool becomes_nan(int output) const;
+  bool has_pair_values() const;  // true if an output has a result per pair, output(pair)
 };
 
 // The operation that combines two results of a reduction; Max for those that keep an index or exponentials.

@@ -8,7 +8,6 @@
 #include "compiler/passes/add_field.h"
 #include "compiler/passes/every_image.h"
 #include "compiler/passes/neighbourhood.h"
-#include "compiler/passes/pair_values.h"
 
 namespace nbcc {
 namespace {
@@ -64,7 +63,7 @@ void add_last(Pipeline& pipeline, int component, NodeId guard) {
 }  // namespace
 
 std::optional<Pipeline> nearest_pipeline(const Pipeline& pipeline) {
-  if (!value_of_all(pipeline) || has_images(pipeline) || has_pair_values(pipeline)) return {};
+  if (!value_of_all(pipeline) || has_images(pipeline) || pipeline.has_pair_values()) return {};
   if (prove_neighbourhood(pipeline).neighbourhood) return {};
   Pipeline bounded = pipeline;
   replace_j_index(bounded);

@@ -10,7 +10,6 @@
 
 #include "compiler/ir/rewrite.h"
 #include "compiler/passes/cutoff.h"
-#include "compiler/passes/pair_values.h"
 #include "compiler/passes/passes.h"
 #include "compiler/text/own_stack.h"
 
@@ -311,7 +310,7 @@ class Prover {
 NeighbourhoodProof prove_neighbourhood(const Pipeline& pipeline) {
   NeighbourhoodProof proof;
   // Pairs that the caller lists are not searched for.
-  if (pipeline.components(Role::InputPair) > 0 || has_pair_values(pipeline)) return proof;
+  if (pipeline.components(Role::InputPair) > 0 || pipeline.has_pair_values()) return proof;
   // The proof recurses along chains of operations.
   run_on_own_stack(kDeepStack, [&] { proof = Prover(pipeline).run(); });
   return proof;

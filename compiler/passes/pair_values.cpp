@@ -1,4 +1,4 @@
-// Entry points: has_pair_values(), pair_values_pipelines().
+// Entry point: pair_values_pipelines().
 #include "compiler/passes/pair_values.h"
 
 #include <algorithm>
@@ -45,8 +45,6 @@ Pipeline with_outputs(Pipeline pipeline, bool of_pair) {
 }
 
 }  // namespace
-
-bool has_pair_values(const Pipeline& pipeline) { return std::ranges::any_of(pipeline.fields, is_of_pair); }
 
 PairValuesPipelines pair_values_pipelines(const Pipeline& pipeline) {
   PairValuesPipelines made;

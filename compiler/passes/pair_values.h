@@ -9,8 +9,6 @@
 
 namespace nbcc {
 
-bool has_pair_values(const Pipeline& pipeline);
-
 struct PairValuesPipelines {
   std::optional<Pipeline> sums;  // empty: all outputs are per pair
   // Has as inputs of i the inputs of i, of j and of pairs, in this order and under their names, and kIndexOfI and
@@ -18,7 +16,7 @@ struct PairValuesPipelines {
   Pipeline values;
 };
 
-// Requires has_pair_values().
+// Requires Pipeline::has_pair_values().
 PairValuesPipelines pair_values_pipelines(const Pipeline& pipeline);
 
 }  // namespace nbcc

@@ -7,7 +7,6 @@
 
 #include "compiler/passes/every_image.h"
 #include "compiler/passes/exchange.h"
-#include "compiler/passes/pair_values.h"
 #include "compiler/passes/symmetric_tables.h"
 
 namespace nbcc {
@@ -162,7 +161,7 @@ int operations_of_pairs(const Pipeline& pipeline) {
 
 bool can_have_reactions(const Pipeline& pipeline) {
   if (pipeline.components(Role::InputPair) > 0 || pipeline.contributions.empty() || has_images(pipeline) ||
-      has_pair_values(pipeline))
+      pipeline.has_pair_values())
     return false;
   return std::ranges::all_of(pipeline.fields, [](const Field& field) {
     return field.role != Role::Output || can_be_reversed(field.reduction);

@@ -13,7 +13,6 @@
 
 #include "compiler/ir/interpret.h"
 #include "compiler/passes/every_image.h"
-#include "compiler/passes/pair_values.h"
 
 namespace nbcc {
 namespace {
@@ -100,7 +99,7 @@ std::vector<bool> finite(const Pipeline& sums, const Draw& draw) {
 // The first output component that is finite for some pairs, but for no pair of a particle with itself.
 std::optional<int> singular_component(const Pipeline& pipeline, const Counterparts& counterparts) {
   // Listed pairs contain a self pair only if the caller lists one.
-  if (counterparts.empty() || pipeline.components(Role::InputPair) > 0 || has_pair_values(pipeline))
+  if (counterparts.empty() || pipeline.components(Role::InputPair) > 0 || pipeline.has_pair_values())
     return std::nullopt;
   // Make every output a sum, whose value for a single pair is the contribution.
   Pipeline sums = pipeline;

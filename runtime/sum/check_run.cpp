@@ -9,7 +9,6 @@
 
 #include "fmt/format.h"
 #include "runtime/error.h"
-#include "runtime/sum/batch_sums.h"
 #include "runtime/sum/plural.h"
 #include "runtime/sum/sum.h"
 

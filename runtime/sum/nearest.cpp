@@ -1,10 +1,10 @@
-// Nearest neighbours by runs with decreasing bounds. Entry point: NearestSum::method() (sum.h).
+// Nearest neighbours by runs with decreasing bounds. Entry point: NearestSum::method().
+#include "runtime/sum/nearest.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
-
-#include "runtime/sum/sum.h"
 
 namespace nbcc {
 namespace {

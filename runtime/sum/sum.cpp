@@ -14,6 +14,7 @@
 #include "runtime/error.h"
 #include "runtime/first_failure.h"
 #include "runtime/sum/batch_sums.h"
+#include "runtime/sum/derived_sums.h"
 #include "runtime/sum/histograms.h"
 #include "runtime/sum/image_warning.h"
 #include "runtime/sum/int_range.h"
@@ -76,14 +77,13 @@ SumState::SumState(std::shared_ptr<const Kernel> kernel)
       given_(kernel_->source.fields.size()),
       views_(kernel_->source.fields.size()),
       params_(std::size_t(kernel_->source.params + kernel_->source.table_params)) {
-  nearest_ = std::make_unique<NearestSum>(*kernel_, *summation_);
   batch_sums_ = std::make_unique<BatchSums>(*kernel_, *summation_);
   if (!kernel_->source.histograms.empty()) histograms_ = std::make_unique<HistogramWords>(kernel_->source);
   if (histograms_ || (!summation_->forwards() && std::ranges::any_of(kernel_->source.fields, &FieldLayout::total)))
     totals_ = std::make_unique<Totals>(kernel_->source, *summation_);
-  symmetric_ = std::make_unique<SymmetricSum>(*kernel_, *summation_);
-  methods_ = {nearest_->method(), batch_sums_->method(), symmetric_->method()};
-  for (const auto& one : summation_->methods()) methods_.push_back(one.searches ? symmetric_->search(one) : one);
+  derived_sums_ = make_derived_sums(*kernel_, *summation_);
+  methods_ = derived_sums_->methods();
+  methods_.insert(methods_.begin(), batch_sums_->method());
   request_.views = views_;
   request_.params = params_;
   for (std::size_t f = 0; f < kernel_->source.fields.size(); ++f) {
@@ -99,7 +99,7 @@ SumState::SumState(SumState&&) noexcept = default;
 
 SumStatistics SumState::statistics() const {
   const PairMethod* const method = last_plan_.method;
-  SumStatistics found = method && method->statistics ? method->statistics() : symmetric_->statistics(last_plan_);
+  SumStatistics found = method && method->statistics ? method->statistics() : derived_sums_->statistics(last_plan_);
   if (histograms_) found.terms_outside = histograms_->outside();
   if (!method) return found;
   // A far field has measured the error of all pairs before they ran.

@@ -16,8 +16,7 @@
 namespace nbcc {
 
 class BatchSums;
-class NearestSum;
-class SymmetricSum;
+class DerivedSums;  // derived_sums.h
 class Totals;
 class HistogramWords;
 
@@ -138,84 +137,17 @@ class SumState {
   std::optional<PairRows> listed_pairs_, exclusion_rows_;
   std::optional<ListedParticles> listed_particles_;  // of lists_ or listed_pairs_; made when indices are checked
   std::unique_ptr<const Exclusions> exclusions_;
-  std::unique_ptr<NearestSum> nearest_;
-  std::unique_ptr<SymmetricSum> symmetric_;
   std::unique_ptr<BatchSums> batch_sums_;
+  std::unique_ptr<DerivedSums> derived_sums_;
   std::unique_ptr<Totals> totals_;              // null: the pipeline has neither totals nor histograms
   std::unique_ptr<HistogramWords> histograms_;  // null: the pipeline has none
-  std::vector<PairMethod> methods_;         // added methods, methods of nearest_ and batch_sums_, the device's methods
+  std::vector<PairMethod> methods_;         // added methods, the method of batch_sums_, the methods of derived_sums_
   RunPlan last_plan_;                       // of the last run, without its request
   std::optional<std::int64_t> i_in_parts_;  // number of chosen i of a sum in parts that has begun
   std::map<std::size_t, std::vector<double>> params_of_groups_;  // by field: [group][component]
   std::vector<double> table_of_params_;                          // [group][param]; empty: all groups have params_
   SumRequest request_;                                           // settings that later runs inherit
   std::vector<std::string> warnings_;
-};
-
-// Nearest neighbours without a cutoff, by repeated searches. Applies to pipelines whose outputs are all the min or
-// argmin of one value that grows with a distance, or payloads of these argmins (compiler/passes/nearest.h). Each search
-// runs the same pipeline with an upper bound for each i as its cutoff: of the minimum, or of the last of the least
-// values that an argmin of several indices keeps.
-//
-// A device whose search finds bounds by itself (Summation::finds_bounds) does one run. On others the first run takes a
-// sample of the j, every 8^k-th; the values that it keeps for each i give the first bound. The next run searches eight
-// times as many j, every 8^(k-1)-th, within that bound, and gives a smaller bound; the last run searches all j. Each
-// search finds about as many j for an i as the one before, even if particles are distributed unevenly: O(N log N) in
-// total. Tested by tests/numeric/nearest_test.cpp.
-class NearestSum {
- public:
-  // Both must outlive this object. `sum`: a summation of `kernel`.
-  NearestSum(const Kernel& kernel, const Summation& sum) : kernel_(kernel), summation_(sum) {}
-  // The pair method "nearest". This object must outlive it.
-  PairMethod method();
-
- private:
-  std::optional<Estimate> estimate(const SumRequest& request) const;
-  Estimate survey(const SumRequest& request);
-  std::shared_ptr<const Kernel> nearest();
-  void run(const SumRequest& request);
-  void bind(const SumRequest& request, std::int64_t stride);
-  std::int64_t kept() const;  // the number of neighbours that an output keeps
-
-  const Kernel& kernel_;
-  const Summation& summation_;
-  std::shared_ptr<const Kernel> nearest_;  // of KernelSource::nearest; null: not loaded
-  std::optional<SumState> sum_;            // a sum of KernelSource::nearest; made when a run needs it
-  std::vector<double> bounds_, worst_;     // by i: the bound of the current run; the largest value that it keeps
-  std::vector<std::int64_t> j_numbers_;    // by j: its j_index
-};
-
-// Sums over the pairs of one set of particles that compute each pair once, by the kernel with reactions
-// (compiler/passes/reactions.h). Tested by tests/numeric/symmetric_test.cpp.
-class SymmetricSum {
- public:
-  // Both must outlive this object. `sum`: a summation of `kernel`.
-  SymmetricSum(const Kernel& kernel, const Summation& sum) : kernel_(kernel), summation_(sum) {}
-  // The pair method "symmetric", over all pairs. This object must outlive it.
-  PairMethod method();
-  // The device's search, with each pair once where that costs less. This object must outlive it.
-  PairMethod search(PairMethod both_ends);
-  // Counts and times of all runs, with each pair once or from both ends; the pairs within reach of the last run.
-  SumStatistics statistics(const RunPlan& last) const;
-
- private:
-  std::optional<Estimate> estimate(const SumRequest& request);
-  Estimate survey(const SumRequest& request);
-  Estimate survey_search(SumRequest& request);
-  bool may_search_once(const SumRequest& request);
-  std::string obstacle_of(const SumRequest& request);
-  bool are_one_set(const SumRequest& request) const;
-  const ArrayView& view(const SumRequest& request, std::string_view field) const;
-  SumState* sum();  // null: the device has no symmetric kernels
-  void bind(const SumRequest& request);
-  void run(const SumRequest& request);
-
-  const Kernel& kernel_;
-  const Summation& summation_;
-  std::optional<SymmetricKernel> made_;  // of KernelSource::symmetric; made when a run may use it
-  std::optional<SumState> sum_;          // a sum of its kernel; made when a run needs it
-  PairMethod both_ends_;                 // the device's search
-  RunPlan search_;  // of the surveyed search with each pair once; without a method: the device's search does the run
 };
 
 }  // namespace nbcc

@@ -1,11 +1,12 @@
 // Decides whether a run is one over a single set, and forwards it to a sum of the symmetric kernel. Entry point:
-// SymmetricSum::method() (sum.h).
+// SymmetricSum::method().
+#include "runtime/sum/symmetric.h"
+
 #include <algorithm>
 #include <bit>
 
 #include "fmt/format.h"
 #include "runtime/error.h"
-#include "runtime/sum/sum.h"
 
 namespace nbcc {
 namespace {

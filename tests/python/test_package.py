@@ -133,12 +133,12 @@ def test_types():
 
 def test_modules_import_each_other_in_one_direction():
     imports = {}
-    for file in PACKAGE.glob("*.py"):
-        text = file.read_text()
-        names = re.findall(r"^\s*from \.(\w+) import", text, re.M)
-        for several in re.findall(r"^\s*from \. import ([\w, ]+)", text, re.M):
-            names += several.split(", ")
-        imports[file.stem] = {name for name in names if (PACKAGE / f"{name}.py").exists()}
+    for file in PACKAGE.rglob("*.py"):
+        found = imports.setdefault(file.stem if file.stem != "__init__" else str(file), set())
+        for dots, folder, names in re.findall(r"^\s*from (\.+)([\w.]*) import ([\w, (]*)", file.read_text(), re.M):
+            start = file.parents[len(dots) - 1].joinpath(*folder.split("."))
+            modules = [start.with_suffix(".py"), *(start / f"{name}.py" for name in names.split(", "))]
+            found.update(module.stem for module in modules if module.exists())
     assert "_library" in imports["_errors"]
     graphlib.TopologicalSorter(imports).prepare()  # raises CycleError
 

@@ -23,7 +23,7 @@ namespace {
 std::set<std::string> instructions_of_templates() {
   std::set<std::string> found;
   const std::regex statement("asm(?: volatile)?\\((?:[A-Z_]+ )?\"([a-z0-9]+\\.[A-Za-z0-9_.]+)");
-  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/templates")) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(test::source_folder() + "/templates")) {
     if (!entry.is_regular_file()) continue;
     const std::string text = read_source(entry.path().string()).text;
     for (std::sregex_iterator at(text.begin(), text.end(), statement), end; at != end; ++at) found.insert((*at)[1]);

@@ -7,7 +7,7 @@ namespace nbcc {
 namespace {
 
 // Estimates good to 12 bits of single precision, to 14 of both, and none.
-constexpr Target kRough{1.5 * 0x1p-12, 0, true}, kFine{0x1p-14, 0x1p-14, true}, kNone{0, 0, true};
+constexpr Target kRough{1.5 * 0x1p-12, 0, true}, kFine{0x1p-14, 0x1p-14, true}, kNoEstimate{0, 0, true};
 
 struct RsqrtCase {
   const char* name;
@@ -59,7 +59,7 @@ const RsqrtCase kRsqrtCases[] = {
      "%13 = mul.real %12 %9\n"
      "s += %13\n"},
     {"no_estimate_divides_once",
-     kNone,
+     kNoEstimate,
      {},
      "real r2 = xi - xj; s += mj * pow(r2, -1.5);",
      "%0 = input_i.real 0\n"

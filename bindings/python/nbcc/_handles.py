@@ -155,7 +155,7 @@ def level_of_caller() -> int:
     """The stacklevel for warnings.warn() in the calling function that selects the first frame outside of the package, and
     of the libraries that call it for the user."""
     level, frame = 1, sys._getframe(1)
-    inner = (__name__.rpartition(".")[0], "torch", "jax")
+    inner = (__name__.partition(".")[0], "torch", "jax")
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in inner:
         level, frame = level + 1, frame.f_back
     return level
