@@ -263,19 +263,20 @@ class Chooser {
     for (std::size_t k = 0; k < j.size(); ++k) {
       if (chosen.guard != kNone && pair[chosen.guard][k] == 0) continue;
       const double value = pair[chosen.value][k] * (choice_.least() ? 1 : -1);
-      if (!(value < kInfinity)) continue;
+      if (!(value < kInfinity) || value > worst_) continue;
       Candidate candidate{value, double(j[k] + j_offset), {}};
       for (const Choice::Payload& payload : choice_.payloads)
         for (int d = 0; d < payload.width; ++d)
           candidate.payloads.push_back(pair[contribution(payload.first + d).value][k]);
       candidates_.push_back(std::move(candidate));
+      if (candidates_.size() >= kMaxCandidates + std::size_t(choice_.slots)) keep_best();
     }
   }
 
   // Calls set(component, value) for each output component of the choice.
   template <typename Set>
   void store(const Set& set) {
-    std::ranges::stable_sort(candidates_, {}, [](const Candidate& c) { return std::pair(c.value, c.j_index); });
+    keep_best();
     for (int m = 0; m < choice_.slots; ++m) {
       const bool filled = std::size_t(m) < candidates_.size();
       const Candidate* const best = filled ? &candidates_[std::size_t(m)] : nullptr;
@@ -298,9 +299,21 @@ class Chooser {
   };
   const Contribution& contribution(int component) const { return pipeline_.contributions[std::size_t(component)]; }
 
+  // Sorts the candidates and drops those beyond the slots. Of equal candidates the earlier one is kept.
+  void keep_best() {
+    std::ranges::stable_sort(candidates_, {}, [](const Candidate& c) { return std::pair(c.value, c.j_index); });
+    const auto slots = std::size_t(choice_.slots);
+    if (candidates_.size() < slots) return;
+    candidates_.erase(candidates_.begin() + std::ptrdiff_t(slots), candidates_.end());
+    worst_ = candidates_.back().value;
+  }
+
+  static constexpr std::size_t kMaxCandidates = 256;  // beside those in slots, before the best are selected
+
   const Pipeline& pipeline_;
   const Choice& choice_;
   std::vector<Candidate> candidates_;
+  double worst_ = kInfinity;  // value in the last slot
 };
 
 // The histograms of a run, in the place of the values of each i: [first component][element], or [first

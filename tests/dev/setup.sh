@@ -84,6 +84,19 @@ if dev setup; then fail "without a package it says that all is well"; else statu
 [ $status = 3 ] || fail "status $status"
 unset ABSENT
 
+# The tests of a run take the same sample of the long families, or all cases.
+cat >bin/ctest <<'END'
+#!/usr/bin/env bash
+echo "ctest $NBCC_TEST_SEED ${NBCC_TEST_ALL:-sample} $*" >>called
+END
+chmod +x bin/ctest
+unset MISSING NBCC_TEST_ALL
+NBCC_TEST_SEED=7 dev test --sanitize -R fold || fail "status $?"
+grep -q '^ctest 7 sample .* -R fold$' called && grep -q 'NBCC_TEST_SEED=7' said || fail "ctest is called so: $(cat called)"
+NBCC_TEST_SEED='' dev test --all --sanitize || fail "status $?"
+grep -q '^ctest [0-9][0-9]* 1 ' called || fail "ctest is called so: $(cat called)"
+export MISSING=libfmt-dev
+
 # A user who may not install.
 rm bin/sudo called
 if dev setup; then fail "without root it says that all is well"; else status=$?; fi

@@ -11,6 +11,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
+import sampling  # noqa: E402
+
 NBCC, LIBRARY, SOURCE = (str(pathlib.Path(argument).resolve()) for argument in sys.argv[1:4])
 GRAVITY = SOURCE + "/pipelines/gravity.pipe"
 RUN = f"run {GRAVITY} --param eps2=0.01"
@@ -39,8 +42,8 @@ CASES = {
 }
 # What they print differs from run to run.
 TIMED = {"bench", "verify"}
-# Beyond so many calls a stride is taken.
-MOST = 24
+# Beyond so many calls a stride is taken, beside the first and the last calls of a command.
+MOST, ENDS = (24, 8) if sampling.ALL else (8, 4)
 
 
 class Folder:
@@ -135,7 +138,8 @@ def check_case(name, home):
         return [f"{name}: {good.stderr.decode()}"], 0
     expected = files_in(folder)
     stride = max(1, len(calls) // MOST)
-    numbers = [k for k in range(1, len(calls) + 1) if k <= 8 or k % stride == 0 or k > len(calls) - 8]
+    is_taken = lambda k: k <= ENDS or k > len(calls) - ENDS or (k + sampling.NUMBER) % stride == 0
+    numbers = [k for k in range(1, len(calls) + 1) if is_taken(k)]
     for k in numbers:
         what = calls[k - 1]
         call, path = what.split(" ", 1)

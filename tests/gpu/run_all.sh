@@ -23,7 +23,7 @@ NBCC_SOURCE_DIR=$(cd "$(dirname "$0")/../.." && pwd)
 logs=${2:-$(mktemp -d "${TMPDIR:-/tmp}/nbcc-gpu.XXXXXX")}
 mkdir -p "$logs/cache" && rm -f "$logs/failed" || exit 2
 NBCC_CACHE_DIR=$logs/cache
-export NBCC_SOURCE_DIR NBCC_CACHE_DIR
+export NBCC_SOURCE_DIR NBCC_CACHE_DIR NBCC_TEST_ALL=${NBCC_TEST_ALL:-1}  # every case of the long families
 
 line() { printf '%-44s %-8s %6s  %s\n' "$1" "$2" "$3" "$4"; }
 
@@ -126,7 +126,7 @@ for tool in memcheck initcheck; do
 done
 # GoogleTest's shards. The tests that take longest begin first, and the others are in small shards, so that all cores
 # have work until the end.
-longest='*FarParticlesOnGpu*:*SearchOnGpu*:*RandomPipelinesOnGpu*:*RandomListsOnGpu*:*PartsOnGpu*'
+longest='*FarParticlesOnGpu*:*SearchOnGpu*:*RandomPipelinesOnGpu*:*RandomListsOnGpu*:*PartsOnGpu*:*Symmetric*OnGpu*:*OnAGpu*'
 numeric_part() { # name, number of shards, filter
   local shard
   for ((shard = 0; shard < $2; ++shard)); do
@@ -135,7 +135,7 @@ numeric_part() { # name, number of shards, filter
   done
 }
 numeric_part 'longest tests on the GPU' $((2 * at_once)) "$longest"
-numeric_part 'other tests on the GPU' $((3 * at_once)) "*OnGpu*-$longest"
+numeric_part 'other tests on the GPU' $((4 * at_once)) "*OnGpu*-$longest"
 wait
 echo "logs: $logs"
 [ ! -e "$logs/failed" ]

@@ -2,7 +2,7 @@
 # and of particles that are NaN, is written into a file, which programs in C, C++ and Fortran read and compare with the
 # functions of a compiled library, in each precision and for arrays of double and of float. Programs for CUNBODY-1 do so
 # as far as its interface goes: gravity by force(), numbered fields by cunbody_api(), arrays of double. The Python
-# package does it for every pipeline there is. And what each of them says to wrong arguments.
+# package does it for a sample of all pipelines. And what each of them says to wrong arguments.
 #
 #   cmake -DBUILD=nbcc's build folder -DSOURCE=nbcc's source -DSCRATCH=an empty folder to be -P cases.cmake
 cmake_minimum_required(VERSION 3.22)
@@ -93,11 +93,14 @@ foreach(candidate $ENV{PYTHON} python3 /usr/bin/python3)
   endif()
 endforeach()
 if(python)
+  set(ENV{PYTHONDONTWRITEBYTECODE} 1)
   file(GLOB every_pipeline ${SOURCE}/pipelines/*.pipe)
   list(TRANSFORM every_pipeline REPLACE "^.*/([^/]*)\\.pipe$" "\\1")
+  execute_process(
+    COMMAND ${python} -c "import sampling, sys; print(*sampling.sampled(sys.argv[1:], 4), sep=';', end='')" ${every_pipeline}
+    WORKING_DIRECTORY ${SOURCE}/tests/python OUTPUT_VARIABLE every_pipeline COMMAND_ERROR_IS_FATAL ANY)
   must(${BUILD}/bin/write_cases ${SCRATCH}/every.txt ${every_pipeline})
   set(ENV{PYTHONPATH} ${SOURCE}/bindings/python)
-  set(ENV{PYTHONDONTWRITEBYTECODE} 1)
   set(ENV{NBCC_LIBRARY} ${BUILD}/lib/libnbcc_jit.so)
   set(ENV{NBCC_CACHE_DIR} ${SCRATCH}/cache)
   must(${python} ${programs}/from_python.py every.txt ${SOURCE}/pipelines)

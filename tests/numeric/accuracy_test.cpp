@@ -18,6 +18,7 @@
 #include "compiler/source/parse.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/random_source.h"
+#include "tests/support/sampling.h"
 
 namespace nbcc::test {
 namespace {
@@ -181,6 +182,7 @@ TEST(accuracy, every_function_is_within_its_bound) {
     runs.push_back({n + " double fast", isa, {Precision::Double, Math::Fast}, &Function::double_fast, {}});
     runs.push_back({n + " double precise", isa, {Precision::Double, Math::Precise}, &Function::double_precise, {}});
   }
+  runs = sampled(runs, 3);
   std::printf("largest error in ulp over %d arguments\n%-24s", kArguments, "");
   for (Run& run : runs) {
     run.worst = measured(run.isa, run.options);
@@ -353,7 +355,7 @@ TEST(accuracy, values_that_are_exact) {
     input.j.push_back({values.y});
   }
   for (const Isa isa : runnable_isas()) {
-    for (const Options& options : all_options()) {
+    for (const Options& options : sampled(all_options(), 3, std::size_t(isa))) {
       const CpuRun::Columns got = CpuRun(pipeline, options, isa)(input);
       for (std::size_t c = 0; c < got.size(); ++c) {
         const auto& [expression, x, y, expected] = kExact[c / 2];

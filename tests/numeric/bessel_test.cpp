@@ -16,6 +16,7 @@
 #include "tests/support/bessel_values.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_text_run.h"
+#include "tests/support/sampling.h"
 
 namespace nbcc::test {
 namespace {
@@ -148,7 +149,7 @@ std::vector<Options> all_options() {
 TEST(bessel, on_every_instruction_set) {
   const Pipeline pipeline = parse({"bessel.pipe", text(false)});
   for (const Isa isa : runnable_isas()) {
-    for (const Options& options : all_options()) {
+    for (const Options& options : sampled(all_options(), 3, std::size_t(isa))) {
       SCOPED_TRACE(describe(options, isa));
       const bool single = options.precision != Precision::Double;
       const CpuRun run(pipeline, options, isa);

@@ -24,6 +24,7 @@
 #include "tests/support/folders.h"
 #include "tests/support/random_lists.h"
 #include "tests/support/random_pipeline.h"
+#include "tests/support/sampling.h"
 
 namespace nbcc {
 namespace {
@@ -115,22 +116,21 @@ class ChoicesOfAllPairs : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(ChoicesOfAllPairs, AreThoseOfTheOracleOnTheCpu) {
   const Pipeline pipeline = parse({"choices.pipe", kFields + kGuards[GetParam()] + kChoices});
-  for (const Isa isa : runnable_isas())
-    for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double}) {
-      const Options options{.precision = precision};
-      for (const int threads : {1, 3}) {
-        CpuDevice device(threads, isa, cpu_toolchain(), "", "");
-        const auto kernel = device.load(build_cpu_kernel(pipeline, options, isa, ""));
-        for (const auto& [ni, nj] : kSizes) {
-          const OracleInput input = with_ties(pipeline, ni, nj, std::uint64_t(ni));
-          expect_oracle(pipeline, kernel, input, {}, describe(options, isa) + ", " + size_of(input));
-          if (ni > 3) expect_oracle(pipeline, kernel, input, {.begin = 2, .count = ni - 3}, describe(options, isa));
-        }
-        // So many j that threads share segments.
-        const OracleInput many = with_ties(pipeline, 3, 40000, 7);
-        expect_oracle(pipeline, kernel, many, {}, describe(options, isa) + ", " + size_of(many));
+  for (const auto& [isa, precision] : isas_with_precisions(GetParam())) {
+    const Options options{.precision = precision};
+    for (const int threads : {1, 3}) {
+      CpuDevice device(threads, isa, cpu_toolchain(), "", "");
+      const auto kernel = device.load(build_cpu_kernel(pipeline, options, isa, ""));
+      for (const auto& [ni, nj] : kSizes) {
+        const OracleInput input = with_ties(pipeline, ni, nj, std::uint64_t(ni));
+        expect_oracle(pipeline, kernel, input, {}, describe(options, isa) + ", " + size_of(input));
+        if (ni > 3) expect_oracle(pipeline, kernel, input, {.begin = 2, .count = ni - 3}, describe(options, isa));
       }
+      // So many j that threads share segments.
+      const OracleInput many = with_ties(pipeline, 3, 40000, 7);
+      expect_oracle(pipeline, kernel, many, {}, describe(options, isa) + ", " + size_of(many));
     }
+  }
 }
 
 void expect_on_cuda(CudaDevice& device, std::size_t guard, Precision precision) {
@@ -157,7 +157,7 @@ TEST_P(ChoicesOfAllPairs, AreThoseOfTheOracleOnTheShim) {
   shim.set_block_order(orders[GetParam()]);
   shim.set_thread_order(orders[(GetParam() + 1) % 3]);
   CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
-  for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double})
+  for (const Precision precision : sampled({Precision::Single, Precision::Mixed, Precision::Double}, 3, GetParam()))
     expect_on_cuda(device, GetParam(), precision);
 }
 
@@ -190,7 +190,7 @@ void expect_in_lists(const Pipeline& pipeline, const std::shared_ptr<const Kerne
 
 void expect_by_search(const Pipeline& pipeline, const std::shared_ptr<const Kernel>& kernel, const CudaGpu* gpu) {
   ASSERT_GT(kernel->source.search.axes, 0);
-  for (const auto& [ni, nj] : {std::pair{70, 70}, {300, 900}, {40, 3}, {5, 0}}) {
+  for (const auto& [ni, nj] : {std::pair{70, 70}, {150, 600}, {40, 3}, {5, 0}}) {
     OracleInput input = with_ties(pipeline, ni, nj, std::uint64_t(nj) + 1);
     for (auto* side : {&input.i, &input.j})
       for (std::size_t c = 0; c < 3; ++c)
@@ -218,7 +218,7 @@ TEST(ChoicesOfSomePairs, AreThoseOfTheOracleOnTheShim) {
   CudaShim shim;
   shim.set_thread_order({ShimOrder::Kind::Shuffled, 5});
   CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
-  for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double}) {
+  for (const Precision precision : sampled({Precision::Single, Precision::Mixed, Precision::Double}, 3)) {
     const auto kernel = device.load(build_cuda_kernel(pipeline, {.precision = precision}, ""));
     expect_in_lists(pipeline, kernel, &device.gpu());
     expect_by_search(pipeline, kernel, &device.gpu());

@@ -21,6 +21,7 @@
 #include "tests/support/neighbour_cases.h"
 #include "tests/support/on_gpu.h"
 #include "tests/support/random_lists.h"
+#include "tests/support/sampling.h"
 
 namespace nbcc::test {
 namespace {
@@ -59,7 +60,8 @@ TEST_P(CudaSearchOnShim, GivesWhatAllPairsGive) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, CudaSearchOnShim, testing::Range(std::size_t(0), 2 * std::size(kReaches)),
+INSTANTIATE_TEST_SUITE_P(All, CudaSearchOnShim,
+                         testing::ValuesIn(sampled_range(std::size_t(0), 2 * std::size(kReaches), 3)),
                          [](const auto& info) { return std::to_string(info.param); });
 
 // The same on the first GPU of the machine, with many more cases, and with a liquid of 200,000.
@@ -297,20 +299,24 @@ class SearchOnGpu : public OnGpu, public testing::WithParamInterface<std::size_t
   }
 };
 
-TEST_P(SearchOnGpu, GivesWhatAllPairsGive) {
-  const ReachOf& reach = kReaches[GetParam()];
-  for (std::size_t metric = 0; metric < std::size(kMetrics); ++metric) {
-    const auto precision = Precision((GetParam() + metric) % 3);
-    const auto kernel = load(neighbour_pipeline(kMetrics[metric], reach), precision);
-    for (std::uint64_t seed = 0; seed < 60; ++seed) {
-      NeighbourCase c = random_case(seed);
-      if (c.ni == 0) continue;
-      SCOPED_TRACE(std::string(kMetrics[metric].name) + ", " + reach.name + ", seed " + std::to_string(seed));
-      DeviceRun run(*device_, kernel, c, seed % 2 == 0, c.ni == c.nj && c.xi == c.xj && c.hi == c.hj);
-      EXPECT_EQ(run(PairChoice::Cutoff), run(PairChoice::All));
-    }
+// The parameter is the number of a reach times the number of metrics, plus the number of a metric.
+class MetricSearchOnGpu : public SearchOnGpu {};
+
+TEST_P(MetricSearchOnGpu, GivesWhatAllPairsGive) {
+  const std::size_t number = GetParam() / std::size(kMetrics), metric = GetParam() % std::size(kMetrics);
+  const ReachOf& reach = kReaches[number];
+  const auto kernel = load(neighbour_pipeline(kMetrics[metric], reach), Precision((number + metric) % 3));
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    NeighbourCase c = random_case(seed);
+    if (c.ni == 0) continue;
+    SCOPED_TRACE(std::string(kMetrics[metric].name) + ", " + reach.name + ", seed " + std::to_string(seed));
+    DeviceRun run(*device_, kernel, c, seed % 2 == 0, c.ni == c.nj && c.xi == c.xj && c.hi == c.hj);
+    EXPECT_EQ(run(PairChoice::Cutoff), run(PairChoice::All));
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Reaches, MetricSearchOnGpu,
+                         testing::Range(std::size_t(0), std::size(kReaches) * std::size(kMetrics)));
 
 TEST_P(SearchOnGpu, KeepsWhatItFound) {
   for (const std::size_t metric : {0, 1, 3}) {

@@ -21,6 +21,7 @@
 #include "tests/support/oracle.h"
 #include "tests/support/random_particles.h"
 #include "tests/support/random_pipeline.h"
+#include "tests/support/sampling.h"
 
 namespace nbcc::test {
 namespace {
@@ -100,15 +101,6 @@ void set_orders(CudaShim& shim, ShimOrder order) {
 // ---- right texts
 // -----------------------------------------------------------------------------------------------------
 
-std::vector<std::string> library() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/pipelines")) {
-    if (entry.path().extension() == ".pipe") names.push_back(entry.path().stem().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 std::vector<Case> cases_of(const Oracle& oracle, const Options& options) {
   std::vector<Case> cases;
   for (const auto& [ni, nj] : kSizes) {
@@ -126,15 +118,17 @@ class CudaText : public testing::TestWithParam<std::string> {};
 
 TEST_P(CudaText, AgreesWithTheOracle) {
   const Oracle oracle(GetParam());
-  for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double}) {
-    for (const Math math : {Math::Fast, Math::Precise}) {
-      // The policies differ in the expressions only, not in what surrounds them.
-      if (math == Math::Precise && precision == Precision::Mixed) continue;
-      const Options options{.precision = precision, .math = math};
-      CudaShim shim;
-      CudaTextRun run(shim, emit(oracle.pipeline(), options), kShapes[int(precision)]);
-      EXPECT_EQ(first_failure(shim, run, cases_of(oracle, options)), "") << name(precision) << ", " << name(math);
-    }
+  // The policies differ in the expressions only, not in what surrounds them.
+  const std::initializer_list<Options> all{{Precision::Single, Math::Fast},
+                                           {Precision::Mixed, Math::Fast},
+                                           {Precision::Double, Math::Fast},
+                                           {Precision::Single, Math::Precise},
+                                           {Precision::Double, Math::Precise}};
+  for (const Options& options : sampled(all, 5, turn_of(GetParam()))) {
+    CudaShim shim;
+    CudaTextRun run(shim, emit(oracle.pipeline(), options), kShapes[int(options.precision)]);
+    EXPECT_EQ(first_failure(shim, run, cases_of(oracle, options)), "")
+        << name(options.precision) << ", " << name(options.math);
   }
 }
 
@@ -142,7 +136,7 @@ TEST_P(CudaText, AgreesWithTheOracle) {
 TEST_P(CudaText, HasTheSameResultsForEveryElement) {
   const Oracle oracle(GetParam());
   const OracleInput input = oracle.columns_of(random_particles(oracle.pipeline(), 40, 150, /*seed=*/5));
-  for (const Precision precision : {Precision::Single, Precision::Double}) {
+  for (const Precision precision : sampled({Precision::Single, Precision::Double}, 2, turn_of(GetParam()))) {
     CudaShim shim;
     CudaTextRun run(shim, emit(oracle.pipeline(), {.precision = precision}), kShape);
     CudaTextRun::Columns in_doubles = run(input);
@@ -194,7 +188,7 @@ std::vector<std::string> without_histograms() {
   std::erase(names, "radial_distribution");
   return names;
 }
-INSTANTIATE_TEST_SUITE_P(Library, CudaText, testing::ValuesIn(without_histograms()), by_name);
+INSTANTIATE_TEST_SUITE_P(Library, CudaText, testing::ValuesIn(sampled(without_histograms(), 2)), by_name);
 
 TEST(CudaTextOutputs, AccumulateWhatTheyHeldBefore) {
   const Oracle gravity("gravity");
@@ -247,9 +241,10 @@ TEST_P(RandomCudaTexts, AgreeWithTheInterpreter) {
                                                  << text;
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomCudaTexts, testing::Range(0, 24));
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomCudaTexts, testing::ValuesIn(sampled_range(0, 24, 3)),
+                         testing::PrintToStringParamName());
 
-// ---- texts with a mistake
+// ---- texts with a mistake: a quarter of the mistakes in a run
 // --------------------------------------------------------------------------------------------
 
 struct Mistake {
@@ -325,7 +320,8 @@ TEST_P(CudaMistake, IsNoticed) {
   EXPECT_NE(noticed(with_mistake(emit(gravity.pipeline(), {}), GetParam()), cases_of(gravity, {})), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Text, CudaMistake, testing::ValuesIn(kMistakes),
+INSTANTIATE_TEST_SUITE_P(Text, CudaMistake,
+                         testing::ValuesIn(sampled(std::vector(std::begin(kMistakes), std::end(kMistakes)), 4)),
                          [](const testing::TestParamInfo<Mistake>& info) { return info.param.what; });
 
 constexpr Mistake kCutoffMistakes[] = {
@@ -352,7 +348,9 @@ TEST_P(CudaCutoffMistake, IsNoticed) {
   EXPECT_NE(noticed(with_mistake(emit(sph.pipeline(), {}), GetParam()), cases_of(sph, {})), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Text, CudaCutoffMistake, testing::ValuesIn(kCutoffMistakes),
+INSTANTIATE_TEST_SUITE_P(Text, CudaCutoffMistake,
+                         testing::ValuesIn(sampled(std::vector(std::begin(kCutoffMistakes), std::end(kCutoffMistakes)),
+                                                   4)),
                          [](const testing::TestParamInfo<Mistake>& info) { return info.param.what; });
 
 // ---- a particle and itself
@@ -375,7 +373,8 @@ TEST_P(CudaSelfMistake, IsNoticed) {
   EXPECT_NE(noticed(with_mistake(source, GetParam()), cases), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Text, CudaSelfMistake, testing::ValuesIn(kSelfMistakes),
+INSTANTIATE_TEST_SUITE_P(Text, CudaSelfMistake,
+                         testing::ValuesIn(sampled(std::vector(std::begin(kSelfMistakes), std::end(kSelfMistakes)), 3)),
                          [](const testing::TestParamInfo<Mistake>& info) { return info.param.what; });
 
 // ---- where two zeros meet

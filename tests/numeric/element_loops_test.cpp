@@ -23,6 +23,7 @@
 #include "tests/support/histogram_trial.h"
 #include "tests/support/on_gpu.h"
 #include "tests/support/random_source.h"
+#include "tests/support/sampling.h"
 
 namespace nbcc {
 namespace {
@@ -137,7 +138,8 @@ TEST_P(ElementLoops, OfRandomTextsAgreeWithTheInterpreter) {
   SCOPED_TRACE(text);
   const Pipeline pipeline = parse({"loops.pipe", text});
   const auto isas = test::runnable_isas();
-  for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double}) {
+  for (const Precision precision :
+       test::sampled({Precision::Single, Precision::Mixed, Precision::Double}, 3, std::size_t(GetParam()))) {
     const Options options{.precision = precision, .math = GetParam() % 5 == 0 ? Math::Precise : Math::Fast};
     const test::CpuRun run(pipeline, options, isas[std::size_t(GetParam()) % isas.size()], 1 + GetParam() % 2);
     for (const auto& [ni, nj] : kSizes) {
@@ -149,7 +151,8 @@ TEST_P(ElementLoops, OfRandomTextsAgreeWithTheInterpreter) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Random, ElementLoops, ::testing::Range(0, 40));
+INSTANTIATE_TEST_SUITE_P(Random, ElementLoops, ::testing::ValuesIn(test::sampled_range(0, 40, 4)),
+                         testing::PrintToStringParamName());
 
 // Nearly all loops of the random texts become loops of kernels. The derivative of a maximum is a chain of choices.
 TEST(ElementLoopsOfTexts, AreFound) {
@@ -267,16 +270,18 @@ void expect_special(const Special& special, Precision precision,
 }
 
 TEST(ElementLoopsOfTexts, OfSpecialTexts) {
+  std::size_t turn = 0;
   for (const Special& special : special_texts())
-    for (const Precision precision : {Precision::Single, Precision::Double})
+    for (const Precision precision : test::sampled({Precision::Single, Precision::Double}, 2, turn++))
       expect_special(special, precision, [&](const Pipeline& pipeline, const OracleInput& input) {
         return test::CpuRun(pipeline, {.precision = precision}, test::runnable_isas().back())(input);
       });
 }
 
 void expect_special_on(CudaDevice& device) {
+  std::size_t turn = 0;
   for (const Special& special : special_texts())
-    for (const Precision precision : {Precision::Single, Precision::Double})
+    for (const Precision precision : test::sampled({Precision::Single, Precision::Double}, 2, turn++))
       expect_special(special, precision, [&](const Pipeline& pipeline, const OracleInput& input) {
         return test::run_kernel(device.load(build_cuda_kernel(pipeline, {.precision = precision}, "")), input);
       });
@@ -284,8 +289,8 @@ void expect_special_on(CudaDevice& device) {
 
 // ---- on the shim and on a GPU
 
-void expect_random_texts(CudaDevice& device, int begin, int end) {
-  for (int seed = begin; seed < end; ++seed) {
+void expect_random_texts(CudaDevice& device, const std::vector<int>& seeds) {
+  for (const int seed : seeds) {
     const std::string text = RandomLoops(std::uint64_t(seed) + 1).text();
     SCOPED_TRACE(text);
     const Pipeline pipeline = parse({"loops.pipe", text});
@@ -302,12 +307,12 @@ void expect_random_texts(CudaDevice& device, int begin, int end) {
 TEST(ElementLoopsOnShim, RandomTexts) {
   test::CudaShim shim;
   CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
-  expect_random_texts(device, 0, 6);
+  expect_random_texts(device, test::sampled_range(0, 6, 3));
 }
 
 TEST(ElementLoopsOnShim, PartsListsAndExclusions) {
   test::CudaShim shim;
-  for (const Precision precision : {Precision::Single, Precision::Double}) {
+  for (const Precision precision : test::sampled({Precision::Single, Precision::Double}, 2)) {
     CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
     const auto kernel = device.load(build_cuda_kernel(Source{"kernel.pipe", kKernel}, {.precision = precision}, ""));
     EXPECT_TRUE(kernel->source.argument_in_memory);
@@ -341,7 +346,7 @@ TEST(ElementLoopsOnShim, TooManyComponentsAreRefused) {
 
 class ElementLoopsOnGpu : public test::OnGpu {};
 
-TEST_F(ElementLoopsOnGpu, RandomTexts) { expect_random_texts(*device_, 0, 16); }
+TEST_F(ElementLoopsOnGpu, RandomTexts) { expect_random_texts(*device_, test::sampled_range(0, 16, 1)); }
 
 TEST_F(ElementLoopsOnGpu, SpecialTexts) { expect_special_on(*device_); }
 

@@ -16,6 +16,7 @@
 #include "runtime/sum/image_copies.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"
+#include "tests/support/sampling.h"
 
 namespace nbcc::test {
 namespace {
@@ -216,9 +217,9 @@ std::string refusal(SumState& sum) {
 
 using BuildImages = std::function<KernelSource(const Pipeline&, const Options&)>;
 
-void expect_every_image(KernelDevice& device, const BuildImages& build, const CudaGpu* gpu, std::uint64_t first,
-                        std::uint64_t last) {
-  for (std::uint64_t seed = first; seed < last; ++seed) {
+void expect_every_image(KernelDevice& device, const BuildImages& build, const CudaGpu* gpu,
+                        const std::vector<std::uint64_t>& seeds) {
+  for (const std::uint64_t seed : seeds) {
     GridRandom random(seed);
     const RandomText text = random_text(random);
     SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text.text));
@@ -254,7 +255,8 @@ TEST(EveryImageOnCpu, AgreesWithTheInterpreter) {
   CpuDevice device(2, runnable_isas().back(), cpu_toolchain(), "", "");
   const Isa isa = runnable_isas().back();
   expect_every_image(
-      device, [isa](const Pipeline& p, const Options& o) { return build_cpu_kernel(p, o, isa, ""); }, nullptr, 0, 60);
+      device, [isa](const Pipeline& p, const Options& o) { return build_cpu_kernel(p, o, isa, ""); }, nullptr,
+      sampled_range<std::uint64_t>(0, 60, 5));
 }
 
 TEST(EveryImageOnShim, AgreesWithTheInterpreter) {
@@ -262,7 +264,8 @@ TEST(EveryImageOnShim, AgreesWithTheInterpreter) {
   shim.allow_minus_one();
   CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
   expect_every_image(
-      device, [](const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); }, &device.gpu(), 100, 112);
+      device, [](const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); }, &device.gpu(),
+      sampled_range<std::uint64_t>(100, 112, 4));
 }
 
 TEST(EveryImageOnGpu, AgreesWithTheInterpreter) {
@@ -273,7 +276,8 @@ TEST(EveryImageOnGpu, AgreesWithTheInterpreter) {
     GTEST_SKIP() << e.what();
   }
   expect_every_image(
-      *device, [](const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); }, &device->gpu(), 0, 20);
+      *device, [](const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); }, &device->gpu(),
+      sampled_range<std::uint64_t>(0, 20, 1));
 }
 
 // Kept lists: particles that move a little, jump by periods, and cells that change.

@@ -24,6 +24,7 @@
 #include "tests/support/cuda_shim.h"
 #include "tests/support/histogram_trial.h"
 #include "tests/support/on_gpu.h"
+#include "tests/support/sampling.h"
 
 namespace nbcc {
 namespace {
@@ -92,22 +93,25 @@ void expect_profiles(const std::shared_ptr<const Kernel>& kernel, const CudaGpu*
   }
 }
 
+// Enough particles for a search of neighbours, and few for the oracle.
+constexpr std::int64_t kSearched = 700;
+
 void expect_profiles_of_search(const std::shared_ptr<const Kernel>& kernel, const CudaGpu* gpu, Precision precision) {
   ASSERT_GT(kernel->source.search.axes, 0);
-  OracleInput input = test::weighted_particles(profiles(), 1300, 1300);
+  OracleInput input = test::weighted_particles(profiles(), kSearched, kSearched);
   input.params = {0.375};
   const auto search = [](SumState& sum) { sum.set_pairs(PairChoice::Cutoff); };
   test::expect_oracle(profiles(), test::run_kernel(kernel, input, {.arrays_on = gpu, .prepare = search}), input,
-                      test::from_to(0, 1300), precision, "search");
-  const test::KernelRunChoice some{.begin = 200, .count = 1000, .arrays_on = gpu, .prepare = search};
-  test::expect_oracle(profiles(), test::run_kernel(kernel, input, some), input, test::from_to(200, 1200), precision,
+                      test::from_to(0, kSearched), precision, "search");
+  const test::KernelRunChoice some{.begin = 100, .count = 500, .arrays_on = gpu, .prepare = search};
+  test::expect_oracle(profiles(), test::run_kernel(kernel, input, some), input, test::from_to(100, 600), precision,
                       "search for a range");
-  // Many batches, some of which are searched.
+  // Two batches, one of them too small for a search.
   const auto batches = [](SumState& sum) {
-    std::vector<std::int64_t> ids(1300);
-    for (std::size_t k = 0; k < ids.size(); ++k) ids[k] = k >= 650;
+    std::vector<std::int64_t> ids(kSearched);
+    for (std::size_t k = 0; k < ids.size(); ++k) ids[k] = k >= 620;
     sum.set_pairs(PairChoice::Cutoff);
-    sum.set_batches(2, 1300, ids.data(), 1300, ids.data());
+    sum.set_batches(2, kSearched, ids.data(), kSearched, ids.data());
   };
   const test::Columns searched = test::run_kernel(kernel, input, {.arrays_on = gpu, .prepare = batches});
   const auto all = [&](SumState& sum) {
@@ -311,18 +315,17 @@ TEST(HistogramOfI, OracleOnShim) {
   test::CudaShim shim;
   shim.set_block_order({test::ShimOrder::Kind::Shuffled, 3});
   CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
-  expect_profiles_on_cuda(device, Precision::Single);
-  expect_profiles_on_cuda(device, Precision::Double);
+  for (const Precision precision : test::sampled({Precision::Single, Precision::Mixed, Precision::Double}, 3))
+    expect_profiles_on_cuda(device, precision);
   expect_rows_on_cuda(device);
 }
 
-using HistogramOfIOnGpu = test::OnGpu;
+class HistogramOfIOnGpu : public test::OnGpu {};
 
-TEST_F(HistogramOfIOnGpu, Oracle) {
-  for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double})
-    expect_profiles_on_cuda(*device_, precision);
-  expect_rows_on_cuda(*device_);
-}
+TEST_F(HistogramOfIOnGpu, OracleInSingle) { expect_profiles_on_cuda(*device_, Precision::Single); }
+TEST_F(HistogramOfIOnGpu, OracleInMixed) { expect_profiles_on_cuda(*device_, Precision::Mixed); }
+TEST_F(HistogramOfIOnGpu, OracleInDouble) { expect_profiles_on_cuda(*device_, Precision::Double); }
+TEST_F(HistogramOfIOnGpu, FewRowsAtATime) { expect_rows_on_cuda(*device_); }
 
 }  // namespace
 }  // namespace nbcc

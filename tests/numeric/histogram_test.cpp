@@ -23,6 +23,7 @@
 #include "tests/support/cuda_shim.h"
 #include "tests/support/histogram_trial.h"
 #include "tests/support/on_gpu.h"
+#include "tests/support/sampling.h"
 
 namespace nbcc {
 namespace {
@@ -76,11 +77,11 @@ void expect_sizes(const std::shared_ptr<const Kernel>& kernel, const CudaGpu* gp
 
 void expect_search(const std::shared_ptr<const Kernel>& kernel, const CudaGpu* gpu, Precision precision) {
   ASSERT_GT(kernel->source.search.axes, 0);
-  OracleInput input = test::weighted_particles(pipeline(), 1300, 1300);
+  OracleInput input = test::weighted_particles(pipeline(), 700, 700);
   input.params = {0.375};
   const auto search = [](SumState& sum) { sum.set_pairs(PairChoice::Cutoff); };
   test::expect_oracle(pipeline(), test::run_kernel(kernel, input, {.arrays_on = gpu, .prepare = search}), input,
-                      test::from_to(0, 1300), precision, "search");
+                      test::from_to(0, 700), precision, "search");
 }
 
 TEST(Histogram, OracleOnCpu) {
@@ -238,8 +239,8 @@ TEST(Histogram, OracleOnShim) {
   test::CudaShim shim;
   shim.set_block_order({test::ShimOrder::Kind::Shuffled, 3});
   CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
-  expect_on_cuda(device, Precision::Single);
-  expect_on_cuda(device, Precision::Double);
+  for (const Precision precision : test::sampled({Precision::Single, Precision::Mixed, Precision::Double}, 3))
+    expect_on_cuda(device, precision);
 }
 
 // The kernel of a text, as if words could take no more than these terms.
@@ -288,13 +289,12 @@ TEST(Histogram, RunsOfMorePairsThanWordsTake) {
   EXPECT_EQ(small.g[6], 214);
 }
 
-using HistogramOnGpu = test::OnGpu;
+class HistogramOnGpu : public test::OnGpu {};
 
-TEST_F(HistogramOnGpu, Oracle) {
-  for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double})
-    expect_on_cuda(*device_, precision);
-  expect_limited_runs(*device_);
-}
+TEST_F(HistogramOnGpu, OracleInSingle) { expect_on_cuda(*device_, Precision::Single); }
+TEST_F(HistogramOnGpu, OracleInMixed) { expect_on_cuda(*device_, Precision::Mixed); }
+TEST_F(HistogramOnGpu, OracleInDouble) { expect_on_cuda(*device_, Precision::Double); }
+TEST_F(HistogramOnGpu, RunsOfMorePairsThanWordsTake) { expect_limited_runs(*device_); }
 
 }  // namespace
 }  // namespace nbcc

@@ -17,6 +17,7 @@
 #include "runtime/sum/sum.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"
+#include "tests/support/sampling.h"
 
 namespace nbcc::test {
 namespace {
@@ -30,15 +31,20 @@ ArrayView view(Numbers& values) { return {values.data(), Element::Int64, std::in
 void on_every_device(const std::string& text,
                      const std::function<void(std::shared_ptr<const Kernel>, const std::string&)>& test) {
   const Pipeline pipeline = parse({"language.pipe", text});
-  for (const Precision precision : {Precision::Single, Precision::Double}) {
-    const Options options{.precision = precision};
-    for (const Isa isa : runnable_isas()) {
+  // A device takes one of the precisions for this text, and the other one for others.
+  std::size_t turn = text.size();
+  const auto precisions = [&] { return sampled({Precision::Single, Precision::Double}, 2, turn++); };
+  for (const Isa isa : runnable_isas())
+    for (const Precision precision : precisions()) {
+      const Options options{.precision = precision};
       CpuDevice device(1, isa, cpu_toolchain(), "", "");
       test(device.load(build_cpu_kernel(pipeline, options, isa, "")), describe(options, isa));
     }
+  for (const Precision precision : precisions()) {
     CudaShim shim;
     CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
-    test(device.load(build_cuda_kernel(pipeline, options, "")), "shim, " + std::string(name(precision)));
+    test(device.load(build_cuda_kernel(pipeline, {.precision = precision}, "")),
+         "shim, " + std::string(name(precision)));
   }
 }
 

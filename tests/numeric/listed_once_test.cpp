@@ -12,6 +12,7 @@
 
 #include "runtime/api/nbcc.h"
 #include "runtime/api/nbcc.hpp"
+#include "tests/support/sampling.h"
 
 namespace nbcc {
 namespace {
@@ -97,9 +98,10 @@ bool is_here(const char* isa) {
 }
 
 TEST(ListedOnce, GivesWhatListsWithBothEndsGive) {
+  std::size_t turn = 0;
   for (const char* const isa : {"sse2", "avx2", "avx512", "neon"}) {
     if (!is_here(isa)) continue;
-    for (const nbcc_precision precision : {NBCC_SINGLE, NBCC_MIXED, NBCC_DOUBLE}) {
+    for (const nbcc_precision precision : test::sampled({NBCC_SINGLE, NBCC_MIXED, NBCC_DOUBLE}, 3, turn++)) {
       SCOPED_TRACE(std::string(isa) + ", precision " + std::to_string(int(precision)));
       const Device device("cpu", {.threads = 2, .isa = isa});
       const Pipeline pipeline = Pipeline::from_text(device, kPairs, "pairs", {.precision = precision});

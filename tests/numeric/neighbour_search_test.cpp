@@ -15,6 +15,7 @@
 
 #include "runtime/api/nbcc.hpp"
 #include "tests/support/neighbour_cases.h"
+#include "tests/support/sampling.h"
 
 namespace nbcc {
 namespace {
@@ -82,7 +83,7 @@ TEST_P(NeighbourSearch, GivesWhatAllPairsGive) {
   const Metric& metric = kMetrics[GetParam() / std::size(kReaches)];
   const ReachOf& reach = kReaches[GetParam() % std::size(kReaches)];
   const std::string text = text_of(metric, reach);
-  for (const nbcc_precision precision : {NBCC_SINGLE, NBCC_MIXED, NBCC_DOUBLE}) {
+  for (const nbcc_precision precision : test::sampled({NBCC_SINGLE, NBCC_MIXED, NBCC_DOUBLE}, 3, GetParam())) {
     PipelineOptions options;
     options.precision = precision;
     DeviceOptions two;

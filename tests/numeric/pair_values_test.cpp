@@ -14,6 +14,7 @@
 #include "runtime/sum/for_callers.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"
+#include "tests/support/sampling.h"
 
 namespace nbcc::test {
 namespace {
@@ -75,9 +76,9 @@ OracleInput pair_input(PairRandom& random) {
 
 using BuildPairs = std::function<KernelSource(const Pipeline&, const Options&)>;
 
-void expect_pairs(KernelDevice& device, const BuildPairs& build, const CudaGpu* gpu, std::uint64_t first,
-                  std::uint64_t last) {
-  for (std::uint64_t seed = first; seed < last; ++seed) {
+void expect_pairs(KernelDevice& device, const BuildPairs& build, const CudaGpu* gpu,
+                  const std::vector<std::uint64_t>& seeds) {
+  for (const std::uint64_t seed : seeds) {
     PairRandom random(seed);
     const std::string text = pair_text(random);
     SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text));
@@ -111,7 +112,8 @@ TEST(PairValuesOnCpu, AreThoseOfTheInterpreter) {
   const Isa isa = runnable_isas().back();
   CpuDevice device(2, isa, cpu_toolchain(), "", "");
   expect_pairs(
-      device, [isa](const Pipeline& p, const Options& o) { return build_cpu_kernel(p, o, isa, ""); }, nullptr, 0, 40);
+      device, [isa](const Pipeline& p, const Options& o) { return build_cpu_kernel(p, o, isa, ""); }, nullptr,
+      sampled_range<std::uint64_t>(0, 40, 4));
 }
 
 TEST(PairValuesOnShim, AreThoseOfTheInterpreter) {
@@ -119,7 +121,8 @@ TEST(PairValuesOnShim, AreThoseOfTheInterpreter) {
   shim.allow_minus_one();
   CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
   expect_pairs(
-      device, [](const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); }, &device.gpu(), 100, 110);
+      device, [](const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); }, &device.gpu(),
+      sampled_range<std::uint64_t>(100, 110, 3));
 }
 
 TEST(PairValuesOnGpu, AreThoseOfTheInterpreter) {
@@ -130,7 +133,8 @@ TEST(PairValuesOnGpu, AreThoseOfTheInterpreter) {
     GTEST_SKIP() << e.what();
   }
   expect_pairs(
-      *device, [](const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); }, &device->gpu(), 0, 15);
+      *device, [](const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); }, &device->gpu(),
+      sampled_range<std::uint64_t>(0, 15, 1));
 }
 
 // Results for unchosen i are not changed; input and result may be one array.

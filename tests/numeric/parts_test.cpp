@@ -17,6 +17,7 @@
 #include "tests/support/cuda_shim.h"
 #include "tests/support/on_gpu.h"
 #include "tests/support/random_pipeline.h"
+#include "tests/support/sampling.h"
 #include "tests/support/tolerance.h"
 
 namespace nbcc {
@@ -200,18 +201,20 @@ TEST(Parts, AreOneSumOnTheShim) {
   CudaShim shim;
   shim.set_block_order({ShimOrder::Kind::Shuffled, 3});
   CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
-  expect_on_cuda(device, Precision::Single);
-  expect_on_cuda(device, Precision::Double);
+  for (const Precision precision : sampled({Precision::Single, Precision::Mixed, Precision::Double}, 3))
+    expect_on_cuda(device, precision);
   expect_by_any_method_on(device, Precision::Double);
 }
 
-using PartsOnGpu = test::OnGpu;
+class PartsOnGpu : public OnGpu, public testing::WithParamInterface<Precision> {};
 
-TEST_F(PartsOnGpu, AreOneSum) {
-  for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double})
-    expect_on_cuda(*device_, precision);
-  for (const Precision precision : {Precision::Single, Precision::Double}) expect_by_any_method_on(*device_, precision);
-}
+TEST_P(PartsOnGpu, AreOneSum) { expect_on_cuda(*device_, GetParam()); }
+
+TEST_P(PartsOnGpu, GoByAnyMethod) { expect_by_any_method_on(*device_, GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(Precisions, PartsOnGpu,
+                         testing::Values(Precision::Single, Precision::Mixed, Precision::Double),
+                         [](const auto& info) { return std::string(name(info.param)); });
 
 // ---- what is no part of one sum
 

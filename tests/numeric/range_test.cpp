@@ -17,6 +17,7 @@
 #include "tests/support/cpu_run.h"
 #include "tests/support/every_pipeline.h"
 #include "tests/support/random_source.h"
+#include "tests/support/sampling.h"
 
 namespace nbcc::test {
 namespace {
@@ -350,7 +351,8 @@ TEST_P(RandomProducts, KeepTheRangeOfTheText) {
   EXPECT_GE(tried, 20) << "too few changes of units stay in the range to tell";
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomProducts, testing::Range(0, 12));
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomProducts, testing::ValuesIn(test::sampled_range(0, 12, 3)),
+                         testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace nbcc::test

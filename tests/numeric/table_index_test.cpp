@@ -18,6 +18,7 @@
 #include "tests/support/device_array.h"
 #include "tests/support/on_gpu.h"
 #include "tests/support/random_source.h"
+#include "tests/support/sampling.h"
 
 namespace nbcc::test {
 namespace {
@@ -420,7 +421,7 @@ TEST(TableIndices, OfRandomPipelinesAreNeverWrongWithoutAWord) {
   int refused = 0, passed = 0, unchecked = 0;
   on_every_device([&](const Device& on) {
     // Of those that the shim is asked for, a few: each is a text to compile.
-    for (std::uint64_t seed = 0; seed < (on.name == "cpu" ? 60 : 12); ++seed) {
+    for (const std::uint64_t seed : sampled_range<std::uint64_t>(0, on.name == "cpu" ? 60 : 12, 4)) {
       RandomSource random(seed);
       const Drawn guard = condition(random, 2), at = index(random);
       const int size = 2 + random.below(6), form = random.below(4);
@@ -464,9 +465,10 @@ TEST(TableIndices, OfRandomPipelinesAreNeverWrongWithoutAWord) {
       }
     }
   });
-  EXPECT_GT(refused, 50);
-  EXPECT_GT(passed, 50);
-  EXPECT_LT(unchecked, 160) << "of 336";
+  const int all = refused + passed;
+  EXPECT_GT(6 * refused, all);
+  EXPECT_GT(6 * passed, all);
+  EXPECT_LT(2 * unchecked, all);
 }
 
 // ---- on a GPU -------------------------------------------------------------------------------------------------------

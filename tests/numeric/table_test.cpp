@@ -20,6 +20,7 @@
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/random_source.h"
+#include "tests/support/sampling.h"
 
 namespace nbcc::test {
 namespace {
@@ -33,15 +34,16 @@ ArrayView view(Numbers& values) { return {values.data(), Element::Int32, std::in
 void on_every_device(const std::string& text,
                      const std::function<void(std::shared_ptr<const Kernel>, const std::string&)>& test) {
   const Pipeline pipeline = parse({"table.pipe", text});
-  for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double}) {
+  for (const auto& [isa, precision] : isas_with_precisions(text.size())) {
     const Options options{.precision = precision};
-    for (const Isa isa : runnable_isas()) {
-      CpuDevice device(1, isa, cpu_toolchain(), "", "");
-      test(device.load(build_cpu_kernel(pipeline, options, isa, "")), describe(options, isa));
-    }
+    CpuDevice device(1, isa, cpu_toolchain(), "", "");
+    test(device.load(build_cpu_kernel(pipeline, options, isa, "")), describe(options, isa));
+  }
+  for (const Precision precision : sampled({Precision::Single, Precision::Mixed, Precision::Double}, 3, text.size())) {
     CudaShim shim;
     CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
-    test(device.load(build_cuda_kernel(pipeline, options, "")), "shim, " + std::string(name(precision)));
+    test(device.load(build_cuda_kernel(pipeline, {.precision = precision}, "")),
+         "shim, " + std::string(name(precision)));
   }
 }
 

@@ -21,6 +21,7 @@
 #include "tests/support/cuda_shim.h"
 #include "tests/support/on_gpu.h"
 #include "tests/support/random_pipeline.h"
+#include "tests/support/sampling.h"
 #include "tests/support/tolerance.h"
 
 namespace nbcc {
@@ -372,18 +373,17 @@ TEST(Totals, OracleOnShim) {
   CudaShim shim;
   shim.set_block_order({ShimOrder::Kind::Shuffled, 3});
   CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
-  expect_on_cuda(device, Precision::Single);
-  expect_on_cuda(device, Precision::Double);
+  for (const Precision precision : test::sampled({Precision::Single, Precision::Mixed, Precision::Double}, 3))
+    expect_on_cuda(device, precision);
   expect_details_on_cuda(device);
 }
 
-using TotalsOnGpu = test::OnGpu;
+class TotalsOnGpu : public test::OnGpu {};
 
-TEST_F(TotalsOnGpu, Oracle) {
-  for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double})
-    expect_on_cuda(*device_, precision);
-  expect_details_on_cuda(*device_);
-}
+TEST_F(TotalsOnGpu, OracleInSingle) { expect_on_cuda(*device_, Precision::Single); }
+TEST_F(TotalsOnGpu, OracleInMixed) { expect_on_cuda(*device_, Precision::Mixed); }
+TEST_F(TotalsOnGpu, OracleInDouble) { expect_on_cuda(*device_, Precision::Double); }
+TEST_F(TotalsOnGpu, Details) { expect_details_on_cuda(*device_); }
 
 }  // namespace
 }  // namespace nbcc

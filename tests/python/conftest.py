@@ -12,6 +12,12 @@ import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 
 import nbcc  # noqa: E402
+import sampling  # noqa: E402
+
+
+def pytest_terminal_summary(terminalreporter):
+    terminalreporter.write_line(sampling.SAYS)
+
 
 PIPELINES = pathlib.Path(__file__).resolve().parents[2] / "pipelines"
 ROUNDINGS = 64  # see tests/support/tolerance.h

@@ -3,6 +3,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/ir/ir.h"
@@ -12,6 +13,7 @@
 #include "runtime/sum/for_callers.h"
 #include "tests/support/cpu_toolchain.h"
 #include "tests/support/kernel_run.h"
+#include "tests/support/sampling.h"
 
 namespace nbcc::test {
 
@@ -21,6 +23,16 @@ inline std::vector<Isa> runnable_isas() {
   for (const IsaFacts& isa : kIsas)
     if (isa.is_here()) isas.push_back(isa.isa);
   return isas;
+}
+
+// Each instruction set of this machine with one of the precisions, which the number of the sample chooses (all with all
+// if tests_all()). `turn` is the number of the family, so that families differ in what they combine.
+inline std::vector<std::pair<Isa, Precision>> isas_with_precisions(std::size_t turn = 0) {
+  std::vector<std::pair<Isa, Precision>> all;
+  for (const Isa isa : runnable_isas())
+    for (const Precision precision : sampled({Precision::Single, Precision::Mixed, Precision::Double}, 3, turn++))
+      all.emplace_back(isa, precision);
+  return all;
 }
 
 inline std::string describe(const Options& options, Isa isa) {

@@ -16,15 +16,6 @@
 
 namespace nbcc::test {
 
-inline std::vector<std::string> library() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(source_folder() + "/pipelines")) {
-    if (entry.path().extension() == ".pipe") names.push_back(entry.path().stem().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 inline std::string describe(const Choice& choice) {
   const char* const precisions[] = {"single", "mixed", "double"};
   return std::string(precisions[choice.precision]) + (choice.math == NBCC_FAST ? ", fast, " : ", precise, ") +

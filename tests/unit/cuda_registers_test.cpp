@@ -1,10 +1,10 @@
 // Every pipeline of the library through NVRTC, for GPUs from Turing to Blackwell: no warning, no spilled register
 // except those of kSpills, and in NVIDIA's occupancy calculator at least the resident blocks that the source and the
-// model of launches count on. NVRTC takes half a second for a source, so that a pipeline is compiled for some targets
-// only (targets(), 150 s of one core for all). NBCC_GPU_TARGETS=all compiles every variant of every pipeline in every
-// precision for every architecture, which takes hours. Registers are written to
-// cuda_registers/PIPELINE.txt of the build folder, a line for each kernel, equal from run to run. Skipped without
-// NVRTC.
+// model of launches count on. NVRTC takes half a second for a source, so that a run takes a fifth of the
+// pipelines (sampling.h), and compiles a pipeline for some targets only (targets(), 150 s of one core for all
+// pipelines). NBCC_GPU_TARGETS=all compiles every variant of every pipeline in every precision for every architecture,
+// which takes hours. Registers are written to cuda_registers/PIPELINE.txt of the build folder, a line for each kernel,
+// equal from run to run. Skipped without NVRTC.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,10 +20,12 @@
 #include "fmt/format.h"
 #include "jit/build_kernel.h"
 #include "runtime/cuda/choose_launch.h"
+#include "runtime/cuda/cuda_tunings.h"
 #include "runtime/cuda/cuda_variants.h"
 #include "tests/support/folders.h"
 #include "tests/support/installed_nvrtc.h"
 #include "tests/support/occupancy.h"
+#include "tests/support/sampling.h"
 
 namespace nbcc {
 namespace {
@@ -85,15 +87,6 @@ std::vector<GpuLimits> known_gpus() {
   for (const GpuLimits& gpu : test::kGpuLimits)
     if (std::ranges::find(known, gpu.name()) != known.end()) gpus.push_back(gpu);
   return gpus;
-}
-
-std::vector<std::string> library() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/pipelines")) {
-    if (entry.path().extension() == ".pipe") names.push_back(entry.path().stem().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
 }
 
 Pipeline from_library(const std::string& file) {
@@ -162,7 +155,7 @@ class CudaRegisters : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(CudaRegisters, SufficeOnEveryArchitecture) {
   NBCC_NEEDS_NVRTC();
-  const std::string file = library()[GetParam()];
+  const std::string file = test::library()[GetParam()];
   const Pipeline pipeline = from_library(file);
   std::string lines;
   for (const Target& target : targets(pipeline, GetParam())) {
@@ -200,7 +193,7 @@ TEST_P(CudaRegisters, SufficeOnEveryArchitecture) {
 TEST_P(CudaRegisters, LeaveTheResidentBlocksThatTheModelOfLaunchesEstimates) {
   NBCC_NEEDS_NVRTC();
   NBCC_NEEDS_OCCUPANCY_CALCULATOR();
-  const std::string file = library()[GetParam()];
+  const std::string file = test::library()[GetParam()];
   const std::size_t turn = GetParam() / 6;
   if (!tries_all() && GetParam() % 6 != 0) return;
   const std::vector<GpuLimits> gpus = known_gpus();
@@ -239,8 +232,9 @@ TEST(CudaRegisters, AreNotSpilledForTheSakeOfMoreThreads) {
   EXPECT_GT(code.registers, 64);
 }
 
-INSTANTIATE_TEST_SUITE_P(Library, CudaRegisters, testing::Range(std::size_t(0), library().size()),
-                         [](const auto& info) { return library()[info.param]; });
+INSTANTIATE_TEST_SUITE_P(Library, CudaRegisters,
+                         testing::ValuesIn(test::sampled_range(std::size_t(0), test::library().size(), 5)),
+                         [](const auto& info) { return test::library()[info.param]; });
 
 }  // namespace
 }  // namespace nbcc

@@ -19,6 +19,7 @@
 #include "tests/support/cuda_source.h"
 #include "tests/support/folders.h"
 #include "tests/support/installed_nvrtc.h"
+#include "tests/support/sampling.h"
 
 namespace nbcc {
 namespace {
@@ -330,14 +331,17 @@ TEST(emit_cuda, nvrtc_takes_the_whole_language) {
   std::vector<Job> jobs;
   const Pipeline everything = parse_text(kEverything), reductions = parse_text(kAllReductions);
   const Pipeline nothing = parse_text("output(sum) real s;\ns += 1.0;\n");
-  for (const Precision precision : kPrecisions) {
-    for (const Math math : {Math::Fast, Math::Precise}) {
-      const std::string name = std::string(nbcc::name(precision)) + ", " + std::string(nbcc::name(math));
-      for (const Pipeline* pipeline : {&everything, &reductions, &nothing})
+  std::size_t number = 0;
+  for (const Math math : {Math::Fast, Math::Precise}) {
+    for (const Pipeline* pipeline : {&everything, &reductions, &nothing}) {
+      for (const Precision precision :
+           test::sampled(std::vector(std::begin(kPrecisions), std::end(kPrecisions)), 3, number++)) {
+        const std::string name = std::string(nbcc::name(precision)) + ", " + std::string(nbcc::name(math));
         jobs.push_back({pipeline->name + ", " + name,
                         emit(*pipeline, {precision, math}).first().source,
                         "sm_75",
                         {.i_per_thread = 1, .unroll = 1}});
+      }
     }
   }
   expect_compiles(jobs);
@@ -360,8 +364,8 @@ void expect_search_compiles(const Pipeline& pipeline, Precision precision, const
   EXPECT_THAT(code.log, Not(HasSubstr("warning")));
 }
 
-// Of every pipeline of the library with neighbours, and in a cell. The first six are assembled, for two GPUs in each
-// precision.
+// Of the pipelines of the library with neighbours, a quarter in a run, and in a cell. The first six are assembled, for
+// two GPUs in each precision.
 TEST(emit_cuda, nvrtc_takes_searches) {
   NBCC_NEEDS_NVRTC();
   int searches = 0;
@@ -369,14 +373,15 @@ TEST(emit_cuda, nvrtc_takes_searches) {
     if (entry.path().extension() != ".pipe") continue;
     const Pipeline pipeline = parse(read_source(entry.path().string()));
     if (!build_cuda_kernel(pipeline, {}, "").find(Frame::Search)) continue;
-    expect_search_compiles(pipeline, kPrecisions[searches % 3], searches % 2 ? "sm_75" : "sm_90", searches < 6);
+    if (test::in_sample(std::size_t(searches), 4))
+      expect_search_compiles(pipeline, kPrecisions[searches % 3], searches % 2 ? "sm_75" : "sm_90", searches < 6);
     ++searches;
   }
   EXPECT_GE(searches, 8);
   const Pipeline in_cell = parse_text(
       "input_i vec3 xi; input_j vec3 xj; param real rc; param vec3 a; param vec3 b; param vec3 c; output(sum) real n;\n"
       "vec3 dx = nearest_image(xj - xi, a, b, c); skip_if(dot(dx, dx) >= rc * rc); n += 1.0;\n");
-  for (const Precision precision : kPrecisions)
+  for (const Precision precision : test::sampled({Precision::Single, Precision::Mixed, Precision::Double}, 3))
     expect_search_compiles(in_cell, precision, "sm_90", precision == Precision::Mixed);
 }
 
@@ -396,7 +401,7 @@ TEST(emit_cuda, nvrtc_takes_lists) {
   const std::shared_ptr<const CudaCompiler> compiler = make_nvrtc();
   const auto expect_lists = [&](const Pipeline& pipeline, Precision precision) {
     const KernelSource kernel = build_cuda_kernel(pipeline, {.precision = precision}, "");
-    for (const CudaVariant& variant : all_variants(kernel)) {
+    for (const CudaVariant& variant : test::sampled(all_variants(kernel), 3, std::size_t(precision))) {
       const bool is_of_all_pairs = variant.frame == Frame::AllPairs && !variant.exclusions;
       if (is_of_all_pairs || variant.frame == Frame::Search || is_choice_by_size(kernel, variant)) continue;
       EXPECT_FALSE(compiler->compile(source_of(kernel, variant), "sm_90", variant.config).image.empty());
