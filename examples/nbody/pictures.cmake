@@ -11,6 +11,7 @@ if(PNG_FOUND AND GL_HEADERS AND EGL_HEADERS)
   find_package(ZLIB REQUIRED)  # animated PNG
   file(GLOB drawing CONFIGURE_DEPENDS ${folder}/draw/*.cpp)
   add_library(nbody_drawing STATIC ${drawing})
+  compile_in_groups(nbody_drawing)
   target_link_libraries(nbody_drawing PUBLIC example_support PkgConfig::PNG ZLIB::ZLIB ${CMAKE_DL_LIBS})
   target_link_libraries(example_nbody PRIVATE nbody_drawing)
 else()
@@ -24,6 +25,7 @@ if(TARGET nbody_drawing AND GLFW_FOUND AND IMGUI_FOUND)
 else()
   target_sources(example_nbody PRIVATE ${folder}/absent/viewer.cpp)
 endif()
+compile_in_groups(example_nbody)
 
 # Drawn in software. Where a library or Xvfb is missing, the tests that need it are skipped.
 if(TARGET nbody_drawing)
