@@ -11,6 +11,7 @@ if(PNG_FOUND AND GL_HEADERS AND EGL_HEADERS)
   find_package(ZLIB REQUIRED)  # animated PNG
   file(GLOB drawing CONFIGURE_DEPENDS ${folder}/draw/*.cpp)
   add_library(nbody_drawing STATIC ${drawing})
+  target_compile_options(nbody_drawing PRIVATE ${quickly_compiled})
   target_link_libraries(nbody_drawing PUBLIC example_support PkgConfig::PNG ZLIB::ZLIB ${CMAKE_DL_LIBS})
   target_link_libraries(example_nbody PRIVATE nbody_drawing)
 else()
