@@ -46,8 +46,8 @@ paste -d ' ' "$work/bodies" "$work/sums" | awk '
   { r = sqrt(($3 - sx) ^ 2 + ($4 - sy) ^ 2 + ($5 - sz) ^ 2); a = k2 * sqrt($(NF - 3) ^ 2 + $(NF - 2) ^ 2 + $(NF - 1) ^ 2)
     printf "  %-11s %14.6f %22.6e %24.4f\n", name[NR], r, a * metres, 2 * 3.14159265358979 * sqrt(r / a) / 365.25 }'
 
-# Two Plummer spheres of mass 1, in the units of the first; the second has its axes exchanged, so that it is another
-# sample. They approach on a bound orbit.
+# Two Plummer spheres of mass 1 and virial radius 1 on a bound orbit; the second is the first with its axes exchanged, so
+# that it looks different.
 printf '\nTwo clusters of 4096 bodies collide: 300 steps by examples/nbody\n'
 "$nbcc" make-ic plummer --n 4096 --seed 2 -o "$work/cluster.txt"
 grep -v '^#' "$work/cluster.txt" | awk '

@@ -42,7 +42,8 @@ TEST(Chart, TicksOfALinearAxisAreRound) {
   EXPECT_THAT(labels(-3, 14, false), ElementsAre("-5", "0", "5", "10", "15"));
   EXPECT_THAT(labels(1.01, 1.04, false), ElementsAre("1.010", "1.015", "1.020", "1.025", "1.030", "1.035", "1.040"));
   EXPECT_THAT(labels(1e9, 3e9, false), ElementsAre("1.0×10⁹", "1.5×10⁹", "2.0×10⁹", "2.5×10⁹", "3.0×10⁹"));
-  EXPECT_THAT(labels(0, 3e-7, false), ElementsAre("0", "5×10⁻⁸", "1.0×10⁻⁷", "1.5×10⁻⁷", "2.0×10⁻⁷", "2.5×10⁻⁷", "3.0×10⁻⁷"));
+  EXPECT_THAT(labels(0, 3e-7, false),
+              ElementsAre("0", "5×10⁻⁸", "1.0×10⁻⁷", "1.5×10⁻⁷", "2.0×10⁻⁷", "2.5×10⁻⁷", "3.0×10⁻⁷"));
 }
 
 TEST(Chart, TicksOfALogarithmicAxisAreDecadesOrTheirMultiples) {

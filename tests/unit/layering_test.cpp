@@ -101,6 +101,7 @@ const std::map<std::string, std::vector<std::string>> kModules = {
     {"examples", {"chart", "mpi", "particles/files", "particles/initial_conditions"}},
     {"examples/capacitance/tests", {"examples", "tests"}},
     {"examples/hermite/tests", {"examples", "tests"}},
+    {"examples/nbody/tests", {"examples", "tests"}},
     {"examples/water/tests", {"examples", "tests"}},
     {"chart", {}},
     {"bench", {"runtime/api"}},
