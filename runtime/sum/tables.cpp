@@ -37,7 +37,7 @@ void store(const PlacedTable& table, std::span<const double> params, std::byte* 
   }
 }
 
-std::int64_t next_number() {
+std::int64_t number_of_next_tables() {
   static std::atomic<std::int64_t> last = 0;
   return ++last;
 }
@@ -79,7 +79,7 @@ std::string spline_fault(const KernelSource& source, const FieldLayout& field, s
   return "";
 }
 
-Tables::Tables(const KernelSource& source, std::span<const double> params) : number(next_number()) {
+Tables::Tables(const KernelSource& source, std::span<const double> params) : number(number_of_next_tables()) {
   std::int64_t size = 0;
   for (const PlacedTable& table : source.tables) size = std::max(size, end_of(table));
   bytes.resize(std::size_t(size + kTablePadding));
