@@ -20,6 +20,7 @@
 #include "runtime/sum/sum.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/device_array.h"
+#include "tests/support/sampling.h"
 
 namespace nbcc::test {
 namespace {
@@ -451,13 +452,13 @@ std::string name_of(const testing::TestParamInfo<std::tuple<int, std::size_t>>& 
   return std::string(ways()[std::get<1>(info.param)].name) + "_on_" + std::to_string(std::get<0>(info.param));
 }
 
-const auto kEveryWay = testing::Range(std::size_t(0), ways().size());
+const auto kWays = testing::ValuesIn(sampled_range(std::size_t(0), ways().size(), 3));
 class CudaFirstRunFailures : public CudaRunFailures {};
 TEST_P(CudaFirstRunFailures, LeaveNothingWrongBehind) {
   if (ways()[std::get<1>(GetParam())].is_captured) return;  // where nothing is there a capture is refused
   expect_right_after_failures(false);
 }
-INSTANTIATE_TEST_SUITE_P(All, CudaFirstRunFailures, testing::Combine(testing::Values(1, 2), kEveryWay), name_of);
+INSTANTIATE_TEST_SUITE_P(All, CudaFirstRunFailures, testing::Combine(testing::Values(1, 2), kWays), name_of);
 
 class CudaLaterRunFailures : public CudaRunFailures {};
 TEST_P(CudaLaterRunFailures, LeaveNothingWrongBehind) {
@@ -465,7 +466,7 @@ TEST_P(CudaLaterRunFailures, LeaveNothingWrongBehind) {
   if (ways()[number].is_captured && count > 1) return;  // it is refused
   expect_right_after_failures(true);
 }
-INSTANTIATE_TEST_SUITE_P(All, CudaLaterRunFailures, testing::Combine(testing::Values(1, 2), kEveryWay), name_of);
+INSTANTIATE_TEST_SUITE_P(All, CudaLaterRunFailures, testing::Combine(testing::Values(1, 2), kWays), name_of);
 
 // Failures from the opening of a GPU on: properties, context, kernels.
 class CudaOpeningFailures : public CudaFailures, public testing::WithParamInterface<std::tuple<int, const char*>> {};
@@ -491,9 +492,8 @@ TEST_P(CudaOpeningFailures, LeaveNothingWrongBehind) {
   fail_each(calls, way.name, [] {}, attempt, [&](bool) { attempt(); });
   EXPECT_GT(trials_, 20);
 }
-INSTANTIATE_TEST_SUITE_P(One, CudaOpeningFailures,
-                         testing::Combine(testing::Values(1), testing::Values("all", "search", "all_but_some", "lists",
-                                                                              "listed_pairs", "tables", "nearest")));
+const auto kTexts = sampled({"all", "search", "all_but_some", "lists", "listed_pairs", "tables", "nearest"}, 3);
+INSTANTIATE_TEST_SUITE_P(One, CudaOpeningFailures, testing::Combine(testing::Values(1), testing::ValuesIn(kTexts)));
 INSTANTIATE_TEST_SUITE_P(Two, CudaOpeningFailures, testing::Combine(testing::Values(2), testing::Values("all")));
 
 }  // namespace

@@ -75,7 +75,8 @@ TEST_P(RandomLists, AgreeWithTheInterpreter) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomLists, testing::Range(0, 4));
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomLists, testing::ValuesIn(sampled_range(0, 4, 2)),
+                         testing::PrintToStringParamName());
 
 KernelSource build_for_gpu(const Pipeline& pipeline, const Options& options) {
   return build_cuda_kernel(pipeline, options, "");

@@ -27,8 +27,8 @@ namespace {
 
 using Vector = std::array<double, 3>;
 
-constexpr double kStep = 1e-4;       // h, relative to the distance of the pair
-constexpr double kTolerance = 1e-4;  // of the force; errors of rounding and of the derivative are below 1e-7
+constexpr double kStep = 1e-4;            // h, relative to the distance of the pair
+constexpr double kForceTolerance = 1e-4;  // of the force; errors of rounding and of the derivative are below 1e-7
 constexpr std::size_t kSystems = 25;
 constexpr std::array<double, 4> kMoves = {1, -1, 0.5, -0.5};  // in units of h
 // Positions between the distance of the pair (0) and the cutoff (1): fractions at which a formula hardly has a limit.
@@ -167,12 +167,12 @@ void Interaction::compare_test(const ForceTests& tests, std::size_t test, const 
   const Vector sum = {got[0][0] + got[1][0], got[0][1] + got[1][1], got[0][2] + got[1][2]};
   const double size = std::max({length(got[0]), length(got[1]), length(expected[0]), length(expected[1])});
   for (std::size_t atom = 0; atom < 2; ++atom) {
-    if (!(distance(expected[atom], got[atom]) > kTolerance * size + 10 * doubt[atom])) continue;
+    if (!(distance(expected[atom], got[atom]) > kForceTolerance * size + 10 * doubt[atom])) continue;
     const std::string &force = meaning_of_output_.at("force"), &energy = meaning_of_output_.at("energy");
     // A formula that defines its own virial says that the forces on the two atoms are not opposite.
-    if (has_result("virial") && length(sum) > kTolerance * size) return;
+    if (has_result("virial") && length(sum) > kForceTolerance * size) return;
     std::string why = mistake_in(expected[atom], got[atom], force, energy);
-    if (why.empty() && length(sum) > kTolerance * size)
+    if (why.empty() && length(sum) > kForceTolerance * size)
       why = ": the forces on the two atoms are not opposite, as with a table that is not symmetric in both types";
     const AtomPair& pair = tests.pairs[test];
     std::array<char, 40> apart{};

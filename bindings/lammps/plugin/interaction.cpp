@@ -11,7 +11,6 @@
 namespace nbcc_lammps {
 namespace {
 
-constexpr double kUnset = std::numeric_limits<double>::quiet_NaN();
 // The cost of a pair for both atoms, relative to computing it twice, up to which half lists are faster.
 constexpr double kMostCostOfHalfLists = 0.85;
 constexpr double kOpenBoxLength = 1e30;  // so long that the nearest image is always the particle itself
@@ -41,8 +40,6 @@ bool has_finish_in(const std::string& text, const std::string& path) {
 nbcc::View view_of(const Quantity& quantity, std::int64_t count, int component_bytes) {
   return {{const_cast<void*>(quantity.data), quantity.element, count, quantity.stride, component_bytes}, true};
 }
-
-int bytes_of(nbcc_element element) { return element == NBCC_FLOAT || element == NBCC_INT32 ? 4 : 8; }
 
 std::vector<double>& result_in(Results& results, const std::string& name) {
   return name == "force"    ? results.force

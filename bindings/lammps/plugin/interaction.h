@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <nbcc/nbcc.hpp>
@@ -21,6 +22,11 @@
 #include <vector>
 
 namespace nbcc_lammps {
+
+// The value of a param that was not given.
+inline constexpr double kUnset = std::numeric_limits<double>::quiet_NaN();
+
+inline int bytes_of(nbcc_element element) { return element == NBCC_FLOAT || element == NBCC_INT32 ? 4 : 8; }
 
 // How LAMMPS mixes distances and energies of two types (`pair_modify mix`).
 enum class MixRule { Geometric, Arithmetic, Sixthpower };

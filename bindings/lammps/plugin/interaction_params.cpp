@@ -13,7 +13,6 @@
 namespace nbcc_lammps {
 namespace {
 
-constexpr double kUnset = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view kEnergyRule = "energy:";
 const std::map<std::string, MixRule> kRules = {
     {"geometric", MixRule::Geometric}, {"arithmetic", MixRule::Arithmetic}, {"sixthpower", MixRule::Sixthpower}};

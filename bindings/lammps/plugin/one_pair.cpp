@@ -15,7 +15,7 @@ namespace nbcc_lammps {
 namespace {
 
 // Forces that differ by more than this part of their size are not opposite, or not along the line of both atoms.
-constexpr double kTolerance = 1e-9;
+constexpr double kSymmetryTolerance = 1e-9;
 
 }  // namespace
 
@@ -66,9 +66,9 @@ OfPair Interaction::of_pair(const std::map<std::string, Quantity>& of_two, doubl
   OfPair found{(f[0] * d[0] + f[1] * d[1] + f[2] * d[2]) / r2, pair.energy[0] + pair.energy[1]};
   const double largest = std::max(std::abs(*std::max_element(f, f + 6)), std::abs(*std::min_element(f, f + 6)));
   for (std::size_t c = 0; c < 3; ++c) {
-    if (std::abs(f[c] + f[3 + c]) > kTolerance * largest)
+    if (std::abs(f[c] + f[3 + c]) > kSymmetryTolerance * largest)
       refuse("the forces on both atoms of a pair are not opposite, so a pair has no single force");
-    if (std::abs(f[c] - found.force_over_r * d[c]) > kTolerance * largest)
+    if (std::abs(f[c] - found.force_over_r * d[c]) > kSymmetryTolerance * largest)
       refuse("the force of a pair is not along the line between its atoms, so it has no single number");
   }
   return found;

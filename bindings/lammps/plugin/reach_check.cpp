@@ -36,8 +36,6 @@ std::string text_for_search(std::string text) {
   return text;
 }
 
-std::size_t bytes_of(nbcc_element element) { return element == NBCC_FLOAT || element == NBCC_INT32 ? 4 : 8; }
-
 const std::byte* row_of(const Quantity& quantity, std::int64_t atom) {
   return static_cast<const std::byte*>(quantity.data) + atom * quantity.stride;
 }
@@ -50,7 +48,7 @@ double number_at(const std::byte* at) {
 }
 
 double number_of(const Quantity& quantity, std::int64_t atom, int column) {
-  const std::byte* const at = row_of(quantity, atom) + std::size_t(column) * bytes_of(quantity.element);
+  const std::byte* const at = row_of(quantity, atom) + std::size_t(column) * std::size_t(bytes_of(quantity.element));
   switch (quantity.element) {
     case NBCC_FLOAT:
       return number_at<float>(at);
@@ -160,7 +158,7 @@ std::optional<std::size_t> Interaction::first_acting(double distance, std::span<
   for (const auto& [name, meaning] : meaning_of_input_) {
     const bool is_of_i = find(name)->role == NBCC_INPUT_I;
     Quantity quantity = quantities_.at(meaning);
-    const std::size_t bytes = std::size_t(quantity.columns) * bytes_of(quantity.element);
+    const std::size_t bytes = std::size_t(quantity.columns * bytes_of(quantity.element));
     std::vector<std::byte>& array = arrays[name];
     array.resize(pairs.size() * bytes);
     for (std::size_t m = 0; m < pairs.size(); ++m) {
