@@ -1,5 +1,5 @@
 // Each pair of one set once, by hand: softened gravity, and gravity with its jerk, on one GPU, against kernels that
-// compute each pair from both ends. The same scheme as templates/cuda_symmetric.cu.in: lanes exchange their j, partial
+// compute each pair from both ends. The same scheme as templates/cuda/frames/cuda_symmetric.cu.in: lanes exchange their j, partial
 // sums have slots of their own, and a second launch adds the slots in a fixed order.
 //
 //   nvcc -O3 -std=c++17 -arch=sm_90 bench/cuda_symmetric.cu -o cuda_symmetric && ./cuda_symmetric

@@ -1,5 +1,5 @@
 // Series of points -> a chart, as the text of an SVG file that browsers show. The text depends on the arguments alone.
-// Tested by tests/unit/chart_test.cpp.
+// Tested by tests/unit/chart/chart_test.cpp.
 #pragma once
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
 // The range of some numbers -> the scale of an axis: its ends, ticks and their labels. Tested by
-// tests/unit/chart_test.cpp.
+// tests/unit/chart/chart_test.cpp.
 #pragma once
 #include <string>
 #include <vector>

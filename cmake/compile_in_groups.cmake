@@ -11,7 +11,7 @@ option(NBCC_COMPILE_IN_GROUPS "Compile the files of a folder in groups: less tha
 # Compiles the sources of a target in groups, a translation unit for each, because most of a small file's time goes to the
 # headers and templates that it shares with others. A folder is one group, or several of equal size, in the order of the
 # names, so that a group has at most 16 files (with 12, GCC 12 took 0.3 to 0.8 GB of memory, and 1.1 with Clang's headers).
-# BY_LETTER, for tests, whose files have many names in common: a group is the files of a folder that begin with the same letter;
+# BY_LETTER, for tests, whose files have many names in common: a group is the files, of any folder, that begin with the same letter;
 # those that begin with "c", and with "cuda_", are divided by their next letter.
 # A name in an anonymous namespace is known to all files of the group, and is an error if two files define it.
 # Files that use the interface of programs (nbcc.hpp) are in groups of their own, because its inline namespace has names of the
@@ -37,6 +37,9 @@ function(compile_in_groups target)
     get_filename_component(group ${path} DIRECTORY)
     file(RELATIVE_PATH group ${PROJECT_SOURCE_DIR} ${group})
     string(MAKE_C_IDENTIFIER "${group}" group)
+    if("BY_LETTER" IN_LIST ARGN)
+      set(group tests)
+    endif()
     if(interface)
       string(APPEND group _interface)
     endif()

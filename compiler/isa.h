@@ -1,6 +1,6 @@
 // The table of CPU instruction sets, one row each. Its columns hold everything that the emitter, Clang's command line
 // and the CPU device need to know about an instruction set; no other source file branches on one. Plain data, which the
-// runtime includes too. How to add a row: CONTRIBUTING.md. Tested by tests/unit/isa_test.cpp.
+// runtime includes too. How to add a row: CONTRIBUTING.md. Tested by tests/unit/compiler/isa_test.cpp.
 #pragma once
 #include <array>
 #include <cstddef>

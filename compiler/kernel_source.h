@@ -122,7 +122,7 @@ struct Formula {
 };
 
 // The data for a neighbour search, of a kernel whose guards bound the distance of interacting pairs
-// (passes/neighbourhood.h). Such a kernel has functions that compute positions and reaches of particles.
+// (passes/prove/neighbourhood.h). Such a kernel has functions that compute positions and reaches of particles.
 struct SearchLayout {
   enum class Reach : std::uint8_t {
     Uniform,  // one reach for all pairs
@@ -188,7 +188,8 @@ constexpr int kDoubleDigit = 28, kDoubleWords = (2045 + 53) / kDoubleDigit + 2 +
 
 struct KernelSource;
 
-// How callers see a kernel for copies of particles (passes/every_image.h), whose inputs `nbcc_...` the runtime makes.
+// How callers see a kernel for copies of particles (passes/derived/every_image.h), whose inputs `nbcc_...` the runtime
+// makes.
 struct CopiesLayout {
   std::string obstacle;             // why the runtime cannot make them; empty: it can
   std::vector<FieldLayout> fields;  // the caller's, in order of declaration
@@ -198,13 +199,13 @@ struct CopiesLayout {
   std::vector<Formula> units;  // [axis] what a coordinate is multiplied by where the search compares it with the reach
 };
 
-// How callers see a kernel of the sums of a pipeline with results per pair (passes/pair_values.h).
+// How callers see a kernel of the sums of a pipeline with results per pair (passes/derived/pair_values.h).
 struct PairValuesLayout {
   std::vector<FieldLayout> fields;             // the caller's, in order of declaration
   std::shared_ptr<const KernelSource> values;  // the kernel of the results; null: the pipeline has no sums, and is it
 };
 
-// A kernel that computes each pair of one set once, for both of its particles (passes/reactions.h).
+// A kernel that computes each pair of one set once, for both of its particles (passes/derived/reactions.h).
 struct SymmetricKernel {
   std::string obstacle;                        // why there is none; empty: there is one
   std::shared_ptr<const KernelSource> source;  // outputs: the pipeline's outputs, then a reaction to each
@@ -239,11 +240,13 @@ struct KernelSource {
   bool has_finish = false;
   bool uses_i_index = false, uses_j_index = false;
   bool may_use_minimum_images = false;  // differences of positions may be reduced to minimum images
-  // `neighbours`: the proved bound on interacting pairs, in words (passes/neighbourhood.h), such as "|xj - xi| < rc in
-  // the periodic box `box`"; empty without a proof. Then `no_neighbours` says why, if a guard looks like a cutoff.
+  // `neighbours`: the proved bound on interacting pairs, in words (passes/prove/neighbourhood.h), such as "|xj - xi| <
+  // rc in the periodic box `box`"; empty without a proof. Then `no_neighbours` says why, if a guard looks like a
+  // cutoff.
   std::string neighbours, no_neighbours;
   SearchLayout search;
-  // For nearest-neighbour pipelines: the same kernel with a distance bound for each i (passes/nearest.h); else null.
+  // For nearest-neighbour pipelines: the same kernel with a distance bound for each i (passes/derived/nearest.h); else
+  // null.
   std::shared_ptr<const KernelSource> nearest;
   int bound_field = -1;  // the index in `fields` of the bounds of a nearest-neighbour kernel; -1: it is another kernel
   // Makes the kernels of far fields; `at_least`: a precision below which rounding errors are too large. Null in
@@ -335,8 +338,8 @@ using nbcc_interact_function = void (*)(const nbcc_kernel_arguments*, std::int64
 // disjoint ranges; the rows of reactions are indexed like the j-particles. Other functions skip reactions.
 // Applies post-sum factors and finish() in double precision to acc, in place.
 using nbcc_finish_function = void (*)(const nbcc_kernel_arguments*, std::int64_t i_begin, std::int64_t i_end);
-// nbcc_interact_half_list, of pipelines with reactions and a SearchLayout: see templates/cpu_half_lists.cpp.in. Both
-// sides have i_number and j_number; there are at most kHalfListVectors vectors of j, and as many i.
+// nbcc_interact_half_list, of pipelines with reactions and a SearchLayout: see templates/cpu/cpu_half_lists.cpp.in.
+// Both sides have i_number and j_number; there are at most kHalfListVectors vectors of j, and as many i.
 using nbcc_half_list_function = void (*)(const nbcc_kernel_arguments*, std::int64_t i_begin, std::int64_t i_end,
                                          std::int64_t j_end, const nbcc_half_list*);
 // Computes the positions of particles [begin, end): rows[axis] are coordinates, for each axis of SearchLayout; the next

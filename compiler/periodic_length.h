@@ -1,5 +1,5 @@
-// Which lengths are periods of a periodic box. Kernels (ir/period.h, templates/cell.h.in), searches and the copies of
-// every_image() agree.
+// Which lengths are periods of a periodic box. Kernels (ir/period.h, templates/math/cell.h.in), searches and the copies
+// of every_image() agree.
 #pragma once
 #include <cmath>
 

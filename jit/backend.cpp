@@ -9,7 +9,7 @@
 #include "compiler/emit/cuda/emit_cuda.h"
 #include "jit/cpu_jit.h"
 #include "runtime/cpu/cpu_device.h"
-#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/program/cuda_device.h"
 #include "runtime/error.h"
 
 namespace nbcc {

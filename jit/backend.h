@@ -1,6 +1,6 @@
 // The table of backends: how a pipeline is compiled for one family of devices. The runtime has a table of the same
 // backends without the compiler (DeviceKind in runtime/api/open_device.h).
-// How to add a backend: CONTRIBUTING.md. Tested by tests/unit/backend_test.cpp.
+// How to add a backend: CONTRIBUTING.md. Tested by tests/unit/jit/backend_test.cpp.
 #pragma once
 #include <span>
 #include <string>
@@ -10,10 +10,10 @@
 #include "compiler/isa.h"
 #include "compiler/kernel_source.h"
 #include "compiler/options.h"
-#include "compiler/passes/neighbourhood.h"
-#include "compiler/passes/table_indices.h"
+#include "compiler/passes/prove/neighbourhood.h"
+#include "compiler/passes/prove/table_indices.h"
 #include "compiler/target.h"
-#include "runtime/sum/device.h"
+#include "runtime/sum/plan/device.h"
 
 namespace nbcc {
 

@@ -10,7 +10,7 @@
 #include "compiler/isa.h"
 #include "compiler/kernel_source.h"
 #include "compiler/options.h"
-#include "compiler/passes/exchange.h"
+#include "compiler/passes/derived/exchange.h"
 #include "compiler/text/diagnostic.h"
 #include "compiler/text/source.h"
 #include "jit/backend.h"
@@ -40,8 +40,9 @@ KernelSource build_cuda_kernel(const Text& text, const Options& options, const s
   return build_kernel(backend_named("cuda"), text, options, {}, dump_folder);
 }
 
-// The text of an adjoint pipeline (compiler/passes/adjoint.h). side: one of kAdjointSides; "forward" is the pipeline
-// with the additional outputs that adjoints need. of, by: names separated by commas; "": all. Throws UsageError.
+// The text of an adjoint pipeline (compiler/passes/derived/adjoint.h). side: one of kAdjointSides; "forward" is the
+// pipeline with the additional outputs that adjoints need. of, by: names separated by commas; "": all. Throws
+// UsageError.
 inline constexpr std::string_view kAdjointSides[] = {"i", "j", "set", "forward"};
 struct AdjointText {
   std::string text;
@@ -50,7 +51,7 @@ struct AdjointText {
 };
 AdjointText adjoint_text(const Pipeline& pipeline, std::string_view side, const std::string& of, const std::string& by);
 
-// The text of the pipeline with the virial of a force as additional output (compiler/passes/virial.h). Throws
+// The text of the pipeline with the virial of a force as additional output (compiler/passes/derived/virial.h). Throws
 // UsageError.
 std::string virial_text(const Pipeline& pipeline, const std::string& force, const std::string& place_i,
                         const std::string& place_j);

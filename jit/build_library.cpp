@@ -16,7 +16,7 @@
 #include "jit/link_library.h"
 #include "runtime/api/nbcc.h"
 #include "runtime/cpu/thread_pool.h"
-#include "runtime/cuda/cuda_variants.h"
+#include "runtime/cuda/program/cuda_variants.h"
 #include "runtime/error.h"
 #include "runtime/image/image.h"
 #include "runtime/image/image_kernel.h"

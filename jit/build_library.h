@@ -1,5 +1,5 @@
 // Compiles pipelines to a library with their kernels, and writes headers and modules for the library's users.
-// Tested by tests/unit/build_library_test.cpp and tests/library.
+// Tested by tests/unit/jit/build_library_test.cpp and tests/library.
 #pragma once
 #include <map>
 #include <memory>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "jit/library_text.h"
-#include "runtime/cuda/cuda_compiler.h"
+#include "runtime/cuda/driver/cuda_compiler.h"
 
 namespace nbcc {
 

@@ -15,7 +15,7 @@
 #include "jit/build_kernel.h"
 #include "runtime/api/handles.h"
 #include "runtime/cpu/cpu_device.h"
-#include "runtime/sum/for_callers.h"
+#include "runtime/sum/derived/for_callers.h"
 
 struct nbcc_report {
   std::string text;

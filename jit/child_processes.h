@@ -1,5 +1,5 @@
 // Spreads work over child processes, for libraries that work on one thing at a time in a process, such as NVRTC.
-// Tested by tests/unit/child_processes_test.cpp.
+// Tested by tests/unit/jit/child_processes_test.cpp.
 #pragma once
 #include <cstddef>
 #include <functional>

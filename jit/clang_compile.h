@@ -1,5 +1,5 @@
 // Compiles C and C++ source to object code or assembly, by Clang in this process.
-// Tested by tests/unit/cpu_jit_test.cpp and tests/library.
+// Tested by tests/unit/jit/cpu_jit_test.cpp and tests/library.
 #pragma once
 #include <map>
 #include <string>

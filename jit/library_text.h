@@ -1,6 +1,6 @@
 // Writes the C header of a compiled library and the C source of the functions that it declares. Interfaces for other
 // languages and programs are language bindings; this folder defines their type, the folders of bindings/ contain them.
-// Tested by tests/unit/library_text_test.cpp; tests/library compiles and runs all of them.
+// Tested by tests/unit/jit/library_text_test.cpp; tests/library compiles and runs all of them.
 #pragma once
 #include <functional>
 #include <string>

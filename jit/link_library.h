@@ -1,6 +1,6 @@
 // Links object code to a shared library, by LLD in this process, or writes an archive. Uses no compiler, linker or
 // archiver of the machine; the same objects give the same bytes.
-// Tested by tests/unit/link_library_test.cpp.
+// Tested by tests/unit/jit/link_library_test.cpp.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 // The arguments of a pipeline's typed functions, from which declarations in every language are written, and checks of
 // names.
-// Tested by tests/unit/signature_test.cpp.
+// Tested by tests/unit/jit/signature_test.cpp.
 #pragma once
 #include <set>
 #include <string>

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "mpi/block.h"
-#include "runtime/sum/convert.h"
+#include "runtime/sum/request/convert.h"
 
 namespace nbcc {
 namespace {

@@ -5,7 +5,7 @@
 // of a plain array without column names go to the fields in the order of declaration; the i-fields and the j-fields
 // both begin at the first number.
 //
-// Tested by tests/unit/bind_particles_test.cpp.
+// Tested by tests/unit/particles/bind_particles_test.cpp.
 //
 // --bind overrides this for a field:
 //   xi=x             the column x, which has as many components as the field

@@ -1,5 +1,5 @@
 // Runs every one of several steps even if some throw, and then rethrows the first exception; used to wait for several
-// devices. An object is used by one thread only. Tested by tests/unit/first_failure_test.cpp.
+// devices. An object is used by one thread only. Tested by tests/unit/runtime/first_failure_test.cpp.
 #pragma once
 #include <exception>
 

@@ -7,7 +7,7 @@
 
 #include "bench/particles.h"
 #include "runtime/api/nbcc.hpp"
-#include "runtime/cuda/cuda_memory.h"
+#include "runtime/cuda/driver/cuda_memory.h"
 
 namespace nbcc::bench {
 

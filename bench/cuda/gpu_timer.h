@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "bench/measure.h"
-#include "runtime/cuda/cuda_memory.h"
+#include "runtime/cuda/driver/cuda_memory.h"
 
 namespace nbcc::bench {
 

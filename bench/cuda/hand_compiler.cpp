@@ -8,8 +8,8 @@
 #include <charconv>
 #include <stdexcept>
 
-#include "runtime/cuda/cuda_compiler.h"
-#include "runtime/cuda/nvrtc.h"
+#include "runtime/cuda/driver/cuda_compiler.h"
+#include "runtime/cuda/driver/nvrtc.h"
 
 namespace nbcc::bench {
 

@@ -7,7 +7,7 @@
 
 #include "bench/cuda/hand_compiler.h"
 #include "bench/cuda/hand_kernels.h"
-#include "runtime/cuda/cuda_memory.h"
+#include "runtime/cuda/driver/cuda_memory.h"
 
 namespace nbcc::bench {
 

@@ -1,5 +1,5 @@
 // Writes NAME.hpp of a compiled library: C++ functions whose array arguments have lengths, over the C header.
-// Tested by tests/unit/library_text_test.cpp.
+// Tested by tests/unit/jit/library_text_test.cpp.
 #pragma once
 #include "jit/library_text.h"
 

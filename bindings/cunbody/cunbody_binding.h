@@ -1,5 +1,6 @@
 // CUNBODY-1's interface for a pipeline in its dialect: cunbody_api.h, and the functions in the library and its other
-// files. Tested by tests/unit/cunbody_binding_test.cpp; tests/library compiles and runs programs with it.
+// files. Tested by tests/unit/bindings/cunbody/cunbody_binding_test.cpp; tests/library compiles and runs programs with
+// it.
 #pragma once
 #include "jit/library_text.h"
 

@@ -1,5 +1,5 @@
 // Writes NAME_fdps.hpp, functors for FDPS over the C header, from pipelines and the names of members of a user's
-// classes. Tested by tests/unit/fdps_binding_test.cpp; tests/library compiles and runs it.
+// classes. Tested by tests/unit/bindings/fdps/fdps_binding_test.cpp; tests/library compiles and runs it.
 #pragma once
 #include <map>
 #include <string>

@@ -1,5 +1,5 @@
 // Writes NAME.f90 of a compiled library, a module of interfaces to its C functions. Tested by
-// tests/unit/library_text_test.cpp.
+// tests/unit/jit/library_text_test.cpp.
 #pragma once
 #include "jit/library_text.h"
 

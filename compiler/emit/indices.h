@@ -5,7 +5,7 @@
 
 #include "compiler/emit/finish.h"
 #include "compiler/emit/plan.h"
-#include "compiler/passes/table_indices.h"
+#include "compiler/passes/prove/table_indices.h"
 
 namespace nbcc {
 

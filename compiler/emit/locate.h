@@ -6,7 +6,7 @@
 #include "compiler/emit/finish.h"
 #include "compiler/emit/plan.h"
 #include "compiler/kernel_source.h"
-#include "compiler/passes/neighbourhood.h"
+#include "compiler/passes/prove/neighbourhood.h"
 
 namespace nbcc {
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "compiler/passes/element_loops.h"
+#include "compiler/passes/optimize/element_loops.h"
 #include "compiler/passes/passes.h"
 
 namespace nbcc {

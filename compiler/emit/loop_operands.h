@@ -1,4 +1,4 @@
-// What a loop over elements (passes/element_loops.h) reads. Independent of backends.
+// What a loop over elements (passes/optimize/element_loops.h) reads. Independent of backends.
 #pragma once
 #include <vector>
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "compiler/passes/element_loops.h"
-#include "compiler/passes/whole_exponents.h"
+#include "compiler/passes/optimize/element_loops.h"
+#include "compiler/passes/optimize/whole_exponents.h"
 #include "compiler/text/own_stack.h"
 
 namespace nbcc {

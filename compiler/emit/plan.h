@@ -9,7 +9,7 @@
 #include "compiler/ir/ir.h"
 #include "compiler/kernel_source.h"
 #include "compiler/options.h"
-#include "compiler/passes/image_shift.h"
+#include "compiler/passes/facts/image_shift.h"
 
 namespace nbcc {
 
@@ -57,7 +57,7 @@ struct Plan {
   std::vector<OutputPlan> outputs;  // by output component
   std::vector<Choice> choices;      // argmin and argmax with several slots; their components have OutputPlan::of_choice
   SidePlan i, j, listed;            // listed: inputs of listed pairs
-  // Loops over elements (passes/element_loops.h). Nodes in loops are not among those below.
+  // Loops over elements (passes/optimize/element_loops.h). Nodes in loops are not among those below.
   std::vector<bool> in_loop;          // [node]
   std::vector<NodeId> loops_of_pair;  // in `pair`: the loops that depend on i and j
   std::vector<OutputArray> arrays;
@@ -84,7 +84,7 @@ struct Plan {
   const PlacedTable& table(const Node& lookup, bool in_double) const {
     return tables[std::size_t(lookup.payload) + (in_double ? tables.size() / 2 : 0)];
   }
-  // CUDA: the tables of pair lookups, by the same number (cuda/cuda_tables.h).
+  // CUDA: the tables of pair lookups, by the same number (cuda/pair/cuda_tables.h).
   std::map<int, PlacedTable> tables_of_pairs;
   // CUDA: lookup -> the lookup whose vector load reads the elements of both, which are adjacent.
   std::map<NodeId, NodeId> loaded_with;

@@ -1,5 +1,5 @@
 // Spellings that all backends share: types of columns, integer literals, lower parts of lengths.
-// Tested by tests/unit/spelling_test.cpp.
+// Tested by tests/unit/compiler/emit/spelling_test.cpp.
 #pragma once
 #include <functional>
 #include <string>
@@ -28,8 +28,9 @@ std::string lower_part_of_length(const Graph& graph, NodeId length, const char* 
 // lower part of the shift.
 std::string copy_with_parts(const std::string& difference, const std::string& shift);
 
-// A cell or an image in mixed precision, with the lower parts of its arguments (templates/cell.h.in). The lower part of
-// a value is the variable with the suffix l; the parts of a difference have the suffixes s (rounded) and e (error).
+// A cell or an image in mixed precision, with the lower parts of its arguments (templates/math/cell.h.in). The lower
+// part of a value is the variable with the suffix l; the parts of a difference have the suffixes s (rounded) and e
+// (error).
 std::string vectors_with_parts(const Plan& plan, const Node& node,
                                const std::function<std::string(NodeId)>& value_name);
 

@@ -1,6 +1,6 @@
 // The interpreter's Bessel functions of orders 0 and 1 in double precision, summed in long double from their
-// definitions. Simple rather than fast: the kernels' own functions (templates/bessel.h.in) are tested against them.
-// Tested by tests/unit/bessel_test.cpp.
+// definitions. Simple rather than fast: the kernels' own functions (templates/math/bessel.h.in) are tested against
+// them. Tested by tests/unit/compiler/ir/bessel_test.cpp.
 #pragma once
 
 namespace nbcc {

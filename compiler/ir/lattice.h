@@ -1,5 +1,6 @@
 // Minimum images in a triclinic periodic cell, in double precision: the meaning of Op::Image. Simple rather than fast:
-// the kernels' own functions (templates/cell.h.in) are tested against it. Tested by tests/unit/lattice_test.cpp.
+// the kernels' own functions (templates/math/cell.h.in) are tested against it. Tested by
+// tests/unit/compiler/ir/lattice_test.cpp.
 #pragma once
 #include <array>
 

@@ -91,7 +91,7 @@ double cosine_of_pi_times(double x) {
 }
 
 // Salmon, Moraes, Dror and Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3". The lower words of a and b and
-// both of c are the counter, the upper words of a and b the key. Kernels have it in templates/philox.h.in.
+// both of c are the counter, the upper words of a and b the key. Kernels have it in templates/math/philox.h.in.
 double random_bits(double first, double second, double third) {
   using Word = std::uint32_t;
   const auto a = Bits(to_integer(first)), b = Bits(to_integer(second)), c = Bits(to_integer(third));
@@ -307,7 +307,7 @@ constexpr std::array<OpFacts, kOpCount> kOps{{
     // Cost: three dot products, three roundings, three subtractions of multiples; the other steps are rare.
     {.op = Op::Image, .name = "image", .arity = 2, .typing = OfVectors, .cost = 36, .is_function = true,
      .values = minimum_images},
-    // The interpreter knows the image; kernels have another pipeline (passes/every_image.h).
+    // The interpreter knows the image; kernels have another pipeline (passes/derived/every_image.h).
     {.op = Op::EveryImage, .name = "every_image", .arity = 2, .typing = OfVectors, .binding = Binding::Pair, .cost = 0},
     {.op = Op::X, .name = "x", .arity = 1, .typing = OfVectors, .cost = 0, .values = component_of<0>},
     {.op = Op::Y, .name = "y", .arity = 1, .typing = OfVectors, .cost = 0, .values = component_of<1>},

@@ -1,6 +1,6 @@
 // The operations of the IR and their semantics, in one table, which printing, verification, folding, the interpreter
 // and the error analysis read. Each backend has another table with the kernel code of each operation
-// (emit/cpu/cpu_spelling.h, emit/cuda/cuda_spelling.h). A `case Op::` elsewhere is a rule about the structure of a
+// (emit/cpu/cpu_spelling.h, emit/cuda/pair/cuda_spelling.h). A `case Op::` elsewhere is a rule about the structure of a
 // graph (which products are powers, what a - (-b) is) or about leaves.
 #pragma once
 #include <array>
@@ -35,7 +35,8 @@ enum class Op : std::uint8_t {
   SelfPair,    // true for the pair of a particle with itself, its images excluded
   InputPair,   // payload: component among all inputs of listed pairs
   Output,      // payload: output component; in `finish` only; its type is result_type()
-  // In the terms of loops over the elements of arrays (passes/element_loops.h), where k counts the elements; payload:
+  // In the terms of loops over the elements of arrays (passes/optimize/element_loops.h), where k counts the elements;
+  // payload:
   // the component of element 0. The value is component payload + k.
   ElementOfI,
   ElementOfJ,
@@ -188,14 +189,14 @@ struct OpFacts {
   bool commutes = false;                // the first two arguments commute
   bool is_function = false;             // several instructions
   Rounding rounding = {};
-  bool is_bessel = false;  // its kernel code is nbcc's own, templates/bessel.h.in
+  bool is_bessel = false;  // its kernel code is nbcc's own, templates/math/bessel.h.in
   // The magnitude that `rounding` is relative to, from argument and result; null: the result.
   double (*error_scale)(double x, double result) = nullptr;
   // Evaluation in double: out[k] from args[.][k]. integer_values wraps at the type's width; null: `values` is used.
   void (*values)(const Columns& args, double* out, int count) = nullptr;
   void (*integer_values)(const Columns& args, Type type, double* out, int count) = nullptr;
   // The partial derivative with respect to argument k; it returns kNone for 0 (partials.cpp). Null: not differentiable,
-  // or treated by compiler/passes/derivative.h (Select, Min and Max).
+  // or treated by compiler/passes/derive/derivative.h (Select, Min and Max).
   NodeId (*partial)(Arithmetic& with, const OpNodes& nodes, int k) = nullptr;
 };
 

@@ -1,5 +1,6 @@
 // The passes: each turns a pipeline into an equivalent one. A pass is one function in one file of the same name, and is
-// tested by tests/unit/NAME_test.cpp; optimize.cpp has their order. All but fold and cse are for Math::Fast only.
+// tested by tests/unit/compiler/passes/optimize/NAME_test.cpp; optimize.cpp has their order. All but fold and cse are
+// for Math::Fast only.
 #pragma once
 #include "compiler/ir/ir.h"
 #include "compiler/options.h"

@@ -1,5 +1,6 @@
 // grad(u, x) and ddt(e, x, rate, ...) -> Values. Part of lowering (lower.h). Entry points: find_variables(),
-// mark_variable(), gradient_of(), rate_of(). The derivatives themselves are made by compiler/passes/derivative.h.
+// mark_variable(), gradient_of(), rate_of(). The derivatives themselves are made by
+// compiler/passes/derive/derivative.h.
 //
 // A variable with respect to which something is differentiated gets a mark whenever it is set: a numbered cast to its
 // own type. The mark keeps its value distinct from equal values of other variables and from folding, so that
@@ -10,8 +11,8 @@
 
 #include "compiler/ir/limits.h"
 #include "compiler/ir/rewrite.h"
-#include "compiler/passes/derivative.h"
-#include "compiler/passes/element_loops.h"
+#include "compiler/passes/derive/derivative.h"
+#include "compiler/passes/optimize/element_loops.h"
 #include "compiler/passes/passes.h"
 #include "compiler/source/lower.h"
 

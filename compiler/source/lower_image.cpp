@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "compiler/passes/displacement.h"
-#include "compiler/passes/every_image.h"
+#include "compiler/passes/derived/every_image.h"
+#include "compiler/passes/facts/displacement.h"
 #include "compiler/source/lower.h"
 
 namespace nbcc::lowering {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "compiler/ir/interpret.h"
-#include "compiler/passes/every_image.h"
+#include "compiler/passes/derived/every_image.h"
 
 namespace nbcc {
 namespace {

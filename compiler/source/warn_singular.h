@@ -1,9 +1,9 @@
 // Finds, by trials, pipelines that are infinite or NaN for a pair of a particle with itself. Tested by
-// tests/unit/warn_singular_test.cpp.
+// tests/unit/compiler/source/warn_singular_test.cpp.
 #pragma once
 #include <optional>
 
-#include "compiler/passes/adjoint.h"
+#include "compiler/passes/derived/adjoint.h"
 #include "compiler/text/diagnostic.h"
 
 namespace nbcc {

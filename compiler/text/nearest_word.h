@@ -1,5 +1,5 @@
 // The word that a misspelled one was probably meant to be. Entry points: nearest_word(), did_you_mean(). Tested by
-// tests/unit/command_library_test.cpp and tests/errors.
+// tests/unit/cli/commands/command_library_test.cpp and tests/errors.
 #pragma once
 #include <span>
 #include <string>

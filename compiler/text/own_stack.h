@@ -1,5 +1,5 @@
 // Calls on a stack of a given size, for functions that recurse deeper than the caller's stack allows.
-// Tested by tests/unit/own_stack_test.cpp.
+// Tested by tests/unit/compiler/text/own_stack_test.cpp.
 #pragma once
 #include <cstddef>
 #include <functional>

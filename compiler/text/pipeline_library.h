@@ -1,6 +1,6 @@
 // The pipelines that nbcc brings along (pipelines/), by the names of their files without ".pipe". They are part of the
 // program, so that they are found wherever it is installed. Tested by
-// tests/unit/command_library_test.cpp.
+// tests/unit/cli/commands/command_library_test.cpp.
 #pragma once
 #include <string>
 #include <string_view>

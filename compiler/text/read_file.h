@@ -1,5 +1,5 @@
 // Reads a file up to a size limit. The path may be a file, a pipe without a writer or an endless device.
-// Tested by tests/unit/read_file_test.cpp.
+// Tested by tests/unit/compiler/text/read_file_test.cpp.
 #pragma once
 #include <chrono>
 #include <cstddef>

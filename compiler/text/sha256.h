@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4) of texts, as `sha256sum` prints it. Tested by tests/unit/provenance_test.cpp.
+// SHA-256 (FIPS 180-4) of texts, as `sha256sum` prints it. Tested by tests/unit/cli/report/provenance_test.cpp.
 #pragma once
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
 // Error bounds of a choice (argmin or argmax with K slots and payload values): 0 in a slot whose candidate is certain,
-// infinite in any other slot. Tested by tests/unit/error_bound_test.cpp.
+// infinite in any other slot. Tested by tests/unit/particles/error_bounds/error_bound_test.cpp.
 #pragma once
 #include <functional>
 #include <vector>

@@ -14,7 +14,7 @@
 
 #include "compiler/ir/ir.h"
 #include "compiler/options.h"
-#include "compiler/passes/image_shift.h"
+#include "compiler/passes/facts/image_shift.h"
 #include "compiler/target.h"
 
 namespace nbcc {

@@ -1,5 +1,5 @@
 // Error bounds of the sums of one i-particle before finish(), when every operation on its pairs rounds.
-// Tested by tests/unit/error_bound_test.cpp.
+// Tested by tests/unit/particles/error_bounds/error_bound_test.cpp.
 #pragma once
 #include <map>
 #include <vector>

@@ -1,5 +1,5 @@
 // Counts the pairs in which rounding decides something that an output depends on: a guard, the condition of a select, a
-// conversion to an integer. Tested by tests/unit/error_bound_test.cpp.
+// conversion to an integer. Tested by tests/unit/particles/error_bounds/error_bound_test.cpp.
 #pragma once
 #include <cstdint>
 #include <vector>

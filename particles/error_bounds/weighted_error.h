@@ -1,6 +1,6 @@
 // Error bounds of a device's logsumexp or softmax of one i, from the errors of logits and values and from the roundings
 // of a kernel that rescales its sums to a running maximum.
-// Tested by tests/unit/weighted_error_test.cpp.
+// Tested by tests/unit/particles/error_bounds/weighted_error_test.cpp.
 #pragma once
 #include <vector>
 

@@ -1,5 +1,5 @@
 // Values of params in the syntax of --param.
-// Tested by tests/unit/numbers_test.cpp.
+// Tested by tests/unit/particles/numbers_test.cpp.
 #pragma once
 #include <cstdint>
 #include <string>

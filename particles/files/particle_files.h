@@ -14,7 +14,7 @@
 
 #include "particles/column_choice.h"
 #include "particles/file_error.h"
-#include "particles/files/frames.h"
+#include "particles/files/text/frames.h"
 #include "particles/particle_table.h"
 
 namespace nbcc {

@@ -1,5 +1,5 @@
 // Reads an entire input file or pipe of the command, of bounded size.
-// Tested by tests/unit/particle_files_test.cpp and command_compile_test.cpp.
+// Tested by tests/unit/particles/files/particle_files_test.cpp and command_compile_test.cpp.
 #pragma once
 #include <string>
 

@@ -1,5 +1,5 @@
 // Formats of particle files that nbcc does not read, recognised by their first bytes or lines, for messages.
-// Tested by tests/unit/seeming_format_test.cpp.
+// Tested by tests/unit/particles/files/seeming_format_test.cpp.
 #pragma once
 #include <string>
 #include <string_view>

@@ -11,7 +11,7 @@
 #include "runtime/api/handles.h"
 #include "runtime/api/nbcc.h"
 #include "runtime/api/open_device.h"
-#include "runtime/cuda/cuda_driver.h"
+#include "runtime/cuda/driver/cuda_driver.h"
 
 namespace nbcc {
 

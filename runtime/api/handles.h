@@ -8,9 +8,9 @@
 
 #include "runtime/api/nbcc.h"
 #include "runtime/error.h"
-#include "runtime/sum/device.h"
-#include "runtime/sum/run_check.h"
-#include "runtime/sum/sum.h"
+#include "runtime/sum/check/run_check.h"
+#include "runtime/sum/plan/device.h"
+#include "runtime/sum/run/sum.h"
 
 struct nbcc_error {
   nbcc_status status;

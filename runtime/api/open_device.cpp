@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "runtime/cpu/cpu_device.h"
-#include "runtime/cuda/cuda_device.h"
-#include "runtime/cuda/cuda_group.h"
+#include "runtime/cuda/group/cuda_group.h"
+#include "runtime/cuda/program/cuda_device.h"
 #include "runtime/error.h"
 
 namespace nbcc {

@@ -1,6 +1,6 @@
 // Opens devices by name: "cpu", "cuda", "cuda:N", and several GPUs as one: "cuda:all", "cuda:0,2". A table has one row
 // for each backend.
-// Tested by tests/unit/c_api_test.cpp.
+// Tested by tests/unit/runtime/api/c_api_test.cpp.
 #pragma once
 #include <memory>
 #include <span>
@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "runtime/api/nbcc.h"
-#include "runtime/sum/device.h"
+#include "runtime/sum/plan/device.h"
 
 namespace nbcc {
 

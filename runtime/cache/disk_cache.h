@@ -1,7 +1,7 @@
 // A key -> the kernel compiled for it earlier, on disk. A cache that cannot be used (no folder, read-only, full, owned
 // or writable by other users) is no error: then every lookup is a miss. Safe for several processes and threads. Does
 // not touch other files in the folder. Kernels that are missing there are looked up in a shared folder, which is never
-// written. Tested by tests/unit/disk_cache_test.cpp and shared_cache_test.cpp.
+// written. Tested by tests/unit/runtime/cache/disk_cache_test.cpp and shared_cache_test.cpp.
 #pragma once
 #include <chrono>
 #include <cstdint>

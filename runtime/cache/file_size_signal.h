@@ -1,7 +1,7 @@
 // For writes under a limit of the file size (ulimit -f). A write beyond the limit fails with EFBIG, but the kernel also
 // sends SIGXFSZ, whose default action terminates the program. While a FileSizeSignalHeld exists, SIGXFSZ is blocked in
 // this thread, so that writes only fail. The program's handler of the signal does not change.
-// Tested by tests/unit/disk_cache_test.cpp.
+// Tested by tests/unit/runtime/cache/disk_cache_test.cpp.
 #pragma once
 #include <pthread.h>
 

@@ -5,7 +5,7 @@
 // belongs to any user, whom the caller trusts, and is only read.
 //
 // An entry's name ends in the 16 hexadecimal digits of a hash and the folder's suffix.
-// Tested by tests/unit/disk_cache_test.cpp and cuda_tunings_test.cpp.
+// Tested by tests/unit/runtime/cache/disk_cache_test.cpp and cuda_tunings_test.cpp.
 #pragma once
 #include <ctime>
 #include <initializer_list>

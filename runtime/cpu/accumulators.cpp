@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/sum/reduction.h"
+#include "runtime/sum/request/reduction.h"
 
 namespace nbcc {
 namespace {

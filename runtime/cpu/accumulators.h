@@ -1,11 +1,11 @@
 // The accumulators of a CPU kernel: for each output component a row [i] of doubles or 64-bit integers, and for
 // reductions that keep an index a second row of indices (stored as doubles).
-// Tested by tests/unit/sum_test.cpp.
+// Tested by tests/unit/runtime/sum/run/sum_test.cpp.
 #pragma once
 #include <cstdint>
 #include <vector>
 
-#include "runtime/sum/pack.h"
+#include "runtime/sum/request/pack.h"
 
 namespace nbcc {
 

@@ -1,6 +1,6 @@
 // The CPU as a device: kernel sources -> kernels that run on this machine's cores. A toolchain compiles
 // (cpu_toolchain.h), CpuSummation runs (cpu_sum.h).
-// Tested by tests/unit/cpu_device_test.cpp.
+// Tested by tests/unit/runtime/cpu/cpu_device_test.cpp.
 #pragma once
 #include <functional>
 #include <memory>
@@ -12,7 +12,7 @@
 #include "runtime/cache/disk_cache.h"
 #include "runtime/cache/load_once.h"
 #include "runtime/cpu/cpu_toolchain.h"
-#include "runtime/sum/device.h"
+#include "runtime/sum/plan/device.h"
 
 namespace nbcc {
 

@@ -1,5 +1,5 @@
-// Nearest neighbours on the CPU: finds the bounds of compiler/passes/nearest.h for the search. Part of CpuSummation;
-// the entry point is lower_bounds().
+// Nearest neighbours on the CPU: finds the bounds of compiler/passes/derived/nearest.h for the search. Part of
+// CpuSummation; the entry point is lower_bounds().
 //
 // The kernel first runs over some j near each group of i, without a bound. The worst value that it keeps for an i is an
 // upper bound of that value over all j, so that a search within this bound finds all j that can be kept. As the bounds

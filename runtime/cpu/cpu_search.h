@@ -13,8 +13,8 @@
 #include "runtime/cpu/cpu_toolchain.h"
 #include "runtime/cpu/half_lists.h"
 #include "runtime/search/particle_tree.h"
-#include "runtime/sum/lists.h"
-#include "runtime/sum/pack.h"
+#include "runtime/sum/request/lists.h"
+#include "runtime/sum/request/pack.h"
 
 namespace nbcc {
 

@@ -11,8 +11,8 @@
 
 #include "fmt/format.h"
 #include "runtime/error.h"
-#include "runtime/sum/overlap.h"
-#include "runtime/sum/reduction.h"
+#include "runtime/sum/request/overlap.h"
+#include "runtime/sum/request/reduction.h"
 
 namespace nbcc {
 namespace {

@@ -2,7 +2,7 @@
 //
 // The order in which terms are added depends on nj and the kernel alone, so a result depends neither on the number of
 // threads nor on the other chosen i: tiles combine into a segment in order, segments into the total in order.
-// Tested by tests/unit/sum_test.cpp.
+// Tested by tests/unit/runtime/sum/run/sum_test.cpp.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -15,10 +15,10 @@
 #include "runtime/cpu/cpu_toolchain.h"
 #include "runtime/cpu/partition.h"
 #include "runtime/cpu/thread_pool.h"
-#include "runtime/sum/device.h"
-#include "runtime/sum/histograms.h"
-#include "runtime/sum/index_check.h"
-#include "runtime/sum/pack.h"
+#include "runtime/sum/plan/device.h"
+#include "runtime/sum/request/index_check.h"
+#include "runtime/sum/request/pack.h"
+#include "runtime/sum/run/histograms.h"
 
 namespace nbcc {
 

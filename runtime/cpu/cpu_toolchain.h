@@ -7,8 +7,9 @@
 
 #include "compiler/kernel_source.h"
 
-// Of pipelines with reactions, for sums over listed pairs (templates/cpu_listed_once.cpp.in). `listed` and `reactions`
-// have a record for each particle, of the sizes that nbcc_listed_sizes gives. Both sides have i_number and j_number.
+// Of pipelines with reactions, for sums over listed pairs (templates/cpu/cpu_listed_once.cpp.in). `listed` and
+// `reactions` have a record for each particle, of the sizes that nbcc_listed_sizes gives. Both sides have i_number and
+// j_number.
 using nbcc_listed_sizes_function = void (*)(std::int64_t* bytes);
 using nbcc_begin_listed_once_function = void (*)(const nbcc_kernel_arguments*, std::int64_t begin, std::int64_t end,
                                                  void* listed, void* reactions);

@@ -1,5 +1,5 @@
-// Lists of neighbours for the kernel that computes each pair of one set once (templates/cpu_half_lists.cpp.in): each
-// two i share a list of vectors of j, with the i themselves and later particles. Tested by
+// Lists of neighbours for the kernel that computes each pair of one set once (templates/cpu/cpu_half_lists.cpp.in):
+// each two i share a list of vectors of j, with the i themselves and later particles. Tested by
 // tests/numeric/half_lists_test.cpp.
 #pragma once
 #include <array>

@@ -1,7 +1,8 @@
 // The pairs of blocks of one set, in rounds (circle method of a round-robin tournament). In a round a block belongs to
 // at most one pair, so that threads need no locks. The first round pairs each block with itself; every other pair
 // occurs once in the later rounds. Work on a pair begins when both blocks have finished the round before, so that each
-// block meets the other blocks in one order for any number of threads. Tested by tests/unit/pair_rounds_test.cpp.
+// block meets the other blocks in one order for any number of threads. Tested by
+// tests/unit/runtime/cpu/pair_rounds_test.cpp.
 #pragma once
 #include <atomic>
 #include <cstdint>

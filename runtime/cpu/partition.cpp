@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "runtime/sum/reduction.h"
+#include "runtime/sum/request/reduction.h"
 
 namespace nbcc {
 namespace {

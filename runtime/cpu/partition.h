@@ -2,12 +2,13 @@
 //
 // If there are enough blocks, a thread sums a block over all segments; else the segments of each block are divided
 // among threads too. Neither that choice nor the block size changes results: tiles of j combine into segments, and
-// segments into the total, in an order that depends only on nj and the kernel. Tested by tests/unit/partition_test.cpp.
+// segments into the total, in an order that depends only on nj and the kernel. Tested by
+// tests/unit/runtime/cpu/partition_test.cpp.
 #pragma once
 #include <cstdint>
 #include <vector>
 
-#include "runtime/sum/device.h"
+#include "runtime/sum/plan/device.h"
 
 namespace nbcc {
 

@@ -1,5 +1,5 @@
 // Interpolation on a box by polynomials through Chebyshev points of the first kind. Tested by
-// tests/unit/far_tree_test.cpp.
+// tests/unit/runtime/far/far_tree_test.cpp.
 #pragma once
 #include <array>
 #include <cmath>

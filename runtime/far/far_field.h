@@ -1,7 +1,7 @@
 // Sums to a tolerance: near pairs one by one, distant particles through grids of Chebyshev points (DESIGN.md,
 // docs/explanation/far_field.md). The pair method "far field". Tested by tests/numeric/far_field_test.cpp.
 #pragma once
-#include "runtime/sum/sum.h"
+#include "runtime/sum/run/sum.h"
 
 namespace nbcc {
 

@@ -1,5 +1,6 @@
 // The grids of a tree: each cell has q points along each axis of its box. Weights of particles go up to the grids of
-// all cells that contain them, sums at grids go down to the particles. Tested by tests/unit/far_tree_test.cpp.
+// all cells that contain them, sums at grids go down to the particles. Tested by
+// tests/unit/runtime/far/far_tree_test.cpp.
 #pragma once
 #include <span>
 #include <vector>

@@ -1,5 +1,6 @@
 // Norms of weights by block of neighbouring particles: did the weights change by more than a common factor since the
-// error of a far field was measured? Used by FarRun and CudaFarRun. Tested by tests/unit/far_norms_test.cpp.
+// error of a far field was measured? Used by FarRun and CudaFarRun. Tested by
+// tests/unit/runtime/far/far_norms_test.cpp.
 //
 //   order of a tree:  | 512 particles or more | 512 particles or more | ...     one block after the other
 //   of a block:       sum |w|, sum w^2, sum w of each component

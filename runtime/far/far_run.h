@@ -11,7 +11,7 @@
 #include "runtime/far/far_sums.h"
 #include "runtime/far/far_table.h"
 #include "runtime/far/far_walk.h"
-#include "runtime/sum/far_steps.h"
+#include "runtime/sum/plan/far_steps.h"
 
 namespace nbcc {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/sum/far_steps.h"
+#include "runtime/sum/plan/far_steps.h"
 
 namespace nbcc {
 

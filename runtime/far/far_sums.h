@@ -9,7 +9,7 @@
 
 #include "compiler/far_kernels.h"
 #include "runtime/far/far_grids.h"
-#include "runtime/sum/sum.h"
+#include "runtime/sum/run/sum.h"
 
 namespace nbcc {
 

@@ -9,8 +9,8 @@
 
 #include "compiler/far_kernels.h"
 #include "runtime/far/far_walk.h"
-#include "runtime/sum/far_steps.h"
-#include "runtime/sum/sum.h"
+#include "runtime/sum/plan/far_steps.h"
+#include "runtime/sum/run/sum.h"
 
 namespace nbcc {
 

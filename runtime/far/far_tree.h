@@ -1,5 +1,5 @@
 // Particles -> a binary tree of cells, each the half of its parent's space, with the box of its particles.
-// Tested by tests/unit/far_tree_test.cpp.
+// Tested by tests/unit/runtime/far/far_tree_test.cpp.
 #pragma once
 #include <array>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Two trees -> the lists of a far field: which cells act on which, by particles or by grids.
-// Tested by tests/unit/far_tree_test.cpp.
+// Tested by tests/unit/runtime/far/far_tree_test.cpp.
 #pragma once
 #include <array>
 #include <cstdint>

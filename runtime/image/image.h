@@ -1,6 +1,6 @@
 // The description of a pipeline in a compiled library: the data that the runtime needs about its kernels, and its code
 // for GPUs. The CPU kernels themselves are functions of the library. Serialised as one machine-independent byte string.
-// Tested by tests/unit/image_test.cpp.
+// Tested by tests/unit/runtime/image/image_test.cpp.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compiler/kernel_source.h"
-#include "runtime/sum/reduction.h"
+#include "runtime/sum/request/reduction.h"
 
 namespace nbcc {
 

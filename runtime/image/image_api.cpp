@@ -14,7 +14,7 @@
 #include "runtime/api/handles.h"
 #include "runtime/api/open_device.h"
 #include "runtime/image/image_kernel.h"
-#include "runtime/sum/for_callers.h"
+#include "runtime/sum/derived/for_callers.h"
 
 namespace nbcc {
 namespace {

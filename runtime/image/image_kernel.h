@@ -1,5 +1,5 @@
 // A compiled pipeline -> a kernel of a device. Chooses among the codes that the library holds.
-// Tested by tests/unit/image_test.cpp.
+// Tested by tests/unit/runtime/image/image_test.cpp.
 #pragma once
 #include <functional>
 #include <memory>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/cpu/cpu_device.h"
-#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/program/cuda_device.h"
 #include "runtime/image/image.h"
 #include "runtime/image/nbcc_image.h"
 

@@ -1,6 +1,6 @@
 /* The interface between libraries made by `nbcc compile` and libnbcc_runtime. Programs do not need it: they include the
  * library's own header, which has a typed function for each pipeline.
- * Tested by tests/unit/image_test.cpp and tests/library. */
+ * Tested by tests/unit/runtime/image/image_test.cpp and tests/library. */
 #ifndef NBCC_IMAGE_H
 #define NBCC_IMAGE_H
 #include "runtime/api/nbcc.h"

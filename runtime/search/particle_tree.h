@@ -4,7 +4,7 @@
 // only where a search meets its box.
 //
 // Distances are bounded from below and reaches from above, so a search finds all j within reach and a few more. Uses no
-// device and reads no field. Tested by tests/unit/particle_tree_test.cpp.
+// device and reads no field. Tested by tests/unit/runtime/search/particle_tree_test.cpp.
 #pragma once
 #include <array>
 #include <cstdint>

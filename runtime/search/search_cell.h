@@ -11,7 +11,7 @@
 //            |   /  b   /      /
 //            |  /___a__/______/   -> axis 0
 //
-// Tested by tests/unit/search_cell_test.cpp.
+// Tested by tests/unit/runtime/search/search_cell_test.cpp.
 #pragma once
 #include <array>
 #include <cmath>

@@ -14,7 +14,7 @@
 
 #include "bindings/grape/cluster.h"
 #include "runtime/api/handles.h"
-#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/program/cuda_device.h"
 #include "tests/support/cuda_shim.h"
 
 namespace nbcc {

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ir/pipeline_text.h"
-#include "compiler/passes/adjoint.h"
+#include "compiler/ir/text/pipeline_text.h"
+#include "compiler/passes/derived/adjoint.h"
 #include "compiler/source/parse.h"
 #include "compiler/text/diagnostic.h"
 #include "jit/build_kernel.h"

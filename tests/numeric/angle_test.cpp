@@ -8,7 +8,7 @@
 #include <random>
 
 #include "compiler/emit/cuda/emit_cuda.h"
-#include "compiler/passes/optimize.h"
+#include "compiler/passes/optimize/optimize.h"
 #include "compiler/source/parse.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_text_run.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "compiler/emit/cuda/emit_cuda.h"
-#include "compiler/passes/optimize.h"
+#include "compiler/passes/optimize/optimize.h"
 #include "compiler/source/parse.h"
 #include "tests/support/bessel_values.h"
 #include "tests/support/cpu_run.h"

@@ -12,7 +12,7 @@
 #include "jit/read_library.h"
 #include "runtime/error.h"
 #include "runtime/image/image_kernel.h"
-#include "runtime/sum/sum.h"
+#include "runtime/sum/run/sum.h"
 #include "tests/support/baseline_isa.h"
 #include "tests/support/folders.h"
 #include "tests/support/random_source.h"

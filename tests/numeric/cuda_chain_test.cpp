@@ -3,7 +3,7 @@
 // it has ended must not show. Skipped, with the reason, where there is no GPU.
 //
 // A kernel that lets the next one begin at once and waits for none fails where one stream takes all. That it forgets to
-// wait, and nothing else, need not show on a GPU; tests/unit/cuda_launch_test.cpp sees that.
+// wait, and nothing else, need not show on a GPU; tests/unit/runtime/cuda/launch/cuda_launch_test.cpp sees that.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 

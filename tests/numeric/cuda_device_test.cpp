@@ -1,7 +1,7 @@
 // On the first GPU: every file of pipelines/ against the oracle, from arrays on the host and on the device, in every
 // precision and floating point policy; random pipelines; and what an array may be there. Skipped, with the reason,
 // where there is no GPU. Random pipelines go through the whole runtime on the shim's GPU as well.
-#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/program/cuda_device.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 
 #include "compiler/source/parse.h"
 #include "jit/build_kernel.h"
-#include "runtime/cuda/cuda_tunings.h"
+#include "runtime/cuda/program/cuda_tunings.h"
 #include "runtime/error.h"
 #include "tests/support/cuda_experiment.h"
 #include "tests/support/cuda_shim.h"

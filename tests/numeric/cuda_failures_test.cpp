@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "jit/build_kernel.h"
-#include "runtime/cuda/cuda_group.h"
+#include "runtime/cuda/group/cuda_group.h"
 #include "runtime/error.h"
-#include "runtime/sum/sum.h"
+#include "runtime/sum/run/sum.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/device_array.h"
 #include "tests/support/sampling.h"

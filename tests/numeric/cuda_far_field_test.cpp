@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "runtime/api/open_device.h"
-#include "runtime/cuda/cuda_device.h"
-#include "runtime/cuda/cuda_group.h"
+#include "runtime/cuda/group/cuda_group.h"
+#include "runtime/cuda/program/cuda_device.h"
 #include "runtime/error.h"
 #include "runtime/far/far_run.h"
 #include "tests/support/cuda_shim.h"

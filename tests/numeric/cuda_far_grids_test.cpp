@@ -1,6 +1,6 @@
 // The kernels of grids on a GPU against runtime/far/far_grids.h. Many blocks run at once, which the simulated GPU of
-// tests/unit/cuda_far_grids_test.cpp does not do.
-#include "runtime/cuda/cuda_far_grids.h"
+// tests/unit/runtime/cuda/far/cuda_far_grids_test.cpp does not do.
+#include "runtime/cuda/far/cuda_far_grids.h"
 
 #include <gtest/gtest.h>
 

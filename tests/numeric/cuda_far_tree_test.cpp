@@ -1,6 +1,6 @@
 // The tree of a far field and its radix sort on the first GPU of the machine, against the host, at sizes at which many
 // blocks run at a time. Times of a build and of a sort are properties of the tests' reports.
-#include "runtime/cuda/cuda_far_tree.h"
+#include "runtime/cuda/far/cuda_far_tree.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cuda/cuda_radix_sort.h"
+#include "runtime/cuda/far/cuda_radix_sort.h"
 #include "tests/support/expect_far_tree.h"
 #include "tests/support/far_device.h"
 #include "tests/support/on_gpu.h"

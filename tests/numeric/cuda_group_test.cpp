@@ -1,6 +1,6 @@
 // Several GPUs as one device give the bits of one, wherever the arrays lie and whichever pairs act: on the shim, and on
 // the GPUs of this machine where there are several.
-#include "runtime/cuda/cuda_group.h"
+#include "runtime/cuda/group/cuda_group.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 
 #include "jit/build_kernel.h"
 #include "runtime/error.h"
-#include "runtime/sum/sum.h"
+#include "runtime/sum/run/sum.h"
 #include "tests/support/cuda_experiment.h"
 #include "tests/support/cuda_shim.h"
 

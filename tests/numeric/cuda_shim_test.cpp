@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "compiler/emit/cuda/emit_cuda.h"
-#include "compiler/passes/optimize.h"
+#include "compiler/passes/optimize/optimize.h"
 #include "compiler/source/parse.h"
 #include "particles/error_bounds/error_bound.h"
 #include "tests/support/cuda_source.h"

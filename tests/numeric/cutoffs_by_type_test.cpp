@@ -7,7 +7,7 @@
 #include <string>
 
 #include "compiler/source/parse.h"
-#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/program/cuda_device.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"
 

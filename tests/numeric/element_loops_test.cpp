@@ -1,6 +1,6 @@
 // Loops over the elements of long arrays, which CPU kernels keep as loops, against the interpreter, which executes
 // every term: random texts, guards, exclusions, indices, gradients, chosen i, parts, threads.
-#include "compiler/passes/element_loops.h"
+#include "compiler/passes/optimize/element_loops.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "compiler/source/parse.h"
-#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/program/cuda_device.h"
 #include "runtime/error.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"

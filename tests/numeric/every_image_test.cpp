@@ -10,10 +10,10 @@
 #include <string>
 
 #include "compiler/source/parse.h"
-#include "runtime/cuda/cuda_compiler.h"
-#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/driver/cuda_compiler.h"
+#include "runtime/cuda/program/cuda_device.h"
 #include "runtime/error.h"
-#include "runtime/sum/image_copies.h"
+#include "runtime/sum/derived/image_copies.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/sampling.h"

@@ -12,8 +12,8 @@
 #include "jit/build_kernel.h"
 #include "runtime/cpu/cpu_device.h"
 #include "runtime/error.h"
-#include "runtime/sum/for_callers.h"
-#include "runtime/sum/sum.h"
+#include "runtime/sum/derived/for_callers.h"
+#include "runtime/sum/run/sum.h"
 #include "tests/support/cpu_run.h"
 
 namespace nbcc::test {

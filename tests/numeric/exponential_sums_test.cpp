@@ -20,7 +20,7 @@
 #include "jit/build_kernel.h"
 #include "particles/error_bounds/error_bound.h"
 #include "particles/error_bounds/running_error.h"
-#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/program/cuda_device.h"
 #include "runtime/error.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"

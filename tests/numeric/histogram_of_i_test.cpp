@@ -16,9 +16,9 @@
 
 #include "compiler/source/parse.h"
 #include "jit/build_kernel.h"
-#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/program/cuda_device.h"
 #include "runtime/error.h"
-#include "runtime/sum/histograms.h"
+#include "runtime/sum/run/histograms.h"
 #include "tests/support/asked.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"

@@ -8,7 +8,7 @@
 #include "compiler/source/parse.h"
 #include "jit/build_library.h"
 #include "jit/read_library.h"
-#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/program/cuda_device.h"
 #include "runtime/error.h"
 #include "runtime/image/image_kernel.h"
 #include "tests/support/baseline_isa.h"

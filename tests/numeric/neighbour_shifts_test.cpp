@@ -9,8 +9,8 @@
 #include "compiler/source/parse.h"
 #include "jit/build_kernel.h"
 #include "runtime/cpu/cpu_device.h"
-#include "runtime/sum/for_callers.h"
-#include "runtime/sum/sum.h"
+#include "runtime/sum/derived/for_callers.h"
+#include "runtime/sum/run/sum.h"
 #include "tests/support/cpu_run.h"
 
 namespace nbcc::test {

@@ -8,14 +8,14 @@
 #include <limits>
 #include <random>
 
-#include "compiler/ir/pipeline_text.h"
+#include "compiler/ir/text/pipeline_text.h"
 #include "compiler/source/parse.h"
 #include "jit/build_kernel.h"
 #include "runtime/cpu/cpu_device.h"
-#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/program/cuda_device.h"
 #include "runtime/error.h"
-#include "runtime/sum/for_callers.h"
-#include "runtime/sum/sum.h"
+#include "runtime/sum/derived/for_callers.h"
+#include "runtime/sum/run/sum.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"
 

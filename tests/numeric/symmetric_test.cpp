@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "compiler/passes/neighbourhood.h"
-#include "compiler/passes/reactions.h"
+#include "compiler/passes/derived/reactions.h"
+#include "compiler/passes/prove/neighbourhood.h"
 #include "compiler/source/parse.h"
-#include "runtime/cuda/cuda_group.h"
+#include "runtime/cuda/group/cuda_group.h"
 #include "runtime/error.h"
 #include "tests/support/asked.h"
 #include "tests/support/cpu_run.h"

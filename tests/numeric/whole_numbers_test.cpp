@@ -12,9 +12,9 @@
 
 #include "compiler/source/parse.h"
 #include "jit/build_kernel.h"
-#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/program/cuda_device.h"
 #include "runtime/error.h"
-#include "runtime/sum/sum.h"
+#include "runtime/sum/run/sum.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"
 

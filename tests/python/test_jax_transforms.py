@@ -80,14 +80,14 @@ def test_numbers_that_are_not_traced():
 
 
 def test_what_is_held_is_held_once():
-    import nbcc._jax
+    import nbcc._frameworks._jax
 
     gravity = nbcc.compile("gravity")
     x, pairs = numbers(5, 3), (np.arange(6), np.arange(5)[::-1].copy())
-    before = len(nbcc._jax._kept)
+    before = len(nbcc._frameworks._jax._kept)
     for _ in range(5):
         jax.grad(lambda x: gravity(x, x, jnp.ones(5), eps2=0.1, listed_pairs=pairs).pot.sum())(x)
-    assert len(nbcc._jax._kept) <= before + 1
+    assert len(nbcc._frameworks._jax._kept) <= before + 1
 
 
 def test_errors_have_their_text():

@@ -8,7 +8,7 @@ import pytest
 
 import nbcc
 from conftest import PIPELINES
-from nbcc._adjoint import Call
+from nbcc._call._adjoint import Call
 from random_pipelines import differences
 
 COUNT = 10  # k_nearest keeps eight neighbours

@@ -106,7 +106,7 @@ def test_environment():
 
 
 def test_gpus_that_are_slow_in_double_say_so(monkeypatch):
-    import nbcc._precision as precision
+    import nbcc._call._precision as precision
 
     class Device:
         name, description = "cuda:0", "cuda:0, NVIDIA GeForce RTX 4090, sm_89"

@@ -17,7 +17,7 @@ import pytest
 
 import nbcc
 from nbcc import _handles, _outputs, _progress
-from nbcc._results import Result
+from nbcc._arrays._results import Result
 
 PLAIN = """
 input_i vec3 xi; input_j vec3 xj; input_j real mj; output(sum) vec3 acc;

@@ -15,7 +15,7 @@ import pytest
 import nbcc
 from conftest import EPS2, Cloud, Gravity
 from nbcc import _arrays, _streams
-from nbcc._family import Family
+from nbcc._c._family import Family
 
 N = 40
 CLOUD = Cloud(N)
@@ -341,13 +341,13 @@ def test_without_a_driver_the_error_says_so(gravity):
 
 def streams_of_runs(monkeypatch):
     runs = []
-    real = nbcc._handles.Sum.run
+    real = nbcc._c._handles.Sum.run
 
     def run(self, options):
         runs.append(None if options is None else options.stream)
         real(self, options)
 
-    monkeypatch.setattr(nbcc._handles.Sum, "run", run)
+    monkeypatch.setattr(nbcc._c._handles.Sum, "run", run)
     return runs
 
 

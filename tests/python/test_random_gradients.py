@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import nbcc
-from nbcc._adjoint import Call
+from nbcc._call._adjoint import Call
 from random_pipelines import RandomPipeline, differences
 from sampling import sampled
 

@@ -5,7 +5,7 @@ import pytest
 
 import nbcc
 from conftest import PIPELINES
-from nbcc._adjoint import Call
+from nbcc._call._adjoint import Call
 
 N = 20000
 

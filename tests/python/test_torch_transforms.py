@@ -160,11 +160,11 @@ def test_vmap_where_places_matter(device, text):
 
 
 def test_vmap_is_one_call_of_batches(gravity, monkeypatch):
-    import nbcc._call
+    import nbcc._call._call
 
     calls = []
-    run = nbcc._call.Caller._run
-    monkeypatch.setattr(nbcc._call.Caller, "_run", lambda self, *rest: calls.append(run(self, *rest)) or calls[-1])
+    run = nbcc._call._call.Caller._run
+    monkeypatch.setattr(nbcc._call._call.Caller, "_run", lambda self, *rest: calls.append(run(self, *rest)) or calls[-1])
     torch.vmap(lambda x: gravity(x, x, torch.ones(9), eps2=0.1).acc)(points(50, 9, 3))
     assert calls in (["lists"], ["batches"])
 
@@ -191,9 +191,9 @@ def test_fake_and_meta_tensors(gravity, device):
 
 @on_devices
 def test_autocast_and_halves(gravity, device):
-    import nbcc._torch
+    import nbcc._frameworks._torch
 
-    nbcc._torch._warned_of_halves = False
+    nbcc._frameworks._torch._warned_of_halves = False
     x, m = points(10, 3, device=device), points(10, device=device, seed=1)
     layer = torch.nn.Linear(3, 3).to(device)
     with torch.autocast(device, dtype=torch.bfloat16):

@@ -13,7 +13,7 @@ import pytest
 
 import nbcc
 from conftest import PIPELINES
-from nbcc._handles import Sum, open_device
+from nbcc._c._handles import Sum, open_device
 
 TEXT = """
 input_i vec3 xi; input_j vec3 xj; input_j real m; param real eps2 = 0.01;
@@ -135,7 +135,7 @@ def test_an_error_in_a_worker_arrives(pipe):
 def test_half_made_objects_end_in_silence():
     code = """
     import nbcc, gc
-    from nbcc._handles import Device, Kernel, Sum
+    from nbcc._c._handles import Device, Kernel, Sum
     for kind in (Device, Kernel, Sum):
         kind.__new__(kind)
     for call in (lambda: nbcc.compile(source="input_i", device="cuda:77"), lambda: Device("cuda:77", nbcc.DeviceChoice())):

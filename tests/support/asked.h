@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/sum/progress.h"
+#include "runtime/sum/request/progress.h"
 
 namespace nbcc::test {
 

@@ -1,5 +1,5 @@
 // Bessel functions of numbers, by mpmath in 40 digits. The arguments are floats, but for those that float has no values
-// at; zeros of J0 and J1 and the ends of the approximations of templates/bessel.h.in are among them.
+// at; zeros of J0 and J1 and the ends of the approximations of templates/math/bessel.h.in are among them.
 #pragma once
 
 namespace nbcc::test {

@@ -10,7 +10,7 @@
 #include "compiler/options.h"
 #include "jit/build_kernel.h"
 #include "runtime/cpu/cpu_device.h"
-#include "runtime/sum/for_callers.h"
+#include "runtime/sum/derived/for_callers.h"
 #include "tests/support/cpu_toolchain.h"
 #include "tests/support/kernel_run.h"
 #include "tests/support/sampling.h"

@@ -14,8 +14,8 @@
 //   EXPECT_EQ(shim.calls("launch_kernel_ex"), 1);
 //
 // Not seen: races between blocks, and what a warp does in lockstep. Textures and dynamic shared memory are not there.
-// Reads beyond the end of a block give NaN and are not reported. Tested by tests/unit/cuda_shim*_test.cpp and, on the
-// text of every pipeline, by tests/numeric/cuda_shim_test.cpp.
+// Reads beyond the end of a block give NaN and are not reported. Tested by tests/unit/support/cuda_shim*_test.cpp and,
+// on the text of every pipeline, by tests/numeric/cuda_shim_test.cpp.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -25,8 +25,8 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/cuda/cuda_compiler.h"
-#include "runtime/cuda/cuda_driver.h"
+#include "runtime/cuda/driver/cuda_compiler.h"
+#include "runtime/cuda/driver/cuda_driver.h"
 
 namespace nbcc::test {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/cuda/cuda_driver.h"
+#include "runtime/cuda/driver/cuda_driver.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/fibres.h"
 #include "tests/support/scratch_folder.h"

@@ -8,8 +8,8 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "runtime/sum/pack.h"
-#include "runtime/sum/tables.h"
+#include "runtime/sum/request/pack.h"
+#include "runtime/sum/request/tables.h"
 
 namespace nbcc::test {
 namespace {

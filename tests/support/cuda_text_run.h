@@ -7,7 +7,7 @@
 
 #include "compiler/ir/interpret.h"
 #include "compiler/kernel_source.h"
-#include "runtime/cuda/cuda_arguments.h"
+#include "runtime/cuda/program/cuda_arguments.h"
 #include "tests/support/cuda_shim.h"
 
 namespace nbcc::test {

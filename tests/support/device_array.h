@@ -2,7 +2,7 @@
 #pragma once
 #include <cstddef>
 
-#include "runtime/cuda/cuda_memory.h"
+#include "runtime/cuda/driver/cuda_memory.h"
 
 namespace nbcc::test {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cuda/cuda_device.h"
-#include "runtime/sum/sum.h"
+#include "runtime/cuda/program/cuda_device.h"
+#include "runtime/sum/run/sum.h"
 #include "tests/support/device_array.h"
 #include "tests/support/neighbour_cases.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cuda/cuda_far_tree.h"
+#include "runtime/cuda/far/cuda_far_tree.h"
 #include "runtime/far/far_tree.h"
 #include "tests/support/far_device.h"
 

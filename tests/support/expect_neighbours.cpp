@@ -9,7 +9,7 @@
 
 #include "compiler/ir/interpret.h"
 #include "compiler/ir/lattice.h"
-#include "compiler/passes/neighbourhood.h"
+#include "compiler/passes/prove/neighbourhood.h"
 
 namespace nbcc::test {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "runtime/api/nbcc.h"
-#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/program/cuda_device.h"
 #include "tests/support/device_array.h"
 #include "tests/support/folders.h"
 

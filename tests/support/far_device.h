@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/program/cuda_device.h"
 #include "tests/support/cuda_experiment.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/device_array.h"

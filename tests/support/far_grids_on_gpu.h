@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cuda/cuda_far_grids.h"
+#include "runtime/cuda/far/cuda_far_grids.h"
 #include "runtime/far/far_grids.h"
 #include "tests/support/device_array.h"
 

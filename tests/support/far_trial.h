@@ -14,7 +14,7 @@
 #include "jit/build_kernel.h"
 #include "runtime/cpu/cpu_device.h"
 #include "runtime/far/far_field.h"
-#include "runtime/sum/sum.h"
+#include "runtime/sum/run/sum.h"
 #include "tests/support/cpu_toolchain.h"
 #include "tests/support/folders.h"
 

@@ -1,5 +1,5 @@
 // Several calls of one function that take turns in one thread: each runs until it waits, then the next one does.
-// Tested by tests/unit/fibres_test.cpp.
+// Tested by tests/unit/support/fibres_test.cpp.
 #pragma once
 #include <setjmp.h>
 #include <ucontext.h>

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "runtime/cuda/cuda_compiler.h"
+#include "runtime/cuda/driver/cuda_compiler.h"
 #include "runtime/error.h"
 
 namespace nbcc::test {

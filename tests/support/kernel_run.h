@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compiler/ir/interpret.h"
-#include "runtime/sum/sum.h"
+#include "runtime/sum/run/sum.h"
 #include "tests/support/device_array.h"
 
 namespace nbcc::test {

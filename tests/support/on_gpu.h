@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/program/cuda_device.h"
 #include "runtime/error.h"
 
 namespace nbcc::test {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "compiler/ir/interpret.h"
-#include "runtime/sum/sum.h"
+#include "runtime/sum/run/sum.h"
 #include "tests/support/random_source.h"
 
 namespace nbcc::test {

@@ -16,8 +16,8 @@ import ctypes
 import importlib
 from typing import Any, Dict, List
 
-from . import _library
-from ._errors import (
+from ._c import _library
+from ._c._errors import (
     CompileError,
     DeviceError,
     Diagnostic,
@@ -28,12 +28,12 @@ from ._errors import (
     UsageError,
     decode,
 )
-from ._adjoint_text import AdjointField
-from ._carry import carry_pairs
-from ._fields import DeviceChoice, Field
-from ._handles import open_device
-from ._lists import Lists, Rows
-from ._neighbours import Neighbours
+from ._c._adjoint_text import AdjointField
+from ._c._carry import carry_pairs
+from ._c._fields import DeviceChoice, Field
+from ._c._handles import open_device
+from ._c._lists import Lists, Rows
+from ._c._neighbours import Neighbours
 from ._pipeline import BoundPipeline, Pipeline, check, compile
 
 __version__ = "0.1.0"

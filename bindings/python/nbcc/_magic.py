@@ -6,7 +6,7 @@ import argparse
 import shlex
 from typing import Any, NoReturn
 
-from ._fields import MATHS, PRECISIONS, ROOTS
+from ._c._fields import MATHS, PRECISIONS, ROOTS
 from ._pipeline import compile as compile_pipeline
 
 

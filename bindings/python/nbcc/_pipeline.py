@@ -9,13 +9,13 @@ import sys
 import warnings
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
-from . import _opened
-from ._adjoint import Adjoints
-from ._adjoint_text import AdjointField, adjoint_text, virial_text
-from ._call import OPTIONS, Caller
-from ._errors import INPUT, CompileError, Diagnostic, ErrorOut, PipelineWarning, decode, diagnostics_of
-from ._family import Family
-from ._fields import (
+from ._frameworks import _opened
+from ._call._adjoint import Adjoints
+from ._c._adjoint_text import AdjointField, adjoint_text, virial_text
+from ._call._call import OPTIONS, Caller
+from ._c._errors import INPUT, CompileError, Diagnostic, ErrorOut, PipelineWarning, decode, diagnostics_of
+from ._c._family import Family
+from ._c._fields import (
     INPUT_J,
     OUTPUT,
     PARAM,
@@ -26,11 +26,11 @@ from ._fields import (
     device_name,
     precision_of_environment,
 )
-from ._handles import View, level_of_caller
-from ._keywords import COMPILE_OPTIONS, split, split_compile_options, warning_of_names
-from ._library import lib
-from ._numbers import named, shown, whole
-from ._streams import Order, handle_of
+from ._c._handles import View, level_of_caller
+from ._call._keywords import COMPILE_OPTIONS, split, split_compile_options, warning_of_names
+from ._c._library import lib
+from ._arrays._numbers import named, shown, whole
+from ._arrays._streams import Order, handle_of
 
 Path = Union[str, "os.PathLike[str]"]
 Names = Union[str, Sequence[str]]
@@ -80,7 +80,7 @@ class Pipeline(Caller):
     def _call(self, arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
         torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
         if torch is not None:
-            from . import _torch
+            from ._frameworks import _torch
 
             tensors = _torch.tensors_of(arrays, fields, options)
             if tensors:
@@ -90,7 +90,7 @@ class Pipeline(Caller):
                 fields = {name: _torch.as_array(value) for name, value in fields.items()}
                 options = {name: _torch.as_option(value) for name, value in options.items()}
         if jax is not None:
-            from . import _jax
+            from ._frameworks import _jax
 
             if _jax.is_traced(arrays, fields, options):
                 return _jax.call(self, arrays, fields, options)
@@ -248,7 +248,7 @@ class Pipeline(Caller):
         (one name), `tolerance`, `pairs`, `lists` and `exclusions` too. Arrays are copied. Making an operator takes five
         or six sums, which check that it is one. Needs SciPy, or CuPy.
         """
-        from ._operator import operator_of
+        from ._frameworks._operator import operator_of
 
         return operator_of(self, arrays, *self._split(keywords))
 

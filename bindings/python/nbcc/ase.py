@@ -17,12 +17,12 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 import ase.calculators.calculator
 import numpy as np
 
-from ._adjoint import Call
-from ._adjoint_text import GIVEN, SAVED
+from ._call._adjoint import Call
+from ._c._adjoint_text import GIVEN, SAVED
 from ._compile_once import compile_once
-from ._errors import UsageError
-from ._fields import INPUT_I, INPUT_J, INPUT_PAIR, OUTPUT, PARAM, Field
-from ._numbers import shown
+from ._c._errors import UsageError
+from ._c._fields import INPUT_I, INPUT_J, INPUT_PAIR, OUTPUT, PARAM, Field
+from ._arrays._numbers import shown
 from ._pipeline import Path, Pipeline, compiled_with_params
 
 # What inputs read, by their names without i or j at the end; other names are arrays of the atoms.

@@ -16,9 +16,9 @@ from typing import Any, Dict, Mapping, Optional, Union
 
 import numpy as np
 
-from ._errors import UsageError
-from ._fields import INPUT_I, INPUT_J, OUTPUT, PARAM
-from ._lists import Rows
+from ._c._errors import UsageError
+from ._c._fields import INPUT_I, INPUT_J, OUTPUT, PARAM
+from ._c._lists import Rows
 from ._pipeline import Pipeline, compile
 
 _QUANTITIES = {

@@ -18,12 +18,12 @@ import re
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Type
 
-from . import _library
-from ._call import Caller
-from ._errors import DeviceError, ErrorOut, InternalError, UsageError, check
-from ._fields import Field
-from ._handles import Device, Kernel, Sum, View
-from ._library import RunOptions
+from ._c import _library
+from ._call._call import Caller
+from ._c._errors import DeviceError, ErrorOut, InternalError, UsageError, check
+from ._c._fields import Field
+from ._c._handles import Device, Kernel, Sum, View
+from ._c._library import RunOptions
 from ._pipeline import Pipeline
 
 __all__ = ["Spread", "spread"]

@@ -6,7 +6,7 @@ from typing import Any, Dict, Union
 
 import torch
 
-from ._fields import PARAM
+from ._c._fields import PARAM
 from ._pipeline import Path, Pipeline, compiled_with_params
 
 

@@ -1,6 +1,6 @@
 // Loops over the elements of arrays -> the function that sums over the pairs of two ranges, block by block. Part of
-// emit_cpu; takes the place of cpu_all_pairs.h for pipelines with such loops (passes/element_loops.h). Tested by
-// tests/numeric/element_loops_test.cpp.
+// emit_cpu; takes the place of cpu_all_pairs.h for pipelines with such loops (passes/optimize/element_loops.h). Tested
+// by tests/numeric/element_loops_test.cpp.
 #pragma once
 #include <string>
 

@@ -9,7 +9,7 @@
 
 #include "compiler/emit/cpu/cpu_spelling.h"
 #include "compiler/emit/spelling.h"
-#include "compiler/passes/whole_exponents.h"
+#include "compiler/passes/optimize/whole_exponents.h"
 #include "compiler/text/diagnostic.h"
 #include "compiler/text/fill_template.h"
 

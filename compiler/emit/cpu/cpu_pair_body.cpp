@@ -7,7 +7,7 @@
 
 #include "compiler/emit/cpu/cpu_table.h"
 #include "compiler/emit/spelling.h"
-#include "compiler/passes/element_loops.h"
+#include "compiler/passes/optimize/element_loops.h"
 
 namespace nbcc {
 namespace {

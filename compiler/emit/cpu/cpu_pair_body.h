@@ -1,6 +1,6 @@
 // Statements of a CPU kernel for pairs of particles: load, compute, guard, accumulate, reduce. They contain no loop
 // over particles; the frames, such as cpu_all_pairs.h, loop over the pairs. Part of emit_cpu. Tested by
-// tests/unit/emit_cpu_test.cpp.
+// tests/unit/compiler/emit/cpu/emit_cpu_test.cpp.
 #pragma once
 #include <functional>
 #include <set>

@@ -1,5 +1,6 @@
 // The table of IR operations and their spelling in a CPU kernel, one row each. cpu_expression.cpp writes the operations
-// that depend on more than the op (a cast, a minimum with a constant). Tested by tests/unit/cpu_expression_test.cpp.
+// that depend on more than the op (a cast, a minimum with a constant). Tested by
+// tests/unit/compiler/emit/cpu/cpu_expression_test.cpp.
 #pragma once
 #include <span>
 #include <string_view>

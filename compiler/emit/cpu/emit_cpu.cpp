@@ -1,5 +1,5 @@
-// Optimized pipeline -> CPU kernel source. Entry point: emit_cpu(). The source is templates/cpu_kernel.cpp.in with a
-// frame that loops over pairs; CpuPairBody writes the statements of pairs, finish_statements() those after the sums.
+// Optimized pipeline -> CPU kernel source. Entry point: emit_cpu(). The source is templates/cpu/cpu_kernel.cpp.in with
+// a frame that loops over pairs; CpuPairBody writes the statements of pairs, finish_statements() those after the sums.
 #include "compiler/emit/cpu/emit_cpu.h"
 
 #include <fmt/core.h>
@@ -18,7 +18,7 @@
 #include "compiler/emit/loop_operands.h"
 #include "compiler/emit/plan.h"
 #include "compiler/emit/spelling.h"
-#include "compiler/passes/element_loops.h"
+#include "compiler/passes/optimize/element_loops.h"
 #include "compiler/text/fill_template.h"
 
 namespace nbcc {

@@ -4,8 +4,8 @@
 #include "compiler/isa.h"
 #include "compiler/kernel_source.h"
 #include "compiler/options.h"
-#include "compiler/passes/neighbourhood.h"
-#include "compiler/passes/table_indices.h"
+#include "compiler/passes/prove/neighbourhood.h"
+#include "compiler/passes/prove/table_indices.h"
 
 namespace nbcc {
 

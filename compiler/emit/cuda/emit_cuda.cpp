@@ -9,21 +9,21 @@
 #include <algorithm>
 
 #include "compiler/emit/accumulators.h"
-#include "compiler/emit/cuda/cuda_element_loops.h"
-#include "compiler/emit/cuda/cuda_indices.h"
-#include "compiler/emit/cuda/cuda_lists.h"
-#include "compiler/emit/cuda/cuda_neighbours.h"
-#include "compiler/emit/cuda/cuda_pair_body.h"
-#include "compiler/emit/cuda/cuda_particles.h"
-#include "compiler/emit/cuda/cuda_symmetric.h"
-#include "compiler/emit/cuda/cuda_tables.h"
-#include "compiler/emit/cuda/cuda_totals.h"
-#include "compiler/emit/cuda/gpu_facts.h"
-#include "compiler/emit/cuda/launch_configs.h"
+#include "compiler/emit/cuda/frames/cuda_element_loops.h"
+#include "compiler/emit/cuda/frames/cuda_indices.h"
+#include "compiler/emit/cuda/frames/cuda_lists.h"
+#include "compiler/emit/cuda/frames/cuda_neighbours.h"
+#include "compiler/emit/cuda/frames/cuda_particles.h"
+#include "compiler/emit/cuda/frames/cuda_symmetric.h"
+#include "compiler/emit/cuda/frames/cuda_totals.h"
+#include "compiler/emit/cuda/launch/gpu_facts.h"
+#include "compiler/emit/cuda/launch/launch_configs.h"
+#include "compiler/emit/cuda/pair/cuda_pair_body.h"
+#include "compiler/emit/cuda/pair/cuda_tables.h"
 #include "compiler/emit/describe.h"
 #include "compiler/emit/loop_operands.h"
 #include "compiler/emit/plan.h"
-#include "compiler/passes/element_loops.h"
+#include "compiler/passes/optimize/element_loops.h"
 #include "compiler/text/fill_template.h"
 
 namespace nbcc {
@@ -129,8 +129,8 @@ std::vector<Column> transferred(const std::vector<Column>& columns) {
 
 }  // namespace
 
-// Errors of rsqrt_estimate() in templates/cuda_types.cuh.in: 2^-22.9, which needs no refinement, and 2^-20.03, rounded
-// up.
+// Errors of rsqrt_estimate() in templates/cuda/frames/cuda_types.cuh.in: 2^-22.9, which needs no refinement, and
+// 2^-20.03, rounded up.
 Target cuda_target() {
   return {.rsqrt_error_float = 0x1.13p-23, .rsqrt_error_double = 0x1.8p-20, .fast_exp2 = true, .predicated = true};
 }

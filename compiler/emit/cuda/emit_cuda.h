@@ -1,11 +1,11 @@
 // Pipeline -> KernelSource for NVIDIA GPUs: CUDA source for NVRTC, for architectures from sm_75 on, compiled with
-// --fmad=false and without headers. The head of each source (templates/*.cu.in) describes its kernels and their grids.
+// --fmad=false and without headers. The head of each source (templates/cuda/) describes its kernels and their grids.
 #pragma once
 #include "compiler/ir/ir.h"
 #include "compiler/kernel_source.h"
 #include "compiler/options.h"
-#include "compiler/passes/neighbourhood.h"
-#include "compiler/passes/table_indices.h"
+#include "compiler/passes/prove/neighbourhood.h"
+#include "compiler/passes/prove/table_indices.h"
 #include "compiler/target.h"
 
 namespace nbcc {

@@ -5,7 +5,7 @@
 
 #include "examples/support/plummer.h"
 #include "runtime/api/handles.h"
-#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/program/cuda_device.h"
 #include "tests/support/cuda_shim.h"
 
 namespace examples {

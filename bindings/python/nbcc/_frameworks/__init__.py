@@ -1,0 +1,1 @@
+"""Sums as functions that PyTorch and JAX differentiate, transform and compile."""

@@ -1,0 +1,90 @@
+// Adds the guard value <= bound; the neighbourhood proof (neighbourhood.h) decides whether that bounds a distance.
+// Entry point: nearest_pipeline().
+#include "compiler/passes/derived/nearest.h"
+
+#include <algorithm>
+
+#include "compiler/ir/rewrite.h"
+#include "compiler/passes/derived/add_field.h"
+#include "compiler/passes/derived/every_image.h"
+#include "compiler/passes/prove/neighbourhood.h"
+
+namespace nbcc {
+namespace {
+
+// What the outputs choose by, if this is one value under one guard.
+struct OneValue {
+  NodeId value = kNone, guard = kNone;
+  int argmin = -1, slots = 1;  // first component of the argmin that keeps the most indices; their number
+};
+std::optional<OneValue> value_of_all(const Pipeline& pipeline) {
+  OneValue found;
+  for (const Field& field : pipeline.fields) {
+    if (field.role != Role::Output || field.reduction == Reduction::At) continue;
+    if (field.reduction != Reduction::Min && field.reduction != Reduction::ArgMin) return {};
+    for (int c = field.first; c < field.first + field.components(); ++c) {
+      const Contribution& one = pipeline.contributions[std::size_t(c)];
+      if (found.value == kNone) found.value = one.value, found.guard = one.guard;
+      if (one.value != found.value || one.guard != found.guard || one.scale != kNone) return {};
+    }
+    if (field.reduction == Reduction::ArgMin && field.components() > found.slots)
+      found.argmin = field.first, found.slots = field.components();
+  }
+  if (found.value == kNone || pipeline.pair[found.value].type < Type::Float) return {};
+  return found;
+}
+
+// A run over a strided subset of the j-particles reads the index of j from an input.
+void replace_j_index(Pipeline& pipeline) {
+  const std::vector<bool> needed = reachable(pipeline.pair, pipeline.roots());
+  bool any = false;
+  for (NodeId id = 0; id < pipeline.pair.size(); ++id)
+    any = any || (needed[std::size_t(id)] && pipeline.pair[id].op == Op::JIndex);
+  if (!any) return;
+  const int number = add_field(pipeline, "nbcc_j", Role::InputJ, Type::Index);
+  rewrite(pipeline, [number](Graph& target, const Node& old, std::array<NodeId, 3> args) {
+    if (old.op == Op::JIndex) return target.leaf(Op::InputJ, number, Type::Index, old.where);
+    return copy_node(target, old, args);
+  });
+}
+
+// Adds an output for the largest of the k least values: copying all k to the host would take most of a run's time.
+void add_last(Pipeline& pipeline, int component, NodeId guard) {
+  Graph& finish = pipeline.finish;
+  if (pipeline.finished.empty())
+    for (int c = 0; c < pipeline.components(Role::Output); ++c)
+      pipeline.finished.push_back(finish.leaf(Op::Output, c, result_type(pipeline.field_of(Role::Output, c))));
+  const Type type = pipeline.field_of(Role::Output, component).type;
+  add_field(pipeline, "nbcc_last", Role::Output, type);
+  pipeline.contributions.push_back({pipeline.pair.constant(0, type), guard, kNone});
+  pipeline.finished.push_back(finish.leaf(Op::Output, component, type));
+}
+
+}  // namespace
+
+std::optional<Pipeline> nearest_pipeline(const Pipeline& pipeline) {
+  if (!value_of_all(pipeline) || has_images(pipeline) || pipeline.has_pair_values()) return {};
+  if (prove_neighbourhood(pipeline).neighbourhood) return {};
+  Pipeline bounded = pipeline;
+  replace_j_index(bounded);
+  const OneValue first = *value_of_all(bounded);
+  const Type type = bounded.pair[first.value].type;
+  const int bound = add_field(bounded, "nbcc_bound", Role::InputI, type);
+  Graph& graph = bounded.pair;
+  const NodeId below = graph.binary(Op::Le, first.value, graph.leaf(Op::InputI, bound, type, graph[first.value].where));
+  const NodeId guard = first.guard == kNone ? below : graph.binary(Op::And, first.guard, below);
+  for (Contribution& one : bounded.contributions) one.guard = guard;
+  Field kept;
+  kept.reduction = first.slots == 1 ? Reduction::Min : Reduction::At;
+  if (first.slots > 1) kept.length = first.slots, kept.follows = first.argmin;
+  const int least = add_field(bounded, "nbcc_least", Role::Output, type, kept);
+  for (int k = 0; k < first.slots; ++k) {
+    bounded.contributions.push_back({first.value, guard, kNone});
+    if (!bounded.finished.empty()) bounded.finished.push_back(bounded.finish.leaf(Op::Output, least + k, type, {}));
+  }
+  if (first.slots > 1) add_last(bounded, least + first.slots - 1, guard);
+  if (!prove_neighbourhood(bounded).neighbourhood) return {};
+  return bounded;
+}
+
+}  // namespace nbcc

@@ -1,0 +1,81 @@
+// The grids of a tree (runtime/far/far_grids.h) on a GPU. All columns are in GPU memory; all functions but the
+// constructor add launches to a stream, and only set_tree() waits, when a tree needs more memory.
+// templates/cuda/far/cuda_far_grids.cu.in has the kernels. Tested by
+// tests/unit/runtime/cuda/far/cuda_far_grids_test.cpp and, on a GPU, tests/numeric/cuda_far_grids_test.cpp.
+#pragma once
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "compiler/far_kernels.h"
+#include "runtime/cuda/program/cuda_kernel.h"
+#include "templates/cuda/far/cuda_far_data.h"
+
+namespace nbcc {
+
+// All launches of an object are to be in one stream; they cannot be captured in a graph, because each run of go_down()
+// has another number.
+class CudaFarGrids {
+ public:
+  // A tree in GPU memory, which must stay there as long as this object uses it. Children come after their parents.
+  struct Tree {
+    const far_data::FarCell* cells = nullptr;
+    std::int64_t cell_count = 0, particles = 0;
+    const long long* order = nullptr;    // [position in the tree]: particle
+    far_data::FarColumns coordinates{};  // [axis][position in the tree]
+  };
+
+  // Compiles the kernels for grids with `order` points along each of `axes` axes; `any` is any kernel of the GPU.
+  CudaFarGrids(const CudaKernel& any, int axes, int order);
+
+  // To be called again when the cells have changed. Throws DeviceError if the GPU's memory does not suffice.
+  void set_tree(const Tree& tree, CudaStream* stream);
+
+  int order() const { return order_; }
+  int points_per_cell() const { return points_per_cell_; }
+  far_data::FarPositions all_positions() const { return {0, tree_.particles}; }
+  std::int64_t points() const { return tree_.particles + tree_.cell_count * points_per_cell_; }
+  std::int64_t first_point(std::int64_t cell) const { return tree_.particles + cell * points_per_cell_; }
+
+  // coordinates[axis][point] of all points: the particles in the order of the tree, then the grids, cell by cell.
+  void locate(far_data::FarColumns coordinates, CudaStream* stream) const;
+  // to[column][position in the tree] = from[column][particle]
+  void collect(far_data::FarColumns from, int columns, far_data::FarColumns to, CudaStream* stream) const;
+  // values[k][point]: from the values at particles, the weights that particles and children have at each grid.
+  void go_up(far_data::FarColumns values, int columns, CudaStream* stream) const;
+  // sums[k][point]: adds to the sums at particles those at grids, interpolated. The sums at grids change.
+  // Sums at particles outside of `positions` may lack some grids.
+  void go_down(far_data::FarColumns sums, int columns, const far_data::FarPositions& positions, CudaStream* stream);
+
+  // totals[output][particle] += factor * sum for each part, or with `near` (data not null), for all outputs,
+  // totals = near + factor * sum + ...; for the particles of `positions`.
+  struct Addition {
+    far_data::FarColumns totals{};   // [output][particle]
+    far_data::FarColumns factors{};  // [factor][particle]; data null: all factors are 1
+    far_data::FarColumns near{};     // [output][position in the tree]
+    far_data::FarColumns sums{};     // [sum][position in the tree]
+    int outputs = 0;
+    far_data::FarPositions positions{};
+  };
+  void add_up(std::span<const FarPart> parts, const Addition& addition, CudaStream* stream) const;
+
+ private:
+  far_data::FarGridTree argument() const;
+  void launch(const char* name, std::int64_t blocks, std::initializer_list<const void*> arguments,
+              CudaStream* stream) const;
+
+  std::shared_ptr<const Kernel> kernel_;
+  const CudaGpu& gpu_;
+  std::map<std::string_view, CudaFunction*> functions_;  // of kernel_
+  int order_, points_per_cell_ = 1;
+  far_data::FarChebyshev chebyshev_{};
+  Tree tree_;
+  CudaBuffer memory_;               // parents, counters and marks of cells, and the ticket
+  std::int64_t cell_capacity_ = 0;  // of memory_
+  unsigned epoch_ = 0;              // of the last go_down
+};
+
+}  // namespace nbcc

@@ -1,0 +1,232 @@
+// Launches the kernels of templates/cuda/far/cuda_far_walk.cu.in. Entry points: the header.
+#include "runtime/cuda/far/cuda_far_walk.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "runtime/error.h"
+#include "runtime/round_up.h"
+
+namespace nbcc {
+namespace {
+
+using namespace far_data;
+
+constexpr int kBlock = 128;
+constexpr std::int64_t kFrontier = 1 << 17;  // pairs of cells, at least
+constexpr std::int64_t kMostPairs = 1 << 26, kMostPairsPerCell = 64;
+constexpr double kFirstEntriesPerCell = 64;
+
+int bits_of(std::uint64_t largest) {
+  int bits = 1;
+  while (bits < 32 && (largest >> bits) != 0) ++bits;
+  return bits;
+}
+
+template <typename T>
+T* at(const CudaBuffer& buffer) {
+  return reinterpret_cast<T*>(buffer.data());
+}
+
+}  // namespace
+
+CudaFarWalk::CudaFarWalk(const CudaKernel& kernel, CudaRadixSort& sort)
+    : program_(kernel, "cuda_far_walk.cu", ""),
+      sort_(sort),
+      walk_cells_i_(kernel.gpu()),
+      walk_cells_j_(kernel.gpu()),
+      most_(kernel.gpu()),
+      state_(kernel.gpu()),
+      frontier_(kernel.gpu()),
+      entries_(kernel.gpu()),
+      first_(kernel.gpu()),
+      ranges_(kernel.gpu()),
+      items_{CudaBuffer(kernel.gpu()), CudaBuffer(kernel.gpu())},
+      blocks_{CudaBuffer(kernel.gpu()), CudaBuffer(kernel.gpu())},
+      pinned_(kernel.gpu()) {}
+
+void CudaFarWalk::set_cells(const CudaFarCells& of_i, const CudaFarCells& of_j, int axes, bool both_sides, int grid,
+                            const FarLimits& limits, CudaStream* stream) {
+  const CudaGpu& gpu = program_.gpu();
+  of_i_ = of_i;
+  of_j_ = of_j;
+  reserve_elements(state_, 1, sizeof(FarWalkState), "counters");
+  reserve_elements(most_, std::int64_t(limits.rows.size()) + 1, sizeof(FarLimits::Row), "limits");
+  reserve_elements(walk_cells_j_, of_j.count, sizeof(WalkCell), "cells");
+  const bool one_tree = of_i.cells == of_j.cells;
+  if (!one_tree) reserve_elements(walk_cells_i_, of_i.count, sizeof(WalkCell), "cells");
+  if (!limits.rows.empty()) {
+    const std::size_t bytes = limits.rows.size() * sizeof(FarLimits::Row);
+    gpu.synchronize(stream);  // an earlier copy may still read the pinned memory
+    pinned_.reserve(std::max(bytes, sizeof(FarWalkState)));
+    std::memcpy(pinned_.data(), limits.rows.data(), bytes);
+    gpu.send(most_.data(), pinned_.data(), bytes, stream);
+  }
+  FarCellsArgument argument{};
+  argument.axes = axes;
+  argument.first_size = limits.first_size;
+  argument.sizes = int(limits.rows.size());
+  const auto prepare = [&](const CudaFarCells& cells, const CudaBuffer& to) {
+    argument.cells = cells.cells;
+    argument.count = cells.count;
+    argument.walk_cells = at<WalkCell>(to);
+    program_.launch("nbcc_far_cells", ceil_div(cells.count, kBlock), kBlock, argument, stream);
+  };
+  prepare(of_j, walk_cells_j_);
+  if (!one_tree) prepare(of_i, walk_cells_i_);
+  walk_.of_j = at<const WalkCell>(walk_cells_j_);
+  walk_.of_i = one_tree ? walk_.of_j : at<const WalkCell>(walk_cells_i_);
+  walk_.positions = {0, of_i.particles};
+  walk_.most = at<const float>(most_);
+  walk_.axes = axes;
+  walk_.both_sides = both_sides ? 1 : 0;
+  walk_.grid = grid;
+  walk_.cells_i = of_i.count;
+  walk_.source_bits = bits_of(2 * std::uint64_t(of_j.count));
+  walk_.state = at<FarWalkState>(state_);
+}
+
+// A pair that is not settled after as many rounds as both trees have levels does not exist. Nothing if there are more
+// pairs at once than a walk that is worth its lists has.
+std::optional<FarWalkState> CudaFarWalk::walk(bool counts_only, CudaStream* stream) {
+  const CudaGpu& gpu = program_.gpu();
+  const auto points = [&](const CudaFarCells& of) { return of.particles + std::int64_t(of.count) * walk_.grid; };
+  if (std::max(points(of_i_), points(of_j_)) > std::numeric_limits<int>::max()) return {};  // ranges have int indices
+  walk_.counts_only = counts_only ? 1 : 0;
+  for (;;) {
+    if (frontier_.bytes() == 0)
+      reserve_elements(frontier_, 2 * std::max<std::int64_t>(kFrontier, 16 * std::int64_t(of_i_.count)),
+                       sizeof(FarCellPair), "pairs of cells");
+    const auto capacity = std::int64_t(frontier_.bytes() / sizeof(FarCellPair) / 2);
+    walk_.frontier_capacity = unsigned(capacity);
+    walk_.frontier[0] = at<FarCellPair>(frontier_);
+    walk_.frontier[1] = walk_.frontier[0] + capacity;
+    gpu.require(gpu.driver().memset_d32_async(state_.data(), 0, sizeof(FarWalkState) / 4, stream), "clearing counters");
+    FarRoundArgument argument{walk_, 0};
+    const int rounds = std::min(of_i_.levels + of_j_.levels - 1, kMaxRounds - 1);
+    for (; argument.round < rounds; ++argument.round) {
+      const std::int64_t most_pairs = std::int64_t(1) << std::min(argument.round, 30);
+      program_.launch("nbcc_far_round", std::min(resident_blocks(), ceil_div(most_pairs, kBlock)), kBlock, argument,
+                      stream);
+    }
+    pinned_.reserve(sizeof(FarWalkState));
+    gpu.fetch(pinned_.data(), state_.data(), sizeof(FarWalkState), stream);
+    gpu.synchronize(stream);
+    FarWalkState state;
+    std::memcpy(&state, pinned_.data(), sizeof state);
+    if (state.overflow == 0) return state;
+    const bool is_worth = 4 * capacity <= std::max(kMostPairs, kMostPairsPerCell * std::int64_t(of_i_.count));
+    if (is_worth && frontier_.reserve(std::size_t(8 * capacity) * sizeof(FarCellPair))) continue;
+    frontier_.release();
+    return {};
+  }
+}
+
+CudaFarWalk::Counts CudaFarWalk::counts_of(const FarWalkState& state) {
+  Counts counts;
+  for (std::size_t kind = 0; kind < 4; ++kind) counts.pairs[kind] = double(state.counts[kPairs + kind]);
+  counts.near_lanes = double(state.counts[kNearLanes]);
+  counts.distant_lanes = double(state.counts[kDistantLanes]);
+  counts.settled = double(state.counts[kSettled]);
+  return counts;
+}
+
+std::optional<CudaFarWalk::Counts> CudaFarWalk::count(CudaStream* stream) {
+  const std::optional<FarWalkState> state = walk(true, stream);
+  return state ? std::optional(counts_of(*state)) : std::nullopt;
+}
+
+CudaFarWalk::Counts CudaFarWalk::make_lists(CudaStream* stream) {
+  std::int64_t capacity = std::int64_t(entries_.bytes() / sizeof(std::uint64_t));
+  if (capacity == 0) capacity = std::int64_t(kFirstEntriesPerCell * double(of_i_.count)) + 1024;
+  FarWalkState state;
+  for (;;) {
+    reserve_elements(entries_, capacity, sizeof(std::uint64_t), "lists");
+    walk_.entries = at<unsigned long long>(entries_);
+    walk_.entry_capacity = std::uint64_t(capacity);
+    const std::optional<FarWalkState> walked = walk(false, stream);
+    if (!walked) throw DeviceError("the lists of a far field are too long for the GPU");
+    state = *walked;
+    if (std::int64_t(state.entries) <= capacity) break;
+    capacity = std::int64_t(state.entries) + std::int64_t(state.entries) / 8;
+  }
+  const Counts counts = counts_of(state);
+  if (state.entries > std::uint64_t(std::numeric_limits<int>::max()))
+    throw DeviceError("the lists of a far field have more than 2^31 entries");
+  const auto count = std::int64_t(state.entries);
+  const int groups = 3 * of_i_.count;
+  const std::uint64_t sorted =
+      sort_.sort(entries_.data(), 0, count, 0, walk_.source_bits + bits_of(std::uint64_t(groups)), stream).keys;
+  reserve_elements(first_, groups + 1, sizeof(unsigned), "lists");
+  reserve_elements(ranges_, count + 1, sizeof(FarRange), "lists");
+  lists_ = {};
+  lists_.of_i = walk_.of_i;
+  lists_.of_j = walk_.of_j;
+  lists_.cells_i = of_i_.count;
+  lists_.grid = walk_.grid;
+  lists_.source_bits = walk_.source_bits;
+  lists_.particles_i = of_i_.particles;
+  lists_.particles_j = of_j_.particles;
+  lists_.entries = reinterpret_cast<const unsigned long long*>(sorted);
+  lists_.entry_count = std::uint64_t(count);
+  lists_.first = at<unsigned>(first_);
+  lists_.ranges = at<FarRange>(ranges_);
+  program_.launch("nbcc_far_ranges", ceil_div(count + 1, kBlock), kBlock, lists_, stream);
+  const std::int64_t slots = of_i_.particles + (walk_.both_sides ? std::int64_t(of_i_.count) * walk_.grid : 0);
+  parts_[0].rows = of_i_.particles;
+  parts_[1].rows = slots;
+  make_items(0, 0, of_i_.count, walk_.near_i, stream);
+  make_items(1, of_i_.count, groups, walk_.distant_i, stream);
+  parts_[0].lists.pairs = counts.pairs[0];
+  parts_[1].lists.pairs = counts.all_pairs() - counts.pairs[0];
+  return counts;
+}
+
+// Counts first, so that the items have room.
+void CudaFarWalk::make_items(std::size_t part, int group_begin, int group_end, int item_i, CudaStream* stream) {
+  const CudaGpu& gpu = program_.gpu();
+  FarListsArgument& argument = of_parts_[part];
+  argument = lists_;
+  argument.group_begin = group_begin;
+  argument.group_end = group_end;
+  argument.item_i = item_i;
+  argument.first_additional_row = int(parts_[part].rows);
+  const std::int64_t blocks = ceil_div(group_end - group_begin, kGroupsPerBlock);
+  reserve_elements(blocks_[part], blocks + 1, 2 * sizeof(unsigned), "lists");
+  argument.of_blocks = reinterpret_cast<unsigned(*)[2]>(blocks_[part].data());
+  program_.launch("nbcc_far_count", blocks, kGroupsPerBlock, argument, stream);
+  program_.launch("nbcc_far_sum_counts", 1, kGroupsPerBlock, argument, stream);
+  unsigned all[2];
+  pinned_.reserve(sizeof all);
+  gpu.fetch(pinned_.data(), blocks_[part].data() + std::uint64_t(blocks) * sizeof all, sizeof all, stream);
+  gpu.synchronize(stream);
+  std::memcpy(all, pinned_.data(), sizeof all);
+  if (parts_[part].rows + all[1] > std::numeric_limits<int>::max())
+    throw DeviceError("the grids of a far field have more than 2^31 points");
+  parts_[part].rows += all[1];
+  reserve_elements(items_[part], std::int64_t(all[0]) + 1, sizeof(FarItem), "lists");
+  argument.items = at<FarItem>(items_[part]);
+  program_.launch("nbcc_far_items", blocks, kGroupsPerBlock, argument, stream);
+  DeviceLists& lists = parts_[part].lists;
+  lists.items = items_[part].data();
+  lists.item_count = all[0];
+  lists.ranges = ranges_.data();
+}
+
+std::int64_t CudaFarWalk::bytes() const {
+  std::size_t bytes = 0;
+  for (const CudaBuffer* buffer : {&walk_cells_i_, &walk_cells_j_, &frontier_, &entries_, &first_, &ranges_, &items_[0],
+                                   &items_[1], &blocks_[0], &blocks_[1]})
+    bytes += buffer->bytes();
+  return std::int64_t(bytes);
+}
+
+void CudaFarWalk::combine(std::size_t part, const FarColumns& sums, int columns, CudaStream* stream) {
+  const FarListsArgument& lists = of_parts_[part];
+  if (parts_[part].rows == lists.first_additional_row) return;
+  program_.launch("nbcc_far_combine", ceil_div(lists.group_end - lists.group_begin, kGroupsPerBlock), kGroupsPerBlock,
+                  FarCombineArgument{lists, sums, columns}, stream);
+}
+
+}  // namespace nbcc

@@ -1,0 +1,87 @@
+// Memory and launches of the radix sort (templates/cuda/far/cuda_radix_sort.cu.in). Interface: CudaRadixSort::sort().
+#include "runtime/cuda/far/cuda_radix_sort.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/cuda/far/cuda_far_source.h"
+#include "runtime/cuda/program/cuda_arguments.h"
+#include "runtime/error.h"
+#include "runtime/round_up.h"
+#include "templates/cuda/far/cuda_far_data.h"
+
+namespace nbcc {
+namespace {
+
+using namespace far_data;
+
+constexpr std::int64_t kCountBlocksPerMultiprocessor = 4, kSortBlocksPerMultiprocessor = 3;
+
+const CudaKernel& cuda(const std::shared_ptr<const Kernel>& kernel) { return static_cast<const CudaKernel&>(*kernel); }
+
+template <typename T>
+T* address(CudaDevicePointer at) {
+  return reinterpret_cast<T*>(at);
+}
+
+}  // namespace
+
+CudaRadixSort::CudaRadixSort(const CudaKernel& kernel)
+    : kernel_(kernel.load(cuda_far_source("radix_sort", "", {"cuda_far_blocks.cuh", "cuda_radix_sort.cu"}))),
+      gpu_(cuda(kernel_).gpu()),
+      counters_(gpu_),
+      memory_(gpu_) {
+  const CudaProgram& program = cuda(kernel_).program();
+  overlaps_ = program.waits();
+  count_ = program.find("nbcc_radix_count");
+  sort_ = program.find("nbcc_radix_sort");
+  sort_payloads_ = program.find("nbcc_radix_sort_payloads");
+}
+
+CudaRadixSort::Sorted CudaRadixSort::sort(CudaDevicePointer keys, CudaDevicePointer payloads, std::int64_t count,
+                                          int first_bit, int last_bit, CudaStream* stream) {
+  if (count <= 1 || first_bit >= last_bit) return {keys, payloads};
+  if (count > kMaxCount) throw DeviceError("a far field has too many particles or list entries for one GPU");
+  const CudaContextGuard guard(gpu_);
+  const std::int64_t tiles = ceil_div(count, std::int64_t(kRadixTile));
+  const std::int64_t key_bytes = round_up(count * 8, std::int64_t(256));
+  const std::int64_t payload_bytes = payloads != 0 ? round_up(count * 4, std::int64_t(256)) : 0;
+  const std::int64_t word_bytes = 2 * tiles * kRadixDigits * 4;
+  if (counters_.bytes() == 0) clean_ = false;
+  if (!counters_.reserve(kRadixCounters * 4) || !memory_.reserve(std::size_t(key_bytes + payload_bytes + word_bytes)))
+    throw DeviceError("out of memory of the GPU: there is no room to sort the particles or lists of a far field");
+  RadixSortArgument argument{};
+  argument.keys[0] = address<unsigned long long>(keys);
+  argument.keys[1] = address<unsigned long long>(memory_.data());
+  argument.payloads[0] = address<unsigned>(payloads);
+  argument.payloads[1] = payloads != 0 ? address<unsigned>(memory_.data() + std::uint64_t(key_bytes)) : nullptr;
+  argument.count = count;
+  argument.first_bit = first_bit;
+  argument.last_bit = last_bit;
+  argument.passes = (last_bit - first_bit + 7) / 8;
+  argument.tiles = int(tiles);
+  argument.counters = address<unsigned>(counters_.data());
+  argument.words = address<unsigned>(memory_.data() + std::uint64_t(key_bytes + payload_bytes));
+  if (!clean_)
+    gpu_.require(gpu_.driver().memset_d32_async(counters_.data(), 0, kRadixCounters, stream),
+                 "clearing memory of the GPU");
+  clean_ = false;
+  const auto launch = [&](CudaFunction* function, const char* name, std::int64_t most_blocks) {
+    void* arguments[] = {&argument};
+    const std::int64_t blocks = std::min(tiles, most_blocks * gpu_.multiprocessors());
+    launch_kernel(gpu_, function, name, unsigned(blocks), 1, kRadixThreads, arguments, stream, overlaps_);
+  };
+  launch(count_, "nbcc_radix_count", kCountBlocksPerMultiprocessor);
+  launch(payloads != 0 ? sort_payloads_ : sort_, "nbcc_radix_sort", kSortBlocksPerMultiprocessor);
+  clean_ = true;
+  const int last = argument.passes % 2;
+  return {CudaDevicePointer(reinterpret_cast<std::uintptr_t>(argument.keys[last])),
+          CudaDevicePointer(reinterpret_cast<std::uintptr_t>(argument.payloads[last]))};
+}
+
+void CudaRadixSort::release() {
+  const CudaContextGuard guard(gpu_);
+  memory_.release();
+}
+
+}  // namespace nbcc

@@ -1,0 +1,29 @@
+// Inputs of a run in the memory of one GPU -> peer copies with the same layout in the memory of another GPU.
+// Tested by tests/unit/runtime/cuda/group/cuda_group_test.cpp.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "runtime/cuda/driver/cuda_memory.h"
+#include "runtime/sum/plan/device.h"
+
+namespace nbcc {
+
+// Bytes of a run's inputs that CudaCopies copies.
+std::uint64_t copied_bytes(const KernelSource& source, std::span<const ArrayView> views);
+
+class CudaCopies {
+ public:
+  explicit CudaCopies(const CudaGpu& gpu) : gpu_(gpu), memory_(gpu) {}
+
+  // Copies in `stream`, a stream of this GPU. Returns one view per field: for inputs a view of the copy, for outputs
+  // the caller's view. Copies of overlapping arrays overlap in the same way. Throws DeviceError if the GPU's memory
+  // does not suffice.
+  std::vector<ArrayView> copy(const KernelSource& source, std::span<const ArrayView> views, CudaStream* stream);
+
+ private:
+  const CudaGpu& gpu_;
+  CudaBuffer memory_;
+};
+
+}  // namespace nbcc

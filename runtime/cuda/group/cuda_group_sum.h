@@ -1,0 +1,101 @@
+// One sum on several GPUs: a run -> work shares, each a run on one GPU (cuda_group.h says how they are chosen).
+// Tested by tests/unit/runtime/cuda/group/cuda_group_test.cpp.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "runtime/cuda/group/cuda_copies.h"
+#include "runtime/cuda/run/cuda_sum.h"
+
+namespace nbcc {
+
+class CudaGroupSummation final : public Summation {
+ public:
+  // The kernels, one for each GPU, must outlive this object. `shares_small_sums`: also divides sums for which one GPU
+  // is faster.
+  CudaGroupSummation(const std::vector<const CudaKernel*>& kernels, bool shares_small_sums);
+  ~CudaGroupSummation() override;
+  std::span<const PairMethod> methods() const override { return methods_; }
+  void fetch(void* to, const void* from, std::size_t bytes) const override { first().fetch(to, from, bytes); }
+  void put(void* to, const void* from, std::size_t bytes) const override { first().put(to, from, bytes); }
+  void wait(Progress* progress) override;
+  bool can_read(const std::int64_t* list) const override { return first().can_read(list); }
+  void set_launch(const LaunchConfig& overrides) override;
+  LaunchConfig launch_for(std::int64_t ni, std::int64_t nj) override { return first().launch_for(ni, nj); }
+  SumStatistics statistics() const override;
+  std::unique_ptr<FarSteps> far_steps(Precision at_least) const override;  // cuda_group_far.cpp
+  std::unique_ptr<TotalSteps> total_steps() override;                      // cuda_group_totals.cpp
+
+ private:
+  struct Member {
+    explicit Member(const CudaKernel& k)
+        : kernel(k), gpu(k.gpu()), sum(k), copies(gpu), list(gpu), stream(gpu), copied(gpu), done(gpu) {}
+    const CudaKernel& kernel;
+    const CudaGpu& gpu;
+    CudaSummation sum;
+    CudaCopies copies;
+    CudaBuffer list;               // int64 indices of the i of its share
+    std::vector<ArrayView> views;  // of its last share
+    std::uint64_t binding = 0;     // changes whenever `views` have changed or the caller has bound arrays again
+    std::uint64_t callers_binding = 0;
+    std::int64_t last_run = 0;  // number of the last run in which the GPU took part
+    CudaOwnStream stream;
+    CudaEventOwner copied, done;
+  };
+  // How the work of a pair method is divided: ranges of i; groups of lists; groups that a search makes; distances of
+  // groups in a symmetric sum. The results of the last two are in buffers that the other GPUs send to the owner.
+  enum class Cut : std::uint8_t { Ranges, Groups, Search, Distances };
+  static bool has_buffers(Cut cut) { return cut == Cut::Search || cut == Cut::Distances; }
+  // A pair method and how its work is divided.
+  struct SharedMethod {
+    std::size_t row = 0;  // index in methods() of each GPU
+    Cut cut = Cut::Ranges;
+  };
+  // The memory that holds the arrays of a run: `host`: all on the host; `owner_index`: all on this member (managed
+  // memory counts as any member's); neither: mixed.
+  struct Where {
+    bool host = false;
+    std::optional<std::size_t> owner_index;
+  };
+  CudaSummation& first() const { return members_.front()->sum; }
+  Where find(const SumRequest& request) const;
+  bool outputs_touch_inputs(const SumRequest& request) const;
+  double seconds_of_copies(const SumRequest& request, Cut cut) const;
+  std::vector<DeviceWork> work(const SumRequest& request, const SharedMethod& method);
+  void run(const SumRequest& request, const SharedMethod& method);
+  double seconds_of(const SumRequest& request, const SharedMethod& method) const;
+  double owner_fraction(const SumRequest& request, Cut cut, double seconds) const;
+  std::vector<SumRequest> shares_of(const SumRequest& request, std::size_t owner_index, Cut cut,
+                                    double owner_fraction) const;
+  void run_from_host(const SumRequest& request, const SharedMethod& method);
+  void run_from(std::size_t owner_index, const SumRequest& request, const SharedMethod& method,
+                std::vector<SumRequest> shares, bool in_threads);
+  // Runs each share on its GPU; skips shares without i. `in_threads`: one host thread per GPU, because a run may block
+  // its thread.
+  void run_shares(const std::vector<SumRequest>& shares, const SharedMethod& method, bool in_threads);
+  void run_share(Member& member, SumRequest share, const SharedMethod& method) const;
+  void run_alone(std::size_t member, const SumRequest& request, const SharedMethod& method);
+  void copy_list(Member& member, SumRequest& share, CudaStream* stream);
+  void set_views(Member& member, SumRequest& share, std::vector<ArrayView> views);
+  void send_buffer_ranges(std::size_t owner_index, const std::vector<SumRequest>& shares);
+  static void reserve(Member& member, CudaBuffer& buffer, std::size_t bytes, const char* what);
+  void copy_inputs(std::size_t owner_index, const SumRequest& request, bool to_owner, std::vector<SumRequest>& shares);
+
+  const KernelSource& source_;
+  const bool shares_small_sums_;
+  std::vector<std::unique_ptr<Member>> members_;
+  std::int64_t runs_ = 0;
+  // The decomposition of the last search: the owner of the arrays, its fraction of the groups, and the epoch, a number
+  // that changes with the decomposition and when a member has run without the others.
+  std::size_t decomposed_owner_ = 0;
+  double decomposed_fraction_ = 0;
+  std::int64_t epoch_ = 0;
+  bool is_decomposed_ = false;  // the last run was such a search, and has not failed
+  std::size_t last_ = 0;        // the member that has the last run's arrays, or ran alone
+  std::vector<PairMethod> methods_;
+};
+
+}  // namespace nbcc

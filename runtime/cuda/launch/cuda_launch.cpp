@@ -1,0 +1,146 @@
+// Pieces of a run -> launches. Interface: CudaLauncher. Callers decide where arrays are and which pieces there are.
+#include "runtime/cuda/launch/cuda_launch.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "fmt/format.h"
+#include "runtime/error.h"
+
+namespace nbcc {
+
+void CudaLauncher::set_overrides(const LaunchConfig& overrides) {
+  overrides_ = overrides;
+  ni_ = nj_ = -1;
+}
+
+void CudaLauncher::configure(std::int64_t ni, std::int64_t nj, bool exclusions, bool may_load) {
+  if (ni == ni_ && nj == nj_ && exclusions == has_exclusions_) return;
+  const auto [program, j_splits] = kernel_.launch_for(ni, nj, exclusions, may_load, overrides_);
+  if (!program) {
+    throw DeviceError(
+        "a kernel for this number of particles is not loaded yet, which cannot be done while a stream is "
+        "captured: run once before the capture");
+  }
+  program_ = program;
+  j_splits_ = j_splits;
+  ni_ = ni;
+  nj_ = nj;
+  has_exclusions_ = exclusions;
+}
+
+LaunchConfig CudaLauncher::config() const {
+  LaunchConfig config = program_->config();
+  config.j_splits = splits_of(nj_);
+  return config;
+}
+
+// At most one split per tile.
+int CudaLauncher::splits_of(std::int64_t nj) const {
+  return int(std::clamp<std::int64_t>(ceil_div(nj, program_->config().j_tile), 1, j_splits_));
+}
+
+std::size_t CudaLauncher::arrived_bytes(std::int64_t ni) const {
+  return std::size_t(ceil_div(ni, i_per_block()) * j_splits_) * sizeof(unsigned);
+}
+
+bool CudaLauncher::has_room(std::int64_t ni) const {
+  return std::size_t(ni * bytes_per_i()) <= partial_.bytes() && arrived_bytes(ni) <= arrived_.bytes();
+}
+
+bool CudaLauncher::reserve(std::int64_t ni, CudaStream* stream) {
+  if (!partial_.reserve(std::size_t(ni * bytes_per_i()))) return false;
+  const std::size_t before = arrived_.bytes();
+  if (!arrived_.reserve(arrived_bytes(ni))) return false;
+  if (arrived_.bytes() == before) return true;
+  const CudaGpu& gpu = kernel_.gpu();
+  try {
+    gpu.require(gpu.driver().memset_d32_async(arrived_.data(), 0, arrived_.bytes() / sizeof(unsigned), stream),
+                "clearing memory of the GPU");
+  } catch (...) {
+    // The next run must not take this memory for cleared.
+    arrived_.release();
+    throw;
+  }
+  return true;
+}
+
+void CudaLauncher::release() {
+  partial_.release();
+  arrived_.release();
+  argument_.release();
+}
+
+void CudaLauncher::retain_for_capture() {
+  partial_.retain_for_capture();
+  arrived_.retain_for_capture();
+}
+
+void CudaLauncher::check_indices(const CudaPiece& piece, const CudaRunContext& context) {
+  set_piece(piece);
+  index_checks_.launch(context.request, context.stream, context.capturing);
+}
+
+CudaOccupancy CudaLauncher::occupancy() const { return program_->occupancy(); }
+
+void CudaLauncher::set_progress(Progress* progress) {
+  pace_.begin(progress);
+  const double cycles = CudaPace::kMaxLaunchSeconds * kernel_.gpu().clock_hertz();
+  slice_ = progress ? choose_slice(kernel_.source, config(), occupancy(), ni_, nj_, cycles) : 0;
+}
+
+// `partial` and `arrived` are those of the current configuration.
+void CudaLauncher::set_piece(const CudaPiece& piece) {
+  arguments_.set_piece(piece);
+  arguments_.run().partial = partial_.data();
+  arguments_.run().arrived = arrived_.data();
+}
+
+void CudaLauncher::launch(const CudaPiece& piece, const CudaRunContext& context) {
+  // Check before any slice stores a result, which may overwrite the inputs that indices are computed from. A launch
+  // without j that continues earlier launches only stores: its i were checked before.
+  if (piece.first || piece.nj > 0) check_indices(piece, context);
+  const std::int64_t step = slice_ > 0 ? slice_ : piece.ni;
+  for (std::int64_t begin = 0; begin < piece.ni; begin += step) {
+    CudaPiece slice = piece;
+    slice.ni = std::min(step, piece.ni - begin);
+    slice.i_begin += begin;
+    if (piece.i_list != 0) slice.i_list += std::uint64_t(begin) * sizeof(std::int64_t);
+    if (piece.accumulators.at != 0) slice.accumulators.at += std::uint64_t(begin) * sizeof(double);
+    launch_slice(slice, context);
+  }
+}
+
+CudaDevicePointer CudaLauncher::copied_argument(const CudaRunContext& context) {
+  const CudaGpu& gpu = kernel_.gpu();
+  if (context.capturing)
+    throw DeviceError(
+        fmt::format("sums of pipeline '{}' cannot be captured into a graph: they have loops over elements "
+                    "of arrays, and a graph would not keep the addresses of these",
+                    kernel_.source.pipeline));
+  if (!argument_.reserve(arguments_.size())) throw DeviceError("the GPU has no memory for the arguments of a kernel");
+  gpu.require(gpu.driver().memcpy_htod_async(argument_.data(), arguments_.data(), arguments_.size(), context.stream),
+              "copying the arguments of a kernel");
+  return argument_.data();
+}
+
+void CudaLauncher::launch_slice(const CudaPiece& piece, const CudaRunContext& context) {
+  if (pace_.is_active()) {
+    const double cycles = predict_cycles(kernel_.source, config(), occupancy(), piece.ni, piece.nj);
+    pace_.before_launch(cycles / kernel_.gpu().clock_hertz(), double(piece.ni) * double(piece.nj), context.stream);
+  }
+  set_piece(piece);
+  CudaExclusionTable exclusions = exclusions_.table();
+  const bool in_memory = kernel_.source.argument_in_memory;
+  CudaDevicePointer copied = in_memory ? copied_argument(context) : 0;
+  void* arguments[] = {in_memory ? static_cast<void*>(&copied) : arguments_.data(), &exclusions};
+  const auto blocks = unsigned(ceil_div(piece.ni, i_per_block())), splits = unsigned(splits_of(piece.nj));
+  // PDL: with few particles the start of a kernel is a fifth of its time. Not in graphs:
+  // docs/decisions/early_launches.md.
+  launch_kernel(kernel_.gpu(), program_->function(), "nbcc_interact", blocks, splits,
+                unsigned(program_->config().threads), arguments, context.stream,
+                program_->waits() && !context.capturing);
+}
+
+}  // namespace nbcc

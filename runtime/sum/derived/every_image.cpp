@@ -1,0 +1,393 @@
+// Entry point: with_images(). image_copies.h decides which copies there are.
+#include "runtime/sum/derived/every_image.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/made_inputs.h"
+#include "fmt/format.h"
+#include "runtime/error.h"
+#include "runtime/sum/derived/forwarding.h"
+#include "runtime/sum/derived/image_copies.h"
+#include "runtime/sum/request/formula.h"
+#include "runtime/sum/run/host_arrays.h"
+
+namespace nbcc {
+namespace {
+
+// The inputs of one side as doubles, which formulas read: [component][particle]; only those that are read.
+class InputColumns {
+ public:
+  InputColumns(const KernelSource& callers, Role role, const SumRequest& request, const Summation& device)
+      : callers_(callers), role_(role), request_(request), device_(device) {}
+
+  // The values of a formula for `count` particles.
+  std::vector<double> values(const Formula& formula, std::int64_t count) {
+    for (const Formula::Step& step : formula.steps)
+      if (step.op == Formula::Op::Input) read(step.component, count);
+    std::vector<double> results(std::size_t(count), 0.0);
+    evaluate(formula, request_.params, pointers_, count, results.data());
+    return results;
+  }
+
+ private:
+  void read(int component, std::int64_t count) {
+    const auto at = std::size_t(component);
+    if (at >= columns_.size()) columns_.resize(at + 1), pointers_.resize(at + 1);
+    if (!columns_[at].empty() || count == 0) return;
+    for (std::size_t f = 0; f < callers_.fields.size(); ++f) {
+      const FieldLayout& field = callers_.fields[f];
+      if (field.role != role_ || component < field.first || component >= field.first + field.components()) continue;
+      std::vector<std::byte> held;
+      const ArrayView view = on_host(request_.views[f], field.components(), held, device_, request_.stream);
+      columns_[at].resize(std::size_t(count));
+      const auto read_as = [&](Element element, void* to) {
+        pack(view, component - field.first, {0, nullptr, count}, {component, element, Column::Part::Whole}, to);
+      };
+      if (!field.integral) {
+        read_as(Element::Double, columns_[at].data());
+        continue;
+      }
+      // Kernels convert numbers of other types to integers, so the host does the same.
+      const auto read_whole = [&](auto whole, Element element) {
+        whole.resize(std::size_t(count));
+        read_as(element, whole.data());
+        std::ranges::copy(whole, columns_[at].begin());
+      };
+      if (field.type.starts_with("index"))
+        read_whole(std::vector<std::int64_t>(), Element::Int64);
+      else
+        read_whole(std::vector<std::int32_t>(), Element::Int32);
+    }
+    // Columns move when there are more of them.
+    for (std::size_t k = 0; k < columns_.size(); ++k) pointers_[k] = columns_[k].data();
+  }
+
+  const KernelSource& callers_;
+  Role role_;
+  const SumRequest& request_;
+  const Summation& device_;
+  std::vector<std::vector<double>> columns_;
+  std::vector<const double*> pointers_;
+};
+
+class CopiesSummation final : public ForwardingSummation {
+ public:
+  // `callers` must outlive this object.
+  CopiesSummation(std::shared_ptr<const Kernel> kernel, const KernelSource& callers)
+      : ForwardingSummation(std::move(kernel)), callers_(callers), layout_(*callers.copies), row_{row()} {}
+
+  std::span<const PairMethod> methods() const override { return row_; }
+
+  FoundPairs find_pairs(const SumRequest& request) override {
+    prepare(request);
+    FoundPairs found = sum_.find_pairs(request.progress);
+    found.axes = int(layout_.of_i.size());
+    found.shifts.assign(found.j.size() * std::size_t(found.axes), 0.0);
+    for (std::int64_t i = 0; i < request.ni; ++i)
+      for (auto p = std::size_t(found.first[std::size_t(i)]); p < std::size_t(found.first[std::size_t(i) + 1]); ++p) {
+        const auto copy = std::size_t(found.j[p]);
+        found.j[p] = copies_.of[copy];
+        Multiples all{};
+        for (std::size_t k = 0; k < 3; ++k)
+          all[k] = copies_.moved[copy][k] + moves_j_[std::size_t(found.j[p])][k] - moves_i_[std::size_t(i)][k];
+        for (std::size_t axis = 0; axis < std::size_t(found.axes); ++axis)
+          found.shifts[p * std::size_t(found.axes) + axis] = PeriodicVectors::sum_of(periods_, axis, all);
+      }
+    return found;
+  }
+
+ private:
+  PairMethod row() {
+    PairMethod row;
+    row.name = "every image";
+    row.estimate = [](const SumRequest& request) { return Estimate{.cost = pairs_of(request)}; };
+    row.work = [this](const SumRequest& request) {
+      const std::int64_t bytes = (request.ni + std::int64_t(copies_.of.size())) * 64;
+      return std::vector<DeviceWork>{{"host", 0, bytes}};
+    };
+    row.enqueue = [this](const SumRequest& request) { run(request); };
+    row.statistics = [this] { return sum_.statistics(); };
+    return row;
+  }
+
+  void run(const SumRequest& request) {
+    prepare(request);
+    try {
+      sum_.run(choice_of(request));
+      // The next run changes the arrays of copies.
+      sum_.wait(request.progress);
+    } catch (const UsageError& error) {
+      throw UsageError(renumbered(error.what(), "j-particle ", [&](std::int64_t copy) {
+        return fmt::format("j-particle {}", copies_.of.at(std::size_t(copy)) + request.j_offset);
+      }));
+    }
+  }
+
+  // Makes the copies and binds all arrays.
+  void prepare(const SumRequest& request) {
+    if (!layout_.obstacle.empty())
+      throw UsageError(fmt::format("pipeline '{}': {}", callers_.pipeline, layout_.obstacle));
+    const Summation& device = sum_.summation();
+    InputColumns of_i(callers_, Role::InputI, request, device), of_j(callers_, Role::InputJ, request, device);
+    const std::size_t axes = layout_.of_i.size();
+    std::vector<double> unit(axes);
+    std::vector<double> ones(std::size_t(components(Role::InputI)), 1.0);
+    Coordinates i(axes), j(axes);
+    std::array<std::vector<double>, 3> given, in_units;
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+      unit[axis] = std::fabs(evaluate(layout_.units[axis], request.params, ones));
+      if (!(unit[axis] > 0 && std::isfinite(unit[axis])))
+        throw UsageError(
+            fmt::format("pipeline '{}': the cutoff is compared with the result of every_image() times {}; "
+                        "expected a finite factor other than 0",
+                        callers_.pipeline, unit[axis]));
+      i[axis] = of_i.values(layout_.of_i[axis], request.ni);
+      j[axis] = of_j.values(layout_.of_j[axis], request.nj);
+      for (std::size_t k = 0; k < 3; ++k) {
+        given[k].resize(axes), in_units[k].resize(axes);
+        given[k][axis] = evaluate(layout_.periods[k][axis], request.params);
+        in_units[k][axis] = given[k][axis] * unit[axis];
+      }
+    }
+    const PeriodicVectors periods(callers_.pipeline, in_units);
+    periods_ = periods.reduced(given);
+    const Coordinates scaled_i = scaled(i, unit), scaled_j = scaled(j, unit);
+    const std::vector<double> reaches = reaches_of_j(request, of_i, of_j);
+    if (!holds(request, periods, scaled_i, scaled_j, reaches)) {
+      made_.reset();  // until all of it is made
+      std::vector<double> widened = reaches;
+      for (double& reach : widened) reach += request.skin;
+      moves_i_ = moves_to_first_cell(periods, scaled_i, "i");
+      moves_j_ = moves_to_first_cell(periods, scaled_j, "j");
+      copies_ = copies_of(periods, moved(periods, scaled_i, moves_i_), moved(periods, scaled_j, moves_j_), moves_j_,
+                          widened, rounding_of(sum_.kernel().source));
+      moves_given_i_.clear();
+      for (const Multiples& moves : moves_i_) moves_given_i_.push_back(periods.in_given_vectors(moves));
+      made_.emplace(Made{periods, scaled_i, scaled_j, reaches});
+    }
+    place(i, j);
+    bind(request);
+  }
+
+  // A bound of the error of a coordinate in the kernel, relative to coordinates and periodic vectors: larger than that
+  // of a few roundings.
+  static double rounding_of(const KernelSource& kernel) {
+    const bool is_float =
+        std::ranges::any_of(kernel.i_columns, [](const Column& column) { return column.element == Element::Float; });
+    return is_float ? 0x1p-18 : 0x1p-46;
+  }
+
+  int components(Role role) const {
+    int count = 0;
+    for (const FieldLayout& field : sum_.fields())
+      if (field.role == role) count += field.components();
+    return count;
+  }
+
+  static Coordinates scaled(Coordinates at, const std::vector<double>& unit) {
+    for (std::size_t axis = 0; axis < at.size(); ++axis)
+      if (unit[axis] != 1)
+        for (double& x : at[axis]) x *= unit[axis];
+    return at;
+  }
+
+  // Upper bounds of the distances at which a j acts on any i; one for all, or by j.
+  std::vector<double> reaches_of_j(const SumRequest& request, InputColumns& of_i, InputColumns& of_j) const {
+    using Kind = SearchLayout::Reach;
+    const SearchLayout& search = sum_.kernel().source.search;
+    const auto require = [&](const Formula& formula) {
+      if (formula.steps.empty())
+        throw UsageError(
+            fmt::format("pipeline '{}': the cutoff of every_image() may be computed with + - * / of real "
+                        "numbers, sqrt, abs, fma, min, max, pow and elements of tables alone",
+                        callers_.pipeline));
+    };
+    if (search.reach == Kind::Uniform) {
+      require(search.reach_uniform);
+      return {std::fabs(evaluate(search.reach_uniform, request.params))};
+    }
+    double largest = 0;
+    if (search.of_i()) {
+      require(search.reach_of_i);
+      for (const double reach : of_i.values(search.reach_of_i, request.ni))
+        if (std::fabs(reach) > largest) largest = std::fabs(reach);
+    }
+    if (!search.of_j()) return {largest};
+    require(search.reach_of_j);
+    std::vector<double> reaches = of_j.values(search.reach_of_j, request.nj);
+    for (double& reach : reaches) {
+      const double own = std::isnan(reach) ? 0 : std::fabs(reach);
+      reach = search.reach == Kind::OfJ   ? own
+              : search.reach == Kind::Max ? std::max(own, largest)
+              : search.reach == Kind::Min ? std::min(own, largest)
+                                          : own + largest;
+    }
+    return reaches;
+  }
+
+  // True if the copies of an earlier run, made with the same skin, have all images within reach of where particles are.
+  bool holds(const SumRequest& request, const PeriodicVectors& periods, const Coordinates& i, const Coordinates& j,
+             const std::vector<double>& reaches) {
+    const bool is_kept = made_ && request.skin > 0 && request.skin == skin_ && made_->periods == periods &&
+                         made_->reaches.size() == reaches.size() && moves_i_.size() == std::size_t(request.ni) &&
+                         made_->j[0].size() == std::size_t(request.nj);
+    skin_ = request.skin;
+    if (!is_kept) return false;
+    const auto within = [&](const Coordinates& now, const Coordinates& then, std::size_t p, double most) {
+      double way2 = 0;
+      for (std::size_t axis = 0; axis < now.size(); ++axis) {
+        const double way = now[axis][p] - then[axis][p];
+        way2 += way * way;
+      }
+      return way2 <= most * most;
+    };
+    for (std::size_t p = 0; p < i[0].size(); ++p)
+      if (!within(i, made_->i, p, 0.5 * skin_)) return false;
+    for (std::size_t p = 0; p < j[0].size(); ++p)
+      if (!within(j, made_->j, p, 0.5 * skin_)) return false;
+    for (std::size_t r = 0; r < reaches.size(); ++r)
+      if (!(reaches[r] <= made_->reaches[r])) return false;
+    return true;
+  }
+
+  // The positions in the first cell, and the shifts of the copies, [particle or copy][axis]. The kernel's displacement
+  // is the difference of positions plus the shift: the pair of i with an image of j and its reverse differ in sign
+  // alone, because both particles are in the first cell and the shift of the reverse is exactly opposite.
+  void place(const Coordinates& i, const Coordinates& j) {
+    const std::size_t axes = i.size();
+    place_i_.resize(moves_i_.size() * axes);
+    place_j_.resize(copies_.of.size() * axes);
+    shift_j_.resize(place_j_.size());
+    const auto placed = [&](double x, const Multiples& moves, std::size_t axis) {
+      return moves == Multiples{} ? x : x + PeriodicVectors::sum_of(periods_, axis, moves);
+    };
+    for (std::size_t p = 0; p < moves_i_.size(); ++p)
+      for (std::size_t axis = 0; axis < axes; ++axis) place_i_[p * axes + axis] = placed(i[axis][p], moves_i_[p], axis);
+    for (std::size_t copy = 0; copy < copies_.of.size(); ++copy) {
+      const auto p = std::size_t(copies_.of[copy]);
+      for (std::size_t axis = 0; axis < axes; ++axis) {
+        place_j_[copy * axes + axis] = placed(j[axis][p], moves_j_[p], axis);
+        shift_j_[copy * axes + axis] = PeriodicVectors::sum_of(periods_, axis, copies_.moved[copy]);
+      }
+    }
+  }
+
+  // An array of rows of a made input.
+  template <typename Number>
+  static ArrayView rows_of(std::vector<Number>& values, Element element, std::int64_t count, std::int64_t across) {
+    const auto size = std::int64_t(sizeof(Number));
+    return {values.data(), element, count, across * size, size};
+  }
+
+  void bind(const SumRequest& request) {
+    const auto axes = std::int64_t(layout_.of_i.size()), copies = std::int64_t(copies_.of.size());
+    copied_.resize(copies_.of.size());
+    for (std::size_t c = 0; c < copied_.size(); ++c) copied_[c] = copies_.of[c] + request.j_offset;
+    sum_.set_counts(request.ni, copies);
+    gathered_.resize(callers_.fields.size());
+    for (std::size_t f = 0; f < callers_.fields.size(); ++f) {
+      const FieldLayout& field = callers_.fields[f];
+      const ArrayView& view = request.views[f];
+      const bool of_j = field.role == Role::InputJ;
+      forward(sum_, field, request, of_j ? gathered(field, view, gathered_[f], request.stream) : view);
+    }
+    for (const FieldLayout& field : sum_.fields()) {
+      if (field.name == kPlaceOfI) sum_.bind(field.name, rows_of(place_i_, Element::Double, request.ni, axes));
+      if (field.name == kPlaceOfJ) sum_.bind(field.name, rows_of(place_j_, Element::Double, copies, axes));
+      if (field.name == kShiftOfJ) sum_.bind(field.name, rows_of(shift_j_, Element::Double, copies, axes));
+      if (field.name == kCopiedJ) sum_.bind(field.name, rows_of(copied_, Element::Int64, copies, 1));
+      if (field.name == kMovedI) sum_.bind(field.name, multiples(moves_given_i_));
+      if (field.name == kMovedJ) sum_.bind(field.name, multiples(copies_.moved_given));
+      if (field.name.starts_with(kCopyOf)) sum_.ignore(field.name);
+    }
+    sum_.set_offsets(request.i_offset, 0);
+    sum_.set_pairs(request.pairs);
+    sum_.set_skin(request.skin);
+    sum_.set_symmetric(SymmetricChoice::Off);
+    exclude(request);
+  }
+
+  static ArrayView multiples(std::vector<Multiples>& moved) {
+    return {moved.data(), Element::Int32, std::int64_t(moved.size()), sizeof(Multiples), sizeof(std::int32_t)};
+  }
+
+  // The field of each copy. A field that no pair reads is not gathered.
+  ArrayView gathered(const FieldLayout& field, const ArrayView& view, std::vector<std::byte>& memory,
+                     void* stream) const {
+    const bool is_read = std::ranges::any_of(sum_.kernel().source.j_columns, [&](const Column& column) {
+      return column.component >= field.first && column.component < field.first + field.components();
+    });
+    if (!is_read || copies_.of.empty())
+      return {view.data, view.element, std::int64_t(copies_.of.size()), 0, size_of(view.element)};
+    return nbcc::gathered(view, field.components(), copies_.of, memory, sum_.summation(), stream);
+  }
+
+  // An excluded pair is excluded with all its images, or with the one that the caller names.
+  void exclude(const SumRequest& request) {
+    if (!request.excluded_rows) return sum_.set_exclusions(0, nullptr, 0, nullptr);
+    const PairRows& rows = *request.excluded_rows;
+    std::vector<std::int64_t> first{0}, j;
+    for (std::int64_t i = 0; i < request.ni; ++i) {
+      for (auto entry = std::size_t(rows.first[std::size_t(i)]); entry < std::size_t(rows.first[std::size_t(i) + 1]);
+           ++entry) {
+        const auto copies = std::ranges::equal_range(copies_.of, std::int64_t(rows.j[entry]));
+        for (auto copy = copies.begin(); copy != copies.end(); ++copy) {
+          const auto number = copy - copies_.of.begin();
+          const Multiples& moved = copies_.moved_given[std::size_t(number)];
+          bool is_named = true;
+          for (std::size_t k = 0; k < 3 && !rows.images.empty(); ++k)
+            is_named = is_named && rows.images[3 * entry + k] == moved[k] - moves_given_i_[std::size_t(i)][k];
+          if (is_named) j.push_back(number);
+        }
+      }
+      first.push_back(std::int64_t(j.size()));
+    }
+    sum_.set_exclusions(request.ni, first.data(), std::int64_t(j.size()), j.data());
+  }
+
+  const KernelSource& callers_;
+  const CopiesLayout& layout_;
+  std::array<PairMethod, 1> row_;
+  // The last copies, and the positions and reaches that they were made for.
+  struct Made {
+    PeriodicVectors periods;
+    Coordinates i, j;
+    std::vector<double> reaches;
+  };
+  std::optional<Made> made_;
+  double skin_ = 0;
+  std::array<std::vector<double>, 3> periods_;  // the reduced basis, [vector][axis]; 0 where there is none
+  std::vector<Multiples> moves_i_, moves_j_;    // to the first cell
+  ImageCopies copies_;
+  // The arrays that are bound.
+  std::vector<Multiples> moves_given_i_;  // moves_i_ in given vectors
+  std::vector<double> place_i_, place_j_, shift_j_;
+  std::vector<std::int64_t> copied_;
+  std::vector<std::vector<std::byte>> gathered_;  // by field
+};
+
+class CopiesKernel final : public Kernel {
+ public:
+  explicit CopiesKernel(std::shared_ptr<const Kernel> kernel)
+      : Kernel(source_for_callers(kernel->source)), kernel_(std::move(kernel)) {}
+  std::unique_ptr<Summation> start() const override { return std::make_unique<CopiesSummation>(kernel_, source); }
+  std::shared_ptr<const Kernel> load(const KernelSource& other) const override { return kernel_->load(other); }
+
+ private:
+  std::shared_ptr<const Kernel> kernel_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Kernel> with_images(std::shared_ptr<const Kernel> kernel) {
+  if (!kernel || !kernel->source.copies) return kernel;
+  return std::make_shared<CopiesKernel>(std::move(kernel));
+}
+
+}  // namespace nbcc

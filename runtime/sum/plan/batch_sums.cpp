@@ -1,0 +1,197 @@
+// Splits a run over batches into one run over lists and one run for each batch that is searched. Entry point:
+// BatchSums::method().
+#include "runtime/sum/plan/batch_sums.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "fmt/format.h"
+#include "runtime/error.h"
+#include "runtime/first_failure.h"
+#include "runtime/sum/request/overlap.h"
+
+namespace nbcc {
+namespace {
+
+// The exclusions of one batch, with i and j counted from the batch's first particles. Excluded j of other batches are
+// dropped, because only j of the same batch act.
+PairRows rows_of(const PairRows& all, std::int64_t i_begin, std::int64_t i_end, std::int64_t j_begin,
+                 std::int64_t j_end) {
+  PairRows rows;
+  rows.what = all.what;
+  rows.number = all.number;
+  rows.first = {0};
+  for (std::int64_t i = i_begin; i < i_end; ++i) {
+    for (const int j : all.of(i))
+      if (j >= j_begin && j < j_end) rows.j.push_back(int(j - j_begin));
+    rows.first.push_back(std::int64_t(rows.j.size()));
+  }
+  return rows;
+}
+
+const PairMethod& row_of(std::span<const PairMethod> methods, std::string_view name) {
+  return *std::ranges::find(methods, name, &PairMethod::name);
+}
+
+}  // namespace
+
+PairMethod BatchSums::method() {
+  PairMethod row;
+  row.name = "batches";
+  row.searches = true;
+  row.estimate = [this](const SumRequest& request) { return estimate(request); };
+  row.work = [this](const SumRequest& request) {
+    std::vector<DeviceWork> all;
+    for (const Searched& one : searched_) {
+      const SumRequest of_batch = request_of(one.batch, request);
+      for (DeviceWork& work : row_of(all_.methods(), "search").work(of_batch)) all.push_back(std::move(work));
+    }
+    if (!rest_) return all;
+    SumRequest rest = request;
+    rest.lists = &*rest_;
+    for (DeviceWork& work : row_of(all_.methods(), "lists").work(rest)) all.push_back(std::move(work));
+    return all;
+  };
+  row.enqueue = [this](const SumRequest& request) { run(request); };
+  row.statistics = [this] { return statistics(); };
+  return row;
+}
+
+// Returns no estimate if no batch is worth a search: then the pair method "lists" does the run.
+std::optional<Estimate> BatchSums::estimate(const SumRequest& request) {
+  if (!request.lists || !request.lists->are_batches || kernel_.source.search.axes == 0) return {};
+  choose(request);
+  if (searched_.empty()) return {};
+  Estimate found{.cost = cost_};
+  if (const auto shared = find_overlap(kernel_.source.fields, request.views, disjoint)) {
+    found.obstacle = fmt::format(
+        "output '{}' overlaps input '{}' in memory, and the results of a batch are stored before the next is searched",
+        kernel_.source.fields[shared->output].name, kernel_.source.fields[shared->input].name);
+  } else if (request.j_part != JPart::Whole) {
+    found = {"the j come in parts", cost_, true};
+  } else if (rest_ && request.accumulate && kernel_.source.has_finish) {
+    // The run over lists stores all i: to each i of a searched batch it would add finish() of an empty sum.
+    found = {"finish() would be applied twice", cost_, true};
+  }
+  return found;
+}
+
+// The request of one batch, without its views.
+SumRequest BatchSums::request_of(std::int64_t batch, const SumRequest& all) const {
+  const auto b = std::size_t(batch);
+  const std::int64_t i_begin = all.lists->i_first[b], j_begin = all.lists->j_begin[b];
+  SumRequest request = all;
+  request.i_begin = 0;
+  request.ni = request.i_count = all.lists->i_first[b + 1] - i_begin;
+  request.nj = all.lists->j_end[b] - j_begin;
+  request.i_offset += i_begin;
+  request.j_offset += j_begin;
+  request.keep_j = false;
+  request.reuse = JReuse::None;
+  if (!all.params_of_groups.empty())
+    request.params =
+        all.params_of_groups.subspan(b * std::size_t(kernel_.source.params), std::size_t(kernel_.source.params));
+  request.params_of_groups = {};
+  request.may_be_captured = false;
+  request.lists = nullptr;
+  // Listed particles are numbered over all batches, so they do not apply to one batch.
+  request.listed = nullptr;
+  request.lists_chosen_i = false;
+  return request;
+}
+
+// Decides which batches are searched, once for all runs over the same batches, by comparing the costs that the device's
+// pair methods estimate from counts and params.
+void BatchSums::choose(const SumRequest& request) {
+  if (number_ == request.lists->number && choice_ == request.pairs) return;
+  forget();
+  const PairMethod &search = row_of(all_.methods(), "search"), &all_pairs = row_of(all_.methods(), "all pairs");
+  std::vector<std::int64_t> numbers;
+  bool all = true;
+  for (std::int64_t batch = 0; batch < request.lists->groups(); ++batch) {
+    const SumRequest one = request_of(batch, request);
+    if (one.i_count == 0) continue;
+    const std::optional<Estimate> searching = search.estimate(one);
+    const double otherwise = all_pairs.estimate(one)->cost;
+    const bool is_searched =
+        request.pairs == PairChoice::Cutoff || (searching->obstacle.empty() && searching->cost <= otherwise);
+    if (is_searched) numbers.push_back(batch);
+    all = all && is_searched;
+    cost_ += is_searched ? searching->cost : otherwise;
+  }
+  for (const std::int64_t batch : numbers) searched_.emplace_back().batch = batch;
+  if (!all && !numbers.empty()) rest_ = without_j_of(*request.lists, numbers);
+  number_ = request.lists->number;
+  choice_ = request.pairs;
+}
+
+void BatchSums::forget() {
+  searched_.clear();
+  rest_.reset();
+  number_ = 0;
+  cost_ = 0;
+}
+
+void BatchSums::run(const SumRequest& all) {
+  const auto stages = double(searched_.size() + (rest_ ? 1 : 0));
+  double stage = 0;
+  const auto begin_stage = [&] {
+    if (all.progress) all.progress->set_stage(stage / stages, (stage + 1) / stages);
+    stage += 1;
+  };
+  if (rest_) {
+    begin_stage();
+    SumRequest rest = all;
+    rest.lists = &*rest_;
+    row_of(all_.methods(), "lists").enqueue(rest);
+  }
+  for (Searched& one : searched_) {
+    begin_stage();
+    run(one, all);
+  }
+}
+
+void BatchSums::run(Searched& one, const SumRequest& all) const {
+  const auto b = std::size_t(one.batch);
+  const std::int64_t i_begin = all.lists->i_first[b], j_begin = all.lists->j_begin[b];
+  SumRequest request = request_of(one.batch, all);
+  if (!one.sum) one.sum = kernel_.start();
+  one.views.assign(all.views.begin(), all.views.end());
+  for (std::size_t f = 0; f < one.views.size(); ++f) {
+    ArrayView& view = one.views[f];
+    const bool of_j = kernel_.source.fields[f].role == Role::InputJ;
+    if (!view.data || kernel_.source.fields[f].role == Role::Param) continue;
+    view.data = static_cast<std::byte*>(view.data) + (of_j ? j_begin : i_begin) * view.stride;
+    view.count = of_j ? request.nj : request.i_count;
+  }
+  request.views = one.views;
+  if (all.excluded_rows && one.exclusion_number != all.excluded_rows->number) {
+    one.exclusions = std::make_unique<const Exclusions>(
+        rows_of(*all.excluded_rows, i_begin, all.lists->i_first[b + 1], j_begin, all.lists->j_end[b]));
+    one.exclusion_number = all.excluded_rows->number;
+  }
+  request.exclusions = all.excluded_rows ? one.exclusions.get() : nullptr;
+  request.excluded_rows = nullptr;
+  const RunPlan plan = plan_run(one.sum->methods(), request);
+  plan.method->enqueue(plan.request);
+}
+
+void BatchSums::wait(Progress* progress) {
+  FirstFailure failure;
+  for (Searched& one : searched_)
+    if (one.sum) failure.attempt([&] { one.sum->wait(progress); });
+  failure.rethrow();
+}
+
+SumStatistics BatchSums::statistics() const {
+  SumStatistics all;
+  for (const Searched& searched : searched_) {
+    if (!searched.sum) continue;
+    all.add(searched.sum->statistics());
+  }
+  return all;
+}
+
+}  // namespace nbcc

@@ -1,0 +1,48 @@
+// Sums over batches with a cutoff. Each large batch is summed by a separate run with a neighbour search within the
+// batch; all other batches are summed together by one run over lists. Tested by tests/numeric/lists_test.cpp.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "runtime/sum/plan/device.h"
+
+namespace nbcc {
+
+class BatchSums {
+ public:
+  // Both must outlive this object. `all`: a summation of `kernel`; it sums over the batches that are not searched.
+  BatchSums(const Kernel& kernel, const Summation& all) : kernel_(kernel), all_(all) {}
+  // The pair method "batches". This object must outlive it. Results are stored batch by batch: if one batch fails,
+  // which happens only when a device runs out of memory, results of other batches may have been stored.
+  PairMethod method();
+  void wait(Progress* progress);
+  // Discards the searches: the caller's lists have changed.
+  void forget();
+
+ private:
+  struct Searched {
+    std::int64_t batch = 0;
+    std::unique_ptr<Summation> sum;
+    std::vector<ArrayView> views;
+    std::unique_ptr<const Exclusions> exclusions;
+    std::int64_t exclusion_number = 0;  // PairRows::number of the exclusions that `exclusions` was made from
+  };
+  std::optional<Estimate> estimate(const SumRequest& request);
+  SumRequest request_of(std::int64_t batch, const SumRequest& all) const;
+  void choose(const SumRequest& request);
+  void run(const SumRequest& request);
+  void run(Searched& one, const SumRequest& all) const;
+  SumStatistics statistics() const;  // summed over the searched batches
+
+  const Kernel& kernel_;
+  const Summation& all_;
+  std::int64_t number_ = 0;  // Lists::number for which choose() was done; 0: not done
+  PairChoice choice_ = PairChoice::Auto;
+  double cost_ = 0;
+  std::vector<Searched> searched_;
+  std::optional<Lists> rest_;  // all groups; the ranges of searched batches are empty
+};
+
+}  // namespace nbcc

@@ -1,0 +1,81 @@
+// Plans a run: chooses one of the pair methods. Entry points: plan_run(), reason_of(). Depends on no particular device
+// or method.
+#include <stdexcept>
+
+#include "fmt/format.h"
+#include "runtime/error.h"
+#include "runtime/sum/plan/pair_method.h"
+
+namespace nbcc {
+namespace {
+
+bool is_possible(const std::optional<Estimate>& estimate) { return estimate && estimate->obstacle.empty(); }
+
+// True if pairs = cutoff restricts the choice to methods that search. False if no such method applies to the run, or if
+// the obstacles of every such method fall back. Throws UsageError if no such method can do the run, and an obstacle
+// does not fall back.
+bool searches_only(std::span<const PairMethod> methods, const RunPlan& plan) {
+  if (plan.choice != PairChoice::Cutoff) return false;
+  std::string obstacle;
+  bool falls_back = true;
+  for (std::size_t row = 0; row < methods.size(); ++row) {
+    if (!methods[row].searches || !plan.estimates[row]) continue;
+    const Estimate& estimate = *plan.estimates[row];
+    if (estimate.obstacle.empty()) return true;
+    obstacle = estimate.obstacle;
+    falls_back = falls_back && estimate.falls_back;
+  }
+  if (!falls_back) throw UsageError(fmt::format("pairs = cutoff: {}", obstacle));
+  return false;
+}
+
+std::optional<std::size_t> cheapest(std::span<const PairMethod> methods, const RunPlan& plan, bool searches_only) {
+  std::optional<std::size_t> best;
+  for (std::size_t row = 0; row < methods.size(); ++row) {
+    if (!is_possible(plan.estimates[row]) || (searches_only && !methods[row].searches)) continue;
+    if (!best || plan.estimates[row]->cost < plan.estimates[*best]->cost) best = row;
+  }
+  return best;
+}
+
+}  // namespace
+
+RunPlan plan_run(std::span<const PairMethod> methods, const SumRequest& request) {
+  RunPlan plan{nullptr, {}, {}, std::vector<bool>(methods.size(), false), request.pairs, "", request};
+  if (request.lists) plan.given = request.lists->what;
+  if (request.listed_pairs) plan.given = "listed pairs";
+  plan.estimates.reserve(methods.size());
+  for (const PairMethod& method : methods)
+    plan.estimates.push_back(method.searches && request.pairs == PairChoice::All ? std::nullopt
+                                                                                 : method.estimate(request));
+  for (;;) {
+    const std::optional<std::size_t> best = cheapest(methods, plan, searches_only(methods, plan));
+    if (!best) throw std::logic_error("no pair method can do a run");
+    if (plan.surveyed[*best] || !methods[*best].survey) {
+      plan.method = &methods[*best];
+      plan.estimate = *plan.estimates[*best];
+      return plan;
+    }
+    plan.surveyed[*best] = true;
+    plan.estimates[*best] = methods[*best].survey(plan.request);
+  }
+}
+
+std::string reason_of(const RunPlan& plan, std::span<const PairMethod> methods) {
+  const auto row = std::size_t(plan.method - methods.data());
+  std::string others;
+  for (std::size_t other = 0; other < methods.size(); ++other) {
+    if (other == row || !plan.estimates[other]) continue;
+    const Estimate& estimate = *plan.estimates[other];
+    others += fmt::format(
+        "{}{}: {}", others.empty() ? "" : "; ", methods[other].name,
+        estimate.obstacle.empty() ? fmt::format("costs as much as {:.3g} pairs", estimate.cost) : estimate.obstacle);
+  }
+  std::string reason = fmt::format("costs as much as {:.3g} pairs", plan.estimate.cost);
+  if (plan.choice != PairChoice::Auto) reason = fmt::format("pairs = {}", name(plan.choice));
+  if (plan.estimate.once) reason += ", each pair once";
+  if (!plan.given.empty()) reason = fmt::format("the {} determine which pairs act", plan.given);
+  return others.empty() ? reason : reason + "; " + others;
+}
+
+}  // namespace nbcc

@@ -1,0 +1,61 @@
+// Entry points: on_host(), gathered().
+#include "runtime/sum/run/host_arrays.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/error.h"
+
+namespace nbcc {
+
+ArrayView on_host(const ArrayView& view, int components, std::vector<std::byte>& held, const Summation& device,
+                  void* stream) {
+  if (!view.data || view.count == 0 || device.can_read(static_cast<const std::int64_t*>(view.data))) return view;
+  // The handles of the legacy default stream.
+  if (const auto handle = reinterpret_cast<std::uintptr_t>(stream); handle > 1)
+    throw UsageError(
+        "every_image() and output(pair) copy inputs in GPU memory to the host, in the default stream; this run is in "
+        "another stream: run it in the default stream, or give arrays of the host");
+  const std::int64_t rows = (view.count - 1) * view.stride, across = (components - 1) * view.component_stride;
+  const std::int64_t lowest = std::min<std::int64_t>(rows, 0) + std::min<std::int64_t>(across, 0);
+  const std::int64_t highest = std::max<std::int64_t>(rows, 0) + std::max<std::int64_t>(across, 0);
+  held.resize(std::size_t(highest - lowest + size_of(view.element)));
+  device.fetch(held.data(), static_cast<const std::byte*>(view.data) + lowest, held.size());
+  ArrayView copy = view;
+  copy.data = held.data() - lowest;
+  return copy;
+}
+
+ArrayView gathered(const ArrayView& view, int components, std::span<const std::int64_t> rows,
+                   std::vector<std::byte>& memory, const Summation& device, void* stream) {
+  const auto count = std::int64_t(rows.size());
+  const std::int64_t size = size_of(view.element);
+  if (count == 0) return {view.data, view.element, 0, 0, size};
+  std::vector<std::byte> held;
+  const ArrayView from = on_host(view, components, held, device, stream);
+  memory.resize(std::size_t(count * components * size));
+  std::byte* to = memory.data();
+  for (const std::int64_t row : rows)
+    for (std::int64_t c = 0; c < components; ++c, to += size)
+      std::memcpy(to, static_cast<const std::byte*>(from.data) + row * view.stride + c * view.component_stride,
+                  std::size_t(size));
+  return {memory.data(), view.element, count, components * size, size};
+}
+
+std::string renumbered(const std::string& message, std::string_view word,
+                       const std::function<std::string(std::int64_t)>& text) {
+  std::string made;
+  std::size_t from = 0;
+  for (;;) {
+    const std::size_t at = message.find(word, from);
+    std::size_t end = at == std::string::npos ? at : at + word.size();
+    const std::size_t digits = end;
+    while (end < message.size() && message[end] >= '0' && message[end] <= '9') ++end;
+    if (at == std::string::npos) return made + message.substr(from);
+    made += message.substr(from, at - from);
+    made += end > digits ? text(std::stoll(message.substr(digits, end - digits))) : std::string(word);
+    from = end;
+  }
+}
+
+}  // namespace nbcc

@@ -1,0 +1,498 @@
+// Checks calls that name fields, and turns them into a SumRequest. Entry point: SumState::run. The device (Summation)
+// reads particles, sums and writes results.
+#include "runtime/sum/run/sum.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <new>
+#include <ranges>
+#include <utility>
+
+#include "fmt/format.h"
+#include "runtime/error.h"
+#include "runtime/first_failure.h"
+#include "runtime/sum/plan/batch_sums.h"
+#include "runtime/sum/plan/derived_sums.h"
+#include "runtime/sum/request/overlapping_rows.h"
+#include "runtime/sum/request/plural.h"
+#include "runtime/sum/request/reduction.h"
+#include "runtime/sum/run/histograms.h"
+#include "runtime/sum/run/image_warning.h"
+#include "runtime/sum/run/int_range.h"
+#include "runtime/sum/run/totals.h"
+
+namespace nbcc {
+namespace {
+
+constexpr std::string_view kRoleNames[] = {"input_i", "input_j", "param", "output", "input_pair"};
+
+// More particles than any machine can hold; sizes of arrays in bytes stay below 2^63.
+constexpr std::int64_t kMaxParticles = std::int64_t(1) << 40;
+
+// Checks that a param's value, which callers pass as a double, is a value of the param's type; otherwise the conversion
+// would change it silently. Integers beyond 2^53 are rejected, because a double does not represent every such integer.
+// NaN is rejected, because guards that compare with it exclude all pairs silently.
+void check_param(const FieldLayout& field, const std::string& quoted, double value) {
+  const std::string type = field.type.substr(0, field.type.find('['));
+  const double largest = type == "bool" ? 1 : type == "int" ? 2147483647 : 9007199254740991;
+  const double smallest = type == "bool" ? 0 : type == "int" ? -largest - 1 : -largest;
+  if (type != "bool" && type != "int" && type != "index") {
+    if (std::isnan(value)) throw UsageError(fmt::format("{} is NaN: expected a number", quoted));
+    return;
+  }
+  if (value >= smallest && value <= largest && std::trunc(value) == value) return;
+  throw UsageError(type == "bool" ? fmt::format("{} is a bool: it must be 0 or 1, got {}", quoted, value)
+                                  : fmt::format("{} is an {}: it must be a whole number from {} to {}, got {}", quoted,
+                                                type, std::int64_t(smallest), std::int64_t(largest), value));
+}
+
+void check_view(const FieldLayout& field, const std::string& quoted, const ArrayView& view) {
+  if (view.count < 0) throw UsageError(fmt::format("{}: its count must be 0 or more, got {}", quoted, view.count));
+  if (field.total && view.count != 1)
+    throw UsageError(
+        fmt::format("{} is a total, which has one value for the run: its count must be 1, got {}", quoted, view.count));
+  if (view.count > 0 && !view.data) {
+    throw UsageError(fmt::format("{}: no data (a null pointer) for {}", quoted, plural(view.count, "particle")));
+  }
+  if (field.numbers() > 1 && view.component_stride == 0 && view.count > 0) {
+    throw UsageError(
+        fmt::format("{}: component_stride is 0, but the field has {}", quoted, plural(field.numbers(), "component")));
+  }
+  if (field.role == Role::Output && view.count > 1 && view.stride == 0) {
+    throw UsageError(
+        fmt::format("{}: an output for {} cannot have a stride of 0", quoted, plural(view.count, "particle")));
+  }
+  if (field.role == Role::Output && rows_overlap(view, field.numbers()))
+    throw UsageError(fmt::format("{}: rows of {} that are {} bytes apart (component_stride {}) overlap", quoted,
+                                 plural(field.numbers(), "number"), view.stride, view.component_stride));
+}
+
+}  // namespace
+
+SumState::SumState(std::shared_ptr<const Kernel> kernel)
+    : kernel_(std::move(kernel)),
+      summation_(kernel_->start()),
+      given_(kernel_->source.fields.size()),
+      views_(kernel_->source.fields.size()),
+      params_(std::size_t(kernel_->source.params + kernel_->source.table_params)) {
+  batch_sums_ = std::make_unique<BatchSums>(*kernel_, *summation_);
+  if (!kernel_->source.histograms.empty()) histograms_ = std::make_unique<HistogramWords>(kernel_->source);
+  if (histograms_ || (!summation_->forwards() && std::ranges::any_of(kernel_->source.fields, &FieldLayout::total)))
+    totals_ = std::make_unique<Totals>(kernel_->source, *summation_);
+  derived_sums_ = make_derived_sums(*kernel_, *summation_);
+  methods_ = derived_sums_->methods();
+  methods_.insert(methods_.begin(), batch_sums_->method());
+  request_.views = views_;
+  request_.params = params_;
+  for (std::size_t f = 0; f < kernel_->source.fields.size(); ++f) {
+    const FieldLayout& field = kernel_->source.fields[f];
+    if (field.role != Role::Param || field.defaults.empty()) continue;
+    std::copy(field.defaults.begin(), field.defaults.end(), params_.begin() + field.first);
+    given_[f] = Given::Yes;
+  }
+}
+
+SumState::~SumState() = default;
+SumState::SumState(SumState&&) noexcept = default;
+
+SumStatistics SumState::statistics() const {
+  const PairMethod* const method = last_plan_.method;
+  SumStatistics found = method && method->statistics ? method->statistics() : derived_sums_->statistics(last_plan_);
+  if (histograms_) found.terms_outside = histograms_->outside();
+  if (!method) return found;
+  // A far field has measured the error of all pairs before they ran.
+  for (std::size_t row = 0; row < methods_.size(); ++row)
+    if (methods_[row].name == "far field" && method->name == "all pairs" && last_plan_.surveyed[row])
+      found.far = methods_[row].statistics().far;
+  found.method = method->name;
+  found.reason = reason_of(last_plan_);
+  return found;
+}
+
+void SumState::add_method(PairMethod method) {
+  remove_method(method.name);
+  methods_.insert(methods_.begin(), std::move(method));
+}
+
+void SumState::remove_method(std::string_view name) {
+  last_plan_ = {};
+  std::erase_if(methods_, [&](const PairMethod& method) { return method.name == name; });
+}
+
+std::size_t SumState::find(std::string_view name) const {
+  for (std::size_t f = 0; f < fields().size(); ++f)
+    if (fields()[f].name == name) return f;
+  const auto names = fields() | std::views::transform(&FieldLayout::name);
+  throw UsageError(fmt::format("pipeline '{}' has no field '{}'; its fields are {}", kernel_->source.pipeline, name,
+                               fmt::join(names, ", ")));
+}
+
+std::string SumState::quoted(std::size_t field) const {
+  return fmt::format("{} '{}' of pipeline '{}'", kRoleNames[int(kernel_->source.fields[field].role)],
+                     kernel_->source.fields[field].name, kernel_->source.pipeline);
+}
+
+void SumState::forget_j(JReuse at_most) { request_.reuse = std::min(request_.reuse, at_most); }
+
+void SumState::set_param(std::string_view name, std::span<const double> values) {
+  const std::size_t f = find(name);
+  const FieldLayout& field = kernel_->source.fields[f];
+  if (field.role != Role::Param) throw UsageError(fmt::format("{} is not a param: bind an array to it", quoted(f)));
+  if (std::int64_t(values.size()) != field.components()) {
+    throw UsageError(fmt::format("{} takes {}, got {}", quoted(f), plural(field.components(), "value"), values.size()));
+  }
+  if (field.is_table) {
+    std::vector<double> params = params_;
+    std::copy(values.begin(), values.end(), params.begin() + field.first);
+    check_splines(f, params);
+  }
+  for (const double value : values) check_param(field, quoted(f), value);
+  std::copy(values.begin(), values.end(), params_.begin() + field.first);
+  given_[f] = Given::Yes;
+  params_of_groups_.erase(f);
+  if (field.is_table) tables_.reset();
+  // Columns that prepare_j derives from the packed ones may depend on params.
+  forget_j(JReuse::Packed);
+}
+
+void SumState::bind(std::string_view name, const ArrayView& view) {
+  const std::size_t f = find(name);
+  const FieldLayout& field = kernel_->source.fields[f];
+  if (field.role == Role::Param) throw UsageError(fmt::format("{} takes values, not an array", quoted(f)));
+  check_view(field, quoted(f), view);
+  views_[f] = view;
+  given_[f] = Given::Yes;
+  ++request_.binding;
+  if (field.role == Role::InputJ) forget_j(JReuse::None);
+}
+
+void SumState::ignore(std::string_view name) {
+  const std::size_t f = find(name);
+  if (kernel_->source.fields[f].role != Role::Output) {
+    throw UsageError(fmt::format("{} cannot be ignored: only outputs can", quoted(f)));
+  }
+  views_[f] = {};
+  given_[f] = Given::Ignored;
+  ++request_.binding;
+}
+
+void SumState::set_offsets(std::int64_t i_offset, std::int64_t j_offset) {
+  if (j_offset != request_.j_offset) forget_j(JReuse::Packed);
+  request_.i_offset = i_offset;
+  request_.j_offset = j_offset;
+}
+
+void SumState::set_counts(std::int64_t ni, std::int64_t nj) {
+  if (ni < 0 || nj < 0) throw UsageError(fmt::format("counts must be 0 or more, got ni = {} and nj = {}", ni, nj));
+  if (nj_ != nj) forget_j(JReuse::None);
+  ni_ = ni;
+  nj_ = nj;
+}
+
+void SumState::keep_j(bool keep) {
+  if (!keep) forget_j(JReuse::None);
+  request_.keep_j = keep;
+}
+
+void SumState::j_changed() { forget_j(JReuse::None); }
+
+void SumState::set_launch(const LaunchConfig& overrides) {
+  for (const auto& [name, member, most] : kLaunchNumbers) {
+    if (const int number = overrides.*member; number < 0 || number > most)
+      throw UsageError(
+          fmt::format("launch configuration: {} must be from 1 to {}, or 0 for no choice; got {}", name, most, number));
+  }
+  summation_->set_launch(overrides);
+}
+
+LaunchConfig SumState::launch_for(std::int64_t ni, std::int64_t nj) {
+  if (ni < 1 || nj < 0) {
+    throw UsageError(fmt::format("launch configuration: ni must be 1 or more and nj 0 or more, got {} and {}", ni, nj));
+  }
+  return summation_->launch_for(ni, nj);
+}
+
+std::int64_t SumState::count_of_i() const {
+  constexpr Role roles[] = {Role::InputI, Role::Output};
+  return count_of_side('i', shared_count(roles, "i-fields", "particle"), ni_);
+}
+
+std::int64_t SumState::count_of_j() const {
+  constexpr Role roles[] = {Role::InputJ};
+  return count_of_side('j', shared_count(roles, "j-fields", "particle"), nj_);
+}
+
+std::int64_t SumState::count_of_side(char side, std::optional<std::int64_t> bound,
+                                     std::optional<std::int64_t> set) const {
+  if (bound) return *bound;
+  if (!set) {
+    throw UsageError(fmt::format("pipeline '{}': no bound field gives the number of {}-particles: set the counts",
+                                 kernel_->source.pipeline, side));
+  }
+  return *set;
+}
+
+// The common count of all fields with these roles; no value if there is no such field. Throws UsageError if a field is
+// not bound or has another count.
+std::optional<std::int64_t> SumState::shared_count(std::span<const Role> roles, std::string_view all,
+                                                   std::string_view one) const {
+  std::optional<std::size_t> first;
+  for (std::size_t f = 0; f < views_.size(); ++f) {
+    const Role role = fields()[f].of_pair ? Role::InputPair : fields()[f].role;
+    if (given_[f] == Given::Ignored || std::ranges::find(roles, role) == roles.end()) continue;
+    if (given_[f] == Given::No) throw UsageError(fmt::format("{} is not bound to an array", quoted(f)));
+    if (fields()[f].total) continue;
+    if (!first) first = f;
+    if (views_[f].count != views_[*first].count) {
+      throw UsageError(fmt::format("{} has {}, but {} has {}: all {} must have the same count", quoted(f),
+                                   plural(views_[f].count, one), quoted(*first), views_[*first].count, all));
+    }
+  }
+  if (!first) return {};
+  return views_[*first].count;
+}
+
+void SumState::set_pairs(PairChoice choice) {
+  if (choice == PairChoice::Cutoff && !kernel_->source.nearest) check_neighbours("pairs = cutoff");
+  request_.pairs = choice;
+}
+
+void SumState::set_skin(double skin) {
+  if (!(skin >= 0 && std::isfinite(skin))) throw UsageError(fmt::format("skin: it must be 0 or more, got {}", skin));
+  if (skin > 0) check_neighbours("skin");
+  request_.skin = skin;
+}
+
+template <typename T>
+Fetch<T> SumState::fetch() const {
+  return [this](const T* from, std::int64_t count) {
+    std::vector<T> values(static_cast<std::size_t>(count));
+    if (count > 0) summation_->fetch(values.data(), from, values.size() * sizeof(T));
+    return values;
+  };
+}
+
+void SumState::clear_lists() {
+  // The searches of the old batches are discarded, and with them their statistics.
+  if (last_plan_.method && last_plan_.given == "batches") last_plan_ = {};
+  batch_sums_->forget();
+  lists_.reset();
+  listed_pairs_.reset();
+  listed_particles_.reset();
+  params_of_groups_.clear();
+  table_of_params_.clear();
+}
+
+void SumState::set_lists(const std::optional<ListArrays>& arrays) {
+  if (!arrays) return clear_lists();
+  check_lists("lists");
+  const SearchLayout& search = kernel_->source.search;
+  if (arrays->shifts && search.j_positions.empty())
+    throw UsageError(fmt::format(
+        "lists: shifts are added to positions, but it is not proved which inputs of j are the positions of pipeline "
+        "'{}'{}{}",
+        kernel_->source.pipeline, kernel_->source.no_neighbours.empty() ? "" : "; ", kernel_->source.no_neighbours));
+  if (arrays->shifts && arrays->axes != search.axes)
+    throw UsageError(fmt::format("lists: a shift has {}, but positions of pipeline '{}' have {}",
+                                 plural(arrays->axes, "number"), kernel_->source.pipeline, search.axes));
+  Lists lists = read_lists(*arrays, fetch<std::int64_t>(), fetch<double>());
+  clear_lists();
+  lists_ = std::make_unique<const Lists>(std::move(lists));
+}
+
+void SumState::set_device_lists(const DeviceLists& lists) {
+  check_lists("lists");
+  Lists made = lists_on_device(lists, count_of_i());
+  clear_lists();
+  lists_ = std::make_unique<const Lists>(std::move(made));
+}
+
+void SumState::set_batches(std::int64_t batches, std::int64_t ni, const std::int64_t* i_batch, std::int64_t nj,
+                           const std::int64_t* j_batch) {
+  check_lists("batches");
+  if (ni < 0 || nj < 0 || (ni > 0 && !i_batch) || (nj > 0 && !j_batch)) throw UsageError("batches: there are no ids");
+  Lists lists = lists_of_batches(batches, fetch<std::int64_t>()(i_batch, ni), fetch<std::int64_t>()(j_batch, nj));
+  clear_lists();
+  lists_ = std::make_unique<const Lists>(std::move(lists));
+}
+
+void SumState::set_listed_pairs(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j) {
+  PairRows rows = read_rows("pairs", ni, first, count, j, fetch<std::int64_t>());
+  clear_lists();
+  listed_pairs_ = std::move(rows);
+}
+
+void SumState::set_param_of_groups(std::string_view name, std::span<const double> values) {
+  const std::size_t f = find(name);
+  const FieldLayout& field = kernel_->source.fields[f];
+  if (field.role != Role::Param) throw UsageError(fmt::format("{} is not a param", quoted(f)));
+  if (field.is_table)
+    throw UsageError(fmt::format("{} is read as a table, which is the same for all batches and groups", quoted(f)));
+  if (!lists_)
+    throw UsageError(fmt::format(
+        "{}: values for each batch or group are given, but there are neither batches nor lists", quoted(f)));
+  const auto [groups, rest] = std::ldiv(long(values.size()), long(field.components()));
+  if (groups != lists_->caller_groups() || rest != 0)
+    throw UsageError(fmt::format("{} takes {} for each of {}, got {}", quoted(f), plural(field.components(), "value"),
+                                 plural(lists_->caller_groups(), "batch or group"), values.size()));
+  for (const double value : values) check_param(field, quoted(f), value);
+  params_of_groups_[f].assign(values.begin(), values.end());
+}
+
+void SumState::make_table_of_params() {
+  std::vector<double>& table = table_of_params_;
+  table.clear();
+  if (params_of_groups_.empty()) return;
+  for (std::size_t g = 0; g < std::size_t(lists_->groups()); ++g) {
+    table.insert(table.end(), params_.begin(), params_.begin() + kernel_->source.params);
+    for (const auto& [f, values] : params_of_groups_) {
+      const FieldLayout& field = kernel_->source.fields[f];
+      const std::size_t own = std::size_t(field.components());
+      const std::size_t row = lists_->are_batches ? std::size_t(lists_->batch_ids[g]) : g;
+      std::copy_n(values.begin() + std::ptrdiff_t(row * own), own, table.end() - kernel_->source.params + field.first);
+    }
+  }
+}
+
+void SumState::set_exclusions(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j,
+                              const std::int64_t* images) {
+  if (!first) {
+    exclusions_.reset();
+    exclusion_rows_.reset();
+    return;
+  }
+  check_lists("exclusions");
+  if (images && !kernel_->source.copies)
+    throw UsageError(fmt::format("exclusions: pipeline '{}' has no every_image()", kernel_->source.pipeline));
+  PairRows rows = read_rows("exclusions", ni, first, count, j, fetch<std::int64_t>());
+  if (images) rows.images = fetch<std::int64_t>()(images, 3 * count);
+  exclusions_ = std::make_unique<const Exclusions>(rows);
+  exclusion_rows_ = std::move(rows);
+}
+
+SumRequest SumState::request_of(const RunChoice& choice, std::int64_t ni, std::int64_t nj) const {
+  SumRequest request = request_;
+  request.ni = ni;
+  request.nj = nj;
+  // A tolerance may need a higher precision than the symmetric kernel has.
+  const bool has_tolerance = std::ranges::find(methods_, "far field", &PairMethod::name) != methods_.end();
+  if (has_tolerance && request.pairs == PairChoice::Auto) request.symmetric = SymmetricChoice::Off;
+  request.i_begin = choice.i_list ? 0 : choice.i_begin;
+  request.i_count = choice.i_count < 0 ? ni - choice.i_begin : choice.i_count;
+  request.i_list = choice.i_list;
+  request.accumulate = choice.accumulate;
+  request.histograms = histograms_.get();
+  request.check_indices = !choice.clamp && !kernel_->source.index_checks.checks.empty();
+  request.j_part = choice.part;
+  request.stream = choice.stream;
+  request.progress = choice.progress;
+  request.lists = lists_.get();
+  request.listed_pairs = listed_pairs_ ? &*listed_pairs_ : nullptr;
+  request.exclusions = exclusions_.get();
+  request.excluded_rows = exclusions_ ? &*exclusion_rows_ : nullptr;
+  request.params_of_groups = table_of_params_;
+  request.tables = tables_.get();
+  return request;
+}
+
+void SumState::check_splines(std::size_t field, std::span<const double> params) const {
+  const std::string fault = spline_fault(kernel_->source, kernel_->source.fields[field], params);
+  if (!fault.empty()) throw UsageError(fmt::format("{}: {}", quoted(field), fault));
+}
+
+void SumState::make_tables() {
+  if (tables_ || kernel_->source.tables.empty()) return;
+  for (std::size_t f = 0; f < fields().size(); ++f)
+    if (fields()[f].is_table) check_splines(f, params_);  // set_param has not checked defaults
+  tables_ = std::make_unique<const Tables>(kernel_->source, params_);
+}
+
+// Called before the run, because outputs may alias the inputs that the warning depends on.
+void SumState::warn_of(const SumRequest& request) {
+  const auto can_read = [this](const void* data) {
+    try {
+      return summation_->can_read(static_cast<const std::int64_t*>(data));
+    } catch (const UsageError&) {
+      return false;  // the run reports memory of another GPU, with the field's name
+    }
+  };
+  const std::optional<std::string> images = image_warning(kernel_->source, request, can_read);
+  if (!images) return warnings_.clear();
+  if (warnings_.empty()) warnings_.push_back(*images);
+}
+
+SumRequest SumState::prepare(const RunChoice& choice, std::optional<std::int64_t> begun) {
+  const std::int64_t ni = count_of_i(), nj = count_of_j();
+  if (std::max({ni, nj, choice.i_list ? choice.i_count : 0}) > kMaxParticles) throw std::bad_alloc();
+  check_params();
+  check_choice(choice, ni);
+  if (choice.accumulate) check_accumulate();
+  check_listed(choice, ni, nj);
+  make_tables();
+  make_table_of_params();
+  const SumRequest request = request_of(choice, ni, nj);
+  check_part(choice, begun, request.i_count);
+  return totals_ ? totals_->with_values_of_i(request) : request;
+}
+
+RunPlan SumState::plan(const RunChoice& choice) {
+  return plan_run(methods_, prepare(choice, std::exchange(i_in_parts_, std::nullopt)));
+}
+
+void SumState::run(const RunChoice& choice) {
+  // A run that fails, or one that is not the next part, ends a sum in parts that has begun.
+  SumRequest request = prepare(choice, std::exchange(i_in_parts_, std::nullopt));
+  const std::optional<std::int64_t> i_in_next_part = ends(choice.part) ? std::nullopt : std::optional(request.i_count);
+  warn_of(request);
+  if (histograms_ && begins(choice.part)) histograms_->clear();
+  if (request.i_count == 0 && !summation_->forwards()) {
+    store_totals(request);
+    return void(i_in_parts_ = i_in_next_part);
+  }
+  check_int_range(kernel_->source, request, *summation_, [this](std::size_t f) { return quoted(f); });
+  check_indices(request);
+  // After a run that fails, packed j-particles are not valid.
+  request_.reuse = JReuse::None;
+  sum(request);
+  store_totals(request);
+  if (request.keep_j && last_plan_.method->keeps_j) request_.reuse = JReuse::Prepared;
+  i_in_parts_ = i_in_next_part;
+}
+
+// In runs over lists only the listed particles are checked: the indices of others are never used.
+void SumState::check_indices(SumRequest& request) {
+  if (!request.check_indices) return;
+  if ((lists_ || listed_pairs_) && !listed_particles_)
+    listed_particles_ = lists_ ? particles_of(*lists_) : particles_of(*listed_pairs_);
+  request.listed = listed_particles_ ? &*listed_particles_ : nullptr;
+  request.lists_chosen_i = request.listed && !request.i_list && request.i_count == request.ni;
+  summation_->check_indices(request);
+}
+
+FoundPairs SumState::find_pairs(Progress* progress) {
+  check_neighbours("neighbours");
+  const std::int64_t ni = count_of_i(), nj = count_of_j();
+  if (std::max(ni, nj) > kMaxParticles) throw std::bad_alloc();
+  check_params();
+  check_listed({}, ni, nj);
+  if (lists_ || listed_pairs_) throw UsageError("neighbours: lists determine which pairs act, so there is no search");
+  make_tables();
+  SumRequest request = request_of({}, ni, nj);
+  request.progress = progress;
+  warn_of(request);
+  request_.reuse = JReuse::None;
+  return summation_->find_pairs(request);
+}
+
+void SumState::wait(Progress* progress) {
+  FirstFailure failure;
+  failure.attempt([&] { summation_->wait(progress); });
+  failure.attempt([&] { batch_sums_->wait(progress); });
+  for (const PairMethod& method : methods_)
+    if (method.wait) failure.attempt([&] { method.wait(progress); });
+  failure.rethrow();
+}
+
+}  // namespace nbcc

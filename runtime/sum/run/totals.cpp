@@ -1,0 +1,129 @@
+// Values of i -> totals. Entry points: Totals::with_values_of_i(), Totals::reduce(). Computes no values; GPUs have
+// steps of their own (runtime/cuda/run/cuda_totals.h).
+#include "runtime/sum/run/totals.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <type_traits>
+
+#include "runtime/sum/request/reduction.h"
+
+namespace nbcc {
+namespace {
+
+// The tree's node: the values are combined by halving, the missing ones being identities. Overwrites `values`.
+template <typename T>
+T halved(Reduction reduction, std::array<T, kTotalGroup>& values) {
+  for (std::int64_t half = kTotalGroup / 2; half > 0; half /= 2)
+    for (std::int64_t k = 0; k < half; ++k)
+      values[std::size_t(k)] = combined(reduction, values[std::size_t(k)], values[std::size_t(k + half)]);
+  return values[0];
+}
+
+}  // namespace
+
+std::unique_ptr<TotalSteps> Summation::total_steps() { return std::make_unique<HostTotals>(*this); }
+
+void store_total(const TotalComponent& total, const void* result, bool accumulate) {
+  const std::optional<Reduction> how = accumulate ? std::optional(total.reduction) : std::nullopt;
+  const Picked row{0, nullptr, 1};
+  if (total.element == Element::Int64)
+    unpack(static_cast<const std::int64_t*>(result), total.to, total.component, row, how);
+  else
+    unpack(static_cast<const double*>(result), total.to, total.component, row, how);
+}
+
+double* HostTotals::reserve(const SumRequest&, std::int64_t count) {
+  values_.reserve(std::size_t(count) * sizeof(double));
+  return reinterpret_cast<double*>(values_.data());
+}
+
+void HostTotals::fill(const TotalComponent& total, const SumRequest&, std::int64_t count) {
+  if (total.element == Element::Int64)
+    std::fill_n(reinterpret_cast<std::int64_t*>(total.values), count, identity<std::int64_t>(total.reduction));
+  else
+    std::fill_n(total.values, count, identity<double>(total.reduction));
+}
+
+template <typename T>
+T HostTotals::reduced(const TotalComponent& total, const SumRequest& request) {
+  const T* from = reinterpret_cast<const T*>(total.values);
+  const std::int64_t* list = request.i_list;
+  std::int64_t count = request.i_count;
+  if (!list) from += request.i_begin;
+  partials_.reserve(std::size_t(ceil_div(count, kTotalGroup) + 1) * sizeof(T));
+  T* const partials = reinterpret_cast<T*>(partials_.data());
+  do {
+    const std::int64_t groups = ceil_div(count, kTotalGroup);
+    const auto reduce_group = [&](std::int64_t group) {
+      std::array<T, kTotalGroup> values;
+      values.fill(identity<T>(total.reduction));
+      const std::int64_t begin = group * kTotalGroup, end = std::min(count, begin + kTotalGroup);
+      for (std::int64_t k = begin; k < end; ++k) values[std::size_t(k - begin)] = list ? from[list[k]] : from[k];
+      partials[group] = halved(total.reduction, values);
+    };
+    // The partials of one level are the values of the next: a group is read before its partial is stored, and the
+    // partials of other groups are stored in front of it.
+    if (from == partials) {
+      for (std::int64_t group = 0; group < groups; ++group) reduce_group(group);
+    } else {
+      summation_.on_host_threads(groups, reduce_group);
+    }
+    from = partials;
+    list = nullptr;
+    count = groups;
+  } while (count > 1);
+  return count == 1 ? partials[0] : identity<T>(total.reduction);
+}
+
+void HostTotals::reduce(std::span<const TotalComponent> totals, const SumRequest& request) {
+  for (const TotalComponent& total : totals) {
+    if (total.element == Element::Int64) {
+      const std::int64_t result = reduced<std::int64_t>(total, request);
+      store_total(total, &result, request.accumulate);
+    } else {
+      const double result = reduced<double>(total, request);
+      store_total(total, &result, request.accumulate);
+    }
+  }
+}
+
+SumRequest Totals::with_values_of_i(const SumRequest& request) {
+  const auto is_wanted = [&](std::size_t f) {
+    return source_.fields[f].total && source_.fields[f].bins == 0 && request.views[f].data;
+  };
+  std::int64_t components = 0;
+  for (std::size_t f = 0; f < source_.fields.size(); ++f)
+    if (is_wanted(f)) components += source_.fields[f].components();
+  const std::int64_t rows = request.ni;
+  // Without totals a kernel has no steps for them.
+  double* at = components > 0 ? steps_->reserve(request, std::max<std::int64_t>(components * rows, 1)) : nullptr;
+  std::vector<ArrayView> views(request.views.begin(), request.views.end());
+  totals_.clear();
+  for (std::size_t f = 0; f < source_.fields.size(); ++f) {
+    if (source_.fields[f].bins > 0) views[f] = {};  // kernels do not store histograms
+    if (!is_wanted(f)) continue;
+    const FieldLayout& field = source_.fields[f];
+    const Element element = source_.accumulator_types[std::size_t(field.first)];
+    views[f] = {at, element, rows, sizeof(double), rows * std::int64_t(sizeof(double))};
+    for (int c = 0; c < field.components(); ++c, at += rows) {
+      totals_.push_back({field.reduction, element, at, request.views[f], c});
+      if (request.accumulate) steps_->fill(totals_.back(), request, rows);
+    }
+  }
+  if (views != views_ || request.binding != callers_binding_) ++binding_;
+  callers_binding_ = request.binding;
+  views_ = std::move(views);
+  SumRequest with_values = request;
+  with_values.views = views_;
+  with_values.binding = binding_;
+  return with_values;
+}
+
+void Totals::reduce(const SumRequest& request) {
+  if (!totals_.empty()) steps_->reduce(totals_, request);
+  totals_.clear();
+}
+
+}  // namespace nbcc
