@@ -256,6 +256,29 @@ TEST(layering, instruction_sets_are_named_in_their_table_alone) {
   EXPECT_EQ(found, kNoFiles);
 }
 
+// One line explains what a folder converts to what. A file that makes a folder larger than this belongs into a new
+// folder inside of it. Folders of cases (tests, pipelines, docs) grow with their cases.
+TEST(layering, folders_stay_small) {
+  std::map<std::string, int> count;
+  for (const std::string& top : {"compiler", "runtime", "cli", "bindings", "particles", "templates"})
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(test::source_folder()) / top)) {
+      const std::string path = fs::relative(entry.path(), test::source_folder());
+      if (entry.is_regular_file() && path.find("__pycache__") == std::string::npos) ++count[folder_of(path)];
+    }
+  EXPECT_GT(count["compiler/ir"], 10);
+  for (const auto& [folder, files] : count)
+    EXPECT_LE(files, folder.starts_with("templates") ? 40 : 30) << folder << " has " << files << " files";
+}
+
+// The first line of the main header, or a README, says what a module converts to what; kModules says what it includes.
+TEST(layering, every_folder_of_sources_is_a_module) {
+  for (const auto& [path, file] : sources()) {
+    const std::string top = path.substr(0, path.find('/'));
+    if (top == "compiler" || top == "runtime" || top == "cli" || top == "particles")
+      EXPECT_TRUE(kModules.contains(folder_of(path))) << path;
+  }
+}
+
 // A .h and its .cpp are one: neither may lead back to itself by way of others.
 TEST(layering, no_file_runs_back_up) {
   std::map<std::string, std::set<std::string>> below;

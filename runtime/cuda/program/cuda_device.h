@@ -1,7 +1,5 @@
-// A CUDA GPU as a device. This folder turns kernel source into programs on a GPU, and requests into launches of them.
-// From the bottom up: driver, memory (the GPU, and owners of its memory, events and streams), loader (source ->
-// program), kernel (sizes -> program), launch (pieces of a run -> launches), stage (arrays of the host), sum (request
-// -> work in a stream), device. Tested by tests/unit/runtime/cuda/program/cuda_device_test.cpp and, on a GPU, by
+// A CUDA GPU as a device. The folders of runtime/cuda turn kernel source into programs on a GPU, and requests into
+// launches of them (DESIGN.md). Tested by tests/unit/runtime/cuda/program/cuda_device_test.cpp and, on a GPU, by
 // tests/numeric/cuda_device_test.cpp.
 #pragma once
 #include <functional>
