@@ -161,7 +161,7 @@ TEST_P(RandomPipelinesOnShim, AgreeWithTheInterpreter) {
   expect_agreement(device, std::uint64_t(GetParam()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomPipelinesOnShim, testing::ValuesIn(sampled_range(200, 206, 3)),
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomPipelinesOnShim, testing::ValuesIn(sampled_range(200, 206, 4)),
                          testing::PrintToStringParamName());
 
 // ---- what an array may be

@@ -61,7 +61,7 @@ TEST_P(CudaSearchOnShim, GivesWhatAllPairsGive) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CudaSearchOnShim,
-                         testing::ValuesIn(sampled_range(std::size_t(0), 2 * std::size(kReaches), 3)),
+                         testing::ValuesIn(sampled_range(std::size_t(0), 2 * std::size(kReaches), 5)),
                          [](const auto& info) { return std::to_string(info.param); });
 
 // The same on the first GPU of the machine, with many more cases, and with a liquid of 200,000.

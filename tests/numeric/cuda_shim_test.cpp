@@ -241,7 +241,7 @@ TEST_P(RandomCudaTexts, AgreeWithTheInterpreter) {
                                                  << text;
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomCudaTexts, testing::ValuesIn(sampled_range(0, 24, 3)),
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomCudaTexts, testing::ValuesIn(sampled_range(0, 24, 4)),
                          testing::PrintToStringParamName());
 
 // ---- texts with a mistake: a quarter of the mistakes in a run

@@ -93,7 +93,7 @@ TEST_P(RandomListsOnShim, AgreeWithTheInterpreter) {
   expect_agreement({device, build_for_gpu, &device.gpu()}, std::uint64_t(GetParam()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomListsOnShim, testing::ValuesIn(sampled_range(0, 6, 3)));
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomListsOnShim, testing::ValuesIn(sampled_range(0, 6, 4)));
 
 class RandomListsOnGpu : public testing::TestWithParam<int> {};
 
