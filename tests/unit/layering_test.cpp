@@ -122,9 +122,9 @@ const std::map<std::string, std::vector<std::string>> kModules = {
     {"bindings/lammps", {"runtime/api"}},
     {"cli/options", {"particles/files", "bindings"}},
     {"cli/sum", {"cli/options", "particles/initial_conditions"}},
-    {"cli/report", {"cli/sum", "chart"}},
+    {"cli/report", {"cli/sum"}},
     {"cli/machine", {"cli/sum"}},
-    {"cli/commands", {"cli/report", "cli/machine", "particles/error_bounds"}},
+    {"cli/commands", {"cli/report", "cli/machine", "chart", "particles/error_bounds"}},
     {"cli", {"cli/commands"}},  // main.cpp
     {"examples", {"chart", "mpi", "particles/files", "particles/initial_conditions"}},
     {"examples/capacitance/tests", {"examples", "tests"}},
