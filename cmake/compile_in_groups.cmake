@@ -2,7 +2,7 @@
 
 # For code that is no loop over particles: the compiler, the command, tests and examples wait for kernels, which nbcc
 # compiles, not for their own statements.
-set(quickly_compiled $<$<COMPILE_LANGUAGE:CXX>:-O1>)
+set(quickly_compiled $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<CONFIG:Debug>>>:-O1>)
 
 option(NBCC_COMPILE_IN_GROUPS "Compile the files of a folder in groups: less than half of the time, but an #include that a file lacks may go unnoticed" ON)
 

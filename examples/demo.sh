@@ -64,13 +64,13 @@ case $status in
     cp "$work/frames/frame-0022.png" "$results/collision.png"
     printf '\nThe column dE/|E| is the error of the energy. In %s:\n' "$results"
     printf '  collision.png       a picture, of the time 2.06\n'
-    printf '  collision-film.png  a film of 4 s, an animated PNG: open it in a browser\n' ;;
+    printf '  collision-film.png  a film of 4 s, an animated PNG: open it in a browser\n'
+    if [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
+      printf '\nThe collision in a window, in which the mouse moves the camera:\n  %s %s %s --rest --viewer\n' \
+        "$nbody" "$results/collision.txt" "${steps[*]}"
+    fi ;;
   3)  # nothing here draws, or nbody was built without pictures
     "${run[@]}"
     printf '\nThe column dE/|E| is the error of the energy. There is no picture: %s\n' "$(cat "$work/said")" ;;
   *) cat "$work/said" >&2; exit $status ;;
 esac
-if [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
-  printf '\nThe collision in a window, in which the mouse moves the camera:\n  %s %s %s --rest --viewer\n' \
-    "$nbody" "$results/collision.txt" "${steps[*]}"
-fi

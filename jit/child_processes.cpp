@@ -127,6 +127,7 @@ Child start_child(std::size_t count, std::atomic<std::size_t>& next, const Work&
   return child;
 }
 
+// Where SIGCHLD is ignored the system keeps no status: then the missing results tell that a child has failed.
 void wait_for(Child& child) {
   int status = 0;
   while (::waitpid(child.process, &status, 0) < 0 && errno == EINTR) {
@@ -135,7 +136,9 @@ void wait_for(Child& child) {
   if (WIFSIGNALED(status))
     throw DeviceError(
         fmt::format("a child process was killed by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status))));
-  if (WEXITSTATUS(status) != 0) throw DeviceError("a child process could not write its results to memory");
+  if (WEXITSTATUS(status) != 0)
+    throw DeviceError(
+        fmt::format("a child process ended with status {} before its results were written", WEXITSTATUS(status)));
 }
 
 bool read_all(int file, void* data, std::size_t bytes) {
@@ -168,6 +171,7 @@ std::vector<std::string> run_in_processes(std::size_t count, unsigned processes,
   Children children;
   for (std::size_t k = 0; k < std::min<std::size_t>(processes, count); ++k)
     children.push_back(start_child(count, *next, work));
+  std::vector<bool> has_result(count);
   std::map<std::size_t, std::pair<Outcome, std::string>> failures;
   for (Child& child : children) {
     wait_for(child);
@@ -175,13 +179,18 @@ std::vector<std::string> run_in_processes(std::size_t count, unsigned processes,
     for (Record record; read_all(child.file, &record, sizeof record);) {
       std::string text(record.bytes, '\0');
       if (!read_all(child.file, text.data(), text.size())) throw DeviceError("a child process left part of a result");
-      if (record.outcome == Outcome::Result)
+      if (record.outcome == Outcome::Result) {
         results[record.index] = std::move(text);
-      else
+        has_result[record.index] = true;
+      } else {
         failures[record.index] = {record.outcome, std::move(text)};
+      }
     }
   }
   if (!failures.empty()) fail(failures.begin()->second.first, failures.begin()->second.second);
+  const auto results_found = std::ranges::count(has_result, true);
+  if (std::size_t(results_found) < count)
+    throw DeviceError(fmt::format("child processes ended with {} of {} results", results_found, count));
   return results;
 }
 

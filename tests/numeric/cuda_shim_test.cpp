@@ -114,6 +114,8 @@ std::vector<Case> cases_of(const Oracle& oracle, const Options& options) {
   return cases;
 }
 
+constexpr std::size_t kPeriodOfLibrary = 2;  // of the sample of pipelines
+
 class CudaText : public testing::TestWithParam<std::string> {};
 
 TEST_P(CudaText, AgreesWithTheOracle) {
@@ -124,7 +126,7 @@ TEST_P(CudaText, AgreesWithTheOracle) {
                                            {Precision::Double, Math::Fast},
                                            {Precision::Single, Math::Precise},
                                            {Precision::Double, Math::Precise}};
-  for (const Options& options : sampled(all, 5, turn_of(GetParam()))) {
+  for (const Options& options : sampled(all, 5, turn_of(GetParam()), kPeriodOfLibrary)) {
     CudaShim shim;
     CudaTextRun run(shim, emit(oracle.pipeline(), options), kShapes[int(options.precision)]);
     EXPECT_EQ(first_failure(shim, run, cases_of(oracle, options)), "")
@@ -136,7 +138,8 @@ TEST_P(CudaText, AgreesWithTheOracle) {
 TEST_P(CudaText, HasTheSameResultsForEveryElement) {
   const Oracle oracle(GetParam());
   const OracleInput input = oracle.columns_of(random_particles(oracle.pipeline(), 40, 150, /*seed=*/5));
-  for (const Precision precision : sampled({Precision::Single, Precision::Double}, 2, turn_of(GetParam()))) {
+  for (const Precision precision :
+       sampled({Precision::Single, Precision::Double}, 2, turn_of(GetParam()), kPeriodOfLibrary)) {
     CudaShim shim;
     CudaTextRun run(shim, emit(oracle.pipeline(), {.precision = precision}), kShape);
     CudaTextRun::Columns in_doubles = run(input);
@@ -188,7 +191,8 @@ std::vector<std::string> without_histograms() {
   std::erase(names, "radial_distribution");
   return names;
 }
-INSTANTIATE_TEST_SUITE_P(Library, CudaText, testing::ValuesIn(sampled(without_histograms(), 2)), by_name);
+INSTANTIATE_TEST_SUITE_P(Library, CudaText, testing::ValuesIn(sampled(without_histograms(), kPeriodOfLibrary)),
+                         by_name);
 
 TEST(CudaTextOutputs, AccumulateWhatTheyHeldBefore) {
   const Oracle gravity("gravity");

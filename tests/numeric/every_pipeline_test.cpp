@@ -27,6 +27,8 @@ std::vector<Choice> choices_of_best_isa() {
   return choices;
 }
 
+constexpr std::size_t kPeriodOfLibrary = 2;  // of the sample of pipelines
+
 class EveryPipeline : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryPipeline, AgreesWithTheOracle) {
@@ -34,7 +36,7 @@ TEST_P(EveryPipeline, AgreesWithTheOracle) {
   const std::vector<Case> cases = all_cases(oracle);
   std::size_t turn = turn_of(GetParam());
   for (const std::string& isa : instruction_sets()) {
-    for (Choice choice : sampled(choices_of_best_isa(), 6, turn++)) {
+    for (Choice choice : sampled(choices_of_best_isa(), 6, turn++, kPeriodOfLibrary)) {
       choice.isa = isa;
       Summation device(GetParam(), choice);
       for (const Case& expected : cases) expect_case(device, expected, choice.precision, describe(choice));
@@ -80,7 +82,7 @@ void expect_same_bits(const Values& a, const Values& b, const std::string& what)
 
 TEST_P(EveryPipeline, ThreadsDoNotChangeABit) {
   const Oracle oracle(GetParam());
-  for (Choice choice : sampled(choices_of_best_isa(), 6, turn_of(GetParam()))) {
+  for (Choice choice : sampled(choices_of_best_isa(), 6, turn_of(GetParam()), kPeriodOfLibrary)) {
     choice.threads = 1;
     Summation one(GetParam(), choice);
     choice.threads = 2;
@@ -182,7 +184,7 @@ TEST_P(EveryPipeline, ANaNOfIDisturbsNoOther) {
 
 std::string by_name(const testing::TestParamInfo<std::string>& info) { return info.param; }
 
-INSTANTIATE_TEST_SUITE_P(Library, EveryPipeline, testing::ValuesIn(sampled(library(), 2)), by_name);
+INSTANTIATE_TEST_SUITE_P(Library, EveryPipeline, testing::ValuesIn(sampled(library(), kPeriodOfLibrary)), by_name);
 INSTANTIATE_TEST_SUITE_P(Library, EveryPipelineOfDifferences, testing::ValuesIn(library_of_differences()), by_name);
 
 }  // namespace

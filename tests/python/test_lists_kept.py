@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import nbcc
-from nbcc import _library
+from nbcc._c import _library
 from test_lists import PULL, Sets, every, pairs_of, random_lists, random_rows
 
 NAMES = ("i_first", "range_first", "j_begin", "j_end", "i_order", "j_order", "shifts")

@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 
 import nbcc
-from nbcc import _handles, _outputs, _progress
 from nbcc._arrays._results import Result
+from nbcc._c import _handles, _progress
+from nbcc._call import _outputs
 
 PLAIN = """
 input_i vec3 xi; input_j vec3 xj; input_j real mj; output(sum) vec3 acc;

@@ -14,7 +14,7 @@ import pytest
 
 import nbcc
 from conftest import EPS2, Cloud, Gravity
-from nbcc import _arrays, _streams
+from nbcc._arrays import _arrays, _streams
 from nbcc._c._family import Family
 
 N = 40

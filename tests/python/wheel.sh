@@ -15,7 +15,7 @@ export NBCC_CACHE_DIR=$scratch/cache
 unset NBCC_LIBRARY
 
 cmake --install "$2" --component wheel --prefix "$scratch/site-packages" >/dev/null
-cp "$1"/bindings/python/nbcc/*.py "$scratch/site-packages/nbcc"
+cp -r "$1"/bindings/python/nbcc/. "$scratch/site-packages/nbcc"
 export PYTHONPATH=$scratch/site-packages PYTHONDONTWRITEBYTECODE=1
 # Stubs in a folder whose name has a blank. What they lack is an error.
 stubs="$scratch/stubs of glibc"

@@ -19,8 +19,8 @@ namespace {
 // A selection among more values, by a comparison and a Select for each, costs as much as a function.
 constexpr int kMaxElements = 9;
 constexpr std::size_t kMaxIndices = 2;
-// Operations of a term; longer terms stay as they are.
-constexpr std::size_t kMaxOperations = 200;
+// Operations of a term; longer terms stay as they are. Copies of operations in all; further terms stay.
+constexpr std::size_t kMaxOperations = 200, kMaxCopies = 4000;
 
 // An index as lowering makes it, which is clamped to 0 ... count - 1.
 std::optional<int> count_of_index(const Graph& graph, const Node& index) {
@@ -99,12 +99,13 @@ class TypeTerms {
     return elements;
   }
 
-  // The largest terms: some node that is no such term uses it, or it is a root.
+  // True for the largest terms, which a root or a node of another kind uses.
   bool is_replaced(NodeId id, const std::vector<bool>& needed) {
     if (users_.empty()) find_outer_users(needed);
     const Term& term = terms_[std::size_t(id)];
     return users_[std::size_t(id)] && term.of_types && term.is_costly && !term.indices.empty() &&
-           graph_[id].binding == Binding::Pair && graph_[id].type >= Type::Float && cone(id).size() <= kMaxOperations;
+           graph_[id].binding == Binding::Pair && graph_[id].type >= Type::Float && cone(id).size() <= kMaxOperations &&
+           copies_ < kMaxCopies;
   }
   void find_outer_users(const std::vector<bool>& needed) {
     users_.assign(terms_.size(), false);
@@ -132,11 +133,11 @@ class TypeTerms {
   }
 
   // The value of the term where its indices have these values.
-  NodeId value_at(Graph& target, NodeId id, const std::map<NodeId, int>& at,
-                  const std::vector<NodeId>& replaced) const {
+  NodeId value_at(Graph& target, NodeId id, const std::map<NodeId, int>& at, const std::vector<NodeId>& replaced) {
     std::map<NodeId, NodeId> copies;
     for (const auto& [index, value] : at) copies[index] = target.constant(value, graph_[index].type);
     for (const NodeId one : cone(id)) {
+      ++copies_;
       std::array<NodeId, 3> args{kNone, kNone, kNone};
       for (std::size_t k = 0; k < std::size_t(arity(graph_[one].op)); ++k) {
         const auto copy = copies.find(graph_[one].args[k]);
@@ -149,13 +150,13 @@ class TypeTerms {
 
   // The selection by the index that changes from pair to pair is the outer one, so that the inner ones, by an index of
   // i, leave the loop over j.
-  NodeId selected(Graph& target, NodeId id, const std::vector<NodeId>& replaced) const {
+  NodeId selected(Graph& target, NodeId id, const std::vector<NodeId>& replaced) {
     std::vector<NodeId> indices(terms_[std::size_t(id)].indices.begin(), terms_[std::size_t(id)].indices.end());
     std::ranges::stable_partition(indices, [&](NodeId index) { return graph_[index].binding != Binding::I; });
     return selected(target, id, replaced, indices, {});
   }
   NodeId selected(Graph& target, NodeId id, const std::vector<NodeId>& replaced, std::span<const NodeId> indices,
-                  std::map<NodeId, int> at) const {
+                  std::map<NodeId, int> at) {
     if (indices.empty()) return value_at(target, id, at, replaced);
     const NodeId index = indices[0];
     NodeId chosen = kNone;
@@ -177,7 +178,8 @@ class TypeTerms {
   const Graph& graph_;
   std::map<NodeId, int> counts_;  // index -> number of its values
   std::vector<Term> terms_;       // [node]
-  std::vector<bool> users_;       // [node] a node that is no term of types uses it, or it is a root
+  std::vector<bool> users_;       // [node] a root or a node that is no term of types uses it
+  std::size_t copies_ = 0;
 };
 
 }  // namespace

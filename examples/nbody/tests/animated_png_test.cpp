@@ -86,7 +86,7 @@ TEST(AnimatedPng, HoldsItsPicturesInOrder) {
   EXPECT_EQ(read_png(folder.path("film.png")).rgb, image_of(1).rgb);
 }
 
-TEST(AnimatedPng, WhereNoFileCanBeThereIsAnError) {
+TEST(AnimatedPng, AFileThatCannotBeWrittenIsAnError) {
   EXPECT_THROW(AnimatedPng("/nowhere/film.png", 7, 5, 25), UsageError);
   AnimatedPng full("/dev/full", 7, 5, 25);
   const Image image{7, 5, std::vector<std::uint8_t>(105)};

@@ -35,9 +35,10 @@ TEST(ChildProcesses, RunAtTheSameTime) {
   ASSERT_EQ(pipe(to_first), 0);
   const std::vector<std::string> ids = run_in_processes(2, 2, [&](std::size_t k) {
     char byte = 'x';
-    const bool told = write(k == 0 ? to_second[1] : to_first[1], &byte, 1) == 1;
-    const bool heard = read(k == 0 ? to_first[0] : to_second[0], &byte, 1) == 1;
-    return told && heard ? std::to_string(getpid()) : "";
+    alarm(20);
+    const bool has_sent = write(k == 0 ? to_second[1] : to_first[1], &byte, 1) == 1;
+    const bool has_received = read(k == 0 ? to_first[0] : to_second[0], &byte, 1) == 1;
+    return has_sent && has_received ? std::to_string(getpid()) : "";
   });
   EXPECT_NE(ids[0], ids[1]);
   EXPECT_NE(ids[0], std::to_string(getpid()));
@@ -54,7 +55,7 @@ std::string message_of(const std::function<std::string(std::size_t)>& work) {
   return "no exception";
 }
 
-TEST(ChildProcesses, HandOnTheFirstException) {
+TEST(ChildProcesses, PropagateTheFirstException) {
   const auto thrown = [](auto error) {
     return [=](std::size_t k) -> std::string {
       if (k >= 2) throw error;
@@ -73,6 +74,17 @@ TEST(ChildProcesses, AKilledChildIsAnError) {
                 return "";
               }),
               HasSubstr("signal 9"));
+}
+
+// The system keeps no status of children where SIGCHLD is ignored, as below some daemons.
+TEST(ChildProcesses, AKilledChildIsAnErrorWhereSigchldIsIgnored) {
+  const auto previous = signal(SIGCHLD, SIG_IGN);
+  const std::string message = message_of<DeviceError>([](std::size_t k) -> std::string {
+    if (k == 1) raise(SIGKILL);
+    return "";
+  });
+  signal(SIGCHLD, previous);
+  EXPECT_THAT(message, HasSubstr("child processes ended with"));
 }
 
 }  // namespace

@@ -28,9 +28,9 @@ std::vector<LaunchConfig> launches_of(const CudaNeeds& needs) {
   const int of_i = needs.i_words + words * needs.accumulators / 2;
   LaunchConfig many{128, 8, 128, 4, 1};
   while (many.i_per_thread > 1 && (many.i_per_thread * of_i > kRegistersOfI ||
-                                   many.i_per_thread * needs.written > longest_loop(needs.precision)))
+                                   many.i_per_thread * needs.instructions > longest_loop(needs.precision)))
     many.i_per_thread /= 2;
-  while (many.unroll > 1 && many.unroll * many.i_per_thread * needs.written > longest_loop(needs.precision))
+  while (many.unroll > 1 && many.unroll * many.i_per_thread * needs.instructions > longest_loop(needs.precision))
     many.unroll /= 2;
   LaunchConfig few = many;
   few.i_per_thread = std::min(few.i_per_thread, 4);

@@ -37,17 +37,17 @@ LaunchConfig default_config(const CudaNeeds& needs) {
   // A short test pays for the load of a j from shared memory only if a thread tests it against many i. Hits are few, so
   // that the sum over a longer tile has no more terms.
   if (needs.cutoff) {
-    if (needs.written > kShortTest || needs.precision != Precision::Single)
+    if (needs.instructions > kShortTest || needs.precision != Precision::Single)
       config.i_per_thread = std::min(config.i_per_thread, 2);
     config.j_tile = 256;
   }
   // The compiler hoists the loads of an unrolled loop: a double, or a value in two parts, occupies two registers until
   // it is used.
   const int longest = wide ? 512 : needs.precision == Precision::Mixed ? 1024 : 2048;
-  while (config.unroll > 1 && needs.written * config.i_per_thread * config.unroll > longest) config.unroll /= 2;
+  while (config.unroll > 1 && needs.instructions * config.i_per_thread * config.unroll > longest) config.unroll /= 2;
   // Four large particles would fit, but two in more threads are faster, with a loop of the same length. So are two with
   // a long body, or with comparisons that keep an index; measured in single precision only.
-  const bool is_long = needs.precision == Precision::Single && (needs.written > kLongBody || needs.keeps_index);
+  const bool is_long = needs.precision == Precision::Single && (needs.instructions > kLongBody || needs.keeps_index);
   if (!needs.cutoff && (words * 4 > 96 || is_long)) config.i_per_thread = std::min(config.i_per_thread, 2);
   while (config.j_tile > 32 && needs.staged_bytes * config.j_tile > kTileBytes) config.j_tile /= 2;
   // Below 32 threads much of the GPU is idle, but a kernel with hundreds of outputs can run in no other way.

@@ -13,16 +13,16 @@ namespace nbcc {
 // Resources that one kernel needs.
 struct CudaNeeds {
   Precision precision = Precision::Single;
-  bool cutoff = false;   // the pair loop first tests which pairs are within the cutoff
-  int accumulators = 1;  // doubles of a Partial, for one i
-  int i_words = 3;       // registers that one i-particle takes
-  int written = 20;      // instructions of the body of the pair loop, about; with a cutoff, of the loop that tests it
-  int staged_bytes = 0;  // shared memory for each j of a tile
-  int cold_bytes = 0;    // shared memory for each i of a block, in addition
-  int table_bytes = 0;   // shared memory for tables, in addition
-  int pair_words = 0;    // registers for the values that a pair reads from shared memory
-  bool plain = true;     // sums of plain arithmetic: no functions, no extremes
-  bool guarded = false;  // some outputs have guards
+  bool cutoff = false;    // the pair loop first tests which pairs are within the cutoff
+  int accumulators = 1;   // doubles of a Partial, for one i
+  int i_words = 3;        // registers that one i-particle takes
+  int instructions = 20;  // instructions of the body of the pair loop, about; with a cutoff, of the loop that tests it
+  int staged_bytes = 0;   // shared memory for each j of a tile
+  int cold_bytes = 0;     // shared memory for each i of a block, in addition
+  int table_bytes = 0;    // shared memory for tables, in addition
+  int pair_words = 0;     // registers for the values that a pair reads from shared memory
+  bool plain = true;      // sums of plain arithmetic: no functions, no extremes
+  bool guarded = false;   // some outputs have guards
   bool keeps_index = false;  // some outputs are indices, of the least or the largest value
 };
 

@@ -370,7 +370,7 @@ class PairText {
         .cutoff = loop_.has_prepass,
         .accumulators = 0,
         .i_words = i_bytes / 4,
-        .written = 1,
+        .instructions = 1,
         .staged_bytes = loop_.has_prepass ? bank_padded(j_bytes) : rounded_up_to_16(j_bytes + (loop_.j_number ? 4 : 0)),
         .cold_bytes = bank_padded(cold),
         .table_bytes = has_shared_tables() ? int(range_of_pairs(plan_).bytes) : 0,
@@ -386,7 +386,7 @@ class PairText {
       if (!per_i(id) || !loop_.needed.count(id)) continue;
       needs.plain = needs.plain && !facts(graph_[id].op).is_function;
       if (!loop_.has_prepass || loop_.prepass.count(id))
-        needs.written += options_.precision == Precision::Single ? cuda_spelling(graph_[id].op).instructions : 1;
+        needs.instructions += options_.precision == Precision::Single ? cuda_spelling(graph_[id].op).instructions : 1;
     }
     return needs;
   }

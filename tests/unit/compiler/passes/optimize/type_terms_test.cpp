@@ -1,4 +1,4 @@
-// Which terms of two types are computed before the loop over pairs, and that the pipeline's results stay.
+// Terms of two types are computed before the loop over pairs, and the results of the pipeline stay.
 #include "compiler/passes/optimize/type_terms.h"
 
 #include <gtest/gtest.h>

@@ -18,20 +18,20 @@ TEST(LaunchConfigs, HeavierParticlesAreFewerPerThread) {
 }
 
 TEST(LaunchConfigs, LongLoopsAreWrittenOutLess) {
-  EXPECT_EQ(launch_configs({.written = 10}).front().unroll, 32);
-  EXPECT_LT(launch_configs({.written = 100}).front().unroll, 32);
-  EXPECT_EQ(launch_configs({.written = 100000}).front().unroll, 1);
-  EXPECT_LT(launch_configs({.precision = Precision::Double, .written = 16}).front().unroll,
-            launch_configs({.written = 16}).front().unroll);
+  EXPECT_EQ(launch_configs({.instructions = 10}).front().unroll, 32);
+  EXPECT_LT(launch_configs({.instructions = 100}).front().unroll, 32);
+  EXPECT_EQ(launch_configs({.instructions = 100000}).front().unroll, 1);
+  EXPECT_LT(launch_configs({.precision = Precision::Double, .instructions = 16}).front().unroll,
+            launch_configs({.instructions = 16}).front().unroll);
 }
 
 TEST(LaunchConfigs, LongBodiesAndKeptIndicesHaveTwoIPerThread) {
-  EXPECT_EQ(launch_configs({.written = 32}).front().i_per_thread, 4);
-  EXPECT_EQ(launch_configs({.written = 33}).front().i_per_thread, 2);
+  EXPECT_EQ(launch_configs({.instructions = 32}).front().i_per_thread, 4);
+  EXPECT_EQ(launch_configs({.instructions = 33}).front().i_per_thread, 2);
   EXPECT_EQ(launch_configs({.keeps_index = true}).front().i_per_thread, 2);
   // Not behind a cutoff, and not where it was not measured.
-  EXPECT_EQ(launch_configs({.cutoff = true, .written = 8, .keeps_index = true}).front().i_per_thread, 4);
-  EXPECT_EQ(launch_configs({.precision = Precision::Mixed, .written = 33}).front().i_per_thread, 4);
+  EXPECT_EQ(launch_configs({.cutoff = true, .instructions = 8, .keeps_index = true}).front().i_per_thread, 4);
+  EXPECT_EQ(launch_configs({.precision = Precision::Mixed, .instructions = 33}).front().i_per_thread, 4);
 }
 
 TEST(LaunchConfigs, BehindACutoffThreadsAreAsManyAsTheirRegistersAllow) {
@@ -88,7 +88,7 @@ TEST(LaunchConfigs, SlicesTakeLongerTilesAndFewerIPerThread) {
   EXPECT_EQ(configs[2], (LaunchConfig{256, 2, 512, 16, 4}));
   EXPECT_EQ(configs[5], (LaunchConfig{256, 1, 512, 16, 32}));
   // Behind a cutoff two of half the tile as well.
-  EXPECT_EQ(launch_configs({.cutoff = true, .accumulators = 3, .written = 10, .staged_bytes = 16}).size(), 8u);
+  EXPECT_EQ(launch_configs({.cutoff = true, .accumulators = 3, .instructions = 10, .staged_bytes = 16}).size(), 8u);
 }
 
 }  // namespace
