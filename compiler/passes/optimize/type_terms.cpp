@@ -19,7 +19,7 @@ namespace {
 // A selection among more values, by a comparison and a Select for each, costs as much as a function.
 constexpr int kMaxElements = 9;
 constexpr std::size_t kMaxIndices = 2;
-// Operations of a term; longer terms stay as they are. Copies of operations in all; further terms stay.
+// A term of more operations is computed for each pair, as all further terms are after so many copies of operations.
 constexpr std::size_t kMaxOperations = 200, kMaxCopies = 4000;
 
 // An index as lowering makes it, which is clamped to 0 ... count - 1.
