@@ -60,6 +60,9 @@ void add_options(CLI::App& app, Options& options) {
 void require_sense(const Options& options) {
   if (options.bodies.empty() == options.experiment.empty())
     throw UsageError("give bodies to start with, or an experiment");
+  if (!options.of_experiment.picture.empty() && options.experiment != "figure2" && options.experiment != "model")
+    throw UsageError("--picture: expected --experiment figure2 or model, got " +
+                     (options.experiment.empty() ? "bodies" : options.experiment));
 }
 
 }  // namespace examples

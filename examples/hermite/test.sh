@@ -95,6 +95,7 @@ known() {
   refused 2 'too many steps' pair.txt --end 1e300
   refused 2 "cannot write './no/x'" pair.txt --output ./no/x
   refused 2 "--picture: 'model.png': a chart is an SVG file" --experiment model --picture model.png
+  refused 2 'expected --experiment figure2 or model, got table2' --experiment table2 --picture table.svg
   refused 3 frobnicator pair.txt --device frobnicator
 }
 refused() {  # refused STATUS WORDS OPTIONS...
