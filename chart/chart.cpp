@@ -1,27 +1,33 @@
-// A chart -> SVG. Interface: svg_of(). scale.cpp chooses the ticks.
+// Charts -> SVG. Interface: svg_of(). scale.cpp chooses the ticks, heat_map.cpp draws cells, svg.cpp writes texts.
 //
 //   +--------------------------------------------+
 //   |                   title                    |
 //   |      +---------------------------+         |
 //   | y    |                           |  legend |
-//   | label|        kPlotWidth x       |         |
-//   |      |        kPlotHeight        |         |
+//   | label|         width x           |  or     |
+//   |      |         height            |  colour |
+//   |      |                           |  bar    |
 //   |      +---------------------------+         |
 //   |        0      1      2      3     labels   |
 //   |                x label                     |
 //   |  note on points that are not drawn         |
 //   +--------------------------------------------+
+//
+// A file of several charts is a grid of such panels; a column is as wide as its widest panel.
 #include "chart/chart.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <stdexcept>
 #include <string_view>
+#include <unordered_set>
 
 #include "chart/scale.h"
+#include "chart/svg.h"
 
 namespace nbcc {
 namespace {
@@ -29,9 +35,8 @@ namespace {
 using Style = ChartSeries::Style;
 
 // In pixels.
-constexpr double kPlotWidth = 720, kPlotHeight = 440, kTop = 56, kBottom = 80, kMargin = 24;
-constexpr double kTextWidth = 7.6;  // of a character of kTextSize, about
-constexpr double kTextSize = 14, kTitleSize = 17, kMinTitleSize = 9;
+constexpr double kTop = 56, kBottom = 80, kMargin = 24, kTick = 5, kLabelGap = 8;
+constexpr double kTitleSize = 17, kMinTitleSize = 9;
 
 // Okabe and Ito (2008), without yellow: distinguishable also with any kind of colour blindness.
 constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"};
@@ -45,93 +50,84 @@ Row cyclic(const Row (&rows)[count], std::size_t index) {
   return rows[index % count];
 }
 
-// The length in bytes of the UTF-8 character that `text` begins with; 0 if it begins with none that XML permits.
-std::size_t character_length(std::string_view text) {
-  const auto byte = [&](std::size_t k) { return k < text.size() ? static_cast<unsigned char>(text[k]) : 0U; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
-  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;
-  if (length == 0 || first > 0xf4) return 0;
-  for (std::size_t k = 1; k < length; ++k)
-    if (byte(k) < 0x80 || byte(k) >= 0xc0) return 0;
-  const bool is_overlong = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90);
-  const bool is_surrogate = first == 0xed && byte(1) >= 0xa0, is_beyond = first == 0xf4 && byte(1) >= 0x90;
-  const bool is_noncharacter = first == 0xef && byte(1) == 0xbf && byte(2) >= 0xbe;  // U+FFFE, U+FFFF
-  return is_overlong || is_surrogate || is_beyond || is_noncharacter ? 0 : length;
-}
+bool has_line(Style style) { return style != Style::Markers && style != Style::Dots; }
+bool has_markers(Style style) { return style == Style::Markers || style == Style::LineAndMarkers; }
 
-std::string escaped(std::string_view text) {
-  std::string result;
-  while (!text.empty()) {
-    const std::size_t length = character_length(text);
-    const std::string_view character = text.substr(0, std::max<std::size_t>(length, 1));
-    if (length == 0)
-      result += "\uFFFD";
-    else if (character == "&")
-      result += "&amp;";
-    else if (character == "<")
-      result += "&lt;";
-    else if (character == ">")
-      result += "&gt;";
-    else
-      result += character;
-    text.remove_prefix(character.size());
-  }
-  return result;
+// A dot is a line of no length with round ends.
+std::string svg_dots(const std::string& path, const char* colour, double size) {
+  return fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" stroke-linecap=\"round\"/>\n",
+                     path, colour, size);
 }
+constexpr double kDotSize = 2.5, kDotSizeInLegend = 6;
 
-double width_of(const std::string& text) {
-  return kTextWidth * double(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
-}
-
-bool is_drawn(double value, const ChartAxis& axis) {
-  return std::fabs(value) <= kMaxChartNumber && (!axis.logarithmic || value >= kMinChartNumber);
-}
-
-struct Drawing {
+// One chart of the file. left: the plot's left side, right: the panel's right side, in pixels from the panel's left
+// side.
+struct Panel {
   const Chart& chart;
-  ChartScale x_scale, y_scale;
-  double left = 0;  // of the plot
+  std::size_t missing;  // points or cells that are not drawn
+  ChartScale x_scale, y_scale, colours = {};
+  double left = 0, right = 0;
   std::string svg = {};
 
-  bool shows(const ChartPoint& point) const { return is_drawn(point.x, chart.x) && is_drawn(point.y, chart.y); }
-  double x_of(double value) const { return left + kPlotWidth * x_scale.fraction(value); }
-  double y_of(double value) const { return kTop + kPlotHeight * (1 - y_scale.fraction(value)); }
-
-  void line(double x1, double y1, double x2, double y2, const char* colour) {
-    svg += fmt::format("<line x1=\"{:.2f}\" y1=\"{:.2f}\" x2=\"{:.2f}\" y2=\"{:.2f}\" stroke=\"{}\"/>\n", x1, y1, x2,
-                       y2, colour);
+  bool shows(const ChartPoint& point) const {
+    return is_drawn(point.x, chart.x.logarithmic) && is_drawn(point.y, chart.y.logarithmic);
   }
-  // anchor: start, middle or end.
-  void text(double x, double y, const char* anchor, const std::string& words, const std::string& more = "") {
-    svg += fmt::format("<text x=\"{:.2f}\" y=\"{:.2f}\" text-anchor=\"{}\"{}>{}</text>\n", x, y, anchor, more,
-                       escaped(words));
+  double x_of(double value) const { return left + chart.width * x_scale.fraction(value); }
+  double y_of(double value) const { return kTop + chart.height * (1 - y_scale.fraction(value)); }
+  double middle() const { return left + chart.width / 2; }
+  double bottom() const { return kTop + chart.height; }
+  double height() const { return bottom() + kBottom; }
+
+  void title() {
+    const double space = 2 * std::min(middle(), right - middle()) - kMargin;
+    const double size = std::clamp(kTextSize * space / std::max(width_of(chart.title), 1.0), kMinTitleSize, kTitleSize);
+    svg += svg_text(middle(), kTop - 24, "middle", chart.title, fmt::format(" font-size=\"{:.1f}\"", size));
+  }
+
+  void grid() {
+    for (const ChartTick& tick : x_scale.ticks)
+      if (const double x = x_of(tick.value); tick.label.empty())
+        svg += svg_line(x, kTop, x, bottom(), "#f0f0f0");
+      else
+        svg += svg_line(x, kTop, x, bottom() + kTick, "#d4d4d4");
+    for (const ChartTick& tick : y_scale.ticks)
+      if (const double y = y_of(tick.value); tick.label.empty())
+        svg += svg_line(left, y, left + chart.width, y, "#f0f0f0");
+      else
+        svg += svg_line(left - kTick, y, left + chart.width, y, "#d4d4d4");
   }
 
   void axes() {
-    const double bottom = kTop + kPlotHeight;
-    for (const ChartTick& tick : x_scale.ticks) {
-      const double x = x_of(tick.value);
-      line(x, kTop, x, bottom, tick.label.empty() ? "#f0f0f0" : "#d4d4d4");
-      if (!tick.label.empty()) text(x, bottom + 20, "middle", tick.label);
-    }
-    for (const ChartTick& tick : y_scale.ticks) {
-      const double y = y_of(tick.value);
-      line(left, y, left + kPlotWidth, y, tick.label.empty() ? "#f0f0f0" : "#d4d4d4");
-      if (!tick.label.empty()) text(left - 8, y + 5, "end", tick.label);
-    }
     svg += fmt::format(
         "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" fill=\"none\" "
         "stroke=\"#333333\"/>\n",
-        left, kTop, kPlotWidth, kPlotHeight);
-    text(left + kPlotWidth / 2, bottom + 46, "middle", chart.x.label);
-    const double middle = kTop + kPlotHeight / 2;
-    text(kMargin, middle, "middle", chart.y.label,
-         fmt::format(" transform=\"rotate(-90 {:.2f} {:.2f})\"", kMargin, middle));
+        left, kTop, chart.width, chart.height);
+    double end_of_label = -std::numeric_limits<double>::infinity();
+    for (const ChartTick& tick : x_scale.ticks) {
+      const double x = x_of(tick.value), half = width_of(tick.label) / 2;
+      if (tick.label.empty() || x - half < end_of_label + kLabelGap) continue;
+      svg += svg_text(x, bottom() + 21, "middle", tick.label);
+      end_of_label = x + half;
+    }
+    for (const ChartTick& tick : y_scale.ticks)
+      if (!tick.label.empty()) svg += svg_text(left - 9, y_of(tick.value) + 5, "end", tick.label);
+    svg += svg_text(middle(), bottom() + 46, "middle", chart.x.label);
+    svg += svg_rotated_text(kMargin, kTop + chart.height / 2, chart.y.label);
+  }
+
+  void dots(const ChartSeries& one, const char* colour) {
+    std::string path;
+    std::unordered_set<std::int64_t> pixels;
+    for (const ChartPoint& point : one.points) {
+      if (!shows(point)) continue;
+      const std::int64_t x = std::llround(x_of(point.x)), y = std::llround(y_of(point.y));
+      if (pixels.insert(x << 32 | y).second) path += fmt::format("M{},{}h0", x, y);
+    }
+    svg += svg_dots(path, colour, kDotSize);
   }
 
   // One <path> for the lines, and one for each marker, with a tooltip.
-  void series(const ChartSeries& one, std::size_t index) {
+  void lines_and_markers(const ChartSeries& one, std::size_t index) {
     const char* const colour = cyclic(kColours, index);
     std::string path, markers;
     bool pen_is_down = false;
@@ -146,29 +142,64 @@ struct Drawing {
       else
         path += fmt::format("{}{:.2f},{:.2f}", pen_is_down ? 'L' : 'M', x, y);
       pen_is_down = true;
-      markers += fmt::format("<path d=\"M{:.2f},{:.2f}{}\" fill=\"{}\"><title>{:.6g}, {:.6g}</title></path>\n", x, y,
-                             cyclic(kMarkers, index), colour, point.x, point.y);
+      if (has_markers(one.style))
+        markers += fmt::format("<path d=\"M{:.2f},{:.2f}{}\" fill=\"{}\"><title>{:.6g}, {:.6g}</title></path>\n", x, y,
+                               cyclic(kMarkers, index), colour, point.x, point.y);
     }
-    if (one.style != Style::Markers)
+    if (has_line(one.style))
       svg += fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\" stroke-dasharray=\"{}\"/>\n",
                          path, colour, cyclic(kDashes, index));
-    if (one.style != Style::Steps) svg += markers;
+    svg += markers;
+  }
+
+  void series() {
+    for (std::size_t k = 0; k < chart.series.size(); ++k)
+      if (chart.series[k].style == Style::Dots) dots(chart.series[k], cyclic(kColours, k));
+    for (std::size_t k = 0; k < chart.series.size(); ++k)
+      if (chart.series[k].style != Style::Dots) lines_and_markers(chart.series[k], k);
+  }
+
+  void cells(const HeatMap& map) {
+    CellEdges edges;
+    for (const double x : map.x_edges) edges.x.push_back(x_of(x));
+    for (const double y : map.y_edges) edges.y.push_back(y_of(y));
+    svg += svg_cells(map, colours, edges);
+    if (!map.label.empty()) svg += svg_colour_bar(map, colours, left + chart.width, kTop, chart.height);
   }
 
   void legend() {
-    const double x = left + kPlotWidth + 16;
+    const double x = left + chart.width + 16;
     double y = kTop + 12;
     for (std::size_t index = 0; index < chart.series.size(); ++index, y += 24) {
       const ChartSeries& one = chart.series[index];
       if (one.name.empty()) continue;
       const char* const colour = cyclic(kColours, index);
-      if (one.style != Style::Markers)
+      if (one.style == Style::Dots) svg += svg_dots(fmt::format("M{},{}h0", x + 16, y), colour, kDotSizeInLegend);
+      if (has_line(one.style))
         svg += fmt::format("<path d=\"M{:.2f},{:.2f}h32\" stroke=\"{}\" stroke-width=\"2\" stroke-dasharray=\"{}\"/>\n",
                            x, y, colour, cyclic(kDashes, index));
-      if (one.style != Style::Steps)
+      if (has_markers(one.style))
         svg += fmt::format("<path d=\"M{:.2f},{:.2f}{}\" fill=\"{}\"/>\n", x + 16, y, cyclic(kMarkers, index), colour);
-      text(x + 40, y + 5, "start", one.name);
+      svg += svg_text(x + 40, y + 5, "start", one.name);
     }
+  }
+
+  void note() {
+    if (missing == 0) return;
+    const bool logarithmic = chart.map ? chart.map->logarithmic : chart.x.logarithmic || chart.y.logarithmic;
+    svg += svg_text(kMargin, height() - 10, "start",
+                    fmt::format("{} {}{} not drawn: not finite{}", missing, chart.map ? "cell" : "point",
+                                missing == 1 ? " is" : "s are", logarithmic ? ", or not above 0" : ""));
+  }
+
+  void draw() {
+    title();
+    grid();
+    if (chart.map) cells(*chart.map);
+    axes();
+    series();
+    legend();
+    note();
   }
 };
 
@@ -183,23 +214,27 @@ struct Range {
   }
 };
 
+[[noreturn]] void refuse_empty(const Chart& chart, const char* where, std::size_t numbers, const char* kind) {
+  throw std::invalid_argument(
+      fmt::format("there is nothing to draw in the chart '{}': expected finite numbers{}, found none in {} {}",
+                  chart.title, where, numbers, kind));
+}
+
 // The number of points that are not drawn. Adds the others to the ranges.
 std::size_t collect(const Chart& chart, Range& x, Range& y) {
   std::size_t points = 0, drawn = 0;
   for (const ChartSeries& one : chart.series) {
     for (const ChartPoint& point : one.points) {
       ++points;
-      if (!is_drawn(point.x, chart.x) || !is_drawn(point.y, chart.y)) continue;
+      if (!is_drawn(point.x, chart.x.logarithmic) || !is_drawn(point.y, chart.y.logarithmic)) continue;
       ++drawn;
       x.add(point.x);
       y.add(point.y);
     }
   }
-  if (drawn == 0) {
-    throw std::invalid_argument(fmt::format(
-        "there is nothing to draw in the chart '{}': expected finite numbers{}, found none in {} points", chart.title,
-        chart.x.logarithmic || chart.y.logarithmic ? ", above 0 on a logarithmic axis" : "", points));
-  }
+  if (drawn == 0)
+    refuse_empty(chart, chart.x.logarithmic || chart.y.logarithmic ? ", above 0 on a logarithmic axis" : "", points,
+                 "points");
   x.add(chart.x.least);
   x.add(chart.x.most);
   y.add(chart.y.least);
@@ -214,34 +249,86 @@ double longest(const Texts& texts, TextOf text_of) {
   return most;
 }
 
-}  // namespace
+Panel panel_of_map(const Chart& chart, const HeatMap& map) {
+  const std::size_t columns = map.x_edges.size() - 1, rows = map.y_edges.size() - 1;
+  if (map.x_edges.size() < 2 || map.y_edges.size() < 2 || map.values.size() != columns * rows || !chart.series.empty())
+    throw std::invalid_argument(
+        fmt::format("the chart '{}' cannot be drawn: expected a value for each cell and no series, got {} values, {} x "
+                    "{} edges and "
+                    "{} series",
+                    chart.title, map.values.size(), map.x_edges.size(), map.y_edges.size(), chart.series.size()));
+  Range values;
+  std::size_t missing = 0;
+  for (const double value : map.values) {
+    if (is_drawn(value, map.logarithmic))
+      values.add(value);
+    else
+      ++missing;
+  }
+  if (missing == map.values.size())
+    refuse_empty(chart, map.logarithmic ? ", above 0 for logarithmic colours" : "", missing, "cells");
+  return {chart, missing, make_tight_scale(map.x_edges.front(), map.x_edges.back(), chart.x.logarithmic),
+          make_tight_scale(map.y_edges.front(), map.y_edges.back(), chart.y.logarithmic),
+          make_tight_scale(values.least, values.most, map.logarithmic)};
+}
 
-std::string svg_of(const Chart& chart) {
+Panel panel_of_series(const Chart& chart) {
   Range x, y;
   const std::size_t missing = collect(chart, x, y);
-  Drawing drawing{chart, make_scale(x.least, x.most, chart.x.logarithmic),
-                  make_scale(y.least, y.most, chart.y.logarithmic)};
-  drawing.left = kMargin + 24 + longest(drawing.y_scale.ticks, [](const ChartTick& tick) { return tick.label; });
-  const double labels = longest(drawing.x_scale.ticks, [](const ChartTick& tick) { return tick.label; });
+  return {chart, missing, make_scale(x.least, x.most, chart.x.logarithmic),
+          make_scale(y.least, y.most, chart.y.logarithmic)};
+}
+
+Panel panel_of(const Chart& chart) {
+  Panel panel = chart.map ? panel_of_map(chart, *chart.map) : panel_of_series(chart);
+  panel.left = kMargin + (chart.y.label.empty() ? 9 : 24) +
+               longest(panel.y_scale.ticks, [](const ChartTick& tick) { return tick.label; });
+  const double labels = longest(panel.x_scale.ticks, [](const ChartTick& tick) { return tick.label; });
   const double names = longest(chart.series, [](const ChartSeries& one) { return one.name; });
-  const double width = drawing.left + kPlotWidth + std::max(names > 0 ? 16 + 40 + names : 0, labels / 2) + kMargin;
-  const double height = kTop + kPlotHeight + kBottom;
-  drawing.svg = fmt::format(
+  const double bar = chart.map && !chart.map->label.empty() ? width_of_colour_bar(panel.colours) : 0;
+  panel.right = panel.left + chart.width + std::max({names > 0 ? 16 + 40 + names : 0, bar, labels / 2}) + kMargin;
+  return panel;
+}
+
+// Aligns the left sides of the plots of a column. Returns its width.
+double align(std::vector<Panel>& panels, std::size_t column, std::size_t columns) {
+  double left = 0, right = 0;
+  for (std::size_t k = column; k < panels.size(); k += columns) left = std::max(left, panels[k].left);
+  for (std::size_t k = column; k < panels.size(); k += columns)
+    right = std::max(right, panels[k].right + left - panels[k].left);
+  for (std::size_t k = column; k < panels.size(); k += columns) panels[k].left = left, panels[k].right = right;
+  return right;
+}
+
+}  // namespace
+
+std::string svg_of(const Chart& chart) { return svg_of(std::vector<Chart>{chart}, 1); }
+
+std::string svg_of(const std::vector<Chart>& charts, std::size_t columns) {
+  std::vector<Panel> panels;
+  std::string titles, body;
+  for (const Chart& chart : charts) {
+    panels.push_back(panel_of(chart));
+    titles += (titles.empty() ? "" : "; ") + chart.title;
+  }
+  std::vector<double> lefts{0};
+  for (std::size_t column = 0; column < columns; ++column)
+    lefts.push_back(lefts.back() + align(panels, column, columns));
+  double top = 0;
+  for (std::size_t first = 0; first < panels.size(); first += columns) {
+    double height = 0;
+    for (std::size_t k = first; k < std::min(first + columns, panels.size()); ++k) {
+      panels[k].draw();
+      body += fmt::format("<g transform=\"translate({:.2f} {:.2f})\">\n{}</g>\n", lefts[k - first], top, panels[k].svg);
+      height = std::max(height, panels[k].height());
+    }
+    top += height;
+  }
+  return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
       "role=\"img\" font-family=\"DejaVu Sans, Verdana, sans-serif\" font-size=\"{2}\" fill=\"#222222\">\n"
-      "<title>{3}</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
-      width, height, kTextSize, escaped(chart.title));
-  const double size =
-      std::clamp(kTextSize * (width - 2 * kMargin) / std::max(width_of(chart.title), 1.0), kMinTitleSize, kTitleSize);
-  drawing.text(width / 2, kTop - 24, "middle", chart.title, fmt::format(" font-size=\"{:.1f}\"", size));
-  drawing.axes();
-  for (std::size_t index = 0; index < chart.series.size(); ++index) drawing.series(chart.series[index], index);
-  drawing.legend();
-  if (missing > 0)
-    drawing.text(kMargin, height - 10, "start",
-                 fmt::format("{} point{} not drawn: not finite{}", missing, missing == 1 ? " is" : "s are",
-                             chart.x.logarithmic || chart.y.logarithmic ? ", or not above 0" : ""));
-  return drawing.svg + "</svg>\n";
+      "<title>{3}</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n{4}</svg>\n",
+      lefts.back(), top, kTextSize, escaped(titles), body);
 }
 
 std::string problem_of_chart_name(const std::string& path) {

@@ -1,4 +1,4 @@
-// Numbers -> the scale of an axis. Interface: make_scale().
+// Numbers -> the scale of an axis. Interface: make_scale(), make_tight_scale().
 #include "chart/scale.h"
 
 #include <fmt/format.h>
@@ -86,6 +86,10 @@ ChartScale logarithmic_scale(double least, double most) {
 
 }  // namespace
 
+bool is_drawn(double value, bool logarithmic) {
+  return std::fabs(value) <= kMaxChartNumber && (!logarithmic || value >= kMinChartNumber);
+}
+
 double ChartScale::fraction(double value) const {
   if (logarithmic) return (std::log(value) - std::log(low)) / (std::log(high) - std::log(low));
   return (value - low) / (high - low);
@@ -93,6 +97,17 @@ double ChartScale::fraction(double value) const {
 
 ChartScale make_scale(double least, double most, bool logarithmic) {
   return logarithmic ? logarithmic_scale(least, most) : linear_scale(least, most);
+}
+
+ChartScale make_tight_scale(double least, double most, bool logarithmic) {
+  const ChartScale wide = make_scale(least, most, logarithmic);
+  ChartScale tight{least, most, logarithmic, wide.ticks};
+  std::erase_if(tight.ticks, [&](const ChartTick& tick) {
+    const double fraction = tight.fraction(tick.value);
+    return !(fraction >= -1e-9 && fraction <= 1 + 1e-9);
+  });
+  const auto labels = std::ranges::count_if(tight.ticks, [](const ChartTick& tick) { return !tick.label.empty(); });
+  return labels < 2 ? wide : tight;
 }
 
 }  // namespace nbcc

@@ -22,9 +22,13 @@ struct ChartScale {
 
 // Numbers beyond are not shown, because their ticks would overflow or underflow.
 constexpr double kMaxChartNumber = 1e300, kMinChartNumber = 1e-300;
+bool is_drawn(double value, bool logarithmic);
 
 // A scale that covers least..most, in this order, of absolute values up to kMaxChartNumber; on a logarithmic axis from
 // kMinChartNumber. Ticks are at multiples of 1, 2 or 5 times a power of ten.
 ChartScale make_scale(double least, double most, bool logarithmic);
+
+// The same, but it ends at least and most instead of at ticks, unless fewer than two labels would remain.
+ChartScale make_tight_scale(double least, double most, bool logarithmic);
 
 }  // namespace nbcc

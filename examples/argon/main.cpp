@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <sstream>
 
+#include "chart/chart.h"
 #include "examples/argon/atoms.h"
+#include "examples/support/chart_file.h"
 #include "examples/support/failure.h"
-#include "examples/support/picture.h"
 #include "examples/support/program.h"
 #include "examples/support/progress.h"
 
@@ -20,11 +20,9 @@ using examples::Atoms;
 using examples::Numbers;
 
 void draw(const std::string& path, const Numbers& g) {
-  std::ostringstream script;
-  script << "$g << EOD\n";
-  for (std::size_t k = 0; k < g.size(); ++k) script << Atoms::kWidth * (double(k) + 0.5) << ' ' << g[k] << '\n';
-  script << "EOD\nset xlabel 'r / sigma'\nset ylabel 'g(r)'\nset grid\nplot $g with lines lw 2 notitle\n";
-  std::printf("wrote %s\n", examples::draw(path, script.str()).c_str());
+  nbcc::ChartSeries line{"", {}, nbcc::ChartSeries::Style::Line};
+  for (std::size_t k = 0; k < g.size(); ++k) line.points.push_back({Atoms::kWidth * (double(k) + 0.5), g[k]});
+  examples::write_chart(path, nbcc::svg_of({"radial distribution function", {"r / sigma"}, {"g(r)"}, {line}}));
 }
 
 // Means over a run, and a line through its total energies.
@@ -109,7 +107,8 @@ int main(int count, char** words) {
       ->check(CLI::Range(kEvery, 100000000))
       ->capture_default_str();
   examples::add_device(app, device);
-  app.add_option("--picture", picture, "A PNG file of the radial distribution function");
+  app.add_option("--picture", picture, "An SVG file with a chart of the radial distribution function")
+      ->check(examples::chart_file());
   return examples::run_program(app, count, words, [&] {
     if (fluid.rc > fluid.box() / 2)
       throw examples::UsageError("the cutoff is more than half of the box, " + std::to_string(fluid.box() / 2));

@@ -12,12 +12,12 @@
 #include <cstdio>
 #include <numeric>
 #include <random>
-#include <sstream>
 
+#include "chart/chart.h"
 #include "examples/capacitance/gmres.h"
 #include "examples/capacitance/potential.h"
+#include "examples/support/chart_file.h"
 #include "examples/support/failure.h"
-#include "examples/support/picture.h"
 #include "examples/support/program.h"
 
 namespace {
@@ -26,16 +26,16 @@ using namespace examples;
 constexpr double kPublished = 0.66067815;
 constexpr double kExactResidual = 1e-9;  // of the equations over all pairs
 
-void draw(const std::string& path, const Panels& panels, const Numbers& sigma) {
-  std::ostringstream script;
-  script << "$face << EOD\n";
-  for (std::size_t k = 0; k < panels.size() / 6; ++k)
-    script << panels.centre[3 * k + 1] << ' ' << panels.centre[3 * k + 2] << ' ' << panels.half[2 * k] << ' '
-           << panels.half[2 * k + 1] << ' ' << sigma[k] << '\n';
-  script << "EOD\nset size ratio -1\nset xrange [0:1]\nset yrange [0:1]\nset logscale cb\nset title "
-            "'charge density on a face of the cube'\nset palette rgbformulae 21,22,23\n"
-            "plot $face using 1:2:3:4:5 with boxxyerror fill solid noborder palette notitle\n";
-  std::printf("wrote %s\n", examples::draw(path, script.str()).c_str());
+// The first n x n panels are the face x = 0: n columns of one y, whose n rows have ascending z.
+void draw(const std::string& path, int n, const Panels& panels, const Numbers& sigma) {
+  nbcc::HeatMap map{{0}, {}, {}, nbcc::ColourMap::Viridis, true, "charge density, in 4πε₀V / side"};
+  for (int column = 0; column < n; ++column)
+    map.x_edges.push_back(map.x_edges.back() + 2 * panels.half[2 * std::size_t(column) * std::size_t(n)]);
+  map.y_edges = map.x_edges;
+  for (int row = 0; row < n; ++row)
+    for (int column = 0; column < n; ++column) map.values.push_back(sigma[std::size_t(column * n + row)]);
+  write_chart(path,
+              nbcc::svg_of({"charge density on a face of the cube", {"y / side"}, {"z / side"}, {}, map, 560, 560}));
 }
 
 std::size_t checked_centres(const PanelPotential& potential) {
@@ -98,7 +98,8 @@ int main(int count, char** words) {
                  "Sum and solve to this error, from 1e-8 to 1e-3, for many panels; without it over all pairs")
       ->check(examples::positive());
   examples::add_device(app, device);
-  app.add_option("--picture", picture, "A PNG file of the charge density, with the last of these numbers");
+  app.add_option("--picture", picture, "An SVG file of the charge density, with the last of these numbers")
+      ->check(chart_file());
   return examples::run_program(app, count, words, [&] {
     if (tolerance > 0 && !(tolerance >= 1e-8 && tolerance <= 1e-3))
       throw UsageError("--tolerance: expected a number from 1e-8 to 1e-3, got " +
@@ -119,7 +120,7 @@ int main(int count, char** words) {
       const double charge = std::inner_product(sigma.begin(), sigma.end(), panels.area.begin(), 0.0);
       std::printf("%8d %8zu %10d %22.8f %10.1e\n", n, panels.size(), solved.products, charge, charge - kPublished);
       if (tolerance > 0) report(potential, residual, seconds.count() / solved.products);
-      if (!picture.empty() && n == sizes.back()) draw(picture, panels, sigma);
+      if (!picture.empty() && n == sizes.back()) draw(picture, n, panels, sigma);
     }
   });
 }

@@ -5,9 +5,10 @@
 #include <cstdio>
 #include <optional>
 
+#include "chart/chart.h"
 #include "examples/hermite/model.h"
+#include "examples/support/chart_file.h"
 #include "examples/support/energy.h"
-#include "examples/support/picture.h"
 #include "examples/support/plummer.h"
 #include "examples/support/program.h"
 
@@ -21,12 +22,6 @@ using Precisions = std::array<nbcc_precision, 3>;
 constexpr Precisions kPrecisions{NBCC_SINGLE, NBCC_MIXED, NBCC_DOUBLE};
 
 long long whole(std::int64_t number) { return static_cast<long long>(number); }
-
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.8g", value);
-  return text;
-}
 
 void print_head(const nbcc::Device& device, const HermiteSettings& settings) {
   std::printf("# Plummer spheres to t = %g on %s, order %d, eps = %g\n", kEnd, device.name().c_str(), settings.order,
@@ -91,48 +86,29 @@ void phases(const nbcc::Device& device, HermiteSettings settings, const Experime
 void figure2(const nbcc::Device& device, HermiteSettings settings, const ExperimentSettings& experiment) {
   print_head(device, settings);
   std::printf("#%9s %10s %12s %12s %12s\n", "bodies", "eta", "single", "mixed", "double");
-  std::string data, plots;
+  nbcc::Chart chart{"error of the energy", {"eta", true}, {"relative error of the energy at t = 1/4", true}, {}};
   for (const std::int64_t count : experiment.sizes) {
-    data += "$n" + std::to_string(count) + " << EOD\n";
+    const std::size_t first = chart.series.size();
+    for (const nbcc_precision precision : kPrecisions)
+      chart.series.push_back({std::to_string(count) + ", " + name_of(precision), {}});
     for (const double eta : experiment.etas) {
       settings.eta = eta;
       std::printf("%10lld %10g", whole(count), eta);
-      data += number(eta);
-      for (const nbcc_precision precision : kPrecisions) {
-        settings.precision = precision;
+      for (std::size_t k = 0; k < kPrecisions.size(); ++k) {
+        settings.precision = kPrecisions[k];
         const double error = std::fabs(measure(device, count, settings).error);
         std::printf(" %12.3e", error);
         std::fflush(stdout);
-        data += " " + number(error);
+        chart.series[first + k].points.push_back({eta, error});
       }
       std::printf("\n");
-      data += "\n";
-    }
-    data += "EOD\n";
-    for (std::size_t k = 0; k < kPrecisions.size(); ++k) {
-      plots += std::string(plots.empty() ? "plot " : ", ") + "$n" + std::to_string(count) +
-               " using 1:" + std::to_string(k + 2) + " with linespoints lw 2 dt " +
-               (count == experiment.sizes.front() ? "1" : "2") + " lc " + std::to_string(k + 1) + " title '" +
-               std::to_string(count) + ", " + name_of(kPrecisions[k]) + "'";
     }
   }
-  if (experiment.picture.empty()) return;
-  std::printf(
-      "picture: %s\n",
-      draw(experiment.picture, data +
-                                   "set logscale xy\nset format y '10^{%L}'\nset xlabel 'eta'\nset key bottom right\n"
-                                   "set ylabel 'relative error of the energy at t = 1/4'\n" +
-                                   plots + "\n")
-          .c_str());
+  if (!experiment.picture.empty()) write_chart(experiment.picture, nbcc::svg_of(chart));
 }
 
 void print_cost(const char* name, const Cost& cost) {
   std::printf("%-14s %12.3e %12.3e %12.3e %12.3e\n", name, cost.each, cost.per_i, cost.per_j, cost.per_pair);
-}
-
-std::string row_of(std::int64_t count, const Seconds& seconds, const Seconds& modelled) {
-  return number(double(count)) + " " + number(seconds.sum()) + " " + number(modelled.sum()) + " " +
-         number(modelled.host) + " " + number(modelled.communication()) + " " + number(modelled.calculation()) + "\n";
 }
 
 void print_law(const char* name, const PowerLaw& law) {
@@ -164,25 +140,24 @@ void model(const nbcc::Device& device, const HermiteSettings& settings, const Ex
   print_cost("communication", fitted.communication);
   print_cost("calculation", fitted.calculation);
   std::printf("#%9s %12s %12s %12s %14s %12s\n", "bodies", "measured", "model", "host", "communication", "calculation");
-  std::string data = "$seconds << EOD\n";
+  using Style = nbcc::ChartSeries::Style;
+  nbcc::Chart chart{"time to t = 1/4", {"bodies", true}, {"seconds", true}, {}};
+  chart.series = {{"measured", {}, Style::Markers},
+                  {"model", {}, Style::Line},
+                  {"calculation", {}, Style::Line},
+                  {"communication", {}, Style::Line},
+                  {"host", {}, Style::Line}};
   for (const Statistics& run : runs) {
     const Seconds modelled = fitted.of(run);
     std::printf("%10lld %12.5f %12.5f %12.5f %14.5f %12.5f\n", whole(run.count()), run.seconds().sum(), modelled.sum(),
                 modelled.host, modelled.communication(), modelled.calculation());
-    data += row_of(run.count(), run.seconds(), modelled);
+    const double seconds[] = {run.seconds().sum(), modelled.sum(), modelled.calculation(), modelled.communication(),
+                              modelled.host};
+    for (std::size_t k = 0; k < chart.series.size(); ++k)
+      chart.series[k].points.push_back({double(run.count()), seconds[k]});
   }
   print_laws(runs);
-  if (experiment.picture.empty()) return;
-  std::printf("picture: %s\n",
-              draw(experiment.picture,
-                   data + "EOD\nset logscale xy\nset format y '10^{%L}'\nset xlabel 'bodies'\nset key top left\n"
-                          "set ylabel 'seconds for a quarter of a unit of time'\n"
-                          "plot $seconds using 1:2 with points pt 7 ps 2 lc rgb 'black' title 'measured', "
-                          "'' using 1:3 with lines lw 2 lc rgb 'black' title 'model', "
-                          "'' using 1:6 with lines lw 2 dt 2 title 'calculation', "
-                          "'' using 1:5 with lines lw 2 dt 3 title 'communication', "
-                          "'' using 1:4 with lines lw 2 dt 4 title 'host'\n")
-                  .c_str());
+  if (!experiment.picture.empty()) write_chart(experiment.picture, nbcc::svg_of(chart));
 }
 
 }  // namespace

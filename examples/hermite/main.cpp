@@ -79,8 +79,7 @@ int main(int count, char** words) {
   examples::add_options(app, options);
   return examples::run_program(app, count, words, [&] {
     examples::require_sense(options);
-    for (const std::string& file : {options.output, options.of_experiment.picture})
-      if (!file.empty()) examples::require_place_for(file);
+    if (!options.output.empty()) examples::require_place_for(options.output);
     if (options.experiment.empty())
       simulate(options);
     else

@@ -76,7 +76,11 @@ double Cost::of(const Statistics& run) const {
   return blocks * (each + per_j * all) + steps * (per_i + per_pair * all);
 }
 
-Seconds Model::of(const Statistics& run) const { return {host.of(run), communication.of(run), calculation.of(run)}; }
+// The formula of the communication gives the time of the lists and the steps together, that of the calculation the time
+// of its three parts.
+Seconds Model::of(const Statistics& run) const {
+  return {.host = host.of(run), .force = calculation.of(run), .list = communication.of(run)};
+}
 
 Model fit_model(const std::vector<Statistics>& runs) {
   const auto part = [&](double (*of)(const Seconds&), const Used& used) { return fit(samples_of(runs, of), used); };

@@ -1,6 +1,7 @@
 // Words of the command line -> Options. Its entry points are add_options() and require_sense().
 #include "examples/hermite/options.h"
 
+#include "examples/support/chart_file.h"
 #include "examples/support/failure.h"
 #include "examples/support/program.h"
 
@@ -53,12 +54,15 @@ void add_options(CLI::App& app, Options& options) {
       ->delimiter(',')
       ->check(positive())
       ->capture_default_str();
-  app.add_option("--picture", experiment.picture, "figure2, model: draw this PNG file");
+  app.add_option("--picture", experiment.picture, "figure2, model: an SVG file with a chart")->check(chart_file());
 }
 
 void require_sense(const Options& options) {
   if (options.bodies.empty() == options.experiment.empty())
     throw UsageError("give bodies to start with, or an experiment");
+  if (!options.of_experiment.picture.empty() && options.experiment != "figure2" && options.experiment != "model")
+    throw UsageError("--picture: expected --experiment figure2 or model, got " +
+                     (options.experiment.empty() ? "bodies" : options.experiment));
 }
 
 }  // namespace examples

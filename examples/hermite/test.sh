@@ -94,6 +94,8 @@ known() {
   refused 2 'not a number above 0' pair.txt --eta 0
   refused 2 'too many steps' pair.txt --end 1e300
   refused 2 "cannot write './no/x'" pair.txt --output ./no/x
+  refused 2 "--picture: 'model.png': a chart is an SVG file" --experiment model --picture model.png
+  refused 2 'expected --experiment figure2 or model, got table2' --experiment table2 --picture table.svg
   refused 3 frobnicator pair.txt --device frobnicator
 }
 refused() {  # refused STATUS WORDS OPTIONS...
@@ -107,7 +109,17 @@ experiments() {
   "$hermite" --experiment phases --largest 256 >phases.txt
   awk '/^ +256 +[0-9.]/ { sum = $4 + $5 + $6 + $7 + $8 + $9; seen = (sum - $3)^2 < 1e-6 && $3 > 0 } END { exit !seen }' phases.txt ||
     fail "the parts of the time are all of it: $(cat phases.txt)"
-  "$hermite" --experiment model --largest 512 >model.txt
+  "$hermite" --experiment model --largest 512 --picture model.svg >model.txt
+  for name in measured model calculation communication host; do
+    grep -q ">$name</text>" model.svg || fail "'$name' in the picture of the model"
+  done
+  "$hermite" --experiment figure2 --sizes 16,32 --etas 0.02,0.04 --picture figure2.svg >figure2.txt
+  for count in 16 32; do
+    for precision in single mixed double; do
+      grep -q ">$count, $precision</text>" figure2.svg || fail "$count bodies in $precision precision in figure 2"
+    done
+  done
+  [ "$(grep -c '<title>0.0[24], ' figure2.svg)" = 12 ] || fail "the points of figure 2: $(cat figure2.txt)"
   grep -Eq '^bodies in a block: +[0-9.]+ N\^[0-9.]+, within [0-9]+%$' model.txt || fail "fit of the mean block"
   grep -Eq '^blocks in a unit of time: +[0-9.]+ N\^-?[0-9.]+, within [0-9]+%$' model.txt || fail "fit of the blocks"
 

@@ -8,16 +8,17 @@
 #include <cmath>
 #include <complex>
 #include <cstdio>
-#include <sstream>
 
+#include "chart/chart.h"
+#include "examples/support/chart_file.h"
 #include "examples/support/open_sum.h"
-#include "examples/support/picture.h"
 #include "examples/support/program.h"
 #include "runtime/api/nbcc.hpp"
 
 namespace {
 
-constexpr double kDistance = 0.1;  // metres
+constexpr double kDistance = 0.1, kViewSide = 2.56e-3;  // metres
+constexpr double kChartSide = 420;                      // pixels
 
 struct Points {
   std::vector<double> x;  // x y z of each
@@ -65,14 +66,12 @@ Wave light(const nbcc::Pipeline& hologram, const Points& at, const Points& of, c
   return wave;
 }
 
-void draw(const std::string& path, const Points& at, const std::vector<double>& values, const char* title) {
-  std::ostringstream script;
-  script << "$values << EOD\n";
-  for (std::size_t k = 0; k < at.size(); ++k)
-    script << 1e3 * at.x[3 * k] << ' ' << 1e3 * at.x[3 * k + 1] << ' ' << values[k] << '\n';
-  script << "EOD\nset title '" << title << "'\nset size ratio -1\nset autoscale fix\nset palette gray\nunset colorbox\n"
-         << "set xlabel 'mm'\nplot $values using 1:2:3 with image notitle\n";
-  std::printf("wrote %s\n", examples::draw(path, script.str()).c_str());
+// values: at the points of grid(n, side, z).
+nbcc::Chart grey_chart(const char* title, int n, double side, const std::vector<double>& values) {
+  nbcc::HeatMap map{{}, {}, values, nbcc::ColourMap::Grey};
+  for (int k = 0; k <= n; ++k) map.x_edges.push_back(1e3 * side * (double(k) / n - 0.5));
+  map.y_edges = map.x_edges;
+  return {title, {"mm"}, {"mm"}, {}, map, kChartSide, kChartSide};
 }
 
 }  // namespace
@@ -92,7 +91,8 @@ int main(int count, char** words) {
       ->capture_default_str();
   app.add_option("--point", point, "One point at x and y, mm, in place of the letters")->expected(2);
   examples::add_device(app, device);
-  app.add_option("--picture", picture, "NAME: draw NAME-hologram.png and NAME-seen.png");
+  app.add_option("--picture", picture, "An SVG file with the plate and what is seen in it")
+      ->check(examples::chart_file());
   return examples::run_program(app, count, words, [&] {
     const nbcc::Device where(device);
     const nbcc::Pipeline hologram = examples::open_pipeline(where, "pipelines/hologram.pipe", NBCC_MIXED);
@@ -102,7 +102,7 @@ int main(int count, char** words) {
     const std::vector<double> on_plate =
         real_parts(light(hologram, plate, object, std::vector<double>(object.size(), 1)));
 
-    const Points view = grid(seen, 2.56e-3, kDistance);
+    const Points view = grid(seen, kViewSide, kDistance);
     std::vector<double> brightness;
     for (const std::complex<double> amplitude : light(hologram, view, plate, on_plate))
       brightness.push_back(std::norm(amplitude));
@@ -117,8 +117,9 @@ int main(int count, char** words) {
     std::printf("brightest at %.3f %.3f mm\n", 1e3 * view.x[3 * best], 1e3 * view.x[3 * best + 1]);
     std::printf("the object's points are %.0f times as bright as the view on the average\n", of_object / mean);
     if (!picture.empty()) {
-      draw(picture + "-hologram.png", plate, on_plate, "hologram");
-      draw(picture + "-seen.png", view, brightness, "what is seen in it");
+      const std::vector<nbcc::Chart> charts{grey_chart("hologram", pixels, 1e-3 * side, on_plate),
+                                            grey_chart("what is seen in it", seen, kViewSide, brightness)};
+      examples::write_chart(picture, nbcc::svg_of(charts, charts.size()));
     }
   });
 }

@@ -8,10 +8,10 @@
 #include <fstream>
 
 #include "chart/chart.h"
+#include "examples/support/chart_file.h"
 #include "examples/support/failure.h"
 #include "examples/support/open_sum.h"
 #include "examples/support/program.h"
-#include "examples/support/replace_file.h"
 #include "examples/support/words.h"
 #include "runtime/api/nbcc.hpp"
 
@@ -93,11 +93,7 @@ void draw(const std::string& path, const Sample& pooled, std::size_t n1, double 
                     {plane ? "y" : "fraction of the sample that is not above x"},
                     {series("first sample", 0, n1), series("second sample", n1, pooled.size())}};
   if (!plane) chart.y.least = 0, chart.y.most = 1;
-  examples::replace_file(path, [&](const std::string& draft) {
-    std::ofstream file(draft);
-    if (!(file << nbcc::svg_of(chart)).flush()) throw examples::UsageError("cannot write '" + path + "'");
-  });
-  std::printf("wrote %s\n", path.c_str());
+  examples::write_chart(path, nbcc::svg_of(chart));
 }
 
 }  // namespace
@@ -108,10 +104,9 @@ int main(int count, char** words) {
   app.add_option("FIRST", first, "A sample")->required();
   app.add_option("SECOND", second, "The other sample")->required();
   examples::add_device(app, device);
-  app.add_option("--picture", picture, "An SVG file with a chart of both samples, which browsers show");
+  app.add_option("--picture", picture, "An SVG file with a chart of both samples, which browsers show")
+      ->check(examples::chart_file());
   return examples::run_program(app, count, words, [&] {
-    if (const std::string problem = nbcc::problem_of_chart_name(picture); !picture.empty() && !problem.empty())
-      throw examples::UsageError("--picture " + problem);
     Sample pooled = read(first);
     const Sample other = read(second);
     if (pooled.columns != other.columns) throw std::runtime_error("one sample is in the plane, the other is not");

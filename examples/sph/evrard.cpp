@@ -7,10 +7,10 @@
 #include <cmath>
 #include <cstdio>
 #include <numbers>
-#include <sstream>
 
+#include "chart/chart.h"
 #include "examples/sph/programs.h"
-#include "examples/support/picture.h"
+#include "examples/support/chart_file.h"
 #include "examples/support/progress.h"
 
 namespace examples {
@@ -41,29 +41,44 @@ struct Report {
   Totals totals;
 };
 
+using Numbers = std::vector<double>;
+
+nbcc::Chart chart_of_energies(const std::vector<Report>& reports) {
+  const char* const names[] = {"kinetic", "thermal", "potential", "total"};
+  nbcc::Chart chart{"energies", {"time"}, {}, {}, {}, kPanelWidth, kPanelHeight};
+  for (const char* const name : names) chart.series.push_back({name, {}, nbcc::ChartSeries::Style::Line});
+  for (const Report& one : reports) {
+    const Totals& now = one.totals;
+    const double energies[] = {now.kinetic, now.thermal, now.potential, now.energy()};
+    for (std::size_t k = 0; k < chart.series.size(); ++k) chart.series[k].points.push_back({one.time, energies[k]});
+  }
+  return chart;
+}
+
+// radii, numbers: one for each particle.
+nbcc::Chart profile_of(const std::string& title, const Numbers& radii, const Numbers& numbers, bool logarithmic) {
+  nbcc::ChartSeries dots{"", {}, nbcc::ChartSeries::Style::Dots};
+  for (std::size_t k = 0; k < radii.size(); ++k) dots.points.push_back({radii[k], numbers[k]});
+  return {title, {"radius", true}, {"", logarithmic}, {dots}, {}, kPanelWidth, kPanelHeight};
+}
+
 void draw(const std::string& path, const std::vector<Report>& reports, const Particles& gas, double gamma,
           double time) {
-  std::ostringstream script;
-  script.precision(4);
-  script << "$energies << EOD\n";
-  for (const Report& one : reports)
-    script << one.time << ' ' << one.totals.kinetic << ' ' << one.totals.thermal << ' ' << one.totals.potential << ' '
-           << one.totals.energy() << '\n';
-  script << "EOD\n$gas << EOD\n";
+  Numbers radii, velocities, entropies;
   for (std::size_t k = 0; k < gas.count(); ++k) {
     const double *const x = &gas.x[3 * k], *const v = &gas.v[3 * k], r = std::hypot(x[0], x[1], x[2]);
-    script << r << ' ' << gas.rho[k] << ' ' << (x[0] * v[0] + x[1] * v[1] + x[2] * v[2]) / r << ' '
-           << (gamma - 1) * gas.u[k] / std::pow(gas.rho[k], gamma - 1) << '\n';
+    radii.push_back(r);
+    velocities.push_back((x[0] * v[0] + x[1] * v[1] + x[2] * v[2]) / r);
+    entropies.push_back((gamma - 1) * gas.u[k] / std::pow(gas.rho[k], gamma - 1));
   }
-  script << "EOD\nset multiplot layout 2,2\nset grid\nset title 'energies'\nset xlabel 'time'\nset offsets 0,0,graph "
-            "0.4,0\n"
-         << "plot $energies using 1:2 with lines lw 2 title 'kinetic', '' using 1:3 with lines lw 2 title 'thermal', "
-         << "'' using 1:4 with lines lw 2 title 'potential', '' using 1:5 with lines lw 2 lc 'black' title 'total'\n"
-         << "unset offsets\nset xlabel 'radius'\nset logscale x\nset title 'radial velocity, time " << time
-         << "'\nplot $gas using 1:3 with points pt 7 ps 0.2 lc 'red' notitle\nset logscale y\nset format y '10^{%T}'\n"
-         << "set title 'density'\nplot $gas using 1:2 with points pt 7 ps 0.2 lc 'red' notitle\n"
-         << "set title 'pressure / density^{gamma}'\nplot $gas using 1:4 with points pt 7 ps 0.2 lc 'red' notitle\n";
-  std::printf("wrote %s\n", examples::draw(path, script.str()).c_str());
+  char at[32];
+  std::snprintf(at, sizeof at, ", time %g", time);
+  // The energies are in the right column, so that their legend takes no space between the charts.
+  write_chart(path,
+              nbcc::svg_of({profile_of(std::string("radial velocity") + at, radii, velocities, false),
+                            chart_of_energies(reports), profile_of(std::string("density") + at, radii, gas.rho, true),
+                            profile_of(std::string("pressure / density^γ") + at, radii, entropies, true)},
+                           2));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // The gas stays on the device (gas.h): density, forces, gravity and the steps of the integrator are sums, and the host
 // sees the six numbers of totals.pipe at each step.
 #include "examples/sph/programs.h"
+#include "examples/support/chart_file.h"
 #include "examples/support/program.h"
 #include "examples/support/replace_file.h"
 
@@ -51,7 +52,7 @@ CLI::App* add_sod(CLI::App& app, SodOptions& options) {
       ->capture_default_str();
   tube->add_option("--end", options.end, "Time to stop at")->check(positive())->capture_default_str();
   tube->add_option("--profile", options.profile, "A text file of all particles, beside the exact solution");
-  tube->add_option("--picture", options.picture, "A PNG file of that");
+  tube->add_option("--picture", options.picture, "An SVG file with charts of that")->check(chart_file());
   return tube;
 }
 
@@ -67,7 +68,9 @@ CLI::App* add_evrard(CLI::App& app, EvrardOptions& options) {
       ->capture_default_str();
   ball->add_option("--end", options.end, "Time to stop at")->check(positive())->capture_default_str();
   ball->add_option("--every", options.every, "Time between reports")->check(positive())->capture_default_str();
-  ball->add_option("--picture", options.picture, "A PNG file of the energies, and of the radial profile at ...");
+  ball->add_option("--picture", options.picture,
+                   "An SVG file with charts of the energies, and of the radial profile at ...")
+      ->check(chart_file());
   ball->add_option("--profile-at", options.profile_at, "... this time, if it is reached")
       ->check(positive())
       ->capture_default_str();
@@ -115,8 +118,7 @@ int main(int count, char** words) {
   add_riemann(app, for_riemann);
   return run_program(app, count, words, [&] {
     for (GasSettings* gas : {&for_sod.gas, &for_evrard.gas, &for_wave.gas}) gas->beta = 2 * gas->alpha;
-    for (const std::string& file : {for_sod.profile, for_sod.picture, for_evrard.picture})
-      if (!file.empty()) require_place_for(file);
+    if (!for_sod.profile.empty()) require_place_for(for_sod.profile);
     if (*is_sod)
       sod(for_sod);
     else if (*is_evrard)

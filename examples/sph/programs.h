@@ -9,6 +9,8 @@
 
 namespace examples {
 
+constexpr double kPanelWidth = 400, kPanelHeight = 260;  // pixels, of each chart in a picture
+
 // A shock tube: two gases at rest, of different density and pressure, whose wall is taken away at time 0.
 struct SodOptions {
   std::string device = "cpu", picture, profile;  // files; empty: none

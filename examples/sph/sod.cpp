@@ -6,11 +6,11 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
-#include <sstream>
 
+#include "chart/chart.h"
 #include "examples/sph/programs.h"
+#include "examples/support/chart_file.h"
 #include "examples/support/failure.h"
-#include "examples/support/picture.h"
 #include "examples/support/progress.h"
 #include "examples/support/replace_file.h"
 
@@ -60,15 +60,18 @@ struct Row {
 };
 constexpr const char* kNames[] = {"density", "velocity", "pressure", "thermal energy"};
 
+std::array<double, 4> numbers_of(const GasState& is, double gamma) {
+  return {is.rho, is.v, is.p, is.p / (is.rho * (gamma - 1))};
+}
+
 std::vector<Row> compare(const Particles& gas, double box, const Riemann& exact, double gamma, double time) {
   std::vector<Row> rows;
   for (std::size_t k = 0; k < gas.count(); ++k) {
     const double around = gas.x[3 * k] - box * std::round(gas.x[3 * k] / box), x = std::fabs(around);
     const GasState is = exact.at((x - kWall) / time);
     const double rho = gas.rho[k], u = gas.u[k];
-    rows.push_back({x,
-                    {rho, std::copysign(1.0, around) * gas.v[3 * k], (gamma - 1) * rho * u, u},
-                    {is.rho, is.v, is.p, is.p / (is.rho * (gamma - 1))}});
+    rows.push_back(
+        {x, {rho, std::copysign(1.0, around) * gas.v[3 * k], (gamma - 1) * rho * u, u}, numbers_of(is, gamma)});
   }
   std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.x < b.x; });
   return rows;
@@ -102,22 +105,21 @@ void write(const std::string& path, const std::vector<Row>& rows) {
 }
 
 void draw(const std::string& path, const std::vector<Row>& rows, const Riemann& exact, double gamma, double time) {
-  std::ostringstream script;
-  script.precision(4);
-  script << "$gas << EOD\n";
-  for (const Row& row : rows)
-    script << row.x << ' ' << row.here[0] << ' ' << row.here[1] << ' ' << row.here[2] << ' ' << row.here[3] << '\n';
-  script << "EOD\n$exact << EOD\n";
-  for (int k = 0; k <= 1000; ++k) {
-    const GasState is = exact.at((k / 1000.0 - kWall) / time);
-    script << k / 1000.0 << ' ' << is.rho << ' ' << is.v << ' ' << is.p << ' ' << is.p / (is.rho * (gamma - 1)) << '\n';
+  using Style = nbcc::ChartSeries::Style;
+  std::vector<nbcc::Chart> charts;
+  for (std::size_t c = 0; c < 4; ++c) {
+    const bool has_legend = c == 1;  // at the right of the upper row
+    nbcc::ChartSeries line{has_legend ? "exact" : "", {}, Style::Line};
+    nbcc::ChartSeries dots{has_legend ? "particles" : "", {}, Style::Dots};
+    for (int k = 0; k <= 1000; ++k) {
+      const GasState is = exact.at((k / 1000.0 - kWall) / time);
+      line.points.push_back({k / 1000.0, numbers_of(is, gamma)[c]});
+    }
+    for (const Row& row : rows)
+      if (row.x <= 1) dots.points.push_back({row.x, row.here[c]});
+    charts.push_back({kNames[c], {"x"}, {}, {line, dots}, {}, kPanelWidth, kPanelHeight});
   }
-  script << "EOD\nset multiplot layout 2,2\nset grid\nset xrange [0:1]\nset offsets graph 0,0,0.05,0.05\n";
-  for (int c = 0; c < 4; ++c)
-    script << "set title '" << kNames[c] << "'\nplot $gas using 1:" << c + 2
-           << " with points pt 7 ps 0.3 lc 'red' notitle, $exact using 1:" << c + 2
-           << " with lines lc 'black' notitle\n";
-  std::printf("wrote %s\n", examples::draw(path, script.str()).c_str());
+  write_chart(path, nbcc::svg_of(charts, 2));
 }
 
 }  // namespace

@@ -50,6 +50,17 @@ awk '/^ / {n += 0; k[n] = $2; u[n] = $3; w[n] = $4; d = $6 < 0 ? -$6 : $6; if (d
      END {exit !(n == 3 && k[0] == 0 && u[0] == 0.05 && w[0] < -0.65 && w[0] > -0.6667 && u[2] > 0.7)}' evrard.out ||
   fail "the energies of the collapse"
 
+says "wrote tube.svg" "$sph" sod --cells 8 --end 0.01 --picture tube.svg
+for words in density velocity pressure "thermal energy" exact particles; do
+  grep -q ">$words</text>" tube.svg || fail "'$words' in the picture of the tube"
+done
+says "wrote ball.svg" "$sph" evrard --cells 8 --end 0.1 --every 0.1 --picture ball.svg
+for words in energies potential "radial velocity, time 0.1" "density, time 0.1" "pressure / density^γ, time 0.1"; do
+  grep -q ">$words</text>" ball.svg || fail "'$words' in the picture of the ball"
+done
+refused 2 "--picture: 'tube.png': a chart is an SVG file" "$sph" sod --picture tube.png
+refused 2 "cannot write './no/x.svg'" "$sph" evrard --picture ./no/x.svg
+
 refused 2 "past the ends" "$sph" sod --end 0.4
 refused 1 "more cells across" "$sph" sod --cells 16 --across 4
 refused 2 "pressure must be" "$sph" sod --left 1 -1

@@ -36,6 +36,10 @@ TEST(FitModel, FindsTheCostsThatTimesWereMadeOf) {
   EXPECT_NEAR(model.host.per_i, 2e-8, 1e-13);
   EXPECT_NEAR(model.communication.each, 3e-6, 1e-11);
   EXPECT_NEAR(model.calculation.per_pair, 1e-9, 1e-14);
+  const Seconds modelled = model.of(runs.back()), measured = runs.back().seconds();
+  EXPECT_NEAR(modelled.host / measured.host, 1, 1e-5);
+  EXPECT_NEAR(modelled.communication() / measured.communication(), 1, 1e-5);
+  EXPECT_NEAR(modelled.calculation() / measured.calculation(), 1, 1e-5);
 }
 
 }  // namespace

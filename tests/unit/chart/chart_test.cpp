@@ -130,6 +130,60 @@ TEST(Chart, SeriesHaveDistinctColoursMarkersAndNames) {
   EXPECT_EQ(svg, svg_of(chart));
 }
 
+TEST(Chart, LinesHaveNoMarkers) {
+  Chart chart = chart_of({{0, 0}, {1, 1}, {2, 0}});
+  chart.series.front().style = ChartSeries::Style::Line;
+  chart.series.front().name = "line";
+  const std::string svg = svg_of(chart);
+  EXPECT_EQ(count(svg, "<path"), 2u);  // the line, and that in the legend
+  EXPECT_EQ(count(svg, "<title>"), 1u);
+}
+
+TEST(Chart, DotsLieBelowLinesAndOneIsInAPixel) {
+  Chart chart = chart_of({{0, 0}, {10, 10}});
+  chart.series.front().style = ChartSeries::Style::Line;
+  chart.series.push_back({"", {{0, 0}, {1e-4, 1e-4}, {10, 10}, {10, kNan}}, ChartSeries::Style::Dots});
+  const std::string svg = svg_of(chart);
+  const std::size_t dots = svg.find("stroke-linecap=\"round\""), line = svg.find("stroke-dasharray");
+  EXPECT_LT(dots, line);
+  EXPECT_EQ(count(svg, "h0"), 2u);
+  EXPECT_THAT(svg, HasSubstr("1 point is not drawn"));
+}
+
+TEST(Chart, PanelsLieInRowsWithTheirPlotsBelowEachOther) {
+  Chart wide = chart_of({{0, 0}, {1, 1e-7}}), narrow = chart_of({{0, 0}, {1, 1}});
+  wide.width = narrow.width = 200, wide.height = narrow.height = 100;
+  narrow.title = "second";
+  narrow.series.front().name = "a long name in the legend";
+  const std::string svg = svg_of({narrow, narrow, wide}, 2);
+  double x[3], y[3], left[3];
+  std::size_t at = 0;
+  for (int k = 0; k < 3; ++k) {
+    at = svg.find("<g transform", at + 1);
+    ASSERT_NE(at, std::string::npos);
+    ASSERT_EQ(std::sscanf(svg.c_str() + at, "<g transform=\"translate(%lf %lf)\">", x + k, y + k), 2);
+    ASSERT_EQ(std::sscanf(svg.c_str() + svg.find("<rect x=\"", at), "<rect x=\"%lf\"", left + k), 1);
+  }
+  EXPECT_EQ(x[0], 0);
+  EXPECT_GT(x[1], 400);  // the plot of 200 pixels, and the legend
+  EXPECT_EQ(x[2], 0);
+  EXPECT_EQ(y[1], 0);
+  EXPECT_EQ(y[2], 236);
+  EXPECT_EQ(left[0], left[2]);
+  EXPECT_GT(left[0], left[1]);
+  EXPECT_THAT(svg, HasSubstr("<title>second; second; title</title>"));
+  EXPECT_THAT(svg, HasSubstr("height=\"472\""));
+}
+
+TEST(Chart, LabelsOfAnAxisDoNotOverlap) {
+  Chart chart = chart_of({{1e-30, 1}, {1e30, 2}}, true);
+  chart.width = 300;
+  const std::string svg = svg_of(chart);
+  EXPECT_EQ(count(svg, ">1×10⁻³⁰</text>"), 1u);
+  EXPECT_EQ(count(svg, ">1×10⁻²²</text>"), 0u);  // 40 pixels from the first
+  EXPECT_EQ(count(svg, ">1×10⁻¹⁴</text>"), 1u);
+}
+
 TEST(Chart, BenchDrawsOne) {
   const test::Shell shell;
   shell.write("sound.pipe", "input_i real xi;\ninput_j real xj;\noutput(sum) real s;\ns += (xj - xi) * 2.0;\n");
