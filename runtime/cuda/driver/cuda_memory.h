@@ -136,10 +136,11 @@ class CudaPinned {
   std::size_t bytes_ = 0;
 };
 
-// An event of a stream, created by the first record().
+// An event of a stream, created by the first record(). The destructor destroys it.
 class CudaEventOwner {
  public:
-  explicit CudaEventOwner(const CudaGpu& gpu) : gpu_(gpu) {}
+  // `flags`: kCudaNoTiming, or kCudaTiming for seconds_since().
+  explicit CudaEventOwner(const CudaGpu& gpu, unsigned flags = kCudaNoTiming) : gpu_(gpu), flags_(flags) {}
   ~CudaEventOwner();
   CudaEventOwner(const CudaEventOwner&) = delete;
   CudaEventOwner& operator=(const CudaEventOwner&) = delete;
@@ -149,9 +150,12 @@ class CudaEventOwner {
   void make_wait(CudaStream* stream) const;  // later work of `stream` waits for the event
   // Blocks until the event has happened. With `progress`, polls it meanwhile; throws Interrupted if it interrupts.
   void wait(Progress* progress = nullptr) const;
+  // The time between two events. Both have kCudaTiming, were recorded and have happened.
+  double seconds_since(const CudaEventOwner& begin) const;
 
  private:
   const CudaGpu& gpu_;
+  unsigned flags_;
   CudaEvent* event_ = nullptr;
 };
 
