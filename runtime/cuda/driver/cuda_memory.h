@@ -119,6 +119,13 @@ class CudaBuffer {
   std::vector<CudaDevicePointer> retained_;
 };
 
+// An address of GPU memory as a pointer member of a struct that host and kernels share. The host does not dereference
+// the pointer.
+template <typename T>
+T* gpu_pointer(CudaDevicePointer at) {
+  return reinterpret_cast<T*>(at);
+}
+
 // Pinned memory of the host, for asynchronous copies. Only grows; growing loses the contents.
 class CudaPinned {
  public:
