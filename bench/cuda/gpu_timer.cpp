@@ -14,27 +14,13 @@ int repetitions_for(double seconds, double sample) {
 
 }  // namespace
 
-GpuTimer::GpuTimer(const CudaGpu& gpu) : gpu_(gpu) {
-  const CudaContextGuard guard(gpu_);
-  gpu_.require(gpu_.driver().event_create(&start_, 0), "making an event");
-  gpu_.require(gpu_.driver().event_create(&end_, 0), "making an event");
-}
-
-GpuTimer::~GpuTimer() {
-  gpu_.driver().event_destroy(start_);
-  gpu_.driver().event_destroy(end_);
-}
-
 double GpuTimer::seconds(const Work& work, int repetitions) const {
   const CudaContextGuard guard(gpu_);
-  const CudaDriver& driver = gpu_.driver();
-  gpu_.require(driver.event_record(start_, nullptr), "recording an event");
+  start_.record(nullptr);
   for (int k = 0; k < repetitions; ++k) work();
-  gpu_.require(driver.event_record(end_, nullptr), "recording an event");
-  gpu_.require(driver.event_synchronize(end_), "waiting for the GPU");
-  float milliseconds = 0;
-  gpu_.require(driver.event_elapsed_time(&milliseconds, start_, end_), "reading the time between two events");
-  return double(milliseconds) * 1e-3 / repetitions;
+  end_.record(nullptr);
+  end_.wait();
+  return end_.seconds_since(start_) / repetitions;
 }
 
 double GpuTimer::rough_seconds(const Work& work, double best) const {

@@ -9,10 +9,7 @@ namespace nbcc::bench {
 
 class GpuTimer {
  public:
-  explicit GpuTimer(const CudaGpu& gpu);
-  ~GpuTimer();
-  GpuTimer(const GpuTimer&) = delete;
-  GpuTimer& operator=(const GpuTimer&) = delete;
+  explicit GpuTimer(const CudaGpu& gpu) : gpu_(gpu), start_(gpu, kCudaTiming), end_(gpu, kCudaTiming) {}
 
   // One run's seconds, of so many back to back.
   double seconds(const Work& work, int repetitions) const;
@@ -24,7 +21,7 @@ class GpuTimer {
 
  private:
   const CudaGpu& gpu_;
-  CudaEvent *start_ = nullptr, *end_ = nullptr;
+  mutable CudaEventOwner start_, end_;
 };
 
 }  // namespace nbcc::bench

@@ -1,5 +1,5 @@
-// Template and values -> text. Entry points: fill_template(), fill_text(). Templates have no loops and no conditions:
-// logic is C++.
+// Template and values -> text. Entry points: fill_template(), fill_text(), declarations_of(). Templates have no loops
+// and no conditions: logic is C++.
 #include "compiler/text/fill_template.h"
 
 #include <fmt/core.h>
@@ -63,6 +63,14 @@ std::string fill_template(std::string_view template_name, const std::map<std::st
   const std::string_view text = embedded_template(template_name);
   if (text.empty()) throw InternalError(fmt::format("there is no template '{}'", template_name));
   return fill_text(template_name, text, holes);
+}
+
+std::string declarations_of(std::string_view header_name, std::string_view section) {
+  const std::string text = fill_template(header_name, {}), mark = fmt::format("// kernel source: {}\n", section);
+  const std::size_t at = text.find(mark), end = text.find("// end of kernel source\n", at);
+  if (at == std::string::npos || end == std::string::npos)
+    throw InternalError(fmt::format("template {}: there is no section '{}'", header_name, section));
+  return text.substr(at + mark.size(), end - at - mark.size());
 }
 
 }  // namespace nbcc

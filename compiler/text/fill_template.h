@@ -12,4 +12,7 @@ namespace nbcc {
 std::string fill_template(std::string_view template_name, const std::map<std::string, std::string>& holes);
 // The same for a given text instead of an embedded template; `name` appears in errors.
 std::string fill_text(std::string_view name, std::string_view text, const std::map<std::string, std::string>& holes);
+// The lines of an embedded header after `// kernel source: SECTION`, without the end mark: declarations that the host
+// and a kernel share. Throws InternalError if the header has no such section.
+std::string declarations_of(std::string_view header_name, std::string_view section);
 }  // namespace nbcc

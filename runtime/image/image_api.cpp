@@ -1,9 +1,7 @@
 // Compiled pipelines through the C interface: the functions of nbcc_image.h, nbcc_last_error() and nbcc_last_warning().
 // Sums run as for pipelines compiled in the process; only the kernel is loaded differently.
-#include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <iterator>
 #include <mutex>
 #include <span>
 #include <string_view>
@@ -37,28 +35,26 @@ std::span<const nbcc_image_kernel> kernels_of(const nbcc_image& image) {
   return {image.kernels, std::size_t(image.kernel_count)};
 }
 
-// Loads a compiled pipeline on a device of one backend.
-struct ImageLoader {
-  std::string_view backend;
-  std::shared_ptr<const Kernel> (*load)(KernelDevice&, const nbcc_image&);
-};
+// Loads a compiled pipeline on a device of one backend; null on a device of another backend.
+using ImageLoader = std::shared_ptr<const Kernel> (*)(KernelDevice&, const nbcc_image&);
 
-constexpr ImageLoader kLoaders[] = {
-    {CpuDevice::kBackend,
-     [](KernelDevice& device, const nbcc_image& image) {
-       return load_image(static_cast<CpuDevice&>(device), read_image(image), kernels_of(image));
-     }},
-    {CudaGpus::kBackend,
-     [](KernelDevice& device, const nbcc_image& image) {
-       return static_cast<CudaGpus&>(device).load_each(
-           [&](const CudaDevice& gpu) { return load_image(gpu, read_image(image), make_nvrtc); });
-     }},
-};
+std::shared_ptr<const Kernel> load_on_cpu(KernelDevice& device, const nbcc_image& image) {
+  auto* const cpu = dynamic_cast<CpuDevice*>(&device);
+  return cpu ? load_image(*cpu, read_image(image), kernels_of(image)) : nullptr;
+}
+
+std::shared_ptr<const Kernel> load_on_gpus(KernelDevice& device, const nbcc_image& image) {
+  auto* const gpus = dynamic_cast<CudaGpus*>(&device);
+  if (!gpus) return nullptr;
+  return gpus->load_each([&](const CudaDevice& gpu) { return load_image(gpu, read_image(image), make_nvrtc); });
+}
+
+constexpr ImageLoader kLoaders[] = {load_on_cpu, load_on_gpus};
 
 std::shared_ptr<const Kernel> load(KernelDevice& device, const nbcc_image& image) {
-  const auto* const loader = std::ranges::find(kLoaders, device.backend(), &ImageLoader::backend);
-  if (loader == std::end(kLoaders)) throw UsageError(device.name() + " does not run compiled pipelines");
-  return for_callers(loader->load(device, image));
+  for (const ImageLoader load_on : kLoaders)
+    if (const auto kernel = load_on(device, image)) return for_callers(kernel);
+  throw UsageError(device.name() + " does not run compiled pipelines");
 }
 
 // Sets the counts and params, and binds the arrays of all fields; nbcc_image.h describes `arrays`.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -109,6 +110,34 @@ TEST(FarFieldOnShim, ChangedWeightsAreMeasured) {
   const CudaShim shim;
   FarTrial trial(gaussians(), Precision::Single, device_of(shim));
   expect_errors_of_changed_weights(trial, 1200, true);
+}
+
+// A run that fails between two events leaves the sum able to run, and a sum that is destroyed while its stream fails
+// leaves no event.
+TEST(FarFieldOnShim, DestroysItsEventsAfterFailures) {
+  constexpr CudaResult kLaunchFailed = 719;
+  CudaShim shim;
+  const std::shared_ptr<KernelDevice> device = device_of(shim);
+  std::optional<FarTrial> trial;
+  const int held = shim.held();
+  for (const int failing_record : {1, 2}) {
+    SCOPED_TRACE(failing_record);
+    trial.emplace(FarTrial::library("gravity"), Precision::Single, device);
+    trial->fill("plummer", 1500, 1500, true, 5);
+    set_tolerance(trial->sum, 1e-3, kNumbers);
+    trial->run();
+    ASSERT_TRUE(trial->was_far()) << trial->sum.statistics().reason;
+    const auto sound = trial->arrays;
+    shim.fail("event_record", failing_record, kLaunchFailed);
+    EXPECT_THROW(trial->run(), DeviceError);
+    trial->run();
+    EXPECT_EQ(trial->arrays, sound);
+    EXPECT_GT(trial->sum.statistics().far.seconds.near, 0);
+    shim.fail_from("stream_synchronize", 1, kLaunchFailed);
+    trial.reset();
+    shim.succeed("stream_synchronize");
+    EXPECT_EQ(shim.held(), held) << "memory, streams or events are left";
+  }
 }
 
 // The steps of a sum whose particles are prepared and whose sample is drawn; then weights change.

@@ -93,13 +93,13 @@ std::vector<CudaView> CudaTextRun::views(Role role, const std::vector<std::vecto
   for (const Column& column : role == Role::InputI ? source_.i_columns : source_.j_columns) {
     CudaView& view = views[std::size_t(column.component)];
     if (records) {
-      view = {all + 8 * std::uint64_t(column.component), 8 * width, std::int64_t(Element::Double)};
+      view = {gpu_pointer<char>(all + 8 * std::uint64_t(column.component)), 8 * width, std::int64_t(Element::Double)};
       continue;
     }
     std::vector<std::byte> packed(std::size_t(count * size_of(column.element)));
     auto& from = const_cast<std::vector<double>&>(columns[std::size_t(column.component)]);
     pack({from.data(), Element::Double, count, 8, 0}, 0, {.count = count}, column, packed.data());
-    view = {upload(packed), size_of(column.element), std::int64_t(column.element)};
+    view = {gpu_pointer<char>(upload(packed)), size_of(column.element), std::int64_t(column.element)};
   }
   return views;
 }
@@ -121,8 +121,9 @@ CudaTextRun::Columns CudaTextRun::operator()(const OracleInput& input, const Cud
   const std::vector<double> before(std::size_t(input.ni), choice.onto ? 1.0 : NAN);
   const bool narrow = choice.output == Element::Float;
   for (std::size_t c = 0; c < source_.reductions.size(); ++c)
-    outputs.push_back({narrow ? upload(std::vector<float>(before.begin(), before.end())) : upload(before),
-                       size_of(choice.output), std::int64_t(choice.output), choice.onto});
+    outputs.push_back(
+        {gpu_pointer<char>(narrow ? upload(std::vector<float>(before.begin(), before.end())) : upload(before)),
+         size_of(choice.output), std::int64_t(choice.output), choice.onto});
   append_all(head, outputs);
   append_all(head, std::vector<double>(input.params.begin(), input.params.begin() + source_.params));
 
@@ -151,7 +152,8 @@ CudaTextRun::Columns CudaTextRun::operator()(const OracleInput& input, const Cud
     std::vector<double> all(std::size_t(input.ni));
     std::vector<float> in_floats(all.size());
     void* const to = narrow ? static_cast<void*>(in_floats.data()) : all.data();
-    require(driver_.memcpy_dtoh_async(to, output.data, std::size_t(size_of(choice.output)) * all.size(), nullptr));
+    require(driver_.memcpy_dtoh_async(to, reinterpret_cast<CudaDevicePointer>(output.data),
+                                      std::size_t(size_of(choice.output)) * all.size(), nullptr));
     if (narrow) all.assign(in_floats.begin(), in_floats.end());
     if (choice.list.empty()) {
       columns.push_back(all);

@@ -105,8 +105,7 @@ std::string all_pairs(const CudaPairBody& body, const Plan& plan, bool cutoff) {
 std::string kernel(const Pipeline& pipeline, const Plan& plan, const Options& options, const CudaPairBody& body,
                    const LaunchConfig& own) {
   const bool cutoff = plan.any_guard != kNone && !plan.has_loops();
-  const std::string exclusions =
-      fill_template("cuda_exclusions.cuh", {}) + fill_template("cuda_exclusions_of_tile.cuh", {});
+  const std::string exclusions = cuda_exclusions() + fill_template("cuda_exclusions_of_tile.cuh", {});
   return fill_template("cuda_kernel.cu",
                        {{"title", cuda_title(pipeline, options)},
                         {"types", cuda_types(own, resident_threads_text(body.needs), options.precision, plan)},

@@ -30,7 +30,7 @@ constexpr int kCudaLocalBytes = 3, kCudaRegisters = 4, kCudaPtxVersion = 5;     
 constexpr unsigned kCudaHostMemory = 1, kCudaDeviceMemory = 2;                  // values of kCudaMemoryType
 constexpr unsigned kCudaGlobal = 1;                                             // cuMemAllocManaged
 constexpr unsigned kCudaNonBlocking = 1;                                        // cuStreamCreate
-constexpr unsigned kCudaNoTiming = 2;                                           // cuEventCreate
+constexpr unsigned kCudaTiming = 0, kCudaNoTiming = 2;                          // cuEventCreate
 
 // CUlaunchAttribute and CUlaunchConfig of cuLaunchKernelEx.
 struct alignas(8) CudaLaunchAttribute {

@@ -162,7 +162,7 @@ CudaEventOwner::~CudaEventOwner() {
 }
 
 void CudaEventOwner::record(CudaStream* stream) {
-  if (!event_) gpu_.require(gpu_.driver().event_create(&event_, kCudaNoTiming), "making an event");
+  if (!event_) gpu_.require(gpu_.driver().event_create(&event_, flags_), "making an event");
   gpu_.require(gpu_.driver().event_record(event_, stream), "recording an event");
 }
 
@@ -179,6 +179,13 @@ void CudaEventOwner::wait(Progress* progress) const {
     gpu_.require(result, "waiting for the GPU");
     return true;
   });
+}
+
+double CudaEventOwner::seconds_since(const CudaEventOwner& begin) const {
+  float milliseconds = 0;
+  gpu_.require(gpu_.driver().event_elapsed_time(&milliseconds, begin.event_, event_),
+               "reading the time between two events");
+  return double(milliseconds) / 1000;
 }
 
 CudaOwnStream::~CudaOwnStream() {

@@ -119,6 +119,13 @@ class CudaBuffer {
   std::vector<CudaDevicePointer> retained_;
 };
 
+// An address of GPU memory as a pointer member of a struct that host and kernels share. The host does not dereference
+// the pointer.
+template <typename T>
+T* gpu_pointer(CudaDevicePointer at) {
+  return reinterpret_cast<T*>(at);
+}
+
 // Pinned memory of the host, for asynchronous copies. Only grows; growing loses the contents.
 class CudaPinned {
  public:
@@ -136,10 +143,11 @@ class CudaPinned {
   std::size_t bytes_ = 0;
 };
 
-// An event of a stream, created by the first record().
+// An event of a stream, created by the first record(). The destructor destroys it.
 class CudaEventOwner {
  public:
-  explicit CudaEventOwner(const CudaGpu& gpu) : gpu_(gpu) {}
+  // `flags`: kCudaNoTiming, or kCudaTiming for seconds_since().
+  explicit CudaEventOwner(const CudaGpu& gpu, unsigned flags = kCudaNoTiming) : gpu_(gpu), flags_(flags) {}
   ~CudaEventOwner();
   CudaEventOwner(const CudaEventOwner&) = delete;
   CudaEventOwner& operator=(const CudaEventOwner&) = delete;
@@ -149,9 +157,12 @@ class CudaEventOwner {
   void make_wait(CudaStream* stream) const;  // later work of `stream` waits for the event
   // Blocks until the event has happened. With `progress`, polls it meanwhile; throws Interrupted if it interrupts.
   void wait(Progress* progress = nullptr) const;
+  // The time between two events. Both have kCudaTiming, were recorded and have happened.
+  double seconds_since(const CudaEventOwner& begin) const;
 
  private:
   const CudaGpu& gpu_;
+  unsigned flags_;
   CudaEvent* event_ = nullptr;
 };
 

@@ -56,9 +56,6 @@ CudaFarRun::~CudaFarRun() {
   try {
     const CudaContextGuard guard(gpu_);
     gpu_.synchronize(stream_);
-    for (const Stage& stage : stages_)
-      for (CudaEvent* event : {stage.begin, stage.end}) gpu_.driver().event_destroy(event);
-    for (CudaEvent* event : idle_events_) gpu_.driver().event_destroy(event);
   } catch (...) {
     // A GPU that has failed uses no memory.
   }
@@ -66,38 +63,26 @@ CudaFarRun::~CudaFarRun() {
 
 template <typename Body>
 void CudaFarRun::timed(double Seconds::* seconds, const Body& body) {
-  const auto event = [&] {
-    CudaEvent* made = nullptr;
-    if (!idle_events_.empty()) {
-      made = idle_events_.back();
-      idle_events_.pop_back();
-    } else {
-      gpu_.require(gpu_.driver().event_create(&made, 0), "creating an event");
-    }
-    gpu_.require(gpu_.driver().event_record(made, stream_), "recording an event");
-    return made;
-  };
-  Stage stage{seconds, event()};
+  if (measured_stages_ == stages_.size()) stages_.emplace_back(gpu_);
+  Stage& stage = stages_[measured_stages_];
+  stage.seconds = seconds;
+  stage.begin.record(stream_);
   body();
-  stage.end = event();
-  stages_.push_back(stage);
+  stage.end.record(stream_);
+  ++measured_stages_;
 }
 
 void CudaFarRun::reset_seconds() {
-  for (const Stage& stage : stages_) idle_events_.insert(idle_events_.end(), {stage.begin, stage.end});
-  stages_.clear();
+  measured_stages_ = 0;
   statistics_.seconds = {};
 }
 
 FarStatistics CudaFarRun::statistics() {
   const CudaContextGuard guard(gpu_);
   FarStatistics found = statistics_;
-  if (!stages_.empty()) gpu_.synchronize(stream_);
-  for (const Stage& stage : stages_) {
-    float milliseconds = 0;
-    gpu_.require(gpu_.driver().event_elapsed_time(&milliseconds, stage.begin, stage.end), "reading an event");
-    found.seconds.*stage.seconds += double(milliseconds) / 1000;
-  }
+  if (measured_stages_ > 0) gpu_.synchronize(stream_);
+  for (std::size_t k = 0; k < measured_stages_; ++k)
+    found.seconds.*stages_[k].seconds += stages_[k].end.seconds_since(stages_[k].begin);
   return found;
 }
 

@@ -3,6 +3,8 @@
 // i; each GPU builds the same trees in its own memory (cuda_group_far.h).
 // Tested by tests/numeric/cuda_far_field_test.cpp on a simulated GPU and on a real one.
 #pragma once
+#include <cstddef>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -64,8 +66,9 @@ class CudaFarRun final : public FarSteps {
  private:
   // The time between two events of a stream.
   struct Stage {
+    explicit Stage(const CudaGpu& gpu) : begin(gpu, kCudaTiming), end(gpu, kCudaTiming) {}
     double FarStatistics::Seconds::* seconds = nullptr;
-    CudaEvent *begin = nullptr, *end = nullptr;
+    CudaEventOwner begin, end;
   };
   template <typename Body>
   void timed(double FarStatistics::Seconds::* seconds, const Body& body);
@@ -111,8 +114,8 @@ class CudaFarRun final : public FarSteps {
   std::optional<int> up_order_;
   bool lists_are_new_ = true;  // the sums have other lists
   FarStatistics statistics_;
-  std::vector<Stage> stages_;
-  std::vector<CudaEvent*> idle_events_;
+  std::deque<Stage> stages_;         // kept from run to run, because to create an event takes time
+  std::size_t measured_stages_ = 0;  // the first ones, which were recorded after the last reset_seconds()
 };
 
 }  // namespace nbcc

@@ -5,13 +5,9 @@
 
 #include "runtime/cuda/driver/cuda_memory.h"
 #include "runtime/sum/request/lists.h"
+#include "templates/cuda/frames/cuda_list_data.h"
 
 namespace nbcc {
-
-// ExclusionTable of the kernels: `of` has one entry for each i, `far` the indices of excluded j that no entry can hold.
-struct CudaExclusionTable {
-  CudaDevicePointer of = 0, far = 0;
-};
 
 class CudaExclusions {
  public:
@@ -20,13 +16,14 @@ class CudaExclusions {
   bool holds(const Exclusions* exclusions) const { return !exclusions || number_ == exclusions->number; }
   // Call only when no launch uses the old table. False: the GPU's memory does not suffice.
   [[nodiscard]] bool send(const Exclusions& exclusions);
-  const CudaExclusionTable& table() const { return table_; }
+  // `of` has one entry for each i, `far` the indices of excluded j that no entry can hold.
+  const list_data::ExclusionTable& table() const { return table_; }
   void retain_for_capture() { bytes_.retain_for_capture(); }
 
  private:
   const CudaGpu& gpu_;
   CudaBuffer bytes_;
-  CudaExclusionTable table_;
+  list_data::ExclusionTable table_{};
   std::int64_t number_ = 0;  // Exclusions::number of the table on the GPU; 0: none
 };
 

@@ -4,29 +4,23 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <iterator>
 
 #include "runtime/error.h"
 #include "runtime/sum/request/index_check.h"
+#include "templates/cuda/frames/cuda_index_data.h"
 
 namespace nbcc {
 namespace {
 
-// The layouts of Report and IndexCheck in templates/cuda/frames/cuda_indices.cu.in.
-struct Report {
-  std::int64_t check, value[kIndexSides], particle[kIndexSides];
-};
-struct Argument {
-  CudaDevicePointer ranges, arrived, report;
-  std::int64_t pairs;
-  CudaDevicePointer listed_i, listed_j;
-  std::int64_t listed_i_count, listed_j_count, params_by_group;
-};
+using index_data::Report;
+static_assert(std::size(Report{}.value) == kIndexSides && std::size(Report{}.particle) == kIndexSides);
 
-// Bytes of the ranges of one block. Range of the template has the layout of nbcc_index_range.
+// Bytes of the ranges of one block.
 std::int64_t bytes_of_ranges(const IndexChecks& checks) {
   std::int64_t count = 0;
   for (const int of_side : checks.ranges) count += of_side;
-  return count * std::int64_t(sizeof(nbcc_index_range));
+  return count * std::int64_t(sizeof(index_data::Range));
 }
 
 constexpr std::int64_t kCounterBytes = 256;
@@ -110,15 +104,16 @@ void CudaIndexChecks::launch(const SumRequest& request, CudaStream* stream, bool
   const std::int64_t pairs = count_of_listed(kernel_.source, request);
   const std::int64_t most = std::max({ni, nj, pairs, std::int64_t(1)}), threads = program_->config().threads;
   const std::int64_t blocks = std::min(ceil_div(most, threads), max_blocks());
-  Argument argument{ranges_.data() + std::uint64_t(kCounterBytes),
-                    ranges_.data(),
-                    reinterpret_cast<std::uintptr_t>(report_.data()),
-                    pairs,
-                    request.lists_chosen_i ? listed_.data() : 0,
-                    particles ? listed_.data() + std::uint64_t(listed_i) * sizeof(std::int64_t) : 0,
-                    listed_i,
-                    listed_j,
-                    request.params_of_groups.empty() ? 0 : 1};
+  const auto* const listed = gpu_pointer<const index_data::index>(listed_.data());
+  index_data::IndexCheck argument{gpu_pointer<index_data::Range>(ranges_.data() + std::uint64_t(kCounterBytes)),
+                                  gpu_pointer<unsigned>(ranges_.data()),
+                                  reinterpret_cast<Report*>(report_.data()),
+                                  pairs,
+                                  request.lists_chosen_i ? listed : nullptr,
+                                  particles ? listed + listed_i : nullptr,
+                                  listed_i,
+                                  listed_j,
+                                  request.params_of_groups.empty() ? 0 : 1};
   void* arguments[] = {arguments_.data(), &argument};
   launch_kernel(kernel_.gpu(), program_->function(), "the check of table indices", unsigned(blocks), 1,
                 unsigned(threads), arguments, stream, program_->waits() && !capturing);
@@ -128,7 +123,7 @@ void CudaIndexChecks::report(const std::int64_t* i_numbers, std::int64_t i_first
   if (!program_) return;
   // A launch may be running. It writes the number of the check last, after the other members.
   auto* const report = reinterpret_cast<Report*>(report_.data());
-  const std::atomic_ref<std::int64_t> check(report->check);
+  const std::atomic_ref<index_data::index> check(report->check);
   Report found{check.load(std::memory_order_acquire), {}, {}};
   if (found.check == 0) return;
   std::copy_n(report->value, kIndexSides, found.value);

@@ -131,7 +131,7 @@ void CudaLauncher::launch_slice(const CudaPiece& piece, const CudaRunContext& co
     pace_.before_launch(cycles / kernel_.gpu().clock_hertz(), double(piece.ni) * double(piece.nj), context.stream);
   }
   set_piece(piece);
-  CudaExclusionTable exclusions = exclusions_.table();
+  list_data::ExclusionTable exclusions = exclusions_.table();
   const bool in_memory = kernel_.source.argument_in_memory;
   CudaDevicePointer copied = in_memory ? copied_argument(context) : 0;
   void* arguments[] = {in_memory ? static_cast<void*>(&copied) : arguments_.data(), &exclusions};

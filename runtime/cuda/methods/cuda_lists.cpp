@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
+#include <type_traits>
+#include <utility>
 
 #include "fmt/format.h"
 #include "runtime/cuda/program/cuda_residency.h"
@@ -24,11 +27,6 @@ constexpr std::int64_t kMaxJPerRange = (std::int64_t(1) << 26) - 64;
 
 // Statements of pair formulas that a multiprocessor executes per clock cycle in sums over lists: a third of its peak.
 constexpr double kListedStatementsPerCycle = 40;
-
-// The layout of Range in templates/cuda/frames/cuda_lists.cu.in: positions in the order of the j.
-struct Range {
-  int begin, count;
-};
 
 // Checks that no output overlaps the input_pair field, because results are stored while other i still read it, and that
 // its address and strides are aligned, because kernels load naturally aligned elements.
@@ -54,25 +52,27 @@ std::vector<int> narrowed(const std::vector<std::int64_t>& values) { return {val
 // Collects the arrays in one host buffer, then allocates GPU memory of that size and sends them.
 class CudaLists::Upload {
  public:
-  template <typename T>
   // send() sets `at` to the GPU address of `values`.
-  void add(const std::vector<T>& values, CudaDevicePointer& at) {
+  template <typename T, typename Pointer>
+  void add(const std::vector<T>& values, Pointer& at) {
+    static_assert(sizeof(T) == sizeof(*at));
     const std::size_t begin = (bytes_.size() + 255) / 256 * 256;
     bytes_.resize(begin + values.size() * sizeof(T));
     if (!values.empty()) std::memcpy(bytes_.data() + begin, values.data(), values.size() * sizeof(T));
-    addresses_.emplace_back(&at, begin);
+    addresses_.emplace_back(
+        [&at](CudaDevicePointer address) { at = gpu_pointer<std::remove_pointer_t<Pointer>>(address); }, begin);
   }
   [[nodiscard]] bool send(const CudaGpu& gpu, CudaBuffer& to) const {
     if (!to.reallocate(bytes_.size() + 1)) return false;
     gpu.send(to.data(), bytes_.data(), bytes_.size(), nullptr);
     gpu.synchronize(nullptr);
-    for (const auto& [address, begin] : addresses_) *address = to.data() + begin;
+    for (const auto& [set, begin] : addresses_) set(to.data() + begin);
     return true;
   }
 
  private:
   std::vector<std::byte> bytes_;
-  std::vector<std::pair<CudaDevicePointer*, std::size_t>> addresses_;
+  std::vector<std::pair<std::function<void(CudaDevicePointer)>, std::size_t>> addresses_;
 };
 
 CudaLists::CudaLists(const CudaKernel& kernel, CudaArguments& arguments, const CudaExclusions& exclusions,
@@ -166,15 +166,15 @@ bool CudaLists::send_lists(const Lists& lists) {
   if (const std::optional<DeviceLists>& made = lists.on_device) {
     argument_ = {};
     argument_.groups = made->item_count;
-    argument_.items = made->items;
-    argument_.ranges = made->ranges;
-    argument_.j_order = made->j_order;
-    i_order_ = made->i_order;
+    argument_.items = gpu_pointer<const list_data::Item>(made->items);
+    argument_.ranges = gpu_pointer<const list_data::Range>(made->ranges);
+    argument_.j_order = gpu_pointer<const list_data::index>(made->j_order);
+    i_order_ = gpu_pointer<const list_data::index>(made->i_order);
     sent_ = lists.number;
     return true;
   }
   std::vector<int> range_first{0};
-  std::vector<Range> ranges;
+  std::vector<list_data::Range> ranges;
   std::vector<double> shifts;
   for (std::int64_t group = 0; group < lists.groups(); ++group) {
     for (auto r = std::size_t(lists.range_first[std::size_t(group)]);
@@ -190,7 +190,7 @@ bool CudaLists::send_lists(const Lists& lists) {
     range_first.push_back(int(ranges.size()));
   }
   argument_.groups = lists.groups();
-  argument_.items = 0;
+  argument_.items = nullptr;
   Upload upload;
   upload.add(narrowed(lists.i_first), argument_.i_first);
   upload.add(range_first, argument_.range_first);
@@ -199,9 +199,9 @@ bool CudaLists::send_lists(const Lists& lists) {
   upload.add(lists.j_order, argument_.j_order);
   upload.add(lists.i_order, i_order_);
   if (!upload.send(kernel_.gpu(), listed_)) return false;
-  if (lists.j_order.empty()) argument_.j_order = 0;
-  if (lists.shifts.empty()) argument_.shifts = 0;
-  if (lists.i_order.empty()) i_order_ = 0;
+  if (lists.j_order.empty()) argument_.j_order = nullptr;
+  if (lists.shifts.empty()) argument_.shifts = nullptr;
+  if (lists.i_order.empty()) i_order_ = nullptr;
   sent_ = lists.number;
   return true;
 }
@@ -250,9 +250,8 @@ void CudaLists::send_pairs(const CudaRunContext& context) {
       if (count == 0) continue;
       if (residency_of(gpu, view.data, field.name.c_str()) == Residency::Device) {
         check_pair_input(source, request, f);
-        arguments_.pair(column.component) = {
-            reinterpret_cast<std::uintptr_t>(view.data) + std::uint64_t(component * view.component_stride), view.stride,
-            std::int64_t(view.element)};
+        arguments_.pair(column.component) = {static_cast<const char*>(view.data) + component * view.component_stride,
+                                             view.stride, std::int64_t(view.element)};
         continue;
       }
       if (context.capturing) throw DeviceError("a run that is captured must find the inputs of pairs on the device");
@@ -263,8 +262,8 @@ void CudaLists::send_pairs(const CudaRunContext& context) {
       pack(view, component, {0, nullptr, count}, {component, column.element, Column::Part::Whole},
            pinned_pairs_.data() + at);
       gpu.send(pairs_.data() + std::uint64_t(at), pinned_pairs_.data() + at, bytes, context.stream);
-      arguments_.pair(column.component) = {pairs_.data() + std::uint64_t(at), size_of(column.element),
-                                           std::int64_t(column.element)};
+      arguments_.pair(column.component) = {gpu_pointer<const char>(pairs_.data() + std::uint64_t(at)),
+                                           size_of(column.element), std::int64_t(column.element)};
       at += round_up(std::int64_t(bytes), 256);
     }
   }
@@ -309,14 +308,14 @@ void CudaLists::run(const CudaRunContext& context, const CudaPiece& piece) {
   CudaPiece all = piece;
   all.nj = request.nj;
   all.j_begin = 0;
-  if (lists) all.i_list = i_order_, all.i_begin = 0;
+  if (lists) all.i_list = reinterpret_cast<CudaDevicePointer>(i_order_), all.i_begin = 0;
   arguments_.set_piece(all);
   void* const particles = arguments_.data();
   const CudaGpu& gpu = kernel_.gpu();
   const bool overlaps = !context.capturing && program_->waits(), in_place = reads_in_place(request);
-  argument_.packed = row_argument_.packed = packed_.data();
+  argument_.packed = row_argument_.packed = gpu_pointer<const list_data::JParticle>(packed_.data());
   argument_.exclusions = exclusions_.table();
-  argument_.params = request.params_of_groups.empty() ? 0 : group_params_.data();
+  argument_.params = gpu_pointer<const double>(request.params_of_groups.empty() ? 0 : group_params_.data());
   void* const last = lists ? static_cast<void*>(&argument_) : &row_argument_;
   const auto launch = [&](CudaFunction* function, const char* name, std::int64_t x, unsigned y, std::int64_t threads,
                           bool may_overlap) {

@@ -15,19 +15,6 @@
 
 namespace nbcc {
 
-// The last argument of the kernels of cuda_lists.cu.in (CudaListArgument) and of cuda_pairs.cu.in (CudaRowArgument),
-// with the layouts that these sources declare.
-struct CudaListArgument {
-  CudaDevicePointer i_first = 0, range_first = 0, ranges = 0, j_order = 0, shifts = 0, params = 0, packed = 0;
-  CudaExclusionTable exclusions;
-  std::int64_t groups = 0, first_group = 0;
-  CudaDevicePointer items = 0;
-};
-struct CudaRowArgument {
-  CudaDevicePointer first = 0, slab_first = 0, numbers = 0, packed = 0;
-  std::int64_t first_i = 0;
-};
-
 class CudaLists final : public CudaMethod {
  public:
   // All must outlive this object.
@@ -70,9 +57,9 @@ class CudaLists final : public CudaMethod {
   CudaFunction* pack_ = nullptr;
 
   std::int64_t sent_ = 0;  // Lists::number or PairRows::number of the lists that are on the GPU
-  CudaListArgument argument_;
-  CudaRowArgument row_argument_;
-  CudaDevicePointer i_order_ = 0;
+  list_data::Lists argument_{};
+  list_data::Rows row_argument_{};
+  const list_data::index* i_order_ = nullptr;
   CudaBuffer listed_, packed_, pairs_, group_params_;
   CudaPinned pinned_pairs_, pinned_params_;
   CudaEventOwner pairs_sent_, params_sent_;

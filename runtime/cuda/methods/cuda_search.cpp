@@ -206,13 +206,12 @@ CudaArguments CudaSearch::into_output_buffer(Search& search) const {
   CudaArguments buffered = arguments_;
   for (int c = 0; c < kernel_.source.outputs; ++c) {
     const CudaOutput& output = buffered.output(c);
-    if (output.data != 0)
-      search.output_bytes = std::max<long long>(search.output_bytes, size_of(Element(output.element)));
+    if (output.data) search.output_bytes = std::max<long long>(search.output_bytes, size_of(Element(output.element)));
   }
   for (int c = 0; c < kernel_.source.outputs; ++c) {
     CudaOutput& output = buffered.output(c);
-    if (output.data == 0) continue;
-    output.data = reinterpret_cast<CudaDevicePointer>(search.output_buffer + search.output_stride);
+    if (!output.data) continue;
+    output.data = search.output_buffer + search.output_stride;
     search.output_stride += search.output_bytes;
   }
   for (int c = 0; c < kernel_.source.outputs; ++c) buffered.output(c).stride = search.output_stride;

@@ -63,9 +63,9 @@ void CudaSymmetric::run(const CudaRunContext& context, const CudaPiece& piece) {
   const CudaGpu& gpu = kernel_.gpu();
   const Division division = divide(request.ni);
   arguments_.set_piece(piece);
-  last_ = {slots_.data(), division.groups, division.tiles, 0};
+  last_ = {gpu_pointer<symmetric_data::Slot>(slots_.data()), division.groups, division.tiles, 0};
   last_particles_ = request.ni;
-  CudaSymmetricArgument argument = last_;
+  symmetric_data::Symmetric argument = last_;
   void* arguments[] = {arguments_.data(), &argument};
   const std::int64_t distances = division.distances(), end = request.share.end(distances);
   argument.first_distance = request.share.begin(distances);
@@ -76,7 +76,7 @@ void CudaSymmetric::run(const CudaRunContext& context, const CudaPiece& piece) {
   const std::int64_t count = end - argument.first_distance;
   const std::int64_t step = std::max<std::int64_t>(1, ceil_div(count, std::max<std::int64_t>(slices, 1)));
   for (; argument.first_distance < end; argument.first_distance += step) {
-    const std::int64_t now = std::min(step, end - argument.first_distance);
+    const std::int64_t now = std::min<std::int64_t>(step, end - argument.first_distance);
     const double part = double(now) / double(count);
     pace_.before_launch(whole * part, pairs * part, context.stream);
     launch_kernel(gpu, program_->function(), "nbcc_interact", unsigned(division.groups), unsigned(now),
@@ -88,7 +88,8 @@ void CudaSymmetric::run(const CudaRunContext& context, const CudaPiece& piece) {
 CudaSearch::BufferRange CudaSymmetric::buffer_range(const SumRequest::Share& share) const {
   const std::int64_t distances = last_.groups / 2 + 1, begin = share.begin(distances);
   const std::int64_t bytes = 2 * last_particles_ * kernel_.source.find(Frame::Symmetric)->packed_bytes;
-  return {last_.slots + std::uint64_t(begin * bytes), std::size_t((share.end(distances) - begin) * bytes)};
+  return {reinterpret_cast<CudaDevicePointer>(last_.slots) + std::uint64_t(begin * bytes),
+          std::size_t((share.end(distances) - begin) * bytes)};
 }
 
 void CudaSymmetric::store(CudaStream* stream) {

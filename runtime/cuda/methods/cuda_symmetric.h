@@ -8,14 +8,9 @@
 #include "runtime/cuda/methods/cuda_method.h"
 #include "runtime/cuda/methods/cuda_search.h"
 #include "runtime/cuda/program/cuda_kernel.h"
+#include "templates/cuda/frames/cuda_symmetric_data.h"
 
 namespace nbcc {
-
-// The last argument of the kernels, with the layout that the source declares.
-struct CudaSymmetricArgument {
-  CudaDevicePointer slots = 0;
-  std::int64_t groups = 0, tiles = 0, first_distance = 0;
-};
 
 class CudaSymmetric final : public CudaMethod {
  public:
@@ -58,7 +53,7 @@ class CudaSymmetric final : public CudaMethod {
   CudaPace& pace_;
   const CudaProgram* program_ = nullptr;  // loaded by the last reserve()
   CudaFunction* store_ = nullptr;
-  CudaSymmetricArgument last_;  // of the last run
+  symmetric_data::Symmetric last_{};  // of the last run
   std::int64_t last_particles_ = 0;
   CudaBuffer slots_;
 };

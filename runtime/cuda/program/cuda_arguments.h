@@ -1,6 +1,6 @@
-// The first kernel argument of nbcc_interact, the kernel that sums, as bytes.
-// templates/cuda/frames/cuda_particles.cuh.in declares the same structs. All members are 8 bytes wide or arrays of
-// 8-byte elements, so there is no padding.
+// The first kernel argument of nbcc_interact, the kernel that sums, as bytes: Arguments of
+// templates/cuda/frames/cuda_particles.cuh.in, whose members depend on the pipeline. All members are 8 bytes wide or
+// arrays of 8-byte elements, so there is no padding.
 //
 //   CudaView   i[max(1, input_i components)], j[max(1, input_j components)]
 //   CudaView   p[input_pair components], if there are any
@@ -19,27 +19,19 @@
 
 #include "compiler/kernel_source.h"
 #include "runtime/cuda/driver/cuda_memory.h"
+#include "templates/cuda/frames/cuda_array_data.h"
 
 namespace nbcc {
 
 // One component of an input: the value of particle k is at data + k * stride, naturally aligned. Kernels do not read a
 // component that KernelSource::i_columns (j_columns) does not name; its `data` may be null. k is the particle's index
-// in the caller's set; for a chunk, shift `data`.
-struct CudaView {
-  std::uint64_t data = 0;
-  std::int64_t stride = 0;   // bytes
-  std::int64_t element = 0;  // an Element
-};
+// in the caller's set; for a chunk, shift `data`. `element`: an Element.
+using CudaView = array_data::View;
 
-// One component of an output; data = 0: the caller does not want it.
-struct CudaOutput {
-  std::uint64_t data = 0;
-  std::int64_t stride = 0;      // bytes
-  std::int64_t element = 0;     // an Element
-  std::int64_t accumulate = 0;  // nonzero: the reduction combines the result with the array's value (not for argmin,
-                                // argmax, at, softmax)
-};
+// One component of an output. `accumulate` has no effect on argmin, argmax, at and softmax.
+using CudaOutput = array_data::Output;
 
+// The last members of Arguments.
 struct CudaRun {
   // [accumulator][chosen i], double, `running_stride` doubles from one accumulator to the next: sums that several
   // launches, pair methods or j chunks add to. Not accessed when both `first` and `last` are set.

@@ -67,7 +67,8 @@ class CudaDevice final : public CudaGpus {
 
 // The device as a GPU, or the first GPU of a group; null if the device is no GPU.
 inline const CudaDevice* first_gpu(const KernelDevice& device) {
-  return device.backend() == CudaGpus::kBackend ? &static_cast<const CudaGpus&>(device).first() : nullptr;
+  const auto* const gpus = dynamic_cast<const CudaGpus*>(&device);
+  return gpus ? &gpus->first() : nullptr;
 }
 
 }  // namespace nbcc

@@ -30,7 +30,7 @@ class CudaKernel final : public Kernel {
   const CudaProgram& program() const { return *program_of(first(false)); }
   // For a sum over nj j for each of ni i. Zeros of `overrides` are filled from a stored tuning, else from the model. A
   // tuned configuration that cannot be compiled or loaded is tried once. Throws UsageError if the compiler rejects a
-  // configuration with `overrides`. `exclusions`: launches have a CudaExclusionTable as a second argument.
+  // configuration with `overrides`. `exclusions`: launches have an ExclusionTable as a second argument.
   CudaLaunch launch_for(std::int64_t ni, std::int64_t nj, bool exclusions, bool may_load,
                         const LaunchConfig& overrides = {}) const;
   // Null if the program is not loaded and may_load is false.

@@ -16,7 +16,7 @@ namespace nbcc {
 struct CudaVariant {
   Frame frame = Frame::AllPairs;
   LaunchConfig config;          // without j_splits
-  bool exclusions = false;      // its nbcc_interact skips the pairs of a CudaExclusionTable
+  bool exclusions = false;      // its nbcc_interact skips the pairs of an ExclusionTable
   bool reads_in_place = false;  // blocks read j from the caller's arrays, not packed j, and may add a range's shift
   auto operator<=>(const CudaVariant&) const = default;
 };

@@ -310,14 +310,15 @@ void CudaStaging::send_i(const SumRequest& request, const Plan& plan, const IChu
     const CudaDevicePointer column = i_[b].columns.data() + std::uint64_t(at);
     gpu_.send(column, packed, std::size_t(chunk.row_count * size), in_.get());
     // The kernel uses the caller's indices: shift the address so that index first_row is the first row.
-    launcher_.arguments().i(staged.of_role) = {column - std::uint64_t(chunk.first_row * size), size,
+    launcher_.arguments().i(staged.of_role) = {gpu_pointer<char>(column - std::uint64_t(chunk.first_row * size)), size,
                                                std::int64_t(staged.column.element)};
     at += column_bytes(plan.chunks.i_chunk, staged.column.element);
   }
   for (std::size_t k = 0; k < out_staged_.size(); ++k) {
     const std::int64_t row = std::int64_t(k) * column_bytes(plan.chunks.i_chunk, Element::Double);
     launcher_.arguments().output(out_staged_[k].of_role) = {
-        i_[b].results.data() + std::uint64_t(row - chunk.first_row * std::int64_t(sizeof(double))), sizeof(double),
+        gpu_pointer<char>(i_[b].results.data() + std::uint64_t(row - chunk.first_row * std::int64_t(sizeof(double)))),
+        sizeof(double),
         std::int64_t(results_are_integers(kernel_.source, std::size_t(out_staged_[k].of_role)) ? Element::Int64
                                                                                                : Element::Double),
         0};
@@ -336,8 +337,8 @@ void CudaStaging::send_j(const SumRequest& request, const Plan& plan, std::int64
     const std::int64_t size = size_of(staged.column.element);
     std::byte* const packed = j_[b].packed.data() + from;
     pack(view_of(request, staged.field), staged.component, {begin, nullptr, end - begin}, staged.column, packed);
-    const CudaDevicePointer to = launcher_.arguments().j(staged.of_role).data + std::uint64_t(begin * size);
-    gpu_.send(to, packed, std::size_t((end - begin) * size), in_.get());
+    const char* const to = launcher_.arguments().j(staged.of_role).data + begin * size;
+    gpu_.send(reinterpret_cast<CudaDevicePointer>(to), packed, std::size_t((end - begin) * size), in_.get());
     from += column_bytes(plan.chunks.j_chunk, staged.column.element);
   }
   j_[b].sent.record(in_.get());
@@ -361,7 +362,7 @@ void CudaStaging::set_j_views(const SumRequest& request, const Plan& plan, std::
   for (const StagedColumn& staged : j_staged_) {
     const std::int64_t size = size_of(staged.column.element), bytes = column_bytes(room, staged.column.element);
     const std::int64_t shift = whole ? 0 : buffer * bytes - begin * size;
-    launcher_.arguments().j(staged.of_role) = {j_columns_.data() + std::uint64_t(at + shift), size,
+    launcher_.arguments().j(staged.of_role) = {gpu_pointer<char>(j_columns_.data() + std::uint64_t(at + shift)), size,
                                                std::int64_t(staged.column.element)};
     at += (whole ? 1 : 2) * bytes;
   }
@@ -432,7 +433,7 @@ void CudaStaging::gather(const Plan& plan, const IChunk& chunk) {
 
 // Stores the outputs on the device.
 void CudaStaging::store_device_outputs(const SumRequest& request, const Plan& plan, CudaStream* stream) {
-  for (const StagedColumn& staged : out_staged_) launcher_.arguments().output(staged.of_role).data = 0;
+  for (const StagedColumn& staged : out_staged_) launcher_.arguments().output(staged.of_role).data = nullptr;
   set_device_outputs(request, true);
   IChunk all;
   all.end = request.i_count;
@@ -449,7 +450,7 @@ void CudaStaging::set_device_outputs(const SumRequest& request, bool wanted) {
     const ArrayView& view = request.views[f];
     for (int c = 0; c < field.components(); ++c) {
       CudaOutput& output = launcher_.arguments().output(field.first + c);
-      output.data = wanted ? reinterpret_cast<std::uintptr_t>(view.data) + std::uint64_t(c * view.component_stride) : 0;
+      output.data = wanted ? static_cast<char*>(view.data) + c * view.component_stride : nullptr;
       output.accumulate = request.accumulate ? 1 : 0;
     }
   }

@@ -244,7 +244,7 @@ void CudaSummation::bind(const SumRequest& request) {
     const ArrayView& view = request.views[f];
     const bool here = residency_.of[f] == Residency::Device;
     for (int c = 0; c < field.components() && field.role != Role::Param; ++c) {
-      const std::uint64_t data = here ? address_of(view, c) : 0;
+      auto* const data = gpu_pointer<char>(here ? address_of(view, c) : 0);
       const auto element = std::int64_t(view.element);
       if (field.role == Role::InputI) arguments.i(field.first + c) = {data, view.stride, element};
       if (field.role == Role::InputJ) arguments.j(field.first + c) = {data, view.stride, element};

@@ -12,19 +12,6 @@
 #include "runtime/error.h"
 
 namespace nbcc {
-
-// The layout of Level in templates/cuda/frames/cuda_totals.cu.in.
-struct CudaTotals::Level {
-  CudaDevicePointer values = 0;
-  std::int64_t rows = 0;
-  CudaDevicePointer list = 0;
-  std::int64_t first = 0, count = 0;
-  CudaDevicePointer partials = 0;
-  std::int64_t reduction = 0, whole = 0, fills = 0;
-  CudaOutput out;
-  std::int64_t component_stride = 0;
-};
-
 namespace {
 
 CudaDevicePointer address_of(const void* data) { return reinterpret_cast<std::uintptr_t>(data); }
@@ -88,7 +75,8 @@ double* CudaTotals::reserve(const SumRequest& request, std::int64_t count) {
   return reinterpret_cast<double*>(values_.data());
 }
 
-void CudaTotals::launch(Level level, std::int64_t groups, std::int64_t components, const SumRequest& request) const {
+void CudaTotals::launch(total_data::Level level, std::int64_t groups, std::int64_t components,
+                        const SumRequest& request) const {
   void* arguments[] = {&level};
   launch_kernel(gpu_, program_->function(), "the reduction of totals", unsigned(groups), unsigned(components),
                 unsigned(program_->config().threads), arguments, static_cast<CudaStream*>(request.stream), false);
@@ -98,8 +86,8 @@ void CudaTotals::fill(const TotalComponent& total, const SumRequest& request, st
   if (!here_) return on_host_.fill(total, request, count);
   if (count == 0) return;
   const CudaContextGuard guard(gpu_);
-  Level level;
-  level.values = address_of(total.values);
+  total_data::Level level{};
+  level.values = reinterpret_cast<char*>(total.values);
   level.count = count;
   level.reduction = number_of(total.reduction);
   level.whole = total.element == Element::Int64 ? 1 : 0;
@@ -116,31 +104,31 @@ void CudaTotals::reduce_field(std::span<const TotalComponent> field, const SumRe
   const TotalComponent& first = field.front();
   const auto components = std::int64_t(field.size());
   const std::int64_t most = ceil_div(request.i_count, kTotalGroup) * components;
-  Level level;
-  level.values = address_of(first.values);
+  total_data::Level level{};
+  level.values = reinterpret_cast<char*>(first.values);
   level.rows = request.ni;
-  level.list = list;
+  level.list = gpu_pointer<const total_data::index>(list);
   level.first = list ? 0 : request.i_begin;
   level.count = request.i_count;
   level.reduction = number_of(first.reduction);
   level.whole = first.element == Element::Int64 ? 1 : 0;
   const auto accumulate = std::int64_t(request.accumulate ? 1 : 0);
-  level.out = {address_of(first.to.data), 0, std::int64_t(first.to.element), accumulate};
+  level.out = {static_cast<char*>(first.to.data), 0, std::int64_t(first.to.element), accumulate};
   level.component_stride = first.to.component_stride;
   if (to) {
-    level.out = {to, 0, std::int64_t(first.element), 0};
+    level.out = {gpu_pointer<char>(to), 0, std::int64_t(first.element), 0};
     level.component_stride = sizeof(double);
   }
   // The partials of successive levels lie in the two halves of the buffer in turn.
   CudaDevicePointer partials = partials_.data(), other = partials + std::uint64_t(most) * sizeof(double);
   while (true) {
     const std::int64_t groups = std::max<std::int64_t>(ceil_div(level.count, kTotalGroup), 1);
-    level.partials = partials;
+    level.partials = gpu_pointer<char>(partials);
     launch(level, groups, components, request);
     if (groups == 1) return;
-    level.values = partials;
+    level.values = gpu_pointer<char>(partials);
     level.rows = level.count = groups;
-    level.list = 0;
+    level.list = nullptr;
     level.first = 0;
     std::swap(partials, other);
   }

@@ -6,6 +6,7 @@
 #include "runtime/cuda/launch/cuda_index_list.h"
 #include "runtime/cuda/program/cuda_kernel.h"
 #include "runtime/sum/run/totals.h"
+#include "templates/cuda/frames/cuda_total_data.h"
 
 namespace nbcc {
 
@@ -22,10 +23,9 @@ class CudaTotals final : public TotalSteps {
   void reduce(std::span<const TotalComponent> totals, const SumRequest& request) override;
 
  private:
-  struct Level;
   bool finds_arrays_here(const SumRequest& request) const;
   void reserve_buffer(CudaBuffer& buffer, std::size_t bytes, bool captured);
-  void launch(Level level, std::int64_t groups, std::int64_t components, const SumRequest& request) const;
+  void launch(total_data::Level level, std::int64_t groups, std::int64_t components, const SumRequest& request) const;
   void reduce_on_host(std::span<const TotalComponent> totals, const SumRequest& request);
   void reduce_field(std::span<const TotalComponent> field, const SumRequest& request, CudaDevicePointer list,
                     CudaDevicePointer to);

@@ -31,7 +31,7 @@ struct ListArrays {
 template <typename T>
 using Fetch = std::function<std::vector<T>(const T* from, std::int64_t count)>;
 
-// Lists that were made in the memory of a GPU (templates/cuda/frames/cuda_lists.cu.in declares their structs).
+// Lists that were made in the memory of a GPU (templates/cuda/frames/cuda_list_data.h declares their structs).
 // Addresses are of that memory. An item is a part of the list of up to 64 i.
 struct DeviceLists {
   std::uint64_t items = 0, ranges = 0;

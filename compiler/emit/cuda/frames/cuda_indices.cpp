@@ -25,6 +25,7 @@ KernelVariant cuda_indices(const KernelSource& source, const TableIndices& indic
       fill_template("cuda_indices.cu", {{"title", cuda_title(pipeline, options)},
                                         {"types", cuda_types(launch, "0", options.precision, plan)},
                                         {"particles", cuda_particles(pipeline, plan, body)},
+                                        {"argument", declarations_of("cuda_index_data.h", "index checks")},
                                         {"ranges", std::to_string(of_i + of_j + of_pair)},
                                         {"first_i", "0"},
                                         {"first_j", std::to_string(of_i)},

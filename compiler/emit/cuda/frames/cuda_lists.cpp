@@ -79,13 +79,16 @@ void add_cuda_lists(KernelSource& source, const Pipeline& pipeline, const Plan& 
     const std::vector<LaunchConfig> launches = launches_of_lists(rows, packed_bytes, accumulators_of(source));
     holes["types"] = cuda_types(launches.front(), "0", options.precision, plan);
     holes["declare_self"] = body.tests_self ? "unsigned self[kRows];" : "";
-    holes["exclusions"] = fill_template("cuda_exclusions.cuh", {});
+    holes["exclusions"] = cuda_exclusions();
+    holes["ranges"] = declarations_of("cuda_list_data.h", "ranges");
+    holes["argument"] = declarations_of("cuda_list_data.h", "lists");
     holes["params"] = std::to_string(std::max(source.params, 1));
     holes["axes"] = std::to_string(positions.size());
     holes["resident_blocks"] = std::to_string(resident_blocks(80 + rows * words_of_row(body.needs)));
     source.variants.push_back({Frame::Lists, fill_template("cuda_lists.cu", holes), launches, packed_bytes});
   }
   pairs["types"] = cuda_types(kPairLaunch, "0", options.precision, plan);
+  pairs["argument"] = declarations_of("cuda_list_data.h", "rows");
   pairs["declare_self"] = body.tests_self ? "unsigned self[1];" : "";
   const int ahead = pairs_ahead(body.needs), of_pairs = ahead * (1 + body.needs.staged_bytes / 4);
   pairs["ahead"] = std::to_string(ahead);

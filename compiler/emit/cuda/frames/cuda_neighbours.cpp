@@ -233,7 +233,7 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
   variant.source =
       fill_template("cuda_search.cu", {{"title", cuda_title(pipeline, options)},
                                        {"types", cuda_types(kLaunch, "0", options.precision, plan)},
-                                       {"exclusions", fill_template("cuda_exclusions.cuh", {})},
+                                       {"exclusions", cuda_exclusions()},
                                        {"instructions", fill_template("cuda_halves.cuh", {})},
                                        {"particles", cuda_particles(pipeline, plan, body)},
                                        {"axes", std::to_string(source.search.axes)},

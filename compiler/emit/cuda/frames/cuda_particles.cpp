@@ -29,10 +29,16 @@ std::string cuda_types(const LaunchConfig& own, const std::string& resident, Pre
                                           {"unroll", std::to_string(own.unroll)},
                                           {"j_slices", std::to_string(std::max(own.j_slices, 1))},
                                           {"resident", resident},
+                                          {"arrays", declarations_of("cuda_array_data.h", "arrays")},
                                           {"plain", single ? "float" : "double"},
                                           {"plain_element", single ? "kFloat" : "kDouble"}}) +
          cells + bessel + philox + (plan.has_exp2 ? fill_template("cuda_exp2.cuh", {}) : "") +
          (plan.has_powers ? fill_template("cuda_powers.cuh", {}) : "");
+}
+
+std::string cuda_exclusions() {
+  return fill_template("cuda_exclusions.cuh", {{"exclusions", declarations_of("cuda_list_data.h", "exclusions")},
+                                               {"table", declarations_of("cuda_list_data.h", "exclusion table")}});
 }
 
 std::string cuda_particles(const Pipeline& pipeline, const Plan& plan, const CudaPairBody& body) {

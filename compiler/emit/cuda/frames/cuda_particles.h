@@ -14,6 +14,9 @@ std::string cuda_title(const Pipeline& pipeline, const Options& options);
 // threads of a multiprocessor. Functions that only some plans need are included for these plans only.
 std::string cuda_types(const LaunchConfig& own, const std::string& resident, Precision precision, const Plan& plan);
 
+// Exclusions and their table, for sources that are compiled with and without NBCC_EXCLUSIONS.
+std::string cuda_exclusions();
+
 std::string cuda_particles(const Pipeline& pipeline, const Plan& plan, const CudaPairBody& body);
 
 }  // namespace nbcc

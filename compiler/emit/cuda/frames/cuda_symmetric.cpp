@@ -65,6 +65,7 @@ void add_cuda_symmetric(KernelSource& source, const Pipeline& pipeline, Plan pla
   holes["title"] = cuda_title(pipeline, options);
   holes["types"] = cuda_types(launches.front(), "0", options.precision, plan);
   holes["particles"] = cuda_particles(pipeline, plan, body);
+  holes["argument"] = declarations_of("cuda_symmetric_data.h", "symmetric");
   holes["sums"] = std::to_string(number);
   holes["slot"] = all_floats ? "float" : "double";
   holes["uniform"] = body.uniform;

@@ -12,6 +12,7 @@ KernelVariant cuda_totals(const Pipeline& pipeline, const Plan& plan, const Opti
   return {Frame::Totals,
           fill_template("cuda_totals.cu", {{"title", cuda_title(pipeline, options)},
                                            {"types", cuda_types(launch, "0", options.precision, plan)},
+                                           {"argument", declarations_of("cuda_total_data.h", "totals")},
                                            {"weights", fill_template("cuda_weights.cuh", {})}}),
           {launch}};
 }

@@ -1,5 +1,7 @@
-// Whole kernels, compared exactly with tests/golden/: a change of the emitted text shows in review. Set
-// NBCC_UPDATE_GOLDEN=1 to have the files written anew.
+// Emitted kernels, compared exactly with tests/golden/: a change of the emitted text shows in review. The first kernel
+// of a backend is stored entire (.cpp, .cu), the others as their differences from it (.diff). NBCC_UPDATE_GOLDEN=1
+// rewrites the files.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +10,7 @@
 #include <iterator>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/emit/cuda/emit_cuda.h"
@@ -18,19 +21,6 @@
 
 namespace nbcc {
 namespace {
-
-struct GoldenCase {
-  const char* pipeline;
-  Isa isa;
-  Precision precision;
-};
-
-const GoldenCase kGoldenCases[] = {
-    {"gravity", Isa::Avx2, Precision::Single},
-    {"lennard_jones", Isa::Avx2, Precision::Single},      // a cutoff that skips whole vectors
-    {"nearest_neighbour", Isa::Sse2, Precision::Double},  // argmin
-    {"gravity_jerk", Isa::Avx512, Precision::Mixed},      // two-float differences
-};
 
 std::string contents(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -49,17 +39,6 @@ void expect_as_reviewed(const std::string& text, const std::string& file) {
                                 << text;
 }
 
-TEST(golden, kernels_are_as_reviewed) {
-  for (const GoldenCase& c : kGoldenCases) {
-    const std::string text = build_cpu_kernel(read_source(kRoot + "/pipelines/" + c.pipeline + ".pipe"),
-                                              {.precision = c.precision}, c.isa, "")
-                                 .first()
-                                 .source;
-    expect_as_reviewed(
-        text, std::string(c.pipeline) + "." + std::string(name(c.isa)) + "." + std::string(name(c.precision)) + ".cpp");
-  }
-}
-
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream in(text);
@@ -67,10 +46,10 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// What distinguishes `text` from `whole`, by a longest common subsequence of their lines: the lines of its own, marked
-// by "+", and those of `whole` that it lacks, marked by "-", each block of them under the last common line.
-std::string differences(const std::string& whole, const std::string& text) {
-  const std::vector<std::string> a = lines_of(whole), b = lines_of(text);
+// The differences of `text` from `base`, by a longest common subsequence of their lines: "+" marks lines that only
+// `text` has, "-" lines that only `base` has, "@" the common line before a block of differences.
+std::string differences(const std::string& base, const std::string& text) {
+  const std::vector<std::string> a = lines_of(base), b = lines_of(text);
   // [k][l]: length of the longest common subsequence of the lines from a[k] and from b[l] on.
   std::vector common(a.size() + 1, std::vector<int>(b.size() + 1, 0));
   for (std::size_t k = a.size(); k-- > 0;)
@@ -95,10 +74,45 @@ std::string differences(const std::string& whole, const std::string& text) {
   return found;
 }
 
-// Sums, a cutoff, extremes with finish(). The functions in front, which all kernels share, are omitted. Gravity in
-// single precision is there as a whole; of the others, what distinguishes them from it.
+// The kernels of one backend. `extension`: of the file of the first one.
+class GoldenKernels {
+ public:
+  explicit GoldenKernels(std::string extension) : extension_(std::move(extension)) {}
+  void expect(const std::string& name, const std::string& text) {
+    if (!base_.empty()) return expect_as_reviewed(differences(base_, text), name + ".diff");
+    base_ = text;
+    expect_as_reviewed(text, name + extension_);
+  }
+
+ private:
+  std::string extension_, base_;
+};
+
+struct GoldenCase {
+  const char* pipeline;
+  Isa isa;
+  Precision precision;
+};
+
+const GoldenCase kGoldenCases[] = {
+    {"gravity", Isa::Avx2, Precision::Single},
+    {"lennard_jones", Isa::Avx2, Precision::Single},      // a cutoff that skips whole vectors
+    {"nearest_neighbour", Isa::Sse2, Precision::Double},  // argmin
+    {"gravity_jerk", Isa::Avx512, Precision::Mixed},      // two-float differences
+};
+
+TEST(golden, kernels_are_as_reviewed) {
+  GoldenKernels golden(".cpp");
+  for (const GoldenCase& c : kGoldenCases) {
+    const Source source = read_source(kRoot + "/pipelines/" + c.pipeline + ".pipe");
+    const KernelSource kernel = build_cpu_kernel(source, {.precision = c.precision}, c.isa, "");
+    golden.expect(fmt::format("{}.{}.{}", c.pipeline, name(c.isa), name(c.precision)), kernel.first().source);
+  }
+}
+
+// Sums, a cutoff, extremes with finish(). The functions in front, which all kernels share, are omitted.
 TEST(golden, cuda_kernels_are_as_reviewed) {
-  std::string whole;
+  GoldenKernels golden(".cu");
   for (const std::string pipeline : {"gravity", "lennard_jones", "nearest_neighbour"}) {
     for (const Precision precision : {Precision::Single, Precision::Mixed}) {
       const Options options{.precision = precision};
@@ -106,13 +120,7 @@ TEST(golden, cuda_kernels_are_as_reviewed) {
       const std::string text = emit_cuda(optimize(parsed, options, cuda_target()), options).first().source;
       const std::size_t begin = text.find("constexpr int kSliceThreads");
       ASSERT_NE(begin, std::string::npos);
-      const std::string file = pipeline + ".cuda." + std::string(name(precision));
-      if (whole.empty()) {
-        whole = text.substr(begin);
-        expect_as_reviewed(whole, file + ".cu");
-      } else {
-        expect_as_reviewed(differences(whole, text.substr(begin)), file + ".diff");
-      }
+      golden.expect(fmt::format("{}.cuda.{}", pipeline, name(precision)), text.substr(begin));
     }
   }
 }

@@ -46,6 +46,16 @@ TEST(fill_template, refuses_what_does_not_fit) {
   EXPECT_EQ(refusal("x @{a\n}", {{"a", "1"}}), "template t: a hole is not terminated");
 }
 
+TEST(fill_template, takes_the_declarations_of_a_section) {
+  EXPECT_EQ(declarations_of("cuda_list_data.h", "ranges").substr(0, 15), "struct Range {\n");
+  EXPECT_EQ(declarations_of("cuda_list_data.h", "exclusion table"),
+            "struct ExclusionTable {\n"
+            "  const Exclusions* of;  // [i]; null in a source without exclusions\n"
+            "  const int* far;\n"
+            "};\n");
+  EXPECT_THROW(declarations_of("cuda_list_data.h", "range"), InternalError);
+}
+
 TEST(fill_template, refuses_a_template_that_is_not_there) {
   EXPECT_THROW(fill_template("no_such_template", {}), InternalError);
 }

@@ -8,10 +8,13 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <typeinfo>
 
+#include "jit/backend.h"
 #include "jit/build_kernel.h"
 #include "runtime/api/handles.h"
 #include "runtime/api/open_device.h"
+#include "runtime/cpu/cpu_device.h"
 #include "runtime/cuda/group/cuda_copies.h"
 #include "runtime/error.h"
 #include "runtime/sum/run/sum.h"
@@ -114,6 +117,13 @@ TEST_F(CudaGroupTest, IsADeviceOfTheInterface) {
 TEST_F(CudaGroupTest, OfOneGpuTheFirstIsKnown) {
   EXPECT_EQ(first_gpu(*gpus_[1]), gpus_[1].get());
   EXPECT_EQ(first_gpu(*group(2)), gpus_[0].get());
+  const CpuDevice cpu(1, detect_isa(), nullptr, "", "");
+  EXPECT_EQ(first_gpu(cpu), nullptr);
+}
+
+// A compiler is not given to a device of another backend's type.
+TEST_F(CudaGroupTest, RefusesTheCompilerOfTheCpu) {
+  EXPECT_THROW(backend_named("cpu").provide_compiler(*gpus_[0]), std::bad_cast);
 }
 
 // A sum that one GPU has done before the others have its arrays.
