@@ -486,7 +486,7 @@ TEST_F(SymmetricOnGpu, HasTheSameBitsForAnyNumberOfGpus) {
 }
 
 TEST_F(SymmetricOnGpu, RandomPipelinesAgreeWithTheInterpreter) {
-  expect_random_pipelines(*device_, build_for_cuda, sampled_range(7000, 7050, 1), 700);
+  expect_random_pipelines(*device_, build_for_cuda, 7000, 700);
 }
 
 TEST_F(SymmetricOnGpu, HasTheSameBitsInEachRun) {
