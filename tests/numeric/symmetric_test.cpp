@@ -228,8 +228,7 @@ TEST(SymmetricOnShim, HasTheSameBitsForAnyNumberOfGpus) {
   expect_bits_of_one_gpu(gpus, {100, 2600});
 }
 
-// A quarter of the pipelines of 40 seeds whose outputs can be reversed; both forms of a kernel, wherever i and j are
-// one set.
+// A quarter of the pipelines of 40 seeds that can be reversed; both forms of a kernel, wherever i and j are one set.
 void expect_random_pipelines(KernelDevice& device, const Build& build, int first_seed, std::int64_t n) {
   constexpr int kSeeds = 40;
   int reversible = 0;
