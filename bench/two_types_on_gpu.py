@@ -6,49 +6,26 @@ Needs CuPy. Prints milliseconds of one sum with the atoms in GPU memory.
 """
 
 import argparse
+import pathlib
+import sys
 
 import cupy
 import numpy
 
 import nbcc
 
-HEAD = """
-input_i vec3 xi; input_j vec3 xj; input_i int ti; input_j int tj;
-param real epsilon[2][2]; param real sigma[2][2]; param real rc = 2.5;
-output(sum) vec3 force; output(sum) real energy;
-vec3 dx = xj - xi;
-real r2 = dot(dx, dx);
-skip_if(i_index == j_index || r2 >= rc * rc);
-real e = epsilon[ti][tj], s = sigma[ti][tj];
-"""
-LENNARD_JONES = (
-    HEAD
-    + """
-real s2 = s * s / r2, s6 = s2 * s2 * s2;
-force -= 24.0 * e * s6 * (2.0 * s6 - 1.0) / r2 * dx;
-energy += 2.0 * e * s6 * (s6 - 1.0);
-"""
-)
-MIE = (
-    HEAD
-    + """
-real r = sqrt(r2);
-real c = {n} / ({n} - {m}) * pow({n} / {m}, {m} / ({n} - {m}));
-real u = c * e * (pow(s / r, {n}) - pow(s / r, {m}) - (pow(s / rc, {n}) - pow(s / rc, {m})));
-force += grad(u, dx);
-energy += 0.5 * u;
-"""
-)
-TEXTS = {
-    "Lennard-Jones": (LENNARD_JONES, {}),
-    "Lennard-Jones, [min][max]": (LENNARD_JONES.replace("[ti][tj]", "[min(ti, tj)][max(ti, tj)]"), {}),
-    "Mie 14-7, constants": (MIE.format(n="14.0", m="7.0"), {}),
-    "Mie 14-7, params": ("param real n; param real m;" + MIE.format(n="n", m="m"), {"n": 14.0, "m": 7.0}),
-    "Mie, tables": (
-        "param real n[2][2]; param real m[2][2];" + MIE.format(n="n[ti][tj]", m="m[ti][tj]"),
-        {"n": [[14.0, 12.0], [12.0, 14.0]], "m": [[7.0, 6.0], [6.0, 7.0]]},
-    ),
-}
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "lammps"))
+from two_types import FORMULAS, TABLES  # noqa: E402
+
+
+def params_of(words):
+    """Words such as n=14 or n=14,12,12,14, as pair_coeff takes them, as params; four numbers are a table."""
+    params = {}
+    for word in words.split():
+        name, values = word.split("=")
+        numbers = [float(value) for value in values.split(",")]
+        params[name] = numpy.reshape(numbers, (2, 2)) if len(numbers) == 4 else numbers[0]
+    return params
 
 
 def milliseconds(call, repeat=7):
@@ -81,19 +58,19 @@ def main():
     arguments.add_argument("--atoms", type=int, default=262144)
     arguments.add_argument("--all-pairs", type=int, default=16384)
     given = arguments.parse_args()
-    tables = {"epsilon": [[1.0, 1.3], [1.3, 0.7]], "sigma": [[1.0, 0.9], [0.9, 0.8]]}
     print(f"{cupy.cuda.runtime.getDeviceProperties(0)['name'].decode()}; ms")
     print(f"{'text':<28}{'precision':<10}{'pairs':<8}{'ms':>9}  method")
     for precision, kind in (("single", "f4"), ("double", "f8")):
         for pairs, atoms in (("cutoff", given.atoms), ("all", given.all_pairs)):
             x, types = fluid(atoms, kind)
             force, energy = cupy.empty_like(x), cupy.empty(len(x), kind)
-            for name, (text, params) in TEXTS.items():
+            for name, (text, words) in FORMULAS.items():
+                params = params_of(f"{TABLES} {words}")
                 skin = 0.3 if pairs == "cutoff" else 0.0
                 pipeline = nbcc.compile(source=text, precision=precision, device="cuda", pairs=pairs, skin=skin)
 
                 def call():
-                    pipeline(xi=x, xj=x, ti=types, tj=types, **tables, **params, out={"force": force, "energy": energy})
+                    pipeline(xi=x, xj=x, ti=types, tj=types, **params, out={"force": force, "energy": energy})
 
                 time = milliseconds(call)
                 print(f"{name:<28}{precision:<10}{pairs:<8}{time:>9.3f}  {pipeline.statistics()['method']}", flush=True)

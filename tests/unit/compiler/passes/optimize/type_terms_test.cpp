@@ -57,6 +57,7 @@ TEST(TypeTerms, AreComputedOnceForEachTwoTypes) {
     type_terms(pipeline);
     verify(pipeline, "type_terms");
     EXPECT_EQ(functions_of_pairs(pipeline), one.functions) << one.value;
+    EXPECT_EQ(functions_of_pairs(optimize(parsed(one.value), {}, {})), one.functions) << one.value;
   }
 }
 
