@@ -55,17 +55,8 @@ class Pipeline(Caller):
             for name, k in family.arguments.items()
         }
         self._output_names = tuple(field.name for _, field in family.outputs)
-        # One word that tells another process everything, see `_opened`.
-        self._key = repr(
-            (
-                family.text,
-                family.filename,
-                tuple(family.options),
-                family.device,
-                tuple(family.choice),
-                tuple(family.search),
-            )
-        )
+        # The literal of what tells another process everything, see `_opened`.
+        self._key = repr(_opened.identity(family))
         _opened.register(self)
 
     def __reduce__(self) -> Any:
@@ -84,8 +75,9 @@ class Pipeline(Caller):
 
             tensors = _torch.tensors_of(arrays, fields, options)
             if tensors:
-                if _torch.needs_operator(tensors, options):
-                    return _torch.call(self, arrays, fields, options)
+                route = _torch.route_of(tensors, options)
+                if route != _torch.READ:
+                    return _torch.call(self, arrays, fields, options, route)
                 arrays = tuple(map(_torch.as_array, arrays))
                 fields = {name: _torch.as_array(value) for name, value in fields.items()}
                 options = {name: _torch.as_option(value) for name, value in options.items()}
@@ -270,14 +262,12 @@ class Pipeline(Caller):
 _BIND_OPTIONS = frozenset(("stream",))
 
 
-def _of_key(key: str) -> Pipeline:
-    import ast
-
-    text, filename, options, device, choice, search = ast.literal_eval(key)
+def _of_identity(identity: Any) -> Pipeline:
+    text, filename, options, device, choice, search = identity
     return Pipeline(Family(text, filename, Options(*options), device, DeviceChoice(*choice), Search(*search)))
 
 
-_opened.set_maker(_of_key)
+_opened.set_maker(_of_identity)
 
 
 class BoundPipeline(Caller):
