@@ -27,6 +27,7 @@ from ._c._fields import (
     precision_of_environment,
 )
 from ._c._handles import View, level_of_caller
+from ._call._repeated import Arguments, kind_of
 from ._call._keywords import COMPILE_OPTIONS, split, split_compile_options, warning_of_names
 from ._c._library import lib
 from ._arrays._numbers import named, shown, whole
@@ -70,6 +71,12 @@ class Pipeline(Caller):
 
     def _call(self, arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
         torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
+        seen: Optional[Arguments] = None
+        if torch is None or not torch.compiler.is_compiling():
+            seen = kind_of(arrays, fields, options)
+            made = None if seen is None else self._repeat(seen)
+            if made is not None:
+                return made
         if torch is not None:
             from ._frameworks import _torch
 
@@ -86,7 +93,7 @@ class Pipeline(Caller):
 
             if _jax.is_traced(arrays, fields, options):
                 return _jax.call(self, arrays, fields, options)
-        return super()._call(arrays, fields, options)
+        return self._sum(arrays, fields, seen, **options)
 
     def adjoint(self, side: str = "i", of: Optional[Names] = None, by: Optional[Names] = None) -> Pipeline:
         """The pipeline of this one's derivatives, with its options. Let L be any number made of the outputs, and d_X

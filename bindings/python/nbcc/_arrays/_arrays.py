@@ -133,11 +133,16 @@ BY_DTYPE = {numpy.dtype(name): element for name, element in _BY_NAME.items()} if
 
 def plain_numpy(value: Any) -> Tuple[int, int]:
     """Address and element of a writable contiguous NumPy array; element -1: another kind of array, use `describe`."""
-    element = BY_DTYPE.get(value.dtype, -1)
+    address = address_of_numpy(value)
+    return address, BY_DTYPE.get(value.dtype, -1) if address else -1
+
+
+def address_of_numpy(value: Any) -> int:
+    """Of a writable contiguous NumPy array with elements; 0: another kind of array."""
     try:
-        return _address(_at_start(value)), element
+        return _address(_at_start(value))
     except (TypeError, ValueError, BufferError):
-        return 0, -1
+        return 0
 
 
 def cast_to_write(found: Array, to: str) -> str:
