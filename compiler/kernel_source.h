@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,7 +16,7 @@
 
 namespace nbcc {
 
-struct FarKernels;  // far_kernels.h
+class Derivations;  // derived_kernels.h
 
 // Element types of packed columns and of callers' arrays.
 enum class Element : std::uint8_t { Float, Double, Int32, Int64 };
@@ -186,33 +185,24 @@ constexpr int kSpecialWords = 3;
 constexpr int kFloatDigit = 24, kFloatWords = (253 + 24) / kFloatDigit + 2 + kSpecialWords;
 constexpr int kDoubleDigit = 28, kDoubleWords = (2045 + 53) / kDoubleDigit + 2 + kSpecialWords;
 
-struct KernelSource;
-
-// How callers see a kernel for copies of particles (passes/derived/every_image.h), whose inputs `nbcc_...` the runtime
-// makes.
+// How the runtime makes the arrays of a kernel for copies of particles (passes/derived/every_image.h).
 struct CopiesLayout {
   std::string obstacle;             // why the runtime cannot make them; empty: it can
-  std::vector<FieldLayout> fields;  // the caller's, in order of declaration
   std::vector<Formula> of_i, of_j;  // [axis] coordinates of a particle
   // [periodic vector][axis]: its component. A vector that is 0 or infinite is none.
   std::array<std::vector<Formula>, 3> periods;
   std::vector<Formula> units;  // [axis] what a coordinate is multiplied by where the search compares it with the reach
 };
 
-// How callers see a kernel of the sums of a pipeline with results per pair (passes/derived/pair_values.h).
-struct PairValuesLayout {
-  std::vector<FieldLayout> fields;             // the caller's, in order of declaration
-  std::shared_ptr<const KernelSource> values;  // the kernel of the results; null: the pipeline has no sums, and is it
-};
+struct KernelSource;
 
-// A kernel that computes each pair of one set once, for both of its particles (passes/derived/reactions.h).
-struct SymmetricKernel {
-  std::string obstacle;                        // why there is none; empty: there is one
-  std::shared_ptr<const KernelSource> source;  // outputs: the pipeline's outputs, then a reaction to each
-  double cost = 1;  // operations of a pair, divided by the operations of computing the pair twice
-  // [field of `source`] the pipeline's field that has the same array or values; "": a reaction, which is not stored.
-  std::vector<std::string> given;
-  std::vector<std::pair<std::string, std::string>> partners;  // fields that must be one array; (T, T): symmetric table
+// How callers see a kernel for which the runtime makes arrays: inputs `nbcc_...` (made_inputs.h).
+struct CallersView {
+  std::vector<FieldLayout> fields;     // the caller's, in order of declaration
+  std::optional<CopiesLayout> copies;  // of a pipeline with every_image()
+  // Of a pipeline with results per pair (passes/derived/pair_values.h): the kernel of the results; null: this kernel.
+  bool has_pair_values = false;
+  std::shared_ptr<const KernelSource> values;
 };
 
 struct KernelSource {
@@ -245,19 +235,8 @@ struct KernelSource {
   // cutoff.
   std::string neighbours, no_neighbours;
   SearchLayout search;
-  // For nearest-neighbour pipelines: the same kernel with a distance bound for each i (passes/derived/nearest.h); else
-  // null.
-  std::shared_ptr<const KernelSource> nearest;
-  int bound_field = -1;  // the index in `fields` of the bounds of a nearest-neighbour kernel; -1: it is another kernel
-  // Makes the kernels of far fields; `at_least`: a precision below which rounding errors are too large. Null in
-  // compiled libraries, which have no compiler.
-  std::function<FarKernels(Precision at_least)> far_kernels;
-  // Makes the kernel for one set; null in compiled libraries. It always makes the same one.
-  std::function<SymmetricKernel()> symmetric;
-  // For pipelines with every_image(); else null.
-  std::shared_ptr<const CopiesLayout> copies;
-  // For pipelines with results per pair; else null.
-  std::shared_ptr<const PairValuesLayout> pair_values;
+  std::shared_ptr<const Derivations> derivations;  // null in compiled libraries, which have no compiler
+  std::shared_ptr<const CallersView> callers;      // null: callers see the fields of the kernel
   int first_reaction = 0;  // the terms of output components from here on are added to j; 0: to i, as all others
   std::vector<int> lines;  // [node] line of the pipeline's text that made the node; 0: none
   double operations = 0;   // per interaction: as stated by #pragma flops, else as counted
@@ -267,9 +246,8 @@ struct KernelSource {
   int pair_statements = 0;          // statements of the pair loop for one i; estimates the instructions per interaction
   int pair_doubles = 0;             // statements of the pair loop in double precision
   // The fields that callers bind: without those that the runtime makes.
-  const std::vector<FieldLayout>& caller_fields() const {
-    return copies ? copies->fields : pair_values ? pair_values->fields : fields;
-  }
+  const std::vector<FieldLayout>& caller_fields() const { return callers ? callers->fields : fields; }
+  const CopiesLayout* copies() const { return callers && callers->copies ? &*callers->copies : nullptr; }  // null: none
   const KernelVariant& first() const { return variants.front(); }
   KernelVariant& first() { return variants.front(); }
   const KernelVariant* find(Frame frame) const {  // null: no variant with this frame

@@ -30,8 +30,8 @@ std::string source_of_search(const KernelSource& kernel) {
 
 template <Frame frame>
 std::string source_of_symmetric(const KernelSource& kernel) {
-  const SymmetricKernel made = kernel.symmetric();
-  if (made.obstacle.empty()) return source_of_frame<frame>(*made.source);
+  const DerivedKernels& made = kernel.derivations->row("symmetric", Precision::Single);
+  if (made.obstacle.empty()) return source_of_frame<frame>(*made.kernels.front().source);
   throw UsageError(
       fmt::format("pipeline '{}' has no kernel that computes each pair once: {}", kernel.pipeline, made.obstacle));
 }

@@ -48,20 +48,13 @@ CpuSummation::CpuSummation(const KernelSource& source, const CpuCode& code, List
     return;
   }
   PairMethod lists = row("lists", &CpuSummation::sum_lists);
-  lists.estimate = [](const SumRequest& request) -> std::optional<Estimate> {
-    if (!request.lists) return {};
-    return Estimate{.cost = double(request.lists->pairs)};
-  };
+  lists.estimate = [](const SumRequest& request) { return Estimate{.cost = double(request.lists->pairs)}; };
   PairMethod listed_pairs = row("listed pairs", &CpuSummation::sum_listed_pairs);
-  listed_pairs.estimate = [](const SumRequest& request) -> std::optional<Estimate> {
-    if (!request.listed_pairs) return {};
+  listed_pairs.estimate = [](const SumRequest& request) {
     return Estimate{.cost = double(request.listed_pairs->j.size())};
   };
   PairMethod all_pairs = row("all pairs", &CpuSummation::sum_all_pairs);
-  all_pairs.estimate = [](const SumRequest& request) -> std::optional<Estimate> {
-    if (request.lists || request.listed_pairs) return {};
-    return Estimate{.cost = pairs_of(request)};
-  };
+  all_pairs.estimate = [](const SumRequest& request) { return Estimate{.cost = pairs_of(request)}; };
   methods_ = {search_row(&CpuSummation::sum_neighbours), std::move(lists), std::move(listed_pairs),
               std::move(all_pairs)};
 }

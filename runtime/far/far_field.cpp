@@ -17,6 +17,7 @@
 #include "fmt/format.h"
 #include "runtime/error.h"
 #include "runtime/far/far_run.h"
+#include "runtime/sum/plan/capabilities.h"
 
 namespace nbcc {
 namespace {
@@ -63,7 +64,10 @@ class FarField {
   }
 
   std::optional<Estimate> estimate(const SumRequest& request) const;
-  Estimate survey(const SumRequest& request);
+  // Chooses for this case, or measures again whether the choice keeps the tolerance, where that is due.
+  Estimate measure(const SumRequest& request);
+  // The same from what is known, and the cost of measuring the rest.
+  std::pair<Estimate, double> expected(const SumRequest& request);
   void run(const SumRequest& request);
   void wait() { run_->wait(); }
   FarMemory memory(const SumRequest& request) const;
@@ -117,7 +121,7 @@ class FarField {
   Estimate answer(const SumRequest& request) const;
   bool is_due(const SumRequest& request);
   void draw(const SumRequest& request, std::int64_t wanted);
-  void measure(const SumRequest& request, bool is_known);
+  void measure_sample(const SumRequest& request, bool is_known);
   void choose_again(const SumRequest& request);
   void fit_all_pairs(const SumRequest& request);
   std::string choose(const SumRequest& request);
@@ -173,12 +177,9 @@ class FarField {
 };
 
 std::optional<Estimate> FarField::estimate(const SumRequest& request) const {
-  if (request.lists || request.listed_pairs || request.pairs != PairChoice::Auto) return {};
+  if (request.pairs != PairChoice::Auto) return {};
   Estimate found;
-  if (request.exclusions) found.obstacle = "pairs are excluded";
-  if (request.j_part != JPart::Whole) found.obstacle = "the j come in parts";
-  if (request.nj == 0) found.obstacle = "there are no j";
-  if (request.i_count == 0) found.obstacle = "there are no i";
+  found.obstacle = obstacle_of("far field", request);
   if (std::max(request.ni, request.nj) > std::numeric_limits<std::int32_t>::max() / 2)
     found.obstacle = "there are more particles than lists can index";
   if (is_experiment()) return found;  // at any cost
@@ -187,7 +188,7 @@ std::optional<Estimate> FarField::estimate(const SumRequest& request) const {
         "tolerance: {} needs {} precision, but {}, so that all pairs run in that of pipeline '{}': compile it in {} "
         "precision",
         tolerance_, run_->kernels().precision, found.obstacle, kernel_.source.pipeline, run_->kernels().precision));
-  return found;  // survey() is called, because it costs nothing
+  return found;  // measure() is called, because it costs nothing
 }
 
 // The least number of pairs of each i that any pipeline and distribution of particles needed.
@@ -202,7 +203,17 @@ Estimate FarField::answer(const SumRequest& request) const {
   return {refusal_.empty() ? fmt::format("costs as much as {:.3g} pairs", chosen_.cost) : refusal_, chosen_.cost};
 }
 
-Estimate FarField::survey(const SumRequest& request) {
+std::pair<Estimate, double> FarField::expected(const SumRequest& request) {
+  const Estimate found = *estimate(request);
+  if (!found.obstacle.empty()) return {found, 0};
+  if (case_ == case_of(request)) return {answer(request), 0};
+  const bool tries = may_be_far(request);
+  if (tries) require_memory(request);
+  const double sampled = double(std::min(tries ? sample_size(request) : FarSteps::kSampled, request.i_count));
+  return {{.cost = tries ? least_cost(request) : pairs_of(request)}, kExactPair * sampled * double(request.nj)};
+}
+
+Estimate FarField::measure(const SumRequest& request) {
   const Estimate found = *estimate(request);
   if (!found.obstacle.empty()) return found;
   run_->reset_seconds();
@@ -232,7 +243,7 @@ Estimate FarField::survey(const SumRequest& request) {
     }
     refusal_ = obstacle;
   } else if (!is_known || is_other || is_due(request)) {
-    measure(request, is_known && !is_other);
+    measure_sample(request, is_known && !is_other);
   }
   return answer(request);
 }
@@ -259,7 +270,7 @@ void FarField::draw(const SumRequest& request, std::int64_t wanted) {
 }
 
 // is_known: what was chosen for this case is measured, and kept if it keeps the tolerance.
-void FarField::measure(const SumRequest& request, bool is_known) {
+void FarField::measure_sample(const SumRequest& request, bool is_known) {
   if (!is_known) use_precision(request, precision_for(tolerance_));
   const FarStatistics::Seconds prepared = run_->statistics().seconds;
   const auto start = std::chrono::steady_clock::now();
@@ -452,23 +463,27 @@ FarMemory FarField::memory(const SumRequest& request) const {
 }  // namespace
 
 void set_tolerance(SumState& sum, double tolerance, const FarChoice& choice) {
+  sum.needs_both_ends(tolerance != 0);
   if (tolerance == 0) return sum.remove_method("far field");
   if (!(tolerance >= 1e-14 && tolerance <= 1))
     throw UsageError(fmt::format("tolerance: it must be 0 (none) or from 1e-14 to 1, got {}", tolerance));
-  if (!sum.kernel().source.far_kernels)
+  if (!sum.kernel().source.derivations)
     throw UsageError(fmt::format("tolerance: pipeline '{}' is from a compiled library, which has no far field",
                                  sum.kernel().source.pipeline));
   const auto field = std::make_shared<FarField>(sum.kernel(), sum.summation(), tolerance, choice);
   PairMethod method;
   method.name = "far field";
   method.estimate = [field](const SumRequest& request) { return field->estimate(request); };
-  method.survey = [field](const SumRequest& request) { return field->survey(request); };
+  method.measure = [field](const SumRequest& request) { return field->measure(request); };
+  method.expected = [field](const SumRequest& request) { return field->expected(request); };
   method.work = [field](const SumRequest& request) {
     const FarMemory memory = field->memory(request);
     return std::vector<DeviceWork>{{memory.device, 0, memory.needed}};
   };
   method.enqueue = [field](const SumRequest& request) { field->run(request); };
   method.statistics = [field] { return field->statistics(); };
+  // The error of all pairs is measured before they run.
+  method.add_survey = [field](SumStatistics& found) { found.far = field->statistics().far; };
   method.wait = [field](Progress*) { field->wait(); };
   sum.add_method(std::move(method));
 }

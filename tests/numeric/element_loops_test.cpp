@@ -359,7 +359,8 @@ TEST_F(ElementLoopsOnGpu, PartsListsAndExclusions) {
 
 TEST(ElementLoopsOfTexts, HaveNoKernelForOneSet) {
   const KernelSource kernel = build_cpu_kernel(parse({"kernel.pipe", kKernel}), {}, Isa::Sse2, "");
-  EXPECT_NE(kernel.symmetric().obstacle.find("loops over elements"), std::string::npos);
+  EXPECT_NE(kernel.derivations->row("symmetric", Precision::Single).obstacle.find("loops over elements"),
+            std::string::npos);
 }
 
 // The text of a kernel does not grow with the arrays.

@@ -20,6 +20,7 @@
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/folders.h"
+#include "tests/support/large_groups.h"
 #include "tests/support/on_gpu.h"
 #include "tests/support/random_pipeline.h"
 #include "tests/support/sampling.h"
@@ -159,18 +160,6 @@ TEST(SymmetricOnShim, AgreesWithTheInterpreter) {
   CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
   for (std::size_t t = 0; t < std::size(kTexts); ++t)
     expect_both_ends(t, device, build_for_cuda, {1, 33, 1100}, {nullptr});
-}
-
-// A kernel whose symmetric form may use so much memory for slots that its groups have several tiles.
-KernelSource with_large_groups(KernelSource source, std::int64_t most_bytes) {
-  source.symmetric = [make = source.symmetric, most_bytes] {
-    SymmetricKernel made = make();
-    KernelSource changed = *made.source;
-    for (KernelVariant& variant : changed.variants) variant.most_bytes = most_bytes;
-    made.source = std::make_shared<const KernelSource>(std::move(changed));
-    return made;
-  };
-  return source;
 }
 
 // Odd and even numbers of groups of several tiles, also where the last group is shorter.

@@ -1,4 +1,4 @@
-// Values of i -> totals. Entry points: Totals::with_values_of_i(), Totals::reduce(). Computes no values; GPUs have
+// Values of i -> totals. Entry points: Totals::begin(), Totals::store(). Computes no values; GPUs have
 // steps of their own (runtime/cuda/run/cuda_totals.h).
 #include "runtime/sum/run/totals.h"
 
@@ -89,7 +89,7 @@ void HostTotals::reduce(std::span<const TotalComponent> totals, const SumRequest
   }
 }
 
-SumRequest Totals::with_values_of_i(const SumRequest& request) {
+SumRequest Totals::begin(const SumRequest& request) {
   const auto is_wanted = [&](std::size_t f) {
     return source_.fields[f].total && source_.fields[f].bins == 0 && request.views[f].data;
   };
@@ -121,7 +121,7 @@ SumRequest Totals::with_values_of_i(const SumRequest& request) {
   return with_values;
 }
 
-void Totals::reduce(const SumRequest& request) {
+void Totals::store(const SumRequest& request, std::span<const ArrayView>) {
   if (!totals_.empty()) steps_->reduce(totals_, request);
   totals_.clear();
 }

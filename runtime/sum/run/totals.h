@@ -1,8 +1,8 @@
 // Totals: outputs with one value for the run. A kernel computes the value of each chosen i as for any other output;
 // here these values are reduced over i:
 //
-//   SumRequest --with_values_of_i()--> a request whose totals are arrays [i] --pair method--> values --reduce()-->
-//   the caller's numbers
+//   SumRequest --begin()--> a request whose totals are arrays [i] --pair method--> values --store()--> the caller's
+//   numbers
 //
 // The values are combined in the order of the chosen i by a tree whose shape depends on their number alone, so that a
 // total has the same bits for any number of threads and GPUs. Tested by tests/numeric/totals_test.cpp.
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/sum/plan/device.h"
+#include "runtime/sum/run/run_result.h"
 
 namespace nbcc {
 
@@ -67,14 +68,14 @@ class HostTotals final : public TotalSteps {
 };
 
 // The totals of one sum.
-class Totals {
+class Totals final : public RunResult {
  public:
   // Both must outlive this object.
   Totals(const KernelSource& source, Summation& sum) : source_(source), steps_(sum.total_steps()) {}
   // The request with arrays of values of i in place of the totals that are bound. It is valid until the next call.
-  SumRequest with_values_of_i(const SumRequest& request);
-  // Reduces the values after the last part of the run that with_values_of_i() has returned.
-  void reduce(const SumRequest& request);
+  SumRequest begin(const SumRequest& request) override;
+  // Reduces the values.
+  void store(const SumRequest& request, std::span<const ArrayView> callers) override;
 
  private:
   const KernelSource& source_;
