@@ -153,8 +153,8 @@ class Kinds:
                     return
                 made.append((k, -1, view[1:], known.another(result.value)))
             else:
-                index = first + next(at for at, one in enumerate(arguments.out) if one is result.value)
-                if arguments.values[index] != view[0]:
+                index = first + next((at for at, one in enumerate(arguments.out) if one is result.value), 0)
+                if arguments.out[index - first] is not result.value or arguments.values[index] != view[0]:
                     return
                 made.append((k, index, view[1:], None))
         streams = {(one[0], one[1]) for one in arguments.of_arrays if one[0] is not None}

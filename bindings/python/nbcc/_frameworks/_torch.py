@@ -66,7 +66,7 @@ def as_array(value: Any) -> Any:
 
 def as_option(value: Any) -> Any:
     """An option, which may be an array to be written."""
-    return value.detach() if isinstance(value, torch.Tensor) else value
+    return value.detach() if isinstance(value, torch.Tensor) and value.requires_grad else value
 
 
 _warned_of_halves = False
