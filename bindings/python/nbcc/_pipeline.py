@@ -270,12 +270,9 @@ class Pipeline(Caller):
 _BIND_OPTIONS = frozenset(("stream",))
 
 
-def _of_identity(identity: Any) -> Pipeline:
+def pipeline_of(identity: _opened.Identity) -> Pipeline:
     text, filename, options, device, choice, search = identity
     return Pipeline(Family(text, filename, Options(*options), device, DeviceChoice(*choice), Search(*search)))
-
-
-_opened.set_maker(_of_identity)
 
 
 class BoundPipeline(Caller):
