@@ -28,7 +28,7 @@ from ._c._fields import (
     precision_of_environment,
 )
 from ._c._handles import View, level_of_caller
-from ._call._repeated import Arguments, kind_of
+from ._call._repeated import CallArguments, kind_of
 from ._call._keywords import COMPILE_OPTIONS, split, warning_of_names
 from ._c._library import lib
 from ._arrays._numbers import named, shown, whole
@@ -72,7 +72,7 @@ class Pipeline(Caller):
 
     def _call(self, arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
         torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
-        seen: Optional[Arguments] = None
+        seen: Optional[CallArguments] = None
         if torch is None or not torch.compiler.is_compiling():
             seen = kind_of(arrays, fields, options)
             made = None if seen is None else self._repeat(seen)
