@@ -164,7 +164,7 @@ KernelSource build_pair_values_kernel(const Backend& backend, const Pipeline& pi
   Options of_values = options;
   if (options.precision == Precision::Mixed) of_values.precision = Precision::Double;
   PairValuesLayout layout;
-  for (const Field& field : pipeline.fields) layout.fields.push_back(layout_of(field));
+  layout.fields.assign(pipeline.fields.begin(), pipeline.fields.end());
   KernelSource values = build_kernel(backend, made.values, of_values, isa, made.sums ? "" : dump_folder);
   KernelSource kernel = values;
   if (made.sums) {

@@ -11,7 +11,7 @@ namespace nbcc {
 CopiesLayout copies_layout(const CopiesPipeline& copies) {
   const Pipeline& given = copies.given;
   CopiesLayout layout;
-  for (const Field& field : given.fields) layout.fields.push_back(layout_of(field));
+  layout.fields.assign(given.fields.begin(), given.fields.end());
   const auto formulas = [&](const Graph& graph, const std::vector<NodeId>& nodes) {
     std::vector<Formula> made;
     for (const NodeId id : nodes) made.push_back(formula_of(graph, id, given.tables));

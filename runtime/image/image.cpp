@@ -17,8 +17,8 @@
 namespace nbcc {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Column, component, element, part)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FieldLayout, name, role, type, integral, length, columns, width, is_complex,
-                                   is_table, first, reduction, bins, total, of_pair, follows, defaults, comment)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FieldLayout, name, role, type, width, is_complex, length, columns, kind, first,
+                                   reduction, terms, follows, defaults, comment)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlacedTable, first, stride, count, columns, power, element, offset, step, row_step)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(IndexCheck::Part, range, text)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(IndexCheck, index, table, dimension, count, line, uses_params, parts)
@@ -65,7 +65,7 @@ namespace {
 constexpr std::string_view kMagic = "nbcc pipeline\n";
 // The format version. Increment it when the member lists above or their meaning change, and when the interface of
 // kernels changes (kernel_source.h, cuda_arguments.h).
-constexpr std::uint32_t kVersion = 23;
+constexpr std::uint32_t kVersion = 24;
 
 static_assert(std::endian::native == std::endian::little);
 

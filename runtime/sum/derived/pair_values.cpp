@@ -69,10 +69,10 @@ class PairValuesSummation final : public ForwardingSummation {
     // A wrong index of a result is an error before a sum is stored.
     if (request.check_indices && !values_.kernel().source.index_checks.checks.empty()) {
       for (const FieldLayout& field : callers_.fields)
-        if (field.of_pair) values_.ignore(field.name);
+        if (field.is_pair_result()) values_.ignore(field.name);
       run_values(choice, request);
       for (std::size_t f = 0; f < callers_.fields.size(); ++f)
-        if (callers_.fields[f].of_pair) forward(values_, callers_.fields[f], request, request.views[f]);
+        if (callers_.fields[f].is_pair_result()) forward(values_, callers_.fields[f], request, request.views[f]);
     }
     bind_sums(request, rows);
     sum_.run(choice_of(request));
@@ -133,7 +133,7 @@ class PairValuesSummation final : public ForwardingSummation {
       if (rows)
         values_.bind(field.name,
                      gathered(view, field.components(), *rows, memory_[f], sum_.summation(), request.stream));
-      else if (field.role == Role::Param || field.of_pair)
+      else if (field.role == Role::Param || field.is_pair_result())
         forward(values_, field, request, view);
     }
     for (const FieldLayout& field : values_.fields()) {
@@ -146,7 +146,7 @@ class PairValuesSummation final : public ForwardingSummation {
     sum_.set_counts(request.ni, request.nj);
     for (std::size_t f = 0; f < callers_.fields.size(); ++f) {
       const FieldLayout& field = callers_.fields[f];
-      if (!field.of_pair) forward(sum_, field, request, request.views[f]);
+      if (!field.is_pair_result()) forward(sum_, field, request, request.views[f]);
     }
     sum_.set_offsets(request.i_offset, request.j_offset);
     if (listed_ == rows.number) return;

@@ -62,7 +62,9 @@ struct Summation {
 
 // A kernel that is ready to run. Outlives the device that loaded it; may be shared by threads.
 struct Kernel {
-  explicit Kernel(KernelSource kernel_source) : source(std::move(kernel_source)) {}
+  explicit Kernel(KernelSource kernel_source) : source(std::move(kernel_source)) {
+    for (const FieldLayout& field : source.fields) types.push_back(type_name(field));
+  }
   virtual ~Kernel() = default;
   // Makes a sum. The kernel must outlive it.
   virtual std::unique_ptr<Summation> start() const = 0;
@@ -70,6 +72,7 @@ struct Kernel {
   virtual std::shared_ptr<const Kernel> load(const KernelSource&) const { return nullptr; }
 
   const KernelSource source;
+  std::vector<std::string> types;  // [field] as declared
 };
 
 class KernelDevice {
