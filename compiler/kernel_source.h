@@ -36,12 +36,6 @@ struct Column {
   Part part = Part::Whole;
 };
 
-// The description of a field that callers see.
-struct FieldLayout : FieldShape {
-  std::string type;       // as declared: "real", "vec3", "int", "float[4]", ...
-  bool integral = false;  // int, index or bool, or an argmin/argmax output
-};
-
 // The launch configuration of a CUDA kernel: a block holds i-particles in registers and loops over its j-particles tile
 // by tile. 0 in a request means "not chosen": the program chooses first, then `nbcc tune`, then the runtime.
 struct LaunchConfig {
@@ -255,10 +249,7 @@ struct KernelSource {
     return found == variants.end() ? nullptr : &*found;
   }
   // True if the pipeline has inputs or results of pairs, so that it can sum over listed pairs only.
-  bool sums_listed_pairs_only() const {
-    return std::ranges::any_of(fields,
-                               [](const FieldLayout& field) { return field.role == Role::InputPair || field.of_pair; });
-  }
+  bool sums_listed_pairs_only() const { return std::ranges::any_of(fields, &FieldLayout::is_of_pair); }
 };
 
 // The number of doubles that hold the accumulators of one i.

@@ -60,18 +60,12 @@ void describe_neighbours(KernelSource& kernel, const Pipeline& pipeline, const N
     kernel.no_neighbours = fmt::format("line {}: {}", proof.obstacle->where.line, proof.obstacle->reason);
 }
 
-std::vector<FieldLayout> layouts_of(const std::vector<Field>& fields) {
-  std::vector<FieldLayout> layouts;
-  for (const Field& field : fields) layouts.push_back(layout_of(field));
-  return layouts;
-}
-
 KernelSource build_copies_kernel(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa,
                                  const std::string& dump_folder) {
   const CopiesPipeline copies = copies_pipeline(pipeline);
   KernelSource kernel = build_kernel(backend, copies.pipeline, options, isa, dump_folder);
   CallersView callers;
-  callers.fields = layouts_of(pipeline.fields);
+  callers.fields.assign(pipeline.fields.begin(), pipeline.fields.end());
   callers.copies = copies_layout(copies);
   kernel.callers = std::make_shared<const CallersView>(std::move(callers));
   kernel.neighbours = neighbours_of_images(copies);
@@ -86,7 +80,7 @@ KernelSource build_pair_values_kernel(const Backend& backend, const Pipeline& pi
   Options of_values = options;
   if (options.precision == Precision::Mixed) of_values.precision = Precision::Double;
   CallersView callers;
-  callers.fields = layouts_of(pipeline.fields);
+  callers.fields.assign(pipeline.fields.begin(), pipeline.fields.end());
   callers.has_pair_values = true;
   KernelSource values = build_kernel(backend, made.values, of_values, isa, made.sums ? "" : dump_folder);
   KernelSource kernel = values;

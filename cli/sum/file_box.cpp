@@ -159,7 +159,7 @@ bool is_among(const FileBox& box, const KernelSource& pipeline, std::span<const 
   std::vector<double> numbers;
   std::vector<std::array<double, 3>> vectors;
   for (const FieldLayout& field : pipeline.fields) {
-    if (field.role != Role::Param || field.is_table) continue;
+    if (field.role != Role::Param || field.is_table()) continue;
     const auto own = params.subspan(std::size_t(field.first), std::size_t(field.components()));
     numbers.insert(numbers.end(), own.begin(), own.end());
     for (std::size_t k = 0; own.size() % 3 == 0 && k < own.size(); k += 3)

@@ -1,23 +1,10 @@
 // Pipeline and Plan -> KernelSource without its source text. Entry point: describe_kernel(). Independent of backends.
 #include "compiler/emit/describe.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <iterator>
 
 namespace nbcc {
-
-FieldLayout layout_of(const Field& field) {
-  const std::string base = field.is_complex  ? "complex"
-                           : field.width > 1 ? fmt::format("vec{}", field.width)
-                                             : std::string(name(field.type));
-  const std::string shape = field.bins      ? fmt::format("[{}]", field.bins)
-                            : field.columns ? fmt::format("[{}][{}]", field.length / field.columns, field.columns)
-                            : field.length  ? fmt::format("[{}]", field.length)
-                                            : "";
-  return {field, base + shape, field.type < Type::Float};
-}
 
 KernelSource describe_kernel(const Pipeline& pipeline, const Plan& plan, Precision precision) {
   KernelSource source;
@@ -26,13 +13,13 @@ KernelSource describe_kernel(const Pipeline& pipeline, const Plan& plan, Precisi
   source.j_columns = plan.j.columns;
   source.pair_columns = plan.listed.columns;
   for (const Field& f : pipeline.fields)
-    if (f.role != Role::Output || !is_hidden(f.reduction)) source.fields.push_back(layout_of(f));
+    if (f.role != Role::Output || !is_hidden(f.reduction)) source.fields.push_back(f);
   for (std::size_t f = 0; f < source.fields.size(); ++f) {
     const FieldLayout& field = source.fields[f];
-    if (field.role != Role::Output || field.bins == 0) continue;
+    if (!field.is_histogram()) continue;
     source.histograms.push_back(histogram_layout(field, plan.outputs[std::size_t(field.first)].type, precision));
     source.histograms.back().field = int(f);
-    source.uses_i_index = source.uses_i_index || !field.total;
+    source.uses_i_index = source.uses_i_index || !field.is_total();
   }
   source.params = pipeline.params_by_value();
   source.table_params = pipeline.components(Role::Param) - source.params;

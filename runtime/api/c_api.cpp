@@ -206,25 +206,25 @@ int nbcc_pipeline_field_count(const nbcc_pipeline* pipeline) {
   return pipeline ? int(pipeline->kernel->source.fields.size()) : 0;
 }
 
-static int field_of(const std::vector<nbcc::FieldLayout>& fields, int k, nbcc_field* field) {
-  if (!field || k < 0 || k >= int(fields.size())) return -1;
-  const nbcc::FieldLayout& layout = fields[std::size_t(k)];
+static int field_of(const nbcc::Kernel& kernel, int k, nbcc_field* field) {
+  if (!field || k < 0 || k >= int(kernel.source.fields.size())) return -1;
+  const nbcc::FieldLayout& layout = kernel.source.fields[std::size_t(k)];
   *field = {layout.name.c_str(),
             nbcc_role(layout.role),
-            layout.type.c_str(),
+            kernel.types[std::size_t(k)].c_str(),
             layout.comment.c_str(),
             layout.numbers(),
-            layout.integral ? 1 : 0,
-            nbcc_reduction(layout.bins > 0 ? nbcc::Reduction::Sum : layout.reduction),
+            layout.integral() ? 1 : 0,
+            nbcc_reduction(layout.is_histogram() ? nbcc::Reduction::Sum : layout.reduction),
             int(layout.defaults.size()),
             layout.defaults.data(),
-            layout.total ? 1 : 0,
-            layout.of_pair ? 1 : 0};
+            layout.is_total() ? 1 : 0,
+            layout.is_pair_result() ? 1 : 0};
   return 0;
 }
 
 int nbcc_pipeline_field(const nbcc_pipeline* pipeline, int k, nbcc_field* field) {
-  return pipeline ? field_of(pipeline->kernel->source.fields, k, field) : -1;
+  return pipeline ? field_of(*pipeline->kernel, k, field) : -1;
 }
 
 nbcc_status nbcc_sum_create(nbcc_pipeline* pipeline, nbcc_sum** sum, nbcc_error** error) {
@@ -263,7 +263,7 @@ nbcc_status nbcc_sum_set_counts(nbcc_sum* sum, int64_t ni, int64_t nj, nbcc_erro
 }
 
 int nbcc_sum_field(const nbcc_sum* sum, int k, nbcc_field* field) {
-  return sum ? field_of(sum->state.fields(), k, field) : -1;
+  return sum ? field_of(sum->state.kernel(), k, field) : -1;
 }
 
 nbcc_status nbcc_sum_get_view(nbcc_sum* sum, const char* name, nbcc_view* view, nbcc_error** error) {

@@ -17,8 +17,8 @@
 namespace nbcc {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Column, component, element, part)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FieldLayout, name, role, type, integral, length, columns, width, is_complex,
-                                   is_table, first, reduction, bins, total, of_pair, follows, defaults, comment)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FieldLayout, name, role, type, width, is_complex, length, columns, kind, first,
+                                   reduction, terms, follows, defaults, comment)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlacedTable, first, stride, count, columns, power, element, offset, step, row_step)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(IndexCheck::Part, range, text)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(IndexCheck, index, table, dimension, count, line, uses_params, parts)

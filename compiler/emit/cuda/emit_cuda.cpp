@@ -156,7 +156,7 @@ KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neig
       source.variants.push_back(cuda_indices(source, indices, pipeline, plan, options, body));
   };
   const auto add_totals = [&] {
-    if (std::ranges::any_of(source.fields, &FieldLayout::total))
+    if (std::ranges::any_of(source.fields, &FieldLayout::is_total))
       source.variants.push_back(cuda_totals(pipeline, plan, options));
   };
   if (pipeline.first_reaction > 0) {

@@ -90,7 +90,7 @@ CudaGroupSummation::Where CudaGroupSummation::find(const SumRequest& request) co
   for (std::size_t f = 0; f < source_.fields.size(); ++f) {
     const ArrayView& view = request.views[f];
     // The values of totals are where the other arrays are (CudaTotals).
-    if (source_.fields[f].total || !is_bound(source_.fields[f], view) || gpu.shares(view.data)) continue;
+    if (source_.fields[f].is_total() || !is_bound(source_.fields[f], view) || gpu.shares(view.data)) continue;
     const CudaPointer pointer = find_pointer(gpu, view.data);
     if (pointer.managed) continue;
     if (!pointer.on_gpu) {

@@ -49,7 +49,7 @@ class InputColumns {
       const auto read_as = [&](Element element, void* to) {
         pack(view, component - field.first, {0, nullptr, count}, {component, element, Column::Part::Whole}, to);
       };
-      if (!field.integral) {
+      if (!field.integral()) {
         read_as(Element::Double, columns_[at].data());
         continue;
       }
@@ -59,7 +59,7 @@ class InputColumns {
         read_as(element, whole.data());
         std::ranges::copy(whole, columns_[at].begin());
       };
-      if (field.type.starts_with("index"))
+      if (field.type == Type::Index)
         read_whole(std::vector<std::int64_t>(), Element::Int64);
       else
         read_whole(std::vector<std::int32_t>(), Element::Int32);

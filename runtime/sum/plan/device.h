@@ -64,7 +64,9 @@ struct Summation {
 
 // A kernel that is ready to run. Outlives the device that loaded it; may be shared by threads.
 struct Kernel {
-  explicit Kernel(KernelSource kernel_source) : source(std::move(kernel_source)) {}
+  explicit Kernel(KernelSource kernel_source) : source(std::move(kernel_source)) {
+    for (const FieldLayout& field : source.fields) types.push_back(type_name(field));
+  }
   virtual ~Kernel() = default;
   // Makes a sum. The kernel must outlive it.
   virtual std::unique_ptr<Summation> start() const = 0;
@@ -78,6 +80,7 @@ struct Kernel {
                                              Precision at_least = Precision::Single) const;
 
   const KernelSource source;
+  std::vector<std::string> types;  // [field] as declared
 
  private:
   mutable std::mutex mutex_;

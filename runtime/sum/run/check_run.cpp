@@ -78,7 +78,7 @@ void SumState::check_params() const {
       throw UsageError(fmt::format("{} has no default and was not set", quoted(f)));
     }
     const FieldLayout& field = fields()[f];
-    if (field.role != Role::Param || field.is_table || params_of_groups_.contains(f)) continue;
+    if (field.role != Role::Param || field.is_table() || params_of_groups_.contains(f)) continue;
     for (const double value : std::span(params_).subspan(std::size_t(field.first), std::size_t(field.components())))
       if (std::isnan(value)) throw UsageError(fmt::format("{} is NaN: expected a number", quoted(f)));  // a default
   }

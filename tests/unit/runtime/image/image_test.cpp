@@ -55,6 +55,8 @@ TEST(Image, WhatIsWrittenIsWhatIsRead) {
   EXPECT_EQ(again.cpu[1].target, "cpu-avx2");
   EXPECT_EQ(again.cpu[1].lanes, 8);
   EXPECT_EQ(again.cpu[1].fields[2].defaults, std::vector<double>{2});
+  for (std::size_t f = 0; f < image.cpu[1].fields.size(); ++f)
+    EXPECT_EQ(FieldType(again.cpu[1].fields[f]), FieldType(image.cpu[1].fields[f])) << f;
   EXPECT_EQ(again.cpu[1].i_columns.size(), image.cpu[1].i_columns.size());
   ASSERT_EQ(again.cuda.variants.size(), image.cuda.variants.size());
   for (std::size_t v = 0; v < again.cuda.variants.size(); ++v) {
