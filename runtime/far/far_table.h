@@ -9,7 +9,6 @@
 
 #include "compiler/far_kernels.h"
 #include "runtime/far/far_walk.h"
-#include "runtime/sum/plan/far_steps.h"
 #include "runtime/sum/run/sum.h"
 
 namespace nbcc {

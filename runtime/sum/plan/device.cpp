@@ -4,14 +4,11 @@
 #include <cstring>
 
 #include "runtime/error.h"
-#include "runtime/sum/plan/far_steps.h"
 
 namespace nbcc {
 
 void Summation::fetch(void* to, const void* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
 void Summation::put(void* to, const void* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
-
-std::unique_ptr<FarSteps> Summation::far_steps(Precision) const { return nullptr; }
 
 FoundPairs Summation::find_pairs(const SumRequest&) {
   throw UsageError("neighbours: this device does not return them; the CPU does");
