@@ -1,5 +1,5 @@
 // Norms of weights by block of neighbouring particles: did the weights change by more than a common factor since the
-// error of a far field was measured? Used by FarRun and CudaFarRun. Tested by
+// error of a far field was measured? Tested by
 // tests/unit/runtime/far/far_norms_test.cpp.
 //
 //   order of a tree:  | 512 particles or more | 512 particles or more | ...     one block after the other

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "runtime/cuda/program/cuda_residency.h"
 #include "runtime/round_up.h"
@@ -24,9 +25,10 @@ T* at(CudaDevicePointer address) {
 
 }  // namespace
 
-CudaFarParticles::CudaFarParticles(const CudaKernel& kernel, FarSums& sums)
+CudaFarParticles::CudaFarParticles(const CudaKernel& kernel, const FarKernels& kernels, FarParticles& particles)
     : gpu_(kernel.gpu()),
-      sums_(sums),
+      kernels_(kernels),
+      particles_(particles),
       program_(kernel, "cuda_far_particles.cu", ""),
       inputs_(gpu_, kernel.source),
       positions_of_i_(gpu_),
@@ -71,56 +73,59 @@ SumRequest CudaFarParticles::with_inputs(const SumRequest& request) const {
   return here;
 }
 
-std::string CudaFarParticles::find(const SumRequest& request, CudaStream* stream) {
+void CudaFarParticles::reserve(const SumRequest& request, CudaStream* stream) {
   stream_ = stream;
   inputs_.take(request, stream_);
-  const SumRequest here = with_inputs(request);
-  const FarKernels& kernels = sums_.kernels();
-  const int axes = kernels.axes;
-  ni_ = request.ni;
-  nj_ = request.nj;
-  reserve_elements(positions_of_i_, ni_ * axes, sizeof(double), "positions");
-  reserve_elements(positions_of_j_, nj_ * axes, sizeof(double), "positions");
-  weights_.resize(kernels.weights, nj_, "weights");
-  factors_.resize(kernels.factors, ni_, "factors");
-  centres_.resize(std::size_t(kernels.centres));
-  sums_.find_centres(here, centres_);
-  reserve_elements(centres_on_device_, std::int64_t(centres_.size()) + 1, sizeof(double), "means");
-  if (!centres_.empty()) {
-    gpu_.send(centres_on_device_.data(), centres_.data(), centres_.size() * sizeof(double), stream_);
-    gpu_.synchronize(stream_);
-  }
+  const int axes = kernels_.axes;
+  reserve_elements(positions_of_i_, request.ni * axes, sizeof(double), "positions");
+  reserve_elements(positions_of_j_, request.nj * axes, sizeof(double), "positions");
+  weights_.resize(kernels_.weights, request.nj, "weights");
+  factors_.resize(kernels_.factors, request.ni, "factors");
+  particles_ = {.ni = request.ni,
+                .nj = request.nj,
+                .position_of_i = at<double>(positions_of_i_.data()),
+                .position_of_j = at<double>(positions_of_j_.data()),
+                .weights = weights_.array(),
+                .factors = factors_.array()};
   send_chosen(request);
   // i that are not chosen have no positions.
   if (chosen_ != 0)
     gpu_.require(
-        gpu_.driver().memset_d32_async(positions_of_i_.data(), kHalfOfNaN, std::size_t(ni_ * axes * 2), stream_),
+        gpu_.driver().memset_d32_async(positions_of_i_.data(), kHalfOfNaN, std::size_t(request.ni * axes * 2), stream_),
         "clearing positions");
-  const auto* const centres = at<const double>(centres_on_device_.data());
-  sums_.find_sources(here, at<double>(positions_of_j_.data()), weights_.array(), centres);
-  sums_.find_targets(here, at<double>(positions_of_i_.data()), factors_.array(), centres);
+}
 
+const double* CudaFarParticles::send(std::span<const double> centres) {
+  if (centres.empty()) return nullptr;
+  reserve_elements(centres_on_device_, std::int64_t(centres.size()), sizeof(double), "means");
+  gpu_.send(centres_on_device_.data(), centres.data(), centres.size_bytes(), stream_);
+  gpu_.synchronize(stream_);
+  return at<double>(centres_on_device_.data());
+}
+
+std::string CudaFarParticles::check() {
+  const int axes = kernels_.axes;
+  const FarParticles& p = particles_;
   clear_flags();
-  if (kernels.weights > 0)
-    launch("nbcc_far_check", nj_ * kernels.weights,
-           FarCheckArgument{weights_.array().data, nullptr, nullptr, 1, nj_ * kernels.weights,
-                            at<unsigned>(flags_.data())});
+  if (kernels_.weights > 0)
+    launch("nbcc_far_check", p.nj * kernels_.weights,
+           FarCheckArgument{p.weights.data, nullptr, nullptr, 1, p.nj * kernels_.weights, at<unsigned>(flags_.data())});
   if (fetch_flags().second != 0) return "a weight is not finite";
   clear_flags();
-  launch("nbcc_far_check", chosen_count_ * axes,
-         FarCheckArgument{at<const double>(positions_of_i_.data()),
-                          ni_ == nj_ ? at<const double>(positions_of_j_.data()) : nullptr, at<const long long>(chosen_),
-                          axes, chosen_count_ * axes, at<unsigned>(flags_.data())});
+  launch("nbcc_far_check", p.chosen * axes,
+         FarCheckArgument{p.position_of_i, p.ni == p.nj ? p.position_of_j : nullptr, at<const long long>(chosen_), axes,
+                          p.chosen * axes, at<unsigned>(flags_.data())});
   const auto [differ, not_finite] = fetch_flags();
-  are_one_set_ = ni_ == nj_ && differ == 0;
   leaves_out_i_ = not_finite != 0;
-  if (leaves_out_i_ && !choose_finite_i()) return "no i has a finite position";
-  return "";
+  const bool has_finite = !leaves_out_i_ || choose_finite_i();
+  particles_.are_one_set = p.ni == p.nj && differ == 0;
+  particles_.are_all = chosen_ == 0;
+  return has_finite ? "" : "no i has a finite position";
 }
 
 void CudaFarParticles::send_chosen(const SumRequest& request) {
   chosen_ = 0;
-  chosen_count_ = request.i_count;
+  particles_.chosen = request.i_count;
   if (!request.i_list && request.i_count == request.ni) return;
   if (request.i_list && residency_of(gpu_, request.i_list, "i_list") == Residency::Device) {
     chosen_ = reinterpret_cast<std::uintptr_t>(request.i_list);
@@ -132,17 +137,17 @@ void CudaFarParticles::send_chosen(const SumRequest& request) {
 }
 
 void CudaFarParticles::choose(std::span<const std::int64_t> particles) {
-  chosen_count_ = std::int64_t(particles.size());
-  reserve_elements(list_, chosen_count_, sizeof(std::int64_t), "chosen i");
+  particles_.chosen = std::int64_t(particles.size());
+  reserve_elements(list_, particles_.chosen, sizeof(std::int64_t), "chosen i");
   gpu_.send(list_.data(), particles.data(), particles.size_bytes(), stream_);
   gpu_.synchronize(stream_);
   chosen_ = list_.data();
 }
 
 std::vector<std::int64_t> CudaFarParticles::fetch_chosen() const {
-  std::vector<std::int64_t> particles(std::size_t(chosen_count_), 0);
+  std::vector<std::int64_t> particles(std::size_t(particles_.chosen), 0);
   if (chosen_ == 0) {
-    for (std::size_t k = 0; k < particles.size(); ++k) particles[k] = std::int64_t(k);
+    std::iota(particles.begin(), particles.end(), 0);
     return particles;
   }
   gpu_.fetch(particles.data(), chosen_, particles.size() * sizeof(std::int64_t), stream_);
@@ -153,8 +158,8 @@ std::vector<std::int64_t> CudaFarParticles::fetch_chosen() const {
 // Such i are rare, so that the host may find them.
 bool CudaFarParticles::choose_finite_i() {
   std::vector<std::int64_t> particles = fetch_chosen();
-  const int axes = sums_.kernels().axes;
-  std::vector<double> positions(std::size_t(ni_ * axes));
+  const int axes = kernels_.axes;
+  std::vector<double> positions(std::size_t(particles_.ni * axes));
   gpu_.fetch(positions.data(), positions_of_i_.data(), positions.size() * sizeof(double), stream_);
   gpu_.synchronize(stream_);
   std::erase_if(particles, [&](std::int64_t i) {
@@ -166,13 +171,13 @@ bool CudaFarParticles::choose_finite_i() {
 }
 
 bool CudaFarParticles::are_in(const CudaFarTree& of_i, const CudaFarTree& of_j) {
-  if (of_j.count() != nj_ || of_i.count() != chosen_count_) return false;
+  if (of_j.count() != particles_.nj || of_i.count() != particles_.chosen) return false;
   clear_flags();
   const auto compare = [&](const CudaFarTree& tree, CudaDevicePointer positions, CudaDevicePointer chosen) {
     launch("nbcc_far_compare", tree.count(),
            FarCompareArgument{at<const double>(positions), at<const long long>(chosen),
                               at<const unsigned>(tree.numbers()), at<const long long>(tree.order()), tree.coordinates(),
-                              tree.count(), sums_.kernels().axes, at<unsigned>(flags_.data())});
+                              tree.count(), kernels_.axes, at<unsigned>(flags_.data())});
   };
   compare(of_j, positions_of_j_.data(), 0);
   if (&of_i != &of_j) compare(of_i, positions_of_i_.data(), chosen_);
@@ -185,7 +190,7 @@ FarThinArgument CudaFarParticles::thin_argument(const CudaBuffer& positions, Thi
   argument.thinned = at<double>(thinned.positions.data());
   argument.count = thinned.count;
   argument.stride = thinned.stride;
-  argument.axes = sums_.kernels().axes;
+  argument.axes = kernels_.axes;
   return argument;
 }
 
@@ -194,15 +199,15 @@ void CudaFarParticles::keep_positions() {
     thinned.particles = particles;
     thinned.stride = std::max<std::int64_t>(1, ceil_div(particles, kKept));
     thinned.count = ceil_div(particles, thinned.stride);
-    reserve_elements(thinned.positions, thinned.count * sums_.kernels().axes, sizeof(double), "positions");
+    reserve_elements(thinned.positions, thinned.count * kernels_.axes, sizeof(double), "positions");
     launch("nbcc_far_thin", thinned.count, thin_argument(positions, thinned));
   };
-  keep(positions_of_i_, ni_, thinned_i_);
-  keep(positions_of_j_, nj_, thinned_j_);
+  keep(positions_of_i_, particles_.ni, thinned_i_);
+  keep(positions_of_j_, particles_.nj, thinned_j_);
 }
 
 bool CudaFarParticles::have_moved(double far, double share) {
-  if (ni_ != thinned_i_.particles || nj_ != thinned_j_.particles) return true;
+  if (particles_.ni != thinned_i_.particles || particles_.nj != thinned_j_.particles) return true;
   clear_flags();
   const auto count = [&](const CudaBuffer& positions, Thinned& thinned, std::uint64_t flag) {
     FarThinArgument argument = thin_argument(positions, thinned);
@@ -244,8 +249,8 @@ void CudaFarParticles::keep_norms(const CudaFarTree& tree, const CudaFarColumns&
 }
 
 void CudaFarParticles::keep_norms(const CudaFarTree& of_i, const CudaFarTree& of_j) {
-  keep_norms(of_j, weights_, sums_.kernels().weights, norms_of_weights_);
-  keep_norms(of_i, factors_, sums_.kernels().factors, norms_of_factors_);
+  keep_norms(of_j, weights_, kernels_.weights, norms_of_weights_);
+  keep_norms(of_i, factors_, kernels_.factors, norms_of_factors_);
 }
 
 std::pair<FarChange, FarChange> CudaFarParticles::change_of_norms() {
@@ -258,8 +263,8 @@ std::pair<FarChange, FarChange> CudaFarParticles::change_of_norms() {
     gpu_.require(gpu_.driver().memset_d32_async(first + sizeof(unsigned), 0, kNumbers - 1, stream_),
                  "clearing changes");
   }
-  launch_norms(weights_, sums_.kernels().weights, norms_of_weights_, 0);
-  launch_norms(factors_, sums_.kernels().factors, norms_of_factors_, kNumbers);
+  launch_norms(weights_, kernels_.weights, norms_of_weights_, 0);
+  launch_norms(factors_, kernels_.factors, norms_of_factors_, kNumbers);
   pinned_.reserve(sizeof found);
   gpu_.fetch(pinned_.data(), change_.data(), sizeof found, stream_);
   gpu_.synchronize(stream_);

@@ -11,8 +11,7 @@
 #include "runtime/cuda/far/cuda_far_inputs.h"
 #include "runtime/cuda/far/cuda_far_program.h"
 #include "runtime/cuda/far/cuda_far_tree.h"
-#include "runtime/far/far_norms.h"
-#include "runtime/far/far_sums.h"
+#include "runtime/far/far_backend.h"
 #include "templates/cuda/far/cuda_far_data.h"
 
 namespace nbcc {
@@ -41,27 +40,23 @@ class CudaFarColumns {
 
 class CudaFarParticles {
  public:
-  // Both must outlive this object.
-  CudaFarParticles(const CudaKernel& kernel, FarSums& sums);
+  // All must outlive this object. `particles`: what reserve() and check() find.
+  CudaFarParticles(const CudaKernel& kernel, const FarKernels& kernels, FarParticles& particles);
 
-  // Reads the particles of a run; inputs on the host are sent to the GPU. Waits. Returns why there can be no far field,
-  // or "". All other functions are about these particles.
-  std::string find(const SumRequest& request, CudaStream* stream);
+  // As FarBackend has these functions. Inputs on the host are sent to the GPU. check() waits.
+  void reserve(const SumRequest& request, CudaStream* stream);
+  const double* send(std::span<const double> centres);
+  std::string check();
   // The request with its inputs in GPU memory.
   SumRequest with_inputs(const SumRequest& request) const;
 
-  CudaDevicePointer positions_of_i() const { return positions_of_i_.data(); }  // double [particle][axis]
-  CudaDevicePointer positions_of_j() const { return positions_of_j_.data(); }
   const CudaFarColumns& weights() const { return weights_; }
   const CudaFarColumns& factors() const { return factors_; }
   // The chosen i with a finite position: int64 [k]; 0: all i are.
   CudaDevicePointer chosen() const { return chosen_; }
-  std::int64_t chosen_count() const { return chosen_count_; }
   std::vector<std::int64_t> fetch_chosen() const;
   // True if other i are chosen, too, whose positions are not finite.
   bool leaves_out_i() const { return leaves_out_i_; }
-  // True if the i of chosen() are the j of the same numbers.
-  bool are_one_set() const { return are_one_set_; }
   // True if the trees were built of the particles where they are now. Waits.
   bool are_in(const CudaFarTree& of_i, const CudaFarTree& of_j);
 
@@ -78,9 +73,8 @@ class CudaFarParticles {
   // Rows of the picked particles' columns, on the host. Waits.
   std::vector<double> picked(const FarArray& columns, int count, std::span<const std::int64_t> particles);
 
-  std::int64_t all_i() const { return ni_; }
   std::int64_t bytes() const;
-  // The size of the inputs on the host, which find() will send to the GPU.
+  // The size of the inputs on the host, which reserve() will send to the GPU.
   std::int64_t bytes_to_send(const SumRequest& request) const { return inputs_.bytes_to_send(request); }
 
  private:
@@ -109,17 +103,16 @@ class CudaFarParticles {
   void launch(const char* name, std::int64_t items, const Argument& argument);
 
   const CudaGpu& gpu_;
-  FarSums& sums_;
+  const FarKernels& kernels_;
+  FarParticles& particles_;
   CudaFarProgram program_;
   CudaFarInputs inputs_;
-  CudaStream* stream_ = nullptr;  // of the last find()
+  CudaStream* stream_ = nullptr;  // of the last reserve()
   CudaBuffer positions_of_i_, positions_of_j_, centres_on_device_, list_, flags_, picked_, rows_;
   CudaFarColumns weights_, factors_;
   CudaPinned pinned_;
-  std::vector<double> centres_;
-  std::int64_t ni_ = 0, nj_ = 0, chosen_count_ = 0;
   CudaDevicePointer chosen_ = 0;
-  bool leaves_out_i_ = false, are_one_set_ = false;
+  bool leaves_out_i_ = false;
   Thinned thinned_i_, thinned_j_;
   Norms norms_of_factors_, norms_of_weights_;
   CudaBuffer change_;  // [weights, factors][3], as FarNormsArgument has it

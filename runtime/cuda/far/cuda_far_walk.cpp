@@ -29,6 +29,14 @@ T* at(const CudaBuffer& buffer) {
   return reinterpret_cast<T*>(buffer.data());
 }
 
+FarCounts counts_of(const FarWalkState& state) {
+  FarCounts counts{.near = double(state.counts[kNearLanes]),
+                   .distant = double(state.counts[kDistantLanes]),
+                   .settled = double(state.counts[kSettled])};
+  for (int kind = 0; kind < kFarKinds; ++kind) counts.pairs += double(state.counts[kPairs + kind]);
+  return counts;
+}
+
 }  // namespace
 
 CudaFarWalk::CudaFarWalk(const CudaKernel& kernel, CudaRadixSort& sort)
@@ -123,21 +131,12 @@ std::optional<FarWalkState> CudaFarWalk::walk(bool counts_only, CudaStream* stre
   }
 }
 
-CudaFarWalk::Counts CudaFarWalk::counts_of(const FarWalkState& state) {
-  Counts counts;
-  for (std::size_t kind = 0; kind < 4; ++kind) counts.pairs[kind] = double(state.counts[kPairs + kind]);
-  counts.near_lanes = double(state.counts[kNearLanes]);
-  counts.distant_lanes = double(state.counts[kDistantLanes]);
-  counts.settled = double(state.counts[kSettled]);
-  return counts;
-}
-
-std::optional<CudaFarWalk::Counts> CudaFarWalk::count(CudaStream* stream) {
+FarCounts CudaFarWalk::count(CudaStream* stream) {
   const std::optional<FarWalkState> state = walk(true, stream);
-  return state ? std::optional(counts_of(*state)) : std::nullopt;
+  return state ? counts_of(*state) : FarCounts{.near = std::numeric_limits<double>::infinity()};
 }
 
-CudaFarWalk::Counts CudaFarWalk::make_lists(CudaStream* stream) {
+FarCounts CudaFarWalk::make_lists(CudaStream* stream) {
   std::int64_t capacity = std::int64_t(entries_.bytes() / sizeof(std::uint64_t));
   if (capacity == 0) capacity = std::int64_t(kFirstEntriesPerCell * double(of_i_.count)) + 1024;
   FarWalkState state;
@@ -151,7 +150,7 @@ CudaFarWalk::Counts CudaFarWalk::make_lists(CudaStream* stream) {
     if (std::int64_t(state.entries) <= capacity) break;
     capacity = std::int64_t(state.entries) + std::int64_t(state.entries) / 8;
   }
-  const Counts counts = counts_of(state);
+  const FarCounts counts = counts_of(state);
   if (state.entries > std::uint64_t(std::numeric_limits<int>::max()))
     throw DeviceError("the lists of a far field have more than 2^31 entries");
   const auto count = std::int64_t(state.entries);
@@ -178,8 +177,8 @@ CudaFarWalk::Counts CudaFarWalk::make_lists(CudaStream* stream) {
   parts_[1].rows = slots;
   make_items(0, 0, of_i_.count, walk_.near_i, stream);
   make_items(1, of_i_.count, groups, walk_.distant_i, stream);
-  parts_[0].lists.pairs = counts.pairs[0];
-  parts_[1].lists.pairs = counts.all_pairs() - counts.pairs[0];
+  parts_[0].lists.pairs = double(state.counts[kPairs]);
+  parts_[1].lists.pairs = counts.pairs - double(state.counts[kPairs]);
   return counts;
 }
 

@@ -1,5 +1,5 @@
 // Trees on a GPU -> the lists of a far field there. The same as walk() of runtime/far/far_walk.h, and the lists that
-// FarRun makes of it. Tested by tests/numeric/cuda_far_field_test.cpp.
+// HostFarBackend makes of it. Tested by tests/numeric/cuda_far_field_test.cpp.
 #pragma once
 #include <array>
 #include <optional>
@@ -7,7 +7,7 @@
 
 #include "runtime/cuda/far/cuda_far_program.h"
 #include "runtime/cuda/far/cuda_radix_sort.h"
-#include "runtime/far/far_walk.h"
+#include "runtime/far/far_backend.h"
 #include "runtime/sum/request/lists.h"
 #include "templates/cuda/far/cuda_far_data.h"
 
@@ -28,12 +28,6 @@ class CudaFarWalk {
   // Sets the trees and limits of later walks. of_i and of_j may be the same.
   void set_cells(const CudaFarCells& of_i, const CudaFarCells& of_j, int axes, bool both_sides, int grid,
                  const FarLimits& limits, CudaStream* stream);
-  struct Counts {
-    std::array<double, 4> pairs{};             // by FarKind
-    double near_lanes = 0, distant_lanes = 0;  // pairs, including pairs of lanes that have no i
-    double settled = 0;                        // pairs of cells
-    double all_pairs() const { return pairs[0] + pairs[1] + pairs[2] + pairs[3]; }
-  };
   // Later walks skip pairs whose cell of i has none of these particles.
   void set_positions(const far_data::FarPositions& positions) { walk_.positions = positions; }
   // The most i of an item of near and of distant pairs.
@@ -41,8 +35,8 @@ class CudaFarWalk {
     walk_.near_i = near_i;
     walk_.distant_i = distant_i;
   }
-  // Waits for the result. Nothing: the lists would be too long.
-  std::optional<Counts> count(CudaStream* stream);
+  // Waits for the result. Infinite: the lists would be too long.
+  FarCounts count(CudaStream* stream);
 
   // The lists of near pairs, or of distant pairs. Each slot (particles of i in the order of the tree, then points of
   // grids) has a row of results. Additional rows follow, which combine() adds to the rows of the slots.
@@ -51,7 +45,7 @@ class CudaFarWalk {
     std::int64_t rows = 0;
   };
   // Waits.
-  Counts make_lists(CudaStream* stream);
+  FarCounts make_lists(CudaStream* stream);
   std::int64_t bytes() const;
   const Part& near() const { return parts_[0]; }
   const Part& distant() const { return parts_[1]; }
@@ -64,7 +58,6 @@ class CudaFarWalk {
 
  private:
   std::optional<far_data::FarWalkState> walk(bool counts_only, CudaStream* stream);
-  Counts counts_of(const far_data::FarWalkState& state);
   void make_items(std::size_t part, int group_begin, int group_end, int item_i, CudaStream* stream);
   void combine(std::size_t part, const far_data::FarColumns& sums, int columns, CudaStream* stream);
   std::int64_t resident_blocks() const { return std::int64_t(program_.gpu().multiprocessors()) * 6; }
