@@ -237,7 +237,7 @@ std::vector<ParamValue> params_of_box(const std::string& names, const ParticleTa
 std::string box_warning(const FileBox& box, const std::string& file, const KernelSource& pipeline,
                         std::span<const double> params) {
   const std::string stated = fmt::format("{} is of particles in a periodic box of {}", file, text_of(box.cell));
-  if (!pipeline.may_use_minimum_images && !pipeline.copies())
+  if (!pipeline.uses.minimum_images && !pipeline.copies())
     return fmt::format("{}, but pipeline '{}' takes no nearest image: no pair across an edge of the box is near",
                        stated, pipeline.pipeline);
   std::optional<Cell> cell = cell_of(pipeline, params);

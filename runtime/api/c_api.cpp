@@ -177,10 +177,10 @@ double nbcc_pipeline_operations(const nbcc_pipeline* pipeline) {
   return pipeline ? pipeline->kernel->source.operations : 0.0;
 }
 const char* nbcc_pipeline_neighbours(const nbcc_pipeline* pipeline) {
-  return pipeline ? pipeline->kernel->source.neighbours.c_str() : "";
+  return pipeline ? pipeline->kernel->source.search.bound.c_str() : "";
 }
 const char* nbcc_pipeline_no_neighbours(const nbcc_pipeline* pipeline) {
-  return pipeline ? pipeline->kernel->source.no_neighbours.c_str() : "";
+  return pipeline ? pipeline->kernel->source.search.obstacle.c_str() : "";
 }
 nbcc_status nbcc_pipeline_listed_once(const nbcc_pipeline* pipeline, double* cost, nbcc_error** error) {
   return guarded(error, [&] {

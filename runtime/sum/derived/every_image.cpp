@@ -176,7 +176,7 @@ class CopiesSummation final : public ForwardingSummation {
   // of a few roundings.
   static double rounding_of(const KernelSource& kernel) {
     const bool is_float =
-        std::ranges::any_of(kernel.i_columns, [](const Column& column) { return column.element == Element::Float; });
+        std::ranges::any_of(kernel.columns.i, [](const Column& column) { return column.element == Element::Float; });
     return is_float ? 0x1p-18 : 0x1p-46;
   }
 
@@ -321,7 +321,7 @@ class CopiesSummation final : public ForwardingSummation {
   // The field of each copy. A field that no pair reads is not gathered.
   ArrayView gathered(const FieldLayout& field, const ArrayView& view, std::vector<std::byte>& memory,
                      void* stream) const {
-    const bool is_read = std::ranges::any_of(sum_.source().j_columns, [&](const Column& column) {
+    const bool is_read = std::ranges::any_of(sum_.source().columns.j, [&](const Column& column) {
       return column.component >= field.first && column.component < field.first + field.components();
     });
     if (!is_read || copies_.of.empty())

@@ -267,7 +267,7 @@ void SumState::set_lists(const std::optional<ListArrays>& arrays) {
     throw UsageError(fmt::format(
         "lists: shifts are added to positions, but it is not proved which inputs of j are the positions of pipeline "
         "'{}'{}{}",
-        source().pipeline, source().no_neighbours.empty() ? "" : "; ", source().no_neighbours));
+        source().pipeline, source().search.obstacle.empty() ? "" : "; ", source().search.obstacle));
   if (arrays->shifts && arrays->axes != search.axes)
     throw UsageError(fmt::format("lists: a shift has {}, but positions of pipeline '{}' have {}",
                                  plural(arrays->axes, "number"), source().pipeline, search.axes));

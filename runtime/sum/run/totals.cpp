@@ -105,7 +105,7 @@ SumRequest Totals::begin(const SumRequest& request) {
     if (source_.fields[f].is_histogram()) views[f] = {};  // kernels do not store histograms
     if (!is_wanted(f)) continue;
     const FieldLayout& field = source_.fields[f];
-    const Element element = source_.accumulator_types[std::size_t(field.first)];
+    const Element element = source_.accumulators[std::size_t(field.first)].type;
     views[f] = {at, element, rows, sizeof(double), rows * std::int64_t(sizeof(double))};
     for (int c = 0; c < field.components(); ++c, at += rows) {
       totals_.push_back({field.reduction, element, at, request.views[f], c});
