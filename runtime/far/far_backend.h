@@ -2,10 +2,10 @@
 // (runtime/cuda/far/cuda_far_backend.h) is one GPU. FarRun (far_run.h) decides what is made and when, and measures the
 // time; a backend makes it. On a GPU work is launched in the stream of the run.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "runtime/far/far_norms.h"
@@ -75,12 +75,6 @@ class FarBackend {
   virtual std::string check_particles() = 0;
   const FarParticles& particles() const { return particles_; }
   virtual std::vector<std::int64_t> chosen_i() const = 0;  // empty: all i
-  // Keeps positions and, with trees, norms of weights and factors, for the next two functions.
-  virtual void keep_values(bool has_trees) = 0;
-  // True if more than `share` of the particles have moved by more than `far` along an axis.
-  virtual bool have_moved(double far, double share) = 0;
-  virtual std::pair<FarChange, FarChange> change_of_norms() = 0;  // of weights, of factors
-
   // ---- trees ----
   virtual bool are_in_trees() = 0;  // true if the trees were built of the particles where they are now
   // one_tree: the tree of j is that of i, too. False: a j has a position that is not finite.
@@ -88,6 +82,9 @@ class FarBackend {
   virtual void split_trees(int leaf) = 0;  // again, into cells with at most `leaf` particles
   bool one_tree() const { return one_tree_; }
   virtual std::vector<int> cell_sizes(bool of_i) const = 0;  // FarCell::size of some cell, ascending
+  // Keeps the order of the particles in the trees, and returns the norms of weights and of factors in kept orders.
+  virtual void keep_orders() = 0;
+  virtual std::array<std::vector<FarNorms>, 2> norms() = 0;
 
   // ---- lists ----
   virtual FarCosts costs() const = 0;

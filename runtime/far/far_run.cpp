@@ -11,6 +11,7 @@
 
 #include "fmt/format.h"
 #include "runtime/far/host_far_backend.h"
+#include "runtime/round_up.h"
 
 namespace nbcc {
 
@@ -121,20 +122,60 @@ void FarRun::set_leaf(Member& member, int leaf) {
   member.backend->timed(&Seconds::tree, [&] { member.backend->split_trees(leaf); });
 }
 
-bool FarRun::has_moved_far() {
-  return first().backend->have_moved(kFarMove * std::exp2(first().backend->cell_sizes(false).back()), kManyMoved);
+// At most kMost of i, unless they are the j, and of j: every stride-th.
+std::array<std::vector<double>, 2> FarRun::some_positions() {
+  constexpr std::int64_t kMost = 1 << 12;
+  const FarParticles& particles = first().backend->particles();
+  const auto some = [&](double* positions, std::int64_t count) {
+    const std::int64_t stride = ceil_div(count, kMost);
+    std::vector<std::int64_t> first_coordinates;
+    for (std::int64_t k = 0; k < count; k += stride) first_coordinates.push_back(k * kernels().axes);
+    return first().backend->rows({positions, 1, count}, kernels().axes, first_coordinates);
+  };
+  const bool is_one_set = particles.are_one_set && particles.are_all;
+  return {some(particles.position_of_j, particles.nj),
+          is_one_set ? std::vector<double>() : some(particles.position_of_i, particles.ni)};
 }
 
+bool FarRun::has_moved_far() {
+  const FarParticles& particles = first().backend->particles();
+  if (particles.ni != kept_.ni || particles.nj != kept_.nj) return true;
+  const double far = kFarMove * std::exp2(first().backend->cell_sizes(false).back());
+  const std::array<std::vector<double>, 2> positions = some_positions();
+  const auto axes = std::size_t(kernels().axes);
+  for (const std::size_t side : {0, 1}) {
+    const std::vector<double>&now = positions[side], &then = kept_.positions[side];
+    if (now.size() != then.size()) return true;
+    std::size_t moved = 0;
+    for (std::size_t k = 0; k < now.size(); k += axes) {
+      bool is_far = false;
+      for (std::size_t c = k; c < k + axes; ++c)
+        is_far = is_far || std::fabs(now[c] - then[c]) > far || std::isnan(now[c]) != std::isnan(then[c]);
+      moved += is_far ? 1 : 0;
+    }
+    if (double(moved * axes) > kManyMoved * double(now.size())) return true;
+  }
+  return false;
+}
+
+// The trees of another leaf have the same order.
 bool FarRun::have_values_changed(double spread) {
-  const auto [of_weights, of_factors] = first().backend->change_of_norms();
-  return !of_weights.is_rescaling(spread, false) || !of_factors.is_rescaling(spread, !kernels().both_sides);
+  const std::array<std::vector<FarNorms>, 2> norms = first().backend->norms();
+  return !change_of(norms[0], kept_.norms[0]).is_rescaling(spread, false) ||
+         !change_of(norms[1], kept_.norms[1]).is_rescaling(spread, !kernels().both_sides);
 }
 
 // ---- the choice of a setting ----------------------------------------------------------------------------------------
 
 std::string FarRun::draw_sample(const SumRequest& request, std::int64_t wanted) {
   FarBackend& backend = *first().backend;
-  backend.keep_values(first().leaf > 0);
+  kept_.ni = backend.particles().ni;
+  kept_.nj = backend.particles().nj;
+  kept_.positions = some_positions();
+  if (first().leaf > 0) {
+    backend.keep_orders();
+    kept_.norms = backend.norms();
+  }
   const bool has_changed = sample_.draw(backend.particles().chosen, wanted, backend.chosen_i());
   if (has_changed && first().lists && first().lists->of == Of::Sampled) first().lists.reset();
   if (sample_.particles().empty()) return "no i has a finite position";

@@ -9,6 +9,7 @@
 //
 // far_field.cpp decides with which numbers. Tested by tests/numeric/far_field_test.cpp and cuda_far_field_test.cpp.
 #pragma once
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -87,6 +88,13 @@ class FarRun {
     std::optional<int> up_order;
   };
 
+  // What was kept when the sample was drawn.
+  struct Kept {
+    std::array<std::vector<double>, 2> positions;  // of some j, of some i: [k][axis]
+    std::int64_t ni = 0, nj = 0;
+    std::array<std::vector<FarNorms>, 2> norms;  // of weights, of factors
+  };
+
   Member& first() { return members_.front(); }
   bool is_shared() const { return members_.size() > 1; }
   SumRequest of_members(const SumRequest& request) const;
@@ -94,6 +102,7 @@ class FarRun {
   void wait_for_caller(const SumRequest& request);
   std::string prepare(Member& member, const SumRequest& request, int leaf);
   static void set_leaf(Member& member, int leaf);
+  std::array<std::vector<double>, 2> some_positions();
   FarLimits limits(const FarSetting& setting);
   void compute(Member& member, const SumRequest& request, const Made& made, const FarLimits& limits);
   void compute_all_pairs(Member& member, const SumRequest& request);
@@ -102,6 +111,7 @@ class FarRun {
   std::vector<Member> members_;
   FarTable table_;
   FarSample sample_;
+  Kept kept_;
   FarArray totals_;         // [output][i], in the memory of the first backend
   void* stream_ = nullptr;  // of the last run
   FarStatistics statistics_;

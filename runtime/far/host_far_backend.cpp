@@ -114,32 +114,6 @@ std::string HostFarBackend::check_particles() {
   return chosen_.empty() ? "no i has a finite position" : "";
 }
 
-void HostFarBackend::keep_values(bool has_trees) {
-  kept_position_of_i_ = position_of_i_;
-  kept_position_of_j_ = position_of_j_;
-  if (!has_trees) return;
-  norms_of_weights_.keep(weights_.all(), tree_of_j_.order());
-  norms_of_factors_.keep(factors_.all(), tree_of_i().order());
-}
-
-bool HostFarBackend::have_moved(double far, double share) {
-  const auto many_of = [&](std::span<const double> now, std::span<const double> then) {
-    if (now.size() != then.size()) return true;
-    const auto axes = std::size_t(kernels().axes);
-    std::size_t moved = 0;
-    for (std::size_t k = 0; k < now.size(); k += axes) {
-      bool is_far = false;
-      for (std::size_t axis = 0; axis < axes; ++axis) {
-        const double x = now[k + axis], y = then[k + axis];
-        is_far = is_far || std::fabs(x - y) > far || std::isnan(x) != std::isnan(y);
-      }
-      moved += is_far ? 1 : 0;
-    }
-    return double(moved * axes) > share * double(now.size());
-  };
-  return many_of(position_of_i_, kept_position_of_i_) || many_of(position_of_j_, kept_position_of_j_);
-}
-
 std::vector<double> HostFarBackend::rows(const FarArray& columns, int components,
                                          std::span<const std::int64_t> particles) {
   std::vector<double> rows;

@@ -1,10 +1,10 @@
 // The host's memory for a sum with a far field; the sums' kernels are those of the device whose sum it is.
 #pragma once
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "runtime/far/far_backend.h"
@@ -43,15 +43,17 @@ class HostFarBackend final : public FarBackend {
   void reserve_particles(const SumRequest& request) override;
   std::string check_particles() override;
   std::vector<std::int64_t> chosen_i() const override { return chosen_; }
-  void keep_values(bool has_trees) override;
-  bool have_moved(double far, double share) override;
-  std::pair<FarChange, FarChange> change_of_norms() override {
-    return {norms_of_weights_.change_of(weights_.all()), norms_of_factors_.change_of(factors_.all())};
-  }
   bool are_in_trees() override;
   bool build_trees(bool one_tree, int leaf) override;
   void split_trees(int leaf) override;
   std::vector<int> cell_sizes(bool of_i) const override;
+  void keep_orders() override {
+    order_of_j_.assign(tree_of_j_.order().begin(), tree_of_j_.order().end());
+    order_of_i_.assign(tree_of_i().order().begin(), tree_of_i().order().end());
+  }
+  std::array<std::vector<FarNorms>, 2> norms() override {
+    return {norms_of(weights_.all(), order_of_j_), norms_of(factors_.all(), order_of_i_)};
+  }
   FarCosts costs() const override;
   FarCounts count_pairs(int order, const FarLimits& limits) override {
     return counts_of(order, walk_trees(order, limits, true));
@@ -90,11 +92,10 @@ class HostFarBackend final : public FarBackend {
   void find_sampled_cells(std::span<const std::int64_t> sampled);
 
   const ForEach for_each_;
-  std::vector<double> position_of_i_, position_of_j_;            // [particle][axis]
-  std::vector<double> kept_position_of_i_, kept_position_of_j_;  // by keep_values()
+  std::vector<double> position_of_i_, position_of_j_;  // [particle][axis]
   FarColumns weights_, factors_;
-  FarNorms norms_of_weights_, norms_of_factors_;
-  std::vector<std::int64_t> chosen_, not_finite_;  // the chosen i with a finite position; the other chosen i
+  std::vector<std::int64_t> order_of_i_, order_of_j_;  // by keep_orders()
+  std::vector<std::int64_t> chosen_, not_finite_;      // the chosen i with a finite position; the other chosen i
   FarTree tree_of_i_, tree_of_j_;
   ListStore near_lists_, distant_lists_;
   std::vector<char> is_sampled_, sampled_cells_;  // [position in the tree of i], [cell]; empty: all have sums
