@@ -120,7 +120,7 @@ void CudaFarParticles::send_inputs(const SumRequest& request) {
     pinned_.reserve(column);
     CudaBuffer& to = sent_.try_emplace(f, gpu_).first->second;
     reserve_elements(to, view.count * components, sizeof(double), "inputs");
-    const Element element = field.integral ? Element::Int64 : Element::Double;
+    const Element element = field.integral() ? Element::Int64 : Element::Double;
     for (int c = 0; c < components; ++c) {
       pack(view, c, {0, nullptr, view.count}, {c, element, Column::Part::Whole}, pinned_.data());
       gpu_.send(to.data() + std::uint64_t(c) * column, pinned_.data(), column, stream_);
