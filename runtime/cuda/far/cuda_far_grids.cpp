@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "runtime/cuda/far/cuda_far_source.h"
 #include "runtime/cuda/program/cuda_arguments.h"
 #include "runtime/error.h"
 #include "runtime/far/chebyshev.h"
 #include "runtime/round_up.h"
-#include "templates/embedded.h"
 
 namespace nbcc {
 namespace {
@@ -19,25 +19,10 @@ using namespace far_data;
 
 constexpr std::int64_t kAlignment = 256;  // bytes; alignment of arrays
 
-std::string without_once(std::string_view text) {
-  constexpr std::string_view kOnce = "#pragma once\n";
-  std::string result(text);
-  if (const std::size_t at = result.find(kOnce); at != std::string::npos) result.erase(at, kOnce.size());
-  return result;
-}
-
 KernelSource source_of(int axes, int order) {
-  KernelSource source;
-  source.pipeline = fmt::format("far grids, {} axes, order {}", axes, order);
-  source.target = "cuda";
-  KernelVariant variant;
-  variant.source =
-      fmt::format("#pragma nv_diag_suppress 177  // unused variable\n#define NBCC_AXES {}\n#define NBCC_ORDER {}\n",
-                  axes, order) +
-      without_once(embedded_template("cuda_far_data.h")) + std::string(embedded_template("cuda_far_grids.cu"));
-  variant.launches = {{kGridThreads, 1, 32, 1, 1}};
-  source.variants.push_back(std::move(variant));
-  return source;
+  return cuda_far_source(fmt::format("far grids, {} axes, order {}", axes, order),
+                         fmt::format("#define NBCC_AXES {}\n#define NBCC_ORDER {}\n", axes, order),
+                         {"cuda_far_grids.cu"});
 }
 
 constexpr const char* kKernels[] = {"nbcc_far_parents", "nbcc_far_locate", "nbcc_far_collect",

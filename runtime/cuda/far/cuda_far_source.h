@@ -20,7 +20,7 @@ inline KernelSource cuda_far_source(std::string name, std::string_view macros,
     if (const std::size_t at = text.find(kOnce); at != std::string::npos) text.erase(at, kOnce.size());
     variant.source += text;
   };
-  for (const std::string_view of : {"cuda_far_types.cuh", "cuda_far_data.h"}) append(of);
+  for (const std::string_view of : {"cuda_far_types.cuh", "cuda_far_data.h", "cuda_blocks.cuh"}) append(of);
   for (const std::string_view of : templates) append(of);
   KernelSource source;
   source.pipeline = std::move(name);

@@ -27,7 +27,8 @@ T* address(CudaDevicePointer at) {
 }  // namespace
 
 CudaRadixSort::CudaRadixSort(const CudaKernel& kernel)
-    : kernel_(kernel.load(cuda_far_source("radix_sort", "", {"cuda_far_blocks.cuh", "cuda_radix_sort.cu"}))),
+    : kernel_(kernel.load(
+          cuda_far_source("radix_sort", "", {"cuda_far_blocks.cuh", "cuda_onesweep.cuh", "cuda_radix_sort.cu"}))),
       gpu_(cuda(kernel_).gpu()),
       counters_(gpu_),
       memory_(gpu_) {
