@@ -36,12 +36,6 @@ struct Column {
   Part part = Part::Whole;
 };
 
-// The description of a field that callers see.
-struct FieldLayout : FieldShape {
-  std::string type;       // as declared: "real", "vec3", "int", "float[4]", ...
-  bool integral = false;  // int, index or bool, or an argmin/argmax output
-};
-
 // The launch configuration of a CUDA kernel: a block holds i-particles in registers and loops over its j-particles tile
 // by tile. 0 in a request means "not chosen": the program chooses first, then `nbcc tune`, then the runtime.
 struct LaunchConfig {
@@ -131,6 +125,9 @@ struct SearchLayout {
     Min,      // the smaller of the two
     Sum,      // their sum
   };
+  // The proved bound in words, such as "|xj - xi| < rc in the periodic box `box`"; empty without a proof. Then
+  // `obstacle` says why, if a guard looks like a cutoff.
+  std::string bound, obstacle;
   int axes = 0;                // 1 to 3; 0: no bound is proved, and the kernel lacks these functions
   std::vector<bool> periodic;  // [axis]; a periodic axis has a length
   bool triclinic = false;      // periodic in three lattice vectors instead; then no axis has a length
@@ -205,6 +202,15 @@ struct CallersView {
   std::shared_ptr<const KernelSource> values;
 };
 
+// What a sum over pairs is kept in until finish().
+struct AccumulatorLayout {
+  Reduction reduction = Reduction::Sum;
+  int reference = -1;  // of Weighted: the index of its Reference
+  // Of the elements of `acc`: Int64 for min, max, argmin, argmax and payloads of integers, whose bits then are in the
+  // doubles; else Double.
+  Element type = Element::Double;
+};
+
 struct KernelSource {
   std::string pipeline;  // name of the pipeline
   // At most one per frame. A device compiles the first when it loads the kernel, any other when a run first needs it.
@@ -213,38 +219,35 @@ struct KernelSource {
   int lanes = 1;       // elements per vector of the kernel; columns are padded to a multiple
   int tile = 1;        // j-particles whose terms are summed in working precision before they join the double sum
   int i_block = 1;     // i-particles that one pass of the kernel holds in registers
-  std::vector<Column> i_columns, j_columns;  // packed columns, then derived ones
-  std::vector<Column> pair_columns;          // packed inputs of listed pairs
-  std::vector<FieldLayout> fields;           // in order of declaration
-  int params = 0;                            // number of param components passed as doubles; these come first
-  int table_params = 0;                      // number of param components in tables; these come last
+  struct Columns {
+    std::vector<Column> i, j;     // packed columns, then derived ones
+    std::vector<Column> of_pair;  // packed inputs of listed pairs
+  } columns;
+  std::vector<FieldLayout> fields;  // in order of declaration
+  int params = 0;                   // number of param components passed as doubles; these come first
+  int table_params = 0;             // number of param components in tables; these come last
   std::vector<PlacedTable> tables;
   std::vector<HistogramLayout> histograms;
-  IndexChecks index_checks;           // of the indices into `tables`
-  int outputs = 0;                    // number of output components and hidden accumulators
-  std::vector<Reduction> reductions;  // per output component, then per hidden accumulator
-  std::vector<int> references;        // parallel to `reductions`; for Weighted the index of its Reference, else -1
-  // Parallel to `reductions`: the type of the elements of `acc`. Int64 for min, max, argmin, argmax and payloads of
-  // integers, whose bits then are in the doubles; else Double.
-  std::vector<Element> accumulator_types;
+  IndexChecks index_checks;                     // of the indices into `tables`
+  int outputs = 0;                              // number of output components and hidden accumulators
+  std::vector<AccumulatorLayout> accumulators;  // per output component, then hidden ones
   bool has_finish = false;
-  bool uses_i_index = false, uses_j_index = false;
-  bool may_use_minimum_images = false;  // differences of positions may be reduced to minimum images
-  // `neighbours`: the proved bound on interacting pairs, in words (passes/prove/neighbourhood.h), such as "|xj - xi| <
-  // rc in the periodic box `box`"; empty without a proof. Then `no_neighbours` says why, if a guard looks like a
-  // cutoff.
-  std::string neighbours, no_neighbours;
+  struct Uses {
+    bool i_index = false, j_index = false;
+    bool minimum_images = false;  // differences of positions may be reduced to minimum images
+  } uses;
   SearchLayout search;
   std::shared_ptr<const Derivations> derivations;  // null in compiled libraries, which have no compiler
   std::shared_ptr<const CallersView> callers;      // null: callers see the fields of the kernel
   int first_reaction = 0;  // the terms of output components from here on are added to j; 0: to i, as all others
   std::vector<int> lines;  // [node] line of the pipeline's text that made the node; 0: none
   double operations = 0;   // per interaction: as stated by #pragma flops, else as counted
-  // CUDA only:
-  bool argument_in_memory = false;  // the first kernel of `variants` reads its argument from the GPU's memory
-  bool cutoff = false;              // the pair loop first tests the cutoff of several pairs, then computes the hits
-  int pair_statements = 0;          // statements of the pair loop for one i; estimates the instructions per interaction
-  int pair_doubles = 0;             // statements of the pair loop in double precision
+  struct OnGpu {           // CUDA only
+    bool argument_in_memory = false;  // the first kernel of `variants` reads its argument from the GPU's memory
+    bool cutoff = false;              // the pair loop first tests the cutoff of several pairs, then computes the hits
+    int statements = 0;               // of the pair loop for one i; estimates the instructions per interaction
+    int doubles = 0;                  // those in double precision
+  } on_gpu;
   // The fields that callers bind: without those that the runtime makes.
   const std::vector<FieldLayout>& caller_fields() const { return callers ? callers->fields : fields; }
   const CopiesLayout* copies() const { return callers && callers->copies ? &*callers->copies : nullptr; }  // null: none
@@ -255,16 +258,13 @@ struct KernelSource {
     return found == variants.end() ? nullptr : &*found;
   }
   // True if the pipeline has inputs or results of pairs, so that it can sum over listed pairs only.
-  bool sums_listed_pairs_only() const {
-    return std::ranges::any_of(fields,
-                               [](const FieldLayout& field) { return field.role == Role::InputPair || field.of_pair; });
-  }
+  bool sums_listed_pairs_only() const { return std::ranges::any_of(fields, &FieldLayout::is_of_pair); }
 };
 
 // The number of doubles that hold the accumulators of one i.
 inline int accumulators_of(const KernelSource& source) {
   int count = 0;
-  for (const Reduction reduction : source.reductions) count += keeps_index(reduction) ? 2 : 1;
+  for (const AccumulatorLayout& one : source.accumulators) count += keeps_index(one.reduction) ? 2 : 1;
   return count;
 }
 
@@ -275,7 +275,7 @@ inline constexpr int kHalfListBlock = 2, kHalfListVectors = 128;
 
 // The C interface of a CPU kernel (the kernel's source declares the same struct). All functions may be called from any
 // thread; ranges are half open. The accumulators of output component c are an array acc[c], indexed like the
-// i-particles (0..ni-1) of this call's columns, of elements KernelSource::accumulator_types[c]; ArgMin and ArgMax also
+// i-particles (0..ni-1) of this call's columns, of elements KernelSource::accumulators[c].type; ArgMin and ArgMax also
 // have the index, as a double, in arg[c]. Components of a choice (field.h) are sorted by ascending value, for ArgMax by
 // descending value, and at equal values by ascending index.
 extern "C" {

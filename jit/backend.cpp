@@ -25,7 +25,7 @@ std::string source_of_frame(const KernelSource& kernel) {
 std::string source_of_search(const KernelSource& kernel) {
   if (kernel.find(Frame::Search)) return source_of_frame<Frame::Search>(kernel);
   throw UsageError(fmt::format("pipeline '{}' has no search: no neighbourhood is proved of it{}{}", kernel.pipeline,
-                               kernel.no_neighbours.empty() ? "" : "; ", kernel.no_neighbours));
+                               kernel.search.obstacle.empty() ? "" : "; ", kernel.search.obstacle));
 }
 
 template <Frame frame>

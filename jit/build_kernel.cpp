@@ -55,15 +55,9 @@ Pipeline optimize_and_dump(const Pipeline& pipeline, const Options& options, con
 }
 
 void describe_neighbours(KernelSource& kernel, const Pipeline& pipeline, const NeighbourhoodProof& proof) {
-  if (proof.neighbourhood) kernel.neighbours = neighbourhood_text(pipeline, *proof.neighbourhood);
+  if (proof.neighbourhood) kernel.search.bound = neighbourhood_text(pipeline, *proof.neighbourhood);
   if (proof.obstacle)
-    kernel.no_neighbours = fmt::format("line {}: {}", proof.obstacle->where.line, proof.obstacle->reason);
-}
-
-std::vector<FieldLayout> layouts_of(const std::vector<Field>& fields) {
-  std::vector<FieldLayout> layouts;
-  for (const Field& field : fields) layouts.push_back(layout_of(field));
-  return layouts;
+    kernel.search.obstacle = fmt::format("line {}: {}", proof.obstacle->where.line, proof.obstacle->reason);
 }
 
 KernelSource build_copies_kernel(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa,
@@ -71,10 +65,10 @@ KernelSource build_copies_kernel(const Backend& backend, const Pipeline& pipelin
   const CopiesPipeline copies = copies_pipeline(pipeline);
   KernelSource kernel = build_kernel(backend, copies.pipeline, options, isa, dump_folder);
   CallersView callers;
-  callers.fields = layouts_of(pipeline.fields);
+  callers.fields.assign(pipeline.fields.begin(), pipeline.fields.end());
   callers.copies = copies_layout(copies);
   kernel.callers = std::make_shared<const CallersView>(std::move(callers));
-  kernel.neighbours = neighbours_of_images(copies);
+  kernel.search.bound = neighbours_of_images(copies);
   kernel.derivations = no_derivations("every_image() sums over all images within its cutoff");
   return kernel;
 }
@@ -86,7 +80,7 @@ KernelSource build_pair_values_kernel(const Backend& backend, const Pipeline& pi
   Options of_values = options;
   if (options.precision == Precision::Mixed) of_values.precision = Precision::Double;
   CallersView callers;
-  callers.fields = layouts_of(pipeline.fields);
+  callers.fields.assign(pipeline.fields.begin(), pipeline.fields.end());
   callers.has_pair_values = true;
   KernelSource values = build_kernel(backend, made.values, of_values, isa, made.sums ? "" : dump_folder);
   KernelSource kernel = values;
@@ -131,8 +125,8 @@ KernelSource build_kernel(const Backend& backend, const Pipeline& pipeline, cons
   // The kernels that a run consists of compute the values of each i, which the run reduces to totals.
   const Pipeline of_each_i = without_totals(pipeline);
   if (nearest_pipeline(of_each_i)) {
-    kernel.neighbours = "of each i the nearest";
-    kernel.no_neighbours.clear();
+    kernel.search.bound = "of each i the nearest";
+    kernel.search.obstacle.clear();
   }
   const auto build = [](const Backend& on, const Pipeline& derived, const Options& how, Isa with) {
     return build_kernel(on, derived, how, with, "");

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/emit/describe.h"
 #include "compiler/passes/facts/text_facts.h"
 #include "compiler/source/parse.h"
 #include "compiler/text/diagnostic.h"
@@ -25,6 +24,7 @@ struct nbcc_report {
   std::vector<std::string> rendered;               // parallel to diagnostics
   std::vector<nbcc::AdjointField> adjoint_fields;  // empty unless the text is an adjoint pipeline
   std::vector<nbcc::FieldLayout> fields;           // of nbcc_check_text
+  std::vector<std::string> types;                  // parallel to fields; as declared
   std::vector<bool> is_read;                       // parallel to fields
 };
 
@@ -134,7 +134,10 @@ nbcc_status nbcc_check_text(const char* text, const char* name, nbcc_report** re
       std::vector<Diagnostic> warnings;
       const Pipeline pipeline = parse(source, &warnings);
       add(*made, source, warnings);
-      for (const Field& field : pipeline.fields) made->fields.push_back(layout_of(field));
+      for (const Field& field : pipeline.fields) {
+        made->fields.push_back(field);
+        made->types.push_back(type_name(field));
+      }
       made->is_read = text_facts(pipeline).is_read;
     } catch (const CompileError& e) {
       add(*made, source, e.diagnostics);
@@ -216,7 +219,7 @@ int nbcc_report_diagnostic(const nbcc_report* report, int k, nbcc_diagnostic* di
 }
 
 int nbcc_report_field(const nbcc_report* report, int k, nbcc_field* field) {
-  return report ? describe_field(report->fields, report->is_read, k, field) : -1;
+  return report ? describe_field(report->fields, report->types, report->is_read, k, field) : -1;
 }
 int nbcc_report_adjoint_field_count(const nbcc_report* report) {
   return report ? int(report->adjoint_fields.size()) : 0;

@@ -79,7 +79,7 @@ Argument argument_of(const FieldLayout& field) {
   const Element element = typed_element(field, Element::Double);
   if (element == Element::Int32) argument.number = Argument::Number::Int32;
   if (element == Element::Int64) argument.number = Argument::Number::Int64;
-  if (field.length > 0) argument.shape.push_back(field.bins > 0 ? field.bins : field.length);
+  if (field.length > 0) argument.shape.push_back(field.length);
   if (field.width > 1) argument.shape.push_back(field.width);
   if (!field.defaults.empty()) {
     argument.comment +=

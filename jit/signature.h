@@ -24,7 +24,7 @@ struct Argument {
   bool is_count() const { return kind == Kind::CountI || kind == Kind::CountJ; }
   bool is_array() const { return !is_count() && kind != Kind::Param; }
   // False for a total, which is an array or one number by itself.
-  bool has_rows() const { return is_array() && !field.total; }
+  bool has_rows() const { return is_array() && !field.is_total(); }
   bool on_i() const { return kind == Kind::InputI || kind == Kind::Output; }
   int width() const;  // numbers per particle
   bool is_one_complex() const { return field.is_complex && field.length == 0; }

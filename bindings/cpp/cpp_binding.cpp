@@ -24,7 +24,7 @@ bool has_rows(const Signature& signature, bool on_i) {
 }
 
 std::string declaration(const Argument& argument, const std::string& real) {
-  if (argument.field.total) {
+  if (argument.field.is_total()) {
     const std::string type = number_type(argument, real);
     if (argument.is_one_complex()) return fmt::format("std::complex<{}>* {}", type, argument.name);
     return argument.shape.empty() ? fmt::format("{}* {}", type, argument.name)
@@ -44,9 +44,9 @@ std::string declaration(const Argument& argument, const std::string& real) {
 
 // The expression that passes an argument to the C function.
 std::string passed(const Argument& argument, const std::string& real) {
-  if (argument.is_count() || (argument.field.total && argument.shape.empty())) return argument.name;
+  if (argument.is_count() || (argument.field.is_total() && argument.shape.empty())) return argument.name;
   if (argument.shape.empty()) return argument.is_array() ? argument.name + ".data()" : argument.name;
-  if (argument.is_one_complex() && argument.field.total)
+  if (argument.is_one_complex() && argument.field.is_total())
     return fmt::format("reinterpret_cast<{}*>({})", number_type(argument, real), argument.name);
   if (argument.is_one_complex() && !argument.is_array())
     return fmt::format("reinterpret_cast<const {}*>(&{})", number_type(argument, real), argument.name);
@@ -54,8 +54,8 @@ std::string passed(const Argument& argument, const std::string& real) {
   for (std::size_t k = argument.has_rows() ? 0 : 1; k < argument.shape.size(); ++k) {
     rows += fmt::format("[{}]", argument.shape[k]);
   }
-  const std::string data =
-      argument.field.total ? fmt::format("({0} ? {0}->data() : nullptr)", argument.name) : argument.name + ".data()";
+  const std::string data = argument.field.is_total() ? fmt::format("({0} ? {0}->data() : nullptr)", argument.name)
+                                                     : argument.name + ".data()";
   if (!argument.has_rows() && rows.empty()) return data;
   const bool is_output = argument.kind == Argument::Kind::Output;
   return fmt::format("reinterpret_cast<{}{} (*){}>({})", is_output ? "" : "const ", number_type(argument, real), rows,

@@ -40,7 +40,7 @@ void check_sums_over_parts(const LibraryPipeline& one) {
     if (field.role == Role::InputPair)
       diagnostics.push_back(
           {Severity::Error, field.where, "FDPS's lists have no pairs: an input_pair cannot be used with it"});
-    if (field.total)
+    if (field.is_total())
       diagnostics.push_back({Severity::Error, field.where,
                              fmt::format("output '{}' is a total, which FDPS has no place for: it keeps results with "
                                          "their i-particles; declare it as output({}) and reduce it over these",
@@ -57,7 +57,7 @@ void check_sums_over_parts(const LibraryPipeline& one) {
                                        "j-particles at a time, and the index in a subset has no meaning",
                                        field.name, name(field.reduction))});
   }
-  if (one.cuda.uses_i_index || one.cuda.uses_j_index) {
+  if (one.cuda.uses.i_index || one.cuda.uses.j_index) {
     diagnostics.push_back({Severity::Error, first_index(one.pipeline),
                            "i_index and j_index cannot be used with FDPS, whose lists hold particles in an order of "
                            "its own; compare ids or positions instead"});
@@ -82,7 +82,7 @@ std::string accessor(const std::string& pipeline, const FieldLayout& field, cons
         name, choices - k, members[k]);
   }
   const int count = field.components();
-  const bool whole = field.integral;
+  const bool whole = field.integral();
   const std::string numbers = fmt::format("{} {}{}", count, whole ? "32- or 64-bit integer" : "float or double",
                                           count == 1 ? "" : (whole ? "s" : " numbers"));
   return text + fmt::format(
@@ -113,7 +113,7 @@ std::string results_of(const Signature& signature) {
   std::string text = "  struct Results {\n";
   for (const Argument& argument : signature.arguments) {
     if (!is_output(argument)) continue;
-    const char* const type = argument.field.integral ? "std::int32_t" : "double";
+    const char* const type = argument.field.integral() ? "std::int32_t" : "double";
     text += fmt::format("    {} {}_[{}];\n", type, argument.field.name, argument.width());
   }
   return text + "  };\n";

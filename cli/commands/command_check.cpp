@@ -61,9 +61,7 @@ OperationCounts operations_by_stage(const Pipeline& pipeline) {
 }
 
 std::vector<FieldLayout> fields_of(const Pipeline& pipeline) {
-  std::vector<FieldLayout> fields;
-  for (const Field& field : pipeline.fields) fields.push_back(layout_of(field));
-  return fields;
+  return {pipeline.fields.begin(), pipeline.fields.end()};
 }
 
 // The proved neighbourhood as text; "" if none is proved.

@@ -118,8 +118,8 @@ OutputReport compare(const Field& field, std::size_t output, const ParticleColum
     const auto component = std::size_t(field.first + c);
     for (std::size_t k = 0; k < expected.values[component].size(); ++k) {
       // A histogram of each i has [k][element] for its first component; a total has a row for each element.
-      const std::size_t elements = field.bins > 0 && !field.total ? std::size_t(field.bins) : 1;
-      const std::int64_t row = !field.total ? which[k / elements] : field.bins > 0 ? std::int64_t(k) : 0;
+      const std::size_t elements = field.kind == FieldKind::HistogramOfI ? std::size_t(field.length) : 1;
+      const std::int64_t row = !field.is_total() ? which[k / elements] : field.is_histogram() ? std::int64_t(k) : 0;
       const double value = ColumnComponent{&got, elements > 1 ? int(k % elements) : c}.at(row),
                    wanted = expected.values[component][k];
       const double scale = report.integral ? 1 : expected.scale[component][k], bound = expected.bound[component][k];
@@ -142,13 +142,13 @@ OutputReport compare(const Field& field, std::size_t output, const ParticleColum
       if (used > 1) ++report.wrong;
       if (report.worst < 0 || used > report.bound_ratio) {
         report.bound_ratio = used;
-        report.worst = field.total ? -1 : row;
+        report.worst = field.is_total() ? -1 : row;
       }
     }
   }
   // If all integers are exact, the largest bound is shown.
   if (report.integral && report.largest == 0) report.bound = report.max_bound;
-  const double count = double(field.total ? 1 : which.size()) * field.numbers();
+  const double count = double(field.is_total() ? 1 : which.size()) * field.numbers();
   report.rms = count > 0 ? std::sqrt(squares / count) : 0;
   return report;
 }

@@ -22,13 +22,13 @@ std::string field_lines(const std::vector<FieldLayout>& fields, std::size_t role
   std::size_t types = 0, names = 0;
   for (const FieldLayout& field : fields) {
     role_width = std::max(role_width, role_of(field).size());
-    types = std::max(types, field.type.size());
+    types = std::max(types, type_name(field).size());
     names = std::max(names, field.name.size());
   }
   std::string text;
   for (const FieldLayout& field : fields) {
     std::string line =
-        fmt::format("  {:<{}}  {:<{}}  {:<{}}", role_of(field), role_width, field.type, types, field.name, names);
+        fmt::format("  {:<{}}  {:<{}}  {:<{}}", role_of(field), role_width, type_name(field), types, field.name, names);
     if (!field.defaults.empty()) line += fmt::format(" = {}", fmt::join(field.defaults, ", "));
     if (!field.comment.empty()) line += "  " + field.comment;
     text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
@@ -42,7 +42,7 @@ nlohmann::ordered_json json_of(const std::vector<FieldLayout>& fields, bool redu
     const bool beside = reduction_beside && field.role == Role::Output;
     nlohmann::ordered_json entry = {{"name", field.name},
                                     {"role", beside ? "output" : role_of(field)},
-                                    {"type", field.type},
+                                    {"type", type_name(field)},
                                     {"components", field.numbers()}};
     if (beside) entry["reduction"] = name(field.reduction);
     if (!field.defaults.empty()) entry["default"] = field.defaults;

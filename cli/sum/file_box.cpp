@@ -159,7 +159,7 @@ bool is_among(const FileBox& box, const KernelSource& pipeline, std::span<const 
   std::vector<double> numbers;
   std::vector<std::array<double, 3>> vectors;
   for (const FieldLayout& field : pipeline.fields) {
-    if (field.role != Role::Param || field.is_table) continue;
+    if (field.role != Role::Param || field.is_table()) continue;
     const auto own = params.subspan(std::size_t(field.first), std::size_t(field.components()));
     numbers.insert(numbers.end(), own.begin(), own.end());
     for (std::size_t k = 0; own.size() % 3 == 0 && k < own.size(); k += 3)
@@ -237,7 +237,7 @@ std::vector<ParamValue> params_of_box(const std::string& names, const ParticleTa
 std::string box_warning(const FileBox& box, const std::string& file, const KernelSource& pipeline,
                         std::span<const double> params) {
   const std::string stated = fmt::format("{} is of particles in a periodic box of {}", file, text_of(box.cell));
-  if (!pipeline.may_use_minimum_images && !pipeline.copies())
+  if (!pipeline.uses.minimum_images && !pipeline.copies())
     return fmt::format("{}, but pipeline '{}' takes no nearest image: no pair across an edge of the box is near",
                        stated, pipeline.pipeline);
   std::optional<Cell> cell = cell_of(pipeline, params);

@@ -227,11 +227,11 @@ void ParticleSum::bind(const std::vector<BoundField>& fields, std::int64_t ni, s
   const KernelSource& source = state.pipeline.get()->kernel->source;
   for (const FieldLayout& field : source.fields) {
     if (field.role != Role::Output) continue;
-    const ElementType type = field.integral ? ElementType::Int64 : ElementType::Double;
-    const std::int64_t rows = field.total ? std::max(field.bins > 0 ? field.bins : field.length, 1) : ni;
-    const int components = field.total ? field.width : field.numbers();
+    const ElementType type = field.integral() ? ElementType::Int64 : ElementType::Double;
+    const std::int64_t rows = field.is_total() ? std::max(field.length, 1) : ni;
+    const int components = field.is_total() ? field.width : field.numbers();
     state.outputs.push_back({field.name, components, make_data(type, std::size_t(rows * components))});
-    state.totals.push_back(field.total);
+    state.totals.push_back(field.is_total());
   }
   for (std::size_t k = 0; k < state.outputs.size(); ++k) {
     ParticleColumn& output = state.outputs[k];

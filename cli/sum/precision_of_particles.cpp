@@ -14,8 +14,7 @@ std::vector<InputField> inputs_of(const Pipeline& pipeline) {
   std::vector<InputField> inputs;
   for (const Field& field : pipeline.fields) {
     if (field.role != Role::InputI && field.role != Role::InputJ) continue;
-    const FieldLayout layout = layout_of(field);
-    inputs.push_back({layout.name, layout.type, layout.role == Role::InputJ, layout.integral, layout.components()});
+    inputs.push_back({field.name, type_name(field), field.role == Role::InputJ, field.integral(), field.components()});
   }
   return inputs;
 }

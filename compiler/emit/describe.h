@@ -6,6 +6,5 @@
 #include "compiler/kernel_source.h"
 
 namespace nbcc {
-FieldLayout layout_of(const Field& field);
 KernelSource describe_kernel(const Pipeline& pipeline, const Plan& plan, Precision precision);
 }  // namespace nbcc

@@ -54,11 +54,11 @@ class Planner {
     }
     int histograms = 0;
     for (const Field& field : pipeline_.fields) {
-      if (field.role != Role::Output || field.bins == 0) continue;
+      if (!field.is_histogram()) continue;
       for (int c = field.first; c < field.first + field.components(); ++c) {
         OutputPlan& output = plan_.outputs[std::size_t(c)];
         output.histogram = histograms;
-        if (!field.total) output.row_words = histogram_layout(field, output.type, options_.precision).row_words();
+        if (!field.is_total()) output.row_words = histogram_layout(field, output.type, options_.precision).row_words();
       }
       ++histograms;
     }
@@ -346,11 +346,11 @@ Plan make_plan(const Pipeline& pipeline, const Options& options) {
   return plan;
 }
 
-HistogramLayout histogram_layout(const FieldShape& field, Type type, Precision precision) {
+HistogramLayout histogram_layout(const FieldLayout& field, Type type, Precision precision) {
   HistogramLayout layout;
-  layout.elements = field.bins;
+  layout.elements = field.length;
   layout.element = element_of(type, precision);
-  layout.of_i = !field.total;
+  layout.of_i = !field.is_total();
   if (layout.element == Element::Float) layout.words = kFloatWords, layout.digit = kFloatDigit;
   if (layout.element == Element::Double) layout.words = kDoubleWords, layout.digit = kDoubleDigit;
   return layout;

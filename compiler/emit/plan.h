@@ -108,7 +108,7 @@ Plan make_plan(const Pipeline& pipeline, const Options& options);
 Element element_of(Type type, Precision precision);
 
 // The layout of a histogram, except its field, whose elements are computed in `type`.
-HistogramLayout histogram_layout(const FieldShape& field, Type type, Precision precision);
+HistogramLayout histogram_layout(const FieldLayout& field, Type type, Precision precision);
 
 bool is_uniform(Binding binding);  // true if the value is the same for all particles
 // [node] true for an exclusion guard: a condition that fails for single pairs only, such as a particle with itself. It

@@ -322,16 +322,16 @@ class Histograms {
  public:
   Histograms(const Pipeline& pipeline, std::int64_t asked) : pipeline_(pipeline) {
     for (const Field& field : pipeline.fields)
-      if (field.role == Role::Output && field.bins > 0) {
-        const std::size_t rows = field.total ? 1 : std::size_t(asked);
-        sums_[field.first].resize(rows * std::size_t(field.bins));
-        magnitudes_[field.first].resize(rows * std::size_t(field.bins));
+      if (field.is_histogram()) {
+        const std::size_t rows = field.is_total() ? 1 : std::size_t(asked);
+        sums_[field.first].resize(rows * std::size_t(field.length));
+        magnitudes_[field.first].resize(rows * std::size_t(field.length));
       }
   }
   void take(const Evaluator& pair, std::size_t count, std::int64_t asked) {
     for (const auto& [first, sums] : sums_) {
       const Field& field = pipeline_.field_of(Role::Output, first);
-      const std::size_t row = field.total ? 0 : std::size_t(asked) * std::size_t(field.bins);
+      const std::size_t row = field.is_total() ? 0 : std::size_t(asked) * std::size_t(field.length);
       for (int c = first; c < first + field.components(); ++c) {
         const Contribution& one = pipeline_.contributions[std::size_t(c)];
         for (std::size_t k = 0; k < count; ++k) {
@@ -424,7 +424,7 @@ OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::
   result.magnitudes = result.values;
   std::vector<bool> of_pair(outputs, false);
   for (std::size_t c = 0; c < outputs; ++c) {
-    of_pair[c] = pipeline.field_of(Role::Output, int(c)).of_pair;
+    of_pair[c] = pipeline.field_of(Role::Output, int(c)).is_of_pair();
     if (!of_pair[c]) continue;
     if (!input.pairs) throw std::invalid_argument("an output(pair) has values of listed pairs");
     result.values[c].assign(input.pairs->j.size(), 0.0);
@@ -478,7 +478,7 @@ OracleOutput interpret(const Pipeline& pipeline, const OracleInput& input, std::
   histograms.store(result);
   for (std::size_t c = 0; c < outputs; ++c) {
     const Field& field = pipeline.field_of(Role::Output, int(c));
-    if (!field.total || field.bins > 0) continue;
+    if (field.kind != FieldKind::Total) continue;
     const double total = total_of(field, result.values[c]);
     const std::vector<double>& sizes = result.magnitudes[c];
     result.magnitudes[c] = {is_sum(field.reduction) ? total_of(field, sizes) : std::fabs(total)};

@@ -42,11 +42,6 @@ TooManyNodes::TooManyNodes(std::int32_t limit, const std::string& pipeline)
 
 TooManyNodes::~TooManyNodes() = default;
 
-std::string_view name(Type type) {
-  constexpr std::array<std::string_view, 8> names{"cell", "vector", "bool", "int", "index", "float", "real", "double"};
-  return names[std::size_t(type)];
-}
-
 std::string_view name(Binding binding) {
   constexpr std::array<std::string_view, 8> names{"constant", "param", "", "i", "", "j", "", "pair"};
   return names[std::size_t(binding)];
@@ -64,10 +59,10 @@ std::string_view name(Reduction reduction) {
   return names[std::size_t(reduction)];
 }
 
-std::string reduction_text(const FieldShape& output) {
+std::string reduction_text(const FieldLayout& output) {
   const Reduction declared = output.reduction == Reduction::Histogram ? Reduction::Sum : output.reduction;
-  if (output.of_pair) return "pair";
-  if (!output.total) return std::string(name(declared));
+  if (output.is_of_pair()) return "pair";
+  if (!output.is_total()) return std::string(name(declared));
   return declared == Reduction::Sum ? "total" : "total, " + std::string(name(declared));
 }
 
@@ -172,7 +167,7 @@ int Pipeline::components(Role role) const {
 int Pipeline::params_by_value() const {
   int count = 0;
   for (const Field& field : fields)
-    if (field.role == Role::Param && !field.is_table) count += field.components();
+    if (field.role == Role::Param && !field.is_table()) count += field.components();
   return count;
 }
 
@@ -181,7 +176,7 @@ const Field* Pipeline::find(std::string_view field) const {
   return it == fields.end() ? nullptr : &*it;
 }
 
-std::string component_name(const FieldShape& field, int component) {
+std::string component_name(const FieldLayout& field, int component) {
   const int k = component - field.first;
   std::string result = field.name;
   const int element = k / field.width;
@@ -216,10 +211,7 @@ bool Pipeline::becomes_nan(int output) const {
   return is_sum(reduction) || (!keeps_index(reduction) && type != Type::Index);
 }
 
-bool Pipeline::has_pair_values() const {
-  return std::any_of(fields.begin(), fields.end(),
-                     [](const Field& field) { return field.role == Role::Output && field.of_pair; });
-}
+bool Pipeline::has_pair_values() const { return std::ranges::any_of(fields, &Field::is_pair_result); }
 
 std::vector<NodeId> Pipeline::roots() const {
   std::vector<NodeId> result;
@@ -234,7 +226,7 @@ std::vector<NodeId> Pipeline::roots() const {
 
 Pipeline without_totals(Pipeline pipeline) {
   for (Field& field : pipeline.fields)
-    if (field.bins == 0) field.total = false;
+    if (field.kind == FieldKind::Total) field.kind = FieldKind::Particle;
   return pipeline;
 }
 

@@ -29,7 +29,6 @@
 
 namespace nbcc {
 
-std::string_view name(Type type);  // "bool", "int", "index", "float", "real", "double"
 std::string_view name(Binding binding);
 
 struct Node {
@@ -72,16 +71,15 @@ std::vector<bool> reachable(const Graph& graph, const std::vector<NodeId>& roots
 // For each node the number of its direct uses, by reachable nodes and by roots.
 std::vector<int> count_uses(const Graph& graph, const std::vector<NodeId>& roots);
 
-std::string_view name(Role role);                      // "input_i", ...
-std::string_view name(Reduction reduction);            // "sum", ...
-std::string reduction_text(const FieldShape& output);  // as declared: "sum", "total", "total, min"
+std::string_view name(Role role);                       // "input_i", ...
+std::string_view name(Reduction reduction);             // "sum", ...
+std::string reduction_text(const FieldLayout& output);  // as declared: "sum", "total", "total, min"
 
-struct Field : FieldShape {
-  Type type = Type::Real;
+struct Field : FieldLayout {
   Location where;
 };
 // "xi[1].y": the name of a component, whose number counts all components of the field's role.
-std::string component_name(const FieldShape& field, int component);
+std::string component_name(const FieldLayout& field, int component);
 
 // The contribution of each pair to one output component: if guard (kNone: always) then reduce(output, value).
 // ArgMin and ArgMax compare `value` and keep the j_index; if the output is an array of several indices, all its

@@ -13,12 +13,6 @@
 
 namespace nbcc {
 
-// Vector: three reals; Cell: the three lattice vectors of a periodic cell. All others are single numbers.
-enum class Type : std::uint8_t { Cell, Vector, Bool, Int, Index, Float, Real, Double };
-constexpr int numbers_in(Type type) { return type == Type::Cell ? 9 : type == Type::Vector ? 3 : 1; }
-constexpr bool is_floating(Type type) { return type >= Type::Float; }
-constexpr bool is_integral(Type type) { return type == Type::Int || type == Type::Index; }
-
 // The dependence of a value. The join of two bindings is their bitwise or; Constant < Param < I, J < Pair.
 enum class Binding : std::uint8_t { Constant = 0, Param = 1, I = 3, J = 5, Pair = 7 };
 constexpr Binding join(Binding a, Binding b) { return Binding(std::uint8_t(a) | std::uint8_t(b)); }

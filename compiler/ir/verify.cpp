@@ -138,11 +138,17 @@ class Checker {
     std::array<int, kRoles> next{};
     int next_table = pipeline_.params_by_value();
     for (const Field& field : pipeline_.fields) {
-      int& first = field.is_table ? next_table : next[std::size_t(field.role)];
+      int& first = field.is_table() ? next_table : next[std::size_t(field.role)];
       require(field.width >= 1 && field.width <= 4 && field.length >= 0, field.name, "its shape is impossible");
       require(field.first == first, field.name, "its first component does not follow the field before it");
       require(field.defaults.empty() || int(field.defaults.size()) == field.components(), field.name,
               "it has not one default per component");
+      const bool is_output = field.role == Role::Output;
+      require(is_output ? field.kind != FieldKind::Param && !field.is_table()
+                        : field.kind == kind_of(field.role) || (field.role == Role::Param && field.is_table()),
+              field.name, "its kind does not fit its role");
+      require(!is_output || field.is_histogram() == (field.reduction == Reduction::Histogram), field.name,
+              "its kind does not fit its reduction");
       first += field.components();
     }
   }

@@ -242,7 +242,7 @@ void Lowering::lower_finish(const clang::FunctionDecl* function) {
         action(variable, field);
   };
   each_output([&](const clang::VarDecl* variable, const Field& field) {
-    if (field.reduction == Reduction::Histogram || field.of_pair) return;
+    if (field.reduction == Reduction::Histogram || field.is_of_pair()) return;
     Value value{{result_type(field), field.length, field.width, 0, false, field.is_complex}, {}};
     for (int c = 0; c < field.components(); ++c)
       value.parts.push_back(graph_->leaf(Op::Output, field.first + c, result_type(field)));
@@ -251,7 +251,7 @@ void Lowering::lower_finish(const clang::FunctionDecl* function) {
   execute(function->getBody());
   pipeline_.finished.assign(std::size_t(pipeline_.components(Role::Output)), kNone);
   each_output([&](const clang::VarDecl* variable, const Field& field) {
-    if (field.reduction != Reduction::Histogram && !field.of_pair)
+    if (field.reduction != Reduction::Histogram && !field.is_of_pair())
       return void(std::ranges::copy(read_variable(variable, where).parts, pipeline_.finished.begin() + field.first));
     for (int c = field.first; c < field.first + field.components(); ++c)
       pipeline_.finished[std::size_t(c)] = graph_->leaf(Op::Output, c, result_type(field));

@@ -108,15 +108,16 @@ Field Lowering::field_named(const clang::VarDecl* variable, llvm::StringRef anno
     field.role = Role::Output;
     annotation.consume_front("output:");
     const auto [first, second] = annotation.split(',');
-    field.total = first.trim() == "total";
-    field.of_pair = annotation.trim() == "pair";
-    llvm::StringRef named = !field.total ? annotation : annotation.contains(',') ? second.trim() : "sum";
-    if (field.of_pair) named = "sum";
+    field.kind = first.trim() == "total"       ? FieldKind::Total
+                 : annotation.trim() == "pair" ? FieldKind::Pair
+                                               : FieldKind::Particle;
+    llvm::StringRef named = !field.is_total() ? annotation : annotation.contains(',') ? second.trim() : "sum";
+    if (field.is_of_pair()) named = "sum";
     const auto reduction = reduction_named(named);
     if (!reduction)
       throw Rejected{where, fmt::format("'{}' is no reduction; there are {}", named.str(), all_reductions("@", "and"))};
     field.reduction = *reduction;
-    if (field.total && !can_be_total(*reduction))
+    if (field.is_total() && !can_be_total(*reduction))
       throw Rejected{where, fmt::format("'{0}' is no reduction of a total; there are output(total), which sums, and "
                                         "output(total, min), max, count, product and logsumexp",
                                         named.str())};
@@ -135,7 +136,8 @@ Field Lowering::field_named(const clang::VarDecl* variable, llvm::StringRef anno
     throw Rejected{
         where, fmt::format("{} may have 1 to {} numbers, not {}", field.role == Role::Param ? "a param" : "an output",
                            kMaxElements, shape.components())};
-  field.is_table = field.role == Role::Param && shape.length > kMaxComponents;
+  if (field.role != Role::Output) field.kind = kind_of(field.role);
+  if (field.role == Role::Param && shape.length > kMaxComponents) field.kind = FieldKind::Table;
   field.first = pipeline_.components(field.role);
   return field;
 }

@@ -109,8 +109,8 @@ void Lowering::gather_histograms() {
                        graph_->constant(0, field.type < Type::Float ? Type::Index : field.type),
                        graph_->constant(-1, Type::Int)});
     for (const Contributed& part : added) gathered.push_back({part});
-    field.bins = field.length;
-    field.length = int(added.size());
+    field.kind = field.is_total() ? FieldKind::Histogram : FieldKind::HistogramOfI;
+    field.terms = int(added.size());
     field.reduction = Reduction::Histogram;
   }
   for (Field& field : pipeline_.fields)

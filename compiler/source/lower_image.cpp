@@ -126,7 +126,7 @@ void Lowering::check_images() {
            "with every_image() this holds for all images of a particle; write self_pair, which holds for the "
            "pair of a particle with itself");
   for (const Field& field : pipeline_.fields)
-    if (field.role == Role::Output && field.of_pair)
+    if (field.is_pair_result())
       reject(image, "a text with every_image() has no output(pair): listed pairs do not say which image acts");
   for (NodeId id = 0; id < graph.size(); ++id) {
     if (!needed[std::size_t(id)]) continue;

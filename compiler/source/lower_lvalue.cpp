@@ -80,7 +80,7 @@ Value Lowering::read(const LValue& lvalue, clang::SourceLocation where) {
                                         lvalue.variable->getName().str(), frame.function->getName().str())};
   if (const Field* const output = output_of(lvalue.variable); output && output->reduction == Reduction::Histogram)
     throw Rejected{where, fmt::format("finish() cannot read the histogram '{}'", output->name)};
-  if (const Field* const output = output_of(lvalue.variable); output && output->total)
+  if (const Field* const output = output_of(lvalue.variable); output && output->is_total())
     throw Rejected{where, fmt::format("finish() cannot read the total '{0}', which is known after the last i; it may "
                                       "change it as pairs do",
                                       output->name)};
@@ -89,7 +89,7 @@ Value Lowering::read(const LValue& lvalue, clang::SourceLocation where) {
   for (int c = 0; c < lvalue.shape.components(); ++c) {
     const NodeId part = whole.parts[std::size_t(lvalue.first + c)];
     const auto name = [&] {
-      FieldShape as_field;
+      FieldLayout as_field;
       as_field.name = lvalue.variable->getName().str();
       as_field.length = whole.shape.length;
       const int parts = whole.shape.is_complex ? 2 : 1;  // which are not named

@@ -18,7 +18,7 @@ const Field* Lowering::output_of(const clang::VarDecl* variable) const {
 // The output that a statement changes by its reduction. In finish() these are the totals; other outputs are assigned.
 const Field* Lowering::reduced_by_statement(const clang::VarDecl* variable) const {
   const Field* const output = output_of(variable);
-  return output && (output->total || !finishing_) ? output : nullptr;
+  return output && (output->is_total() || !finishing_) ? output : nullptr;
 }
 
 // `acc += e`, `acc -= e`, `m = max(m, e)`, `near = argmin(near, e)` and other reductions. False if the expression
@@ -50,7 +50,7 @@ bool Lowering::reduce(const clang::Expr* expression) {
     if (sign == "-=")
       for (NodeId& part : term.parts) part = unary(Op::Neg, part, where);
     contribute(lvalue, term, Reduction::Sum, where);
-  } else if (sign == "=" && field->of_pair) {
+  } else if (sign == "=" && field->is_of_pair()) {
     for (int c = lvalue.first; c < lvalue.first + lvalue.shape.components(); ++c)
       if (const auto at = std::size_t(field->first + c); at < contributed_.size() && !contributed_[at].empty())
         throw Rejected{where, fmt::format("output(pair) '{}' is assigned once; compute its value in a variable, and "
@@ -68,7 +68,7 @@ std::string Lowering::how_to_change(const Field& output) const {
     return "OUTPUT is a sum: it is changed by 'OUTPUT[k] += ...' or 'OUTPUT[k] -= ...' only";
   if (output.reduction == Reduction::At)
     return fmt::format("output(at) '{0}' is changed by '{0} = at(near, ...)' only", output.name);
-  if (output.of_pair) return fmt::format("output(pair) '{0}' is changed by '{0} = ...' only", output.name);
+  if (output.is_of_pair()) return fmt::format("output(pair) '{0}' is changed by '{0} = ...' only", output.name);
   const std::string declared = fmt::format("output({}) '{}'", reduction_text(output), output.name);
   if (output.reduction == Reduction::Sum)
     return fmt::format("{0} is changed by '{1} += ...' or '{1} -= ...' only", declared, output.name);

@@ -42,7 +42,7 @@ LValue Lowering::table_element(const LValue& base, const Value& index, clang::So
 
 // A Lookup of a component of the element at row + column; adds the table to the pipeline if it is new.
 NodeId Lowering::lookup(Field& field, int first, NodeId row, NodeId column, int power, clang::SourceLocation where) {
-  field.is_table = true;
+  field.kind = FieldKind::Table;
   const Table table{field.first + first, field.width, field.length, field.columns, power};
   auto known = std::ranges::find(pipeline_.tables, table);
   if (known == pipeline_.tables.end()) known = pipeline_.tables.insert(known, table);
@@ -135,7 +135,7 @@ void Lowering::move_tables_last() {
   int next = 0;
   for (const bool tables : {false, true})
     for (Field& field : fields) {
-      if (field.role != Role::Param || field.is_table != tables) continue;
+      if (field.role != Role::Param || field.is_table() != tables) continue;
       for (int c = 0; c < field.components(); ++c) moved[std::size_t(field.first + c)] = next + c;
       field.first = next;
       next += field.components();
@@ -150,7 +150,7 @@ void Lowering::move_tables_last() {
                                                            }) -
                                       before.begin())];
     const int component = moved[std::size_t(old.payload)];
-    if (!field.is_table) return target.leaf(old.op, component, old.type, old.where);
+    if (!field.is_table()) return target.leaf(old.op, component, old.type, old.where);
     graph_ = &target;
     const int k = component - field.first;
     const NodeId row = target.constant(0, Type::Int), column = target.constant(k / field.width, Type::Int);

@@ -62,7 +62,7 @@ SumErrors sum_errors(const Pipeline& pipeline, const OracleInput& input, const F
     result.undecided.push_back(pairs.take());
   }
   for (const Field& field : pipeline.fields) {
-    if (field.role != Role::Output || field.bins == 0) continue;
+    if (!field.is_histogram()) continue;
     const std::vector<double>& here = exact.histograms().at(field.first);
     const std::vector<double>& there = is_rounded ? rounded.histograms().at(field.first) : here;
     for (int c = field.first; c < field.first + field.components(); ++c) result.errors[std::size_t(c)].clear();
@@ -143,7 +143,7 @@ OracleInput rounded_input(const Pipeline& pipeline, OracleInput input, const Opt
       const auto c = std::size_t(k);
       if (field.role == Role::Param) {
         // Elements of tables are rounded at the lookup.
-        const bool kept = field.is_table || (options.precision == Precision::Mixed && lengths[c]);
+        const bool kept = field.is_table() || (options.precision == Precision::Mixed && lengths[c]);
         if (!kept) input.params[c] = double(float(input.params[c]));
         continue;
       }
@@ -172,13 +172,13 @@ void finish(const Pipeline& pipeline, const OracleInput& input, std::span<const 
   for (std::size_t k = 0; k < which.size(); ++k) {
     finished.compute(1, [&](const Node& leaf, int) {
       const auto component = std::size_t(leaf.payload);
-      const bool is_element = leaf.op == Op::Output && pipeline.field_of(Role::Output, int(component)).bins > 0;
+      const bool is_element = leaf.op == Op::Output && pipeline.field_of(Role::Output, int(component)).is_histogram();
       if (is_element) return Number{};  // finish() reads no histogram
       return leaf.op == Op::Output ? Number{sums[component][k], errors[component][k]}
                                    : leaf_of(input, leaf, which[k], 0, 0);
     });
     for (std::size_t c = 0; c < values.size(); ++c) {
-      if (pipeline.field_of(Role::Output, int(c)).bins > 0) continue;
+      if (pipeline.field_of(Role::Output, int(c)).is_histogram()) continue;
       const Number number = finished.at(pipeline.finished[c], 0);
       values[c][k] = number.value;
       bounds[c][k] = number.error;
@@ -219,7 +219,7 @@ double bound_of_total(const Field& field, const std::vector<double>& values, con
 void reduce_totals(const Pipeline& pipeline, Expectation& expected) {
   for (std::size_t c = 0; c < expected.values.size(); ++c) {
     const Field& field = pipeline.field_of(Role::Output, int(c));
-    if (!field.total || field.bins > 0) continue;
+    if (field.kind != FieldKind::Total) continue;
     std::vector<double>&values = expected.values[c], &scale = expected.scale[c], &bound = expected.bound[c];
     bound = {bound_of_total(field, values, bound)};
     values = {total_of(field, values)};
@@ -263,7 +263,7 @@ Expectation expect(const Pipeline& pipeline, const OracleInput& input, std::span
       if (shift > 0) errors[c][k] += index ? kUnbounded : shift;
       if (!index && !is_integral(field)) errors[c][k] += double(input.nj) * smallest;
       // Sums into elements are exact, and rounded once.
-      if (field.bins > 0 && !is_integral(field))
+      if (field.is_histogram() && !is_integral(field))
         errors[c][k] += std::fabs(sums.values[c][k]) * std::numeric_limits<double>::epsilon();
     }
   }

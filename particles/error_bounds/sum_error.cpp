@@ -141,11 +141,11 @@ SumError::SumError(const Pipeline& pipeline, const OracleInput& input, const Fig
       pair_(pipeline.pair, pipeline.roots(), options, target, tables_, kBatch),
       choices_(choices_of(pipeline.fields)) {
   for (const Field& field : pipeline.fields)
-    if (field.role == Role::Output && field.bins > 0) histograms_[field.first].resize(std::size_t(field.bins));
+    if (field.is_histogram()) histograms_[field.first].resize(std::size_t(field.length));
 }
 
 std::span<double> SumError::elements_of(const Field& field) {
-  const std::size_t bins = std::size_t(field.bins), row = field.total ? 0 : k_;
+  const std::size_t bins = std::size_t(field.length), row = field.is_total() ? 0 : k_;
   return std::span(histograms_[field.first]).subspan(row * bins, bins);
 }
 
@@ -160,7 +160,7 @@ void SumError::begin(std::size_t k, std::int64_t i) {
   chosen_.clear();
   for (auto& [first, errors] : histograms_) {
     const Field& field = pipeline_.field_of(Role::Output, first);
-    if (!field.total) errors.resize((k + 1) * std::size_t(field.bins));
+    if (!field.is_total()) errors.resize((k + 1) * std::size_t(field.length));
   }
   for (std::size_t c = 0; c < sums_.size(); ++c) {
     const Field& field = pipeline_.field_of(Role::Output, int(c));
@@ -190,7 +190,7 @@ int SumError::next() {
     for (int at = 0; at < count; ++at) {
       const Number guard = guard_of(contribution.guard, at);
       if (guard.value == 0 && guard.error == 0) continue;
-      if (pipeline_.field_of(Role::Output, int(c)).bins > 0) continue;
+      if (pipeline_.field_of(Role::Output, int(c)).is_histogram()) continue;
       const Number logit = contribution.logit == kNone ? Number{} : pair_.at(contribution.logit, at);
       reduced_[c].take(pair_.at(contribution.value, at), logit, guard.value != 0 && guard.error == 0);
     }
@@ -212,7 +212,7 @@ int SumError::next() {
 
 void SumError::take_histograms(int count) {
   for (const Field& field : pipeline_.fields) {
-    if (field.role != Role::Output || field.bins == 0) continue;
+    if (!field.is_histogram()) continue;
     const std::span<double> errors = elements_of(field);
     for (int c = field.first; c < field.first + field.components(); ++c) {
       const Contribution& one = pipeline_.contributions[std::size_t(c)];
@@ -233,7 +233,7 @@ void SumError::take_histograms(int count) {
 std::vector<double> SumError::end() {
   std::vector<double> errors;
   for (std::size_t c = 0; c < sums_.size(); ++c)
-    errors.push_back(pipeline_.field_of(Role::Output, int(c)).bins > 0 ? 0 : reduced_[c].of(sums_[c][k_]));
+    errors.push_back(pipeline_.field_of(Role::Output, int(c)).is_histogram() ? 0 : reduced_[c].of(sums_[c][k_]));
   for (ChoiceError& one : chosen_) one.report([&](int c, double error) { errors[std::size_t(c)] = error; });
   return errors;
 }

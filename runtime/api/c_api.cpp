@@ -177,10 +177,10 @@ double nbcc_pipeline_operations(const nbcc_pipeline* pipeline) {
   return pipeline ? pipeline->kernel->source.operations : 0.0;
 }
 const char* nbcc_pipeline_neighbours(const nbcc_pipeline* pipeline) {
-  return pipeline ? pipeline->kernel->source.neighbours.c_str() : "";
+  return pipeline ? pipeline->kernel->source.search.bound.c_str() : "";
 }
 const char* nbcc_pipeline_no_neighbours(const nbcc_pipeline* pipeline) {
-  return pipeline ? pipeline->kernel->source.no_neighbours.c_str() : "";
+  return pipeline ? pipeline->kernel->source.search.obstacle.c_str() : "";
 }
 nbcc_status nbcc_pipeline_listed_once(const nbcc_pipeline* pipeline, double* cost, nbcc_error** error) {
   return guarded(error, [&] {
@@ -207,7 +207,9 @@ int nbcc_pipeline_field_count(const nbcc_pipeline* pipeline) {
 }
 
 int nbcc_pipeline_field(const nbcc_pipeline* pipeline, int k, nbcc_field* field) {
-  return pipeline ? nbcc::describe_field(pipeline->kernel->source.fields, pipeline->facts.is_read, k, field) : -1;
+  if (!pipeline) return -1;
+  const nbcc::Kernel& kernel = *pipeline->kernel;
+  return nbcc::describe_field(kernel.source.fields, kernel.types, pipeline->facts.is_read, k, field);
 }
 nbcc_index_use nbcc_pipeline_index_use(const nbcc_pipeline* pipeline) {
   return pipeline ? nbcc_index_use(pipeline->facts.index_use) : NBCC_INDEX_VALUE;
@@ -249,7 +251,9 @@ nbcc_status nbcc_sum_set_counts(nbcc_sum* sum, int64_t ni, int64_t nj, nbcc_erro
 }
 
 int nbcc_sum_field(const nbcc_sum* sum, int k, nbcc_field* field) {
-  return sum ? nbcc::describe_field(sum->state.fields(), {}, k, field) : -1;
+  if (!sum) return -1;
+  const nbcc::Kernel& kernel = sum->state.kernel();
+  return nbcc::describe_field(kernel.source.fields, kernel.types, {}, k, field);
 }
 
 nbcc_status nbcc_sum_get_view(nbcc_sum* sum, const char* name, nbcc_view* view, nbcc_error** error) {

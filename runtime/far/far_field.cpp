@@ -48,7 +48,7 @@ Precision higher(Precision precision) { return precision == Precision::Single ? 
 // i whose errors are measured for a far field, at least.
 std::int64_t sample_size(const SumRequest& request) {
   constexpr std::int64_t kPairs = 1 << 26;  // that take little time
-  return std::max(FarSteps::kSampled, kPairs / std::max<std::int64_t>(request.nj, 1));
+  return std::max(FarRun::kSampled, kPairs / std::max<std::int64_t>(request.nj, 1));
 }
 
 double rounding_of(Precision precision) {
@@ -99,12 +99,8 @@ class FarField {
     double error = 0;  // of the sample; 0: not measured
   };
 
-  std::unique_ptr<FarSteps> make_steps(Precision precision) const {
-    std::unique_ptr<FarSteps> steps = summation_.far_steps(precision);
-    return steps ? std::move(steps) : std::make_unique<FarRun>(kernel_, summation_, precision);
-  }
   void set_precision(Precision precision) {
-    run_ = make_steps(precision);
+    run_ = std::make_unique<FarRun>(kernel_, summation_, precision);
     precision_ = precision;
   }
   // Returns what prepare() returns.
@@ -158,14 +154,14 @@ class FarField {
   Precision precision_ = Precision::Single;
   bool is_raised_ = false;              // the tolerance requires a higher precision than the pipeline has
   std::optional<FarMemory> too_large_;  // for which the memory does not suffice
-  std::unique_ptr<FarSteps> run_;
+  std::unique_ptr<FarRun> run_;
   std::optional<Case> case_;  // of the choice or the refusal; nothing: neither is made
   Choice chosen_;
   std::string refusal_;           // why this case has no far field; "": it has one
   bool is_far_ = false;           // the far field is the cheapest
   bool takes_all_pairs_ = false;  // in a raised precision
   bool is_obstructed_ = false;    // the particles of the last survey cannot have a far field
-  double error_ = 0;              // of the last sample, as FarSteps::error_of_sample() returns it
+  double error_ = 0;              // of the last sample, as FarRun::error_of_sample() returns it
   unsigned runs_ = 0;             // since the choice
   std::int64_t runs_since_error_ = 0;
   double work_since_check_ = 0;                    // in near pairs
@@ -209,7 +205,7 @@ std::pair<Estimate, double> FarField::expected(const SumRequest& request) {
   if (case_ == case_of(request)) return {answer(request), 0};
   const bool tries = may_be_far(request);
   if (tries) require_memory(request);
-  const double sampled = double(std::min(tries ? sample_size(request) : FarSteps::kSampled, request.i_count));
+  const double sampled = double(std::min(tries ? sample_size(request) : FarRun::kSampled, request.i_count));
   return {{.cost = tries ? least_cost(request) : pairs_of(request)}, kExactPair * sampled * double(request.nj)};
 }
 
@@ -237,7 +233,7 @@ Estimate FarField::measure(const SumRequest& request) {
     if (!is_known || is_other || is_due(request)) {
       if (!is_known || is_other) runs_ = 1;
       is_far_ = false;
-      draw(request, FarSteps::kSampled);
+      draw(request, FarRun::kSampled);
       fit_all_pairs(request);
       case_ = case_of(request);
     }
@@ -251,7 +247,7 @@ Estimate FarField::measure(const SumRequest& request) {
 // The numbers of i and j are those of the request, and its particles are prepared if there is a far field.
 bool FarField::is_due(const SumRequest& request) {
   if (!is_far_ && run_->kernels().precision == name(Precision::Double)) return false;
-  const double sampled = double(std::min(FarSteps::kSampled, request.i_count));
+  const double sampled = double(std::min(FarRun::kSampled, request.i_count));
   if (std::has_single_bit(runs_) || work_since_check_ * kShareOfChecks > kExactPair * sampled * double(request.nj))
     return true;
   // The error grows at most as the norms of some weights grow beside those of others.
@@ -276,13 +272,13 @@ void FarField::measure_sample(const SumRequest& request, bool is_known) {
   const auto start = std::chrono::steady_clock::now();
   const bool takes_far = is_known ? is_far_ : may_be_far(request);
   const std::string last_refusal = refusal_;
-  draw(request, takes_far ? sample_size(request) : FarSteps::kSampled);
+  draw(request, takes_far ? sample_size(request) : FarRun::kSampled);
   if (is_known && !is_far_) {
     if (has_sample_) refusal_ = last_refusal;
     return fit_all_pairs(request);
   }
   if (is_known && has_sample_) {
-    run_->compute(request, chosen_.setting, FarSteps::Of::All);
+    run_->compute(request, chosen_.setting, FarRun::Of::All);
     error_ = run_->error_of_sample();
     has_totals_ = error_ <= tolerance_ || choice_.separation > 0;
     if (has_totals_) return;
@@ -311,7 +307,7 @@ void FarField::choose_again(const SumRequest& request) {
   if (precision_ != precision_for(tolerance_)) {
     const std::string refusal = refusal_;
     use_precision(request, precision_for(tolerance_));
-    draw(request, FarSteps::kSampled);
+    draw(request, FarRun::kSampled);
     refusal_ = refusal;
   }
   fit_all_pairs(request);
@@ -321,11 +317,11 @@ void FarField::choose_again(const SumRequest& request) {
 void FarField::fit_all_pairs(const SumRequest& request) {
   const std::string refusal = refusal_;
   while (has_sample_) {
-    run_->compute_all_pairs(request, FarSteps::Of::Sampled);
+    run_->compute_all_pairs(request, FarRun::Of::Sampled);
     error_ = run_->error_of_sample();
     if (error_ <= tolerance_ || precision_ == Precision::Double) break;
     use_precision(request, higher(precision_));
-    draw(request, FarSteps::kSampled);
+    draw(request, FarRun::kSampled);
     refusal_ = refusal;
   }
   takes_all_pairs_ = run_->kernels().raised;
@@ -425,7 +421,7 @@ std::optional<FarField::Choice> FarField::fit(const SumRequest& request, int ord
       if (trial > 0 && precision_ != Precision::Double && run_->statistics().error < kMostRounding) break;
       return Choice{setting, cost};
     }
-    run_->compute(request, setting, FarSteps::Of::Sampled);
+    run_->compute(request, setting, FarRun::Of::Sampled);
     const double error = run_->error_of_sample();
     if (choice_.separation > 0) return Choice{setting, cost};  // an experiment reports its error
     const bool is_kept = error <= tolerance_ * (run_->sampled_all() ? 1 : kSafety);
@@ -445,9 +441,9 @@ std::optional<FarField::Choice> FarField::fit(const SumRequest& request, int ord
 
 void FarField::run(const SumRequest& request) {
   if (takes_all_pairs_)
-    run_->compute_all_pairs(request, FarSteps::Of::All);
+    run_->compute_all_pairs(request, FarRun::Of::All);
   else if (!has_totals_)
-    run_->compute(request, chosen_.setting, FarSteps::Of::All);
+    run_->compute(request, chosen_.setting, FarRun::Of::All);
   has_totals_ = false;
   if (is_measured_) run_->error_of_sample();
   run_->finish(request);

@@ -1,11 +1,10 @@
-// The sums of a far field, one for each of its kernels, and the arrays between them. Used by far_field.cpp alone.
+// The sums of a far field, one for each of its kernels, and the arrays between them. Used by FarRun and its backends.
 #pragma once
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "compiler/far_kernels.h"
-#include "runtime/far/far_grids.h"
 #include "runtime/sum/plan/derived_sum.h"
 
 namespace nbcc {
@@ -15,30 +14,6 @@ struct FarArray {
   double* data = nullptr;
   std::int64_t stride = 0, count = 0;
   ArrayView view(int first = 0) const { return {data + first * stride, Element::Double, count, 8, 8 * stride}; }
-};
-
-// Owns such values in the host's memory.
-class FarColumns {
- public:
-  void resize(int components, std::int64_t count) {
-    components_ = components;
-    count_ = count;
-    memory_.resize(std::size_t(components) * std::size_t(count));
-  }
-  std::span<double> operator[](int component) { return {memory_.data() + component * count_, std::size_t(count_)}; }
-  std::vector<std::span<double>> all() {
-    std::vector<std::span<double>> columns;
-    for (int c = 0; c < components_; ++c) columns.push_back((*this)[c]);
-    return columns;
-  }
-  FarArray array() { return {memory_.data(), count_, count_}; }
-  int components() const { return components_; }
-  std::int64_t count() const { return count_; }
-
- private:
-  int components_ = 0;
-  std::int64_t count_ = 0;
-  std::vector<double> memory_;
 };
 
 class FarSums {

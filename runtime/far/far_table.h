@@ -10,7 +10,6 @@
 #include "compiler/far_kernels.h"
 #include "runtime/far/far_walk.h"
 #include "runtime/sum/plan/derived_sum.h"
-#include "runtime/sum/plan/far_steps.h"
 
 namespace nbcc {
 

@@ -34,12 +34,10 @@ struct PipelineImage {
 std::uint64_t cuda_source_hash(std::string_view text);
 
 // The element type of a field's array in the typed functions of a compiled library. `real`: Float or Double, the type
-// of all fields that hold no integers. Index fields and results of argmin and argmax have 64 bits; int and bool have
-// 32.
+// of all fields that hold no integers. An index has 64 bits, int and bool have 32.
 inline Element typed_element(const FieldLayout& field, Element real) {
-  if (!field.integral) return real;
-  const bool finds_index = field.role == Role::Output && keeps_index(field.reduction);
-  return finds_index || field.type.starts_with("index") ? Element::Int64 : Element::Int32;
+  if (!field.integral()) return real;
+  return field.type == Type::Index ? Element::Int64 : Element::Int32;
 }
 
 std::string write_image(const PipelineImage& image);

@@ -72,9 +72,9 @@ void bind_arrays(SumState& sum, const std::vector<FieldLayout>& fields, Element 
       sum.ignore(field.name);
       continue;
     }
-    const Element element = typed_element(field, field.total ? Element::Double : real);
+    const Element element = typed_element(field, field.is_total() ? Element::Double : real);
     const std::int64_t bytes = size_of(element);
-    const std::int64_t rows = field.total ? 1 : field.role == Role::InputJ ? nj : ni;
+    const std::int64_t rows = field.is_total() ? 1 : field.role == Role::InputJ ? nj : ni;
     sum.bind(field.name, {const_cast<void*>(arrays[f]), element, rows, field.numbers() * bytes, bytes});
   }
 }

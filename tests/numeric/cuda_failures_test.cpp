@@ -248,7 +248,7 @@ class Trial {
       const bool is_input = field.role == Role::InputI || field.role == Role::InputJ;
       if (!is_input && field.role != Role::Output) continue;
       const bool is_set = field.name == "xi" || field.name == "xj";
-      const std::int64_t width = field.components(), of_set = kCount + kManyJ, rows = field.total ? 1 : kCount;
+      const std::int64_t width = field.components(), of_set = kCount + kManyJ, rows = field.is_total() ? 1 : kCount;
       Array& array = arrays_[is_set ? "x" : field.name];
       array.host.resize(std::size_t(width * (is_set ? of_set : rows)));
       if (!way.on_host && !array.device) array.device = std::make_unique<DeviceArray>(gpu, 8 * array.host.size());

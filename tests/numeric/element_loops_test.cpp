@@ -315,7 +315,7 @@ TEST(ElementLoopsOnShim, PartsListsAndExclusions) {
   for (const Precision precision : test::sampled({Precision::Single, Precision::Double}, 2)) {
     CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
     const auto kernel = device.load(build_cuda_kernel(Source{"kernel.pipe", kKernel}, {.precision = precision}, ""));
-    EXPECT_TRUE(kernel->source.argument_in_memory);
+    EXPECT_TRUE(kernel->source.on_gpu.argument_in_memory);
     expect_all_kinds(kernel, nullptr, precision);
   }
 }
@@ -341,7 +341,7 @@ TEST(ElementLoopsOnShim, TooManyComponentsAreRefused) {
   } catch (const UsageError& refused) {
     EXPECT_NE(std::string(refused.what()).find("too many components"), std::string::npos) << refused.what();
   }
-  EXPECT_TRUE(load(Precision::Double)->source.argument_in_memory);
+  EXPECT_TRUE(load(Precision::Double)->source.on_gpu.argument_in_memory);
 }
 
 class ElementLoopsOnGpu : public test::OnGpu {};

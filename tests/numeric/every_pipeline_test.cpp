@@ -120,7 +120,7 @@ TEST_P(EveryPipeline, AnIParticleMayStandAnywhere) {
     const Values before = device(particles);
     Values after = device(moved), back = after;
     for (auto& [field, values] : back) {
-      if (oracle.pipeline().find(field)->total) continue;
+      if (oracle.pipeline().find(field)->is_total()) continue;
       const std::size_t width = values.size() / ni;
       for (std::size_t k = 0; k < ni; ++k) std::copy_n(&after.at(field)[k * width], width, &values[order[k] * width]);
     }
@@ -173,7 +173,7 @@ TEST_P(EveryPipeline, ANaNOfIDisturbsNoOther) {
     Values calm = device(particles), got = device(with_nan);
     // A total is of all i.
     for (Values* values : {&calm, &got})
-      std::erase_if(*values, [&](const auto& one) { return oracle.pipeline().find(one.first)->total; });
+      std::erase_if(*values, [&](const auto& one) { return oracle.pipeline().find(one.first)->is_total(); });
     for (auto& [field, values] : got) {
       const std::size_t width = values.size() / 50;
       std::copy_n(&calm.at(field)[disturbed * width], width, &values[disturbed * width]);

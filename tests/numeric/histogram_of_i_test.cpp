@@ -120,7 +120,7 @@ void expect_profiles_of_search(const std::shared_ptr<const Kernel>& kernel, cons
   };
   const test::Columns every = test::run_kernel(kernel, input, {.arrays_on = gpu, .prepare = all});
   for (std::size_t c = 3; c < every.size(); ++c)
-    if (profiles().field_of(Role::Output, int(c)).bins > 0) EXPECT_EQ(searched[c], every[c]) << c;
+    if (profiles().field_of(Role::Output, int(c)).is_histogram()) EXPECT_EQ(searched[c], every[c]) << c;
 }
 
 // Few i at a time have the same histograms as all i, by a search and by listed pairs.
@@ -145,7 +145,7 @@ void expect_same_in_pieces(const std::function<std::shared_ptr<const Kernel>(std
       const test::KernelRunChoice choice{.begin = begin, .count = 700 - begin, .arrays_on = gpu, .prepare = prepare};
       const test::Columns all = test::run_kernel(whole, input, choice), some = test::run_kernel(limited, input, choice);
       for (std::size_t c = 0; c < all.size(); ++c)
-        if (profiles().field_of(Role::Output, int(c)).bins > 0) EXPECT_EQ(all[c], some[c]) << c << ' ' << begin;
+        if (profiles().field_of(Role::Output, int(c)).is_histogram()) EXPECT_EQ(all[c], some[c]) << c << ' ' << begin;
     }
 }
 

@@ -82,7 +82,7 @@ TEST_P(RandomPipelines, AnIParticleDoesNotSeeTheOthers) {
   for (const auto& [begin, count] : {std::pair<int, int>{66, 1}, {1, 2}, {33, 20}}) {
     const CpuRun::Columns part = run(input, begin, count);
     for (std::size_t c = 0; c < all.size(); ++c) {
-      if (pipeline.field_of(Role::Output, int(c)).total) continue;
+      if (pipeline.field_of(Role::Output, int(c)).is_total()) continue;
       EXPECT_EQ(std::memcmp(part[c].data(), all[c].data() + begin, std::size_t(count) * sizeof(double)), 0) << text;
     }
   }

@@ -236,7 +236,7 @@ void expect_random_pipelines(KernelDevice& device, const Build& build, int first
     const bool cuda = kernel->source.find(Frame::Symmetric) || kernel->source.find(Frame::Search);
     const std::string wrong =
         random_pipeline_difference(pipeline, run_both(kernel, input, SymmetricChoice::Always), expected);
-    if (!cuda && !kernel->source.neighbours.empty())
+    if (!cuda && !kernel->source.search.bound.empty())
       EXPECT_EQ(random_pipeline_difference(pipeline, search_once(kernel, input, true), expected), "") << text;
     // Two particles in one position: fast math may make NaN of the infinite term, from both ends as well.
     if (wrong.find("not inf") != std::string::npos || wrong.find("not -inf") != std::string::npos)

@@ -75,10 +75,11 @@ void finish(const nbcc_kernel_arguments* a, std::int64_t i_begin, std::int64_t i
   for (std::int64_t i = i_begin; i < i_end; ++i) a->acc[3][i] = -a->acc[3][i];
 }
 
-FieldLayout field(const char* name, Role role, const char* type, int width, int first) {
+FieldLayout field(const char* name, Role role, Type type, int width, int first) {
   FieldLayout made;
   made.name = name;
   made.role = role;
+  made.kind = kind_of(role);
   made.type = type;
   made.width = width;
   made.first = first;
@@ -98,31 +99,29 @@ KernelSource fake_source(int tile) {
   source.i_block = kBlock;
   source.tile = tile;
   for (int c = 0; c < 3; ++c) {
-    source.i_columns.push_back({c, Element::Double, Part::Whole});
-    source.j_columns.push_back({c, Element::Double, Part::Whole});
+    source.columns.i.push_back({c, Element::Double, Part::Whole});
+    source.columns.j.push_back({c, Element::Double, Part::Whole});
   }
-  source.j_columns.push_back({3, Element::Float, Part::Whole});
-  source.i_columns.push_back({-1, Element::Double, Part::Derived});
-  source.j_columns.push_back({-1, Element::Double, Part::Derived});
-  source.fields = {field("xi", Role::InputI, "vec3", 3, 0),    field("xj", Role::InputJ, "vec3", 3, 0),
-                   field("mj", Role::InputJ, "real", 1, 3),    field("eps2", Role::Param, "real", 1, 0),
-                   field("g", Role::Param, "real", 1, 1),      field("acc", Role::Output, "vec3", 3, 0),
-                   field("pot", Role::Output, "real", 1, 3),   field("near", Role::Output, "index", 1, 4),
-                   field("seen", Role::Output, "double", 1, 5)};
+  source.columns.j.push_back({3, Element::Float, Part::Whole});
+  source.columns.i.push_back({-1, Element::Double, Part::Derived});
+  source.columns.j.push_back({-1, Element::Double, Part::Derived});
+  source.fields = {field("xi", Role::InputI, Type::Real, 3, 0),    field("xj", Role::InputJ, Type::Real, 3, 0),
+                   field("mj", Role::InputJ, Type::Real, 1, 3),    field("eps2", Role::Param, Type::Real, 1, 0),
+                   field("g", Role::Param, Type::Real, 1, 1),      field("acc", Role::Output, Type::Real, 3, 0),
+                   field("pot", Role::Output, Type::Real, 1, 3),   field("near", Role::Output, Type::Index, 1, 4),
+                   field("seen", Role::Output, Type::Double, 1, 5)};
   source.fields[4].defaults = {1.0};
   source.fields[5].comment = "acceleration";
   source.fields[7].reduction = ArgMin;
-  source.fields[7].integral = true;
   source.fields[8].reduction = Max;
   source.params = 2;
   source.outputs = 6;
-  source.reductions = {Sum, Sum, Sum, Sum, ArgMin, Max};
-  source.accumulator_types.assign(6, Element::Double);
+  for (const Reduction reduction : {Sum, Sum, Sum, Sum, ArgMin, Max}) source.accumulators.push_back({reduction});
   source.has_finish = true;
-  source.uses_i_index = source.uses_j_index = true;
+  source.uses.i_index = source.uses.j_index = true;
   source.operations = 38;
-  source.neighbours = "|xj - xi| < 1";
-  source.no_neighbours = "line 1: both are told";
+  source.search.bound = "|xj - xi| < 1";
+  source.search.obstacle = "line 1: both are told";
   return source;
 }
 

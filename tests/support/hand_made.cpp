@@ -10,6 +10,7 @@ Field field(Role role, std::string name, int width, Type type) {
   Field result;
   result.name = std::move(name);
   result.role = role;
+  result.kind = kind_of(role);
   result.type = type;
   result.width = width;
   return result;

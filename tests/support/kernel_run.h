@@ -52,8 +52,11 @@ inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const Ora
       sum.set_param(field.name, {input.params.data() + first, components});
       continue;
     }
-    const bool of_j = field.role == Role::InputJ, of_pair = field.role == Role::InputPair || field.of_pair;
-    const std::int64_t n = field.total ? 1 : of_pair ? std::int64_t(input.pairs->j.size()) : of_j ? input.nj : input.ni;
+    const bool of_j = field.role == Role::InputJ, of_pair = field.is_of_pair();
+    const std::int64_t n = field.is_total() ? 1
+                           : of_pair        ? std::int64_t(input.pairs->j.size())
+                           : of_j           ? input.nj
+                                            : input.ni;
     if (const std::string same = partner(field); !same.empty()) {
       sum.bind(field.name, sum.bound(same));
       continue;
@@ -104,10 +107,10 @@ inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const Ora
   for (Array& array : arrays) {
     if (array.field.role != Role::Output) continue;
     if (array.there) array.there->get(array.here.data(), 8 * array.here.size());
-    if (array.field.bins > 0) {  // as the oracle: all elements for the first component, of each i side by side
-      const std::int64_t bins = array.field.bins;
+    if (array.field.is_histogram()) {  // as the oracle: all elements for the first component, of each i side by side
+      const std::int64_t bins = array.field.length;
       Columns::value_type elements = array.here;
-      if (!array.field.total) {
+      if (!array.field.is_total()) {
         elements.clear();
         for (std::int64_t i = choice.begin; i < choice.begin + taken; ++i)
           for (std::int64_t e = 0; e < bins; ++e) elements.push_back(array.here[std::size_t(e * input.ni + i)]);
@@ -117,12 +120,12 @@ inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const Ora
       continue;
     }
     for (std::int64_t c = 0; c < array.field.components(); ++c) {
-      if (array.field.of_pair) {
+      if (array.field.is_of_pair()) {
         const auto pairs = std::int64_t(input.pairs->j.size());
         columns.emplace_back(array.here.data() + c * pairs, array.here.data() + (c + 1) * pairs);
         continue;
       }
-      if (array.field.total) {
+      if (array.field.is_total()) {
         columns.push_back({array.here[std::size_t(c)]});
         continue;
       }

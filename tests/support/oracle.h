@@ -69,7 +69,7 @@ class Oracle {
     for (const Field& field : pipeline_.fields) {
       if (field.role != Role::Output) continue;
       std::vector<double>& values = rows[field.name];
-      if (field.bins > 0) {
+      if (field.is_histogram()) {
         values = columns[std::size_t(field.first)];
         continue;
       }

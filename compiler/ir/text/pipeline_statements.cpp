@@ -125,7 +125,7 @@ class Planner {
     if (c.scale != kNone)
       throw std::runtime_error(fmt::format("the scale of '{}' cannot be written: it is applied after the sum", out));
     const NodeId guard = guard_of(component);
-    if (field.bins > 0) return add_to_element(field, c, guard);
+    if (field.is_histogram()) return add_to_element(field, c, guard);
     if (guard == kNone && unwritten(field, component)) return;
     if (field.reduction == Reduction::Count) {
       for (const Guard& g : count_conditions(graph_, field, c.value, guard)) add({}, condition_of(g, out + " += ", ""));

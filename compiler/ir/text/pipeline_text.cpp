@@ -71,7 +71,7 @@ std::string declaration(const Field& field) {
   if (field.columns > 0)
     text += fmt::format("[{}][{}]", field.length / field.columns, field.columns);
   else if (field.length > 0)
-    text += fmt::format("[{}]", field.bins > 0 ? field.bins : field.length);
+    text += fmt::format("[{}]", field.length);
   if (!field.defaults.empty()) text += " = " + default_text(field);
   text += ';';
   if (!field.comment.empty()) text += "  // " + field.comment;
@@ -274,7 +274,7 @@ std::vector<Finished> finished_components(const Pipeline& pipeline) {
     const NodeId root = pipeline.finished[std::size_t(c)];
     const Node& n = pipeline.finish[root];
     if (n.op == Op::Output && n.payload == c) continue;
-    if (pipeline.field_of(Role::Output, c).total)
+    if (pipeline.field_of(Role::Output, c).is_total())
       changed.push_back({c, root, total_statements(pipeline, c, root)});
     else
       changed.push_back({c, root, {assignment(pipeline, c, root)}});

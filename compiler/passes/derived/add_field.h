@@ -10,6 +10,7 @@ namespace nbcc {
 inline int add_field(Pipeline& pipeline, const std::string& name, Role role, Type type, Field like = {}) {
   like.name = name;
   like.role = role;
+  like.kind = kind_of(role);
   like.type = type;
   like.first = pipeline.components(role);
   pipeline.fields.push_back(like);

@@ -64,14 +64,14 @@ std::vector<Field> chosen_outputs(const Pipeline& forward, const std::vector<std
   for (const Field& field : forward.fields) {
     if (field.role != Role::Output || std::ranges::find(names, field.name) == names.end()) continue;
     if (keeps_index(field.reduction) || field.reduction == Reduction::Count) continue;
-    if (field.bins > 0) {
+    if (field.is_histogram()) {
       histogram = field.name;
       continue;
     }
     // The weight of a pair in a total logsumexp follows from the total alone, unless finish() adds values of i to it.
     const bool by_total =
         field.reduction == Reduction::Sum || (field.reduction == Reduction::LogSumExp && forward.finished.empty());
-    if (field.of_pair)
+    if (field.is_of_pair())
       throw InvalidAdjoint{
           fmt::format("output '{}' is an output(pair), which nbcc does not differentiate", field.name)};
     // The j_index of a chosen pair does not tell its images apart.
@@ -82,7 +82,7 @@ std::vector<Field> chosen_outputs(const Pipeline& forward, const std::vector<std
           fmt::format("output '{}' is an output({}) of a text with every_image(), which nbcc does not "
                       "differentiate",
                       field.name, reduction_text(field))};
-    if (field.total && !by_total)
+    if (field.is_total() && !by_total)
       throw InvalidAdjoint{fmt::format("output '{}' is an output({}){}, which nbcc does not differentiate", field.name,
                                        reduction_text(field), is_exponential(field.reduction) ? " with finish()" : "")};
     result.push_back(field);
@@ -201,7 +201,7 @@ class Builder {
     while (std::ranges::any_of(new_.fields, is_taken)) output.name = "d" + output.name;
     output.role = Role::Output;
     output.reduction = Reduction::Sum;
-    output.is_table = false;
+    output.kind = FieldKind::Particle;
     output.columns = 0;
     output.defaults.clear();
     output.comment.clear();

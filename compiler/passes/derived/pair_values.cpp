@@ -10,8 +10,6 @@
 namespace nbcc {
 namespace {
 
-bool is_of_pair(const Field& field) { return field.role == Role::Output && field.of_pair; }
-
 // The pipeline with those outputs alone that are per pair, or with all others.
 Pipeline with_outputs(Pipeline pipeline, bool of_pair) {
   std::vector<int> moved(pipeline.contributions.size(), -1);  // by component
@@ -19,7 +17,7 @@ Pipeline with_outputs(Pipeline pipeline, bool of_pair) {
   std::vector<NodeId> finished;
   std::vector<Field> fields;
   for (Field field : pipeline.fields) {
-    if (field.role == Role::Output && is_of_pair(field) != of_pair) continue;
+    if (field.role == Role::Output && field.is_of_pair() != of_pair) continue;
     if (field.role == Role::Output) {
       const int first = int(contributions.size());
       for (int c = 0; c < field.components(); ++c) {
@@ -48,7 +46,8 @@ Pipeline with_outputs(Pipeline pipeline, bool of_pair) {
 
 PairValuesPipelines pair_values_pipelines(const Pipeline& pipeline) {
   PairValuesPipelines made;
-  if (!std::ranges::all_of(pipeline.fields, [](const Field& f) { return f.role != Role::Output || is_of_pair(f); }))
+  if (!std::ranges::all_of(pipeline.fields,
+                           [](const Field& f) { return f.role != Role::Output || f.is_pair_result(); }))
     made.sums = with_outputs(pipeline, false);
   Pipeline& values = made.values;
   values = with_outputs(pipeline, true);
@@ -62,7 +61,7 @@ PairValuesPipelines pair_values_pipelines(const Pipeline& pipeline) {
     if (field.role == Role::InputJ) field.first += of_j;
     if (field.role == Role::InputPair) field.first += of_pairs;
     if (field.role == Role::InputJ || field.role == Role::InputPair) field.role = Role::InputI;
-    field.of_pair = false;
+    field.kind = kind_of(field.role);
   }
   // Components are numbered in the order of the fields.
   std::ranges::stable_sort(values.fields, {}, [](const Field& field) {

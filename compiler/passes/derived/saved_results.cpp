@@ -30,7 +30,7 @@ std::vector<SavedResult> every_result(const Pipeline& pipeline) {
     results.push_back(result);
   };
   for (const Field& field : pipeline.fields) {
-    if (field.role != Role::Output || field.bins > 0) continue;
+    if (field.role != Role::Output || field.is_histogram()) continue;
     add(SavedKind::Raw, field.first, "raw_" + field.name, result_type(field),
         finishes ? fmt::format("{} before finish()", field.name) : field.name);
     results.back().field.length = field.length, results.back().field.width = field.width;

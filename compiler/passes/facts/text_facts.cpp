@@ -29,7 +29,7 @@ class Facts {
   explicit Facts(const Pipeline& pipeline) : pipeline_(pipeline) {
     found_.index_guard = index_guard(pipeline);
     found_.index_use = IndexUse::Unused;
-    for (const Field& field : pipeline.fields) found_.is_read.push_back(field.role == Role::Output || field.is_table);
+    for (const Field& field : pipeline.fields) found_.is_read.push_back(field.role == Role::Output || field.is_table());
     visit(pipeline.pair, pipeline.roots());
     visit(pipeline.finish, pipeline.finished);
   }

@@ -9,7 +9,7 @@
 
 namespace nbcc {
 
-// `macros`: lines of #define. `templates`: names of embedded templates, which follow the text that all far fields
+// `macros`: lines that come first. `templates`: names of embedded templates, which follow the text that all far fields
 // share.
 inline KernelSource cuda_far_source(std::string name, std::string_view macros,
                                     std::initializer_list<std::string_view> templates) {
@@ -20,7 +20,7 @@ inline KernelSource cuda_far_source(std::string name, std::string_view macros,
     if (const std::size_t at = text.find(kOnce); at != std::string::npos) text.erase(at, kOnce.size());
     variant.source += text;
   };
-  for (const std::string_view of : {"cuda_far_types.cuh", "cuda_far_data.h"}) append(of);
+  for (const std::string_view of : {"cuda_far_types.cuh", "cuda_far_data.h", "cuda_blocks.cuh"}) append(of);
   for (const std::string_view of : templates) append(of);
   KernelSource source;
   source.pipeline = std::move(name);

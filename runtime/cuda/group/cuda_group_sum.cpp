@@ -61,6 +61,12 @@ CudaGroupSummation::~CudaGroupSummation() {
   }
 }
 
+std::vector<std::shared_ptr<FarBackend>> CudaGroupSummation::far_backends(Precision at_least) const {
+  std::vector<std::shared_ptr<FarBackend>> backends;
+  for (const auto& member : members_) backends.push_back(member->sum.far_backends(at_least).front());
+  return backends;
+}
+
 void CudaGroupSummation::wait(Progress* progress) {
   FirstFailure failure;
   for (const auto& member : members_) failure.attempt([&] { member->sum.wait(progress); });
@@ -90,7 +96,7 @@ CudaGroupSummation::Where CudaGroupSummation::find(const SumRequest& request) co
   for (std::size_t f = 0; f < source_.fields.size(); ++f) {
     const ArrayView& view = request.views[f];
     // The values of totals are where the other arrays are (CudaTotals).
-    if (source_.fields[f].total || !is_bound(source_.fields[f], view) || gpu.shares(view.data)) continue;
+    if (source_.fields[f].is_total() || !is_bound(source_.fields[f], view) || gpu.shares(view.data)) continue;
     const CudaPointer pointer = find_pointer(gpu, view.data);
     if (pointer.managed) continue;
     if (!pointer.on_gpu) {

@@ -43,7 +43,7 @@ bool CudaTotals::finds_arrays_here(const SumRequest& request) const {
   const std::vector<FieldLayout>& fields = kernel_.source.fields;
   for (std::size_t f = 0; f < fields.size(); ++f) {
     const ArrayView& view = request.views[f];
-    const bool is_array = fields[f].role != Role::Param && !fields[f].total && view.data && view.count > 0;
+    const bool is_array = fields[f].role != Role::Param && !fields[f].is_total() && view.data && view.count > 0;
     if (is_array && residency_of(gpu_, view.data, fields[f].name.c_str()) == Residency::Device) return true;
   }
   return false;

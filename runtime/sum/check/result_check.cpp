@@ -26,7 +26,7 @@ struct Rows {
 };
 
 Rows rows_of(const SumState& sum, const RunChoice& choice, const FieldLayout& field, const ArrayView& view) {
-  if (field.total || field.of_pair) return {0, view.count};
+  if (field.is_total() || field.is_of_pair()) return {0, view.count};
   if (choice.i_list && !sum.summation().can_read(choice.i_list)) return {};
   if (choice.i_list) return {0, choice.i_count, choice.i_list};
   const std::int64_t rest = view.count - choice.i_begin;
@@ -74,7 +74,7 @@ bool is_fault(const FieldLayout& field, double value) {
 
 bool may_be_faulty(const FieldLayout& field, const ArrayView& view) {
   const bool is_real = view.element == Element::Float || view.element == Element::Double;
-  return is_real && !field.integral && field.reduction != Reduction::Softmax && field.reduction != Reduction::At;
+  return is_real && !field.integral() && field.reduction != Reduction::Softmax && field.reduction != Reduction::At;
 }
 
 bool has_fault(const FieldLayout& field, const ArrayView& view, std::int64_t row) {
@@ -105,7 +105,7 @@ bool is_finite_without_self(const SumState& sum, std::shared_ptr<const Kernel> k
     if (field.role == Role::InputI) one.bind(field.name, part_of(sum.bound(field.name), i, 1));
     if (field.role != Role::Output) continue;
     results[f].resize(std::size_t(field.numbers()));
-    one.bind(field.name, {results[f].data(), field.integral ? Element::Int64 : Element::Double, 1,
+    one.bind(field.name, {results[f].data(), field.integral() ? Element::Int64 : Element::Double, 1,
                           std::int64_t(results[f].size() * sizeof(double)), sizeof(double)});
   }
   const auto run = [&](std::int64_t first, std::int64_t count, JPart part) {
@@ -125,7 +125,7 @@ bool is_finite_without_self(const SumState& sum, std::shared_ptr<const Kernel> k
 std::string cause_of(const SumState& sum, const RunChoice& choice, const std::shared_ptr<const Kernel>& kernel,
                      const FieldLayout& field, std::int64_t i) {
   const auto [i_offset, j_offset] = sum.offsets();
-  if (!kernel || field.total || field.of_pair || field.bins > 0) return "";
+  if (!kernel || field.kind != FieldKind::Particle) return "";
   if (sum.has_lists() || choice.accumulate || choice.part != JPart::Whole) return "";
   if (i_offset != j_offset || i >= sum.counts().second || !are_same_particles(sum).value_or(false)) return "";
   try {
@@ -170,9 +170,10 @@ std::optional<std::string> non_finite_warning(const SumState& sum, const RunChoi
     if (faults++ == 0) first = rows[k];
   }
   if (faults == 0) return {};
-  const std::string where = field.total ? ""
-                                        : fmt::format(" in {} of {}, first for {} = {}", faults,
-                                                      plural(rows.count, "row"), field.of_pair ? "pair" : "i", first);
+  const std::string where = field.is_total()
+                                ? ""
+                                : fmt::format(" in {} of {}, first for {} = {}", faults, plural(rows.count, "row"),
+                                              field.is_of_pair() ? "pair" : "i", first);
   return fmt::format("pipeline '{}': output '{}' is NaN{}{}{}", sum.kernel().source.pipeline, field.name,
                      field.reduction == Reduction::Sum ? " or infinite" : "", where,
                      cause_of(sum, choice, kernel, field, first));

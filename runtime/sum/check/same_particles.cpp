@@ -19,8 +19,8 @@ std::string_view stem(std::string_view name, char side) {
 }
 
 bool are_counterparts(const FieldLayout& i, const FieldLayout& j) {
-  return i.role == Role::InputI && j.role == Role::InputJ && i.type == j.type && !stem(i.name, 'i').empty() &&
-         stem(i.name, 'i') == stem(j.name, 'j');
+  return i.role == Role::InputI && j.role == Role::InputJ && FieldType(i) == FieldType(j) &&
+         !stem(i.name, 'i').empty() && stem(i.name, 'i') == stem(j.name, 'j');
 }
 
 bool are_equal(const ArrayView& a, const ArrayView& b, int components) {

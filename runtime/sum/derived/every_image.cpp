@@ -49,7 +49,7 @@ class InputColumns {
       const auto read_as = [&](Element element, void* to) {
         pack(view, component - field.first, {0, nullptr, count}, {component, element, Column::Part::Whole}, to);
       };
-      if (!field.integral) {
+      if (!field.integral()) {
         read_as(Element::Double, columns_[at].data());
         continue;
       }
@@ -59,7 +59,7 @@ class InputColumns {
         read_as(element, whole.data());
         std::ranges::copy(whole, columns_[at].begin());
       };
-      if (field.type.starts_with("index"))
+      if (field.type == Type::Index)
         read_whole(std::vector<std::int64_t>(), Element::Int64);
       else
         read_whole(std::vector<std::int32_t>(), Element::Int32);
@@ -176,7 +176,7 @@ class CopiesSummation final : public ForwardingSummation {
   // of a few roundings.
   static double rounding_of(const KernelSource& kernel) {
     const bool is_float =
-        std::ranges::any_of(kernel.i_columns, [](const Column& column) { return column.element == Element::Float; });
+        std::ranges::any_of(kernel.columns.i, [](const Column& column) { return column.element == Element::Float; });
     return is_float ? 0x1p-18 : 0x1p-46;
   }
 
@@ -321,7 +321,7 @@ class CopiesSummation final : public ForwardingSummation {
   // The field of each copy. A field that no pair reads is not gathered.
   ArrayView gathered(const FieldLayout& field, const ArrayView& view, std::vector<std::byte>& memory,
                      void* stream) const {
-    const bool is_read = std::ranges::any_of(sum_.source().j_columns, [&](const Column& column) {
+    const bool is_read = std::ranges::any_of(sum_.source().columns.j, [&](const Column& column) {
       return column.component >= field.first && column.component < field.first + field.components();
     });
     if (!is_read || copies_.of.empty())

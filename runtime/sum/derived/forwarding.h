@@ -13,7 +13,7 @@ namespace nbcc {
 inline KernelSource source_for_callers(const KernelSource& source) {
   KernelSource seen = source;
   seen.fields = source.caller_fields();
-  seen.search = {};
+  seen.search = {.bound = source.search.bound, .obstacle = source.search.obstacle};
   const auto named = [&seen](const std::string& name) {
     return std::ranges::find(seen.fields, name, &FieldLayout::name);
   };
@@ -24,10 +24,9 @@ inline KernelSource source_for_callers(const KernelSource& source) {
     if (field.role != Role::Output || of_callers == seen.fields.end() || of_callers->first == field.first) continue;
     // Results per pair are components in between, which the kernel does not have.
     const auto least = std::size_t(of_callers->first + field.components());
-    if (seen.accumulator_types.size() < least) seen.accumulator_types.resize(least, Element::Double);
+    if (seen.accumulators.size() < least) seen.accumulators.resize(least);
     for (int c = 0; c < field.components(); ++c)
-      seen.accumulator_types[std::size_t(of_callers->first + c)] =
-          source.accumulator_types[std::size_t(field.first + c)];
+      seen.accumulators[std::size_t(of_callers->first + c)] = source.accumulators[std::size_t(field.first + c)];
   }
   return seen;
 }

@@ -72,7 +72,7 @@ class PairValuesSummation final : public ForwardingSummation {
   void run_values(const SumRequest& request, bool stores) {
     std::vector<MadeArray> made = made_;
     for (std::size_t f = 0; f < callers_.fields.size() && !stores; ++f)
-      if (callers_.fields[f].of_pair) made.push_back({callers_.fields[f].name, {}});
+      if (callers_.fields[f].is_pair_result()) made.push_back({callers_.fields[f].name, {}});
     SumRequest values = values_.bind(request, made);
     values.ni = std::int64_t(j_.size()), values.nj = 1;
     values.i_begin = 0, values.i_count = values.ni;

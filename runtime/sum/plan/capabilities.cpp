@@ -137,7 +137,7 @@ std::vector<std::string_view> kinds_of(const KernelSource& source) {
   std::vector<std::string_view> kinds;
   const std::vector<FieldLayout>& fields = source.caller_fields();
   if (source.copies()) kinds.push_back("every_image()");
-  if (std::ranges::any_of(fields, &FieldLayout::of_pair)) kinds.push_back("output(pair)");
+  if (std::ranges::any_of(fields, &FieldLayout::is_pair_result)) kinds.push_back("output(pair)");
   if (std::ranges::find(fields, Role::InputPair, &FieldLayout::role) != fields.end()) kinds.push_back("input_pair");
   return kinds;
 }
@@ -154,8 +154,8 @@ std::string refusal(const KernelSource& source, const SumRequest& request) {
 }
 
 std::string_view result_of(const FieldLayout& output) {
-  if (output.bins > 0) return "histograms";
-  if (output.total) return "output(total)";
+  if (output.is_histogram()) return "histograms";
+  if (output.is_total()) return "output(total)";
   switch (output.reduction) {
     case Reduction::ArgMin:
       return "argmin";

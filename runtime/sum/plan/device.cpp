@@ -4,14 +4,11 @@
 #include <cstring>
 
 #include "runtime/error.h"
-#include "runtime/sum/plan/far_steps.h"
 
 namespace nbcc {
 
 void Summation::fetch(void* to, const void* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
 void Summation::put(void* to, const void* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
-
-std::unique_ptr<FarSteps> Summation::far_steps(Precision) const { return nullptr; }
 
 const DerivedKernels& Kernel::derived(std::string_view row, Precision at_least) const {
   static const DerivedKernels none{"the library has no kernel for it"};

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "compiler/derived_kernels.h"
 #include "compiler/isa.h"
@@ -19,7 +20,7 @@
 
 namespace nbcc {
 
-class FarSteps;    // far_steps.h
+class FarBackend;  // runtime/far/far_backend.h
 class TotalSteps;  // totals.h
 
 // One sum on one device, with its working memory, which is kept from run to run. Used by one thread at a time.
@@ -48,9 +49,9 @@ struct Summation {
   virtual bool finds_bounds() const { return false; }
   // Sets the launch configuration of later runs; numbers that are 0 are chosen automatically. GPUs only.
   virtual void set_launch(const LaunchConfig&) {}
-  // The steps of sums with a far field in the device's memory; null: they are done on the host. Throws UsageError if
-  // the pipeline has no far field.
-  virtual std::unique_ptr<FarSteps> far_steps(Precision at_least) const;
+  // For sums with a far field in the memory of this device, or of each of several; empty: in the memory of the host.
+  // Throws UsageError if the pipeline has no far field.
+  virtual std::vector<std::shared_ptr<FarBackend>> far_backends(Precision /*at_least*/) const { return {}; }
   // The steps of totals in the memory where this device stores results; on the host unless a device has its own.
   virtual std::unique_ptr<TotalSteps> total_steps();
   // A loop (for_each.h) on the threads of the device's host work.
@@ -64,7 +65,9 @@ struct Summation {
 
 // A kernel that is ready to run. Outlives the device that loaded it; may be shared by threads.
 struct Kernel {
-  explicit Kernel(KernelSource kernel_source) : source(std::move(kernel_source)) {}
+  explicit Kernel(KernelSource kernel_source) : source(std::move(kernel_source)) {
+    for (const FieldLayout& field : source.fields) types.push_back(type_name(field));
+  }
   virtual ~Kernel() = default;
   // Makes a sum. The kernel must outlive it.
   virtual std::unique_ptr<Summation> start() const = 0;
@@ -78,6 +81,7 @@ struct Kernel {
                                              Precision at_least = Precision::Single) const;
 
   const KernelSource source;
+  std::vector<std::string> types;  // [field] as declared
 
  private:
   mutable std::mutex mutex_;

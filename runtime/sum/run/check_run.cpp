@@ -78,7 +78,7 @@ void SumState::check_params() const {
       throw UsageError(fmt::format("{} has no default and was not set", quoted(f)));
     }
     const FieldLayout& field = fields()[f];
-    if (field.role != Role::Param || field.is_table || params_of_groups_.contains(f)) continue;
+    if (field.role != Role::Param || field.is_table() || params_of_groups_.contains(f)) continue;
     for (const double value : std::span(params_).subspan(std::size_t(field.first), std::size_t(field.components())))
       if (std::isnan(value)) throw UsageError(fmt::format("{} is NaN: expected a number", quoted(f)));  // a default
   }
@@ -89,11 +89,11 @@ void SumState::check_neighbours(std::string_view what) const {
   if (kernel.search.axes > 0 || kernel.copies()) return;
   if (this->kernel().derived("nearest").obstacle.empty())
     throw UsageError(fmt::format("{}: pipeline '{}' has no reach, but looks for the nearest", what, kernel.pipeline));
-  if (!kernel.neighbours.empty())
+  if (!kernel.search.bound.empty())
     throw UsageError(fmt::format("{}: pipeline '{}' has neighbours, {}, but this device does not search for them", what,
-                                 kernel.pipeline, kernel.neighbours));
+                                 kernel.pipeline, kernel.search.bound));
   throw UsageError(fmt::format("{}: it is not proved for pipeline '{}' that distant pairs add nothing{}", what,
-                               kernel.pipeline, kernel.no_neighbours.empty() ? "" : "; " + kernel.no_neighbours));
+                               kernel.pipeline, kernel.search.obstacle.empty() ? "" : "; " + kernel.search.obstacle));
 }
 
 void SumState::check_lists(Feature feature) const {

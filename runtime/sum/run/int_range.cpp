@@ -54,7 +54,7 @@ void check_int_range(const KernelSource& source, const SumRequest& request, cons
     const FieldLayout& field = source.fields[f];
     const ArrayView& view = request.views[f];
     const bool is_input = field.role == Role::InputI || field.role == Role::InputJ || field.role == Role::InputPair;
-    if (!is_input || view.element != Element::Int64 || view.count == 0 || !field.type.starts_with("int")) continue;
+    if (!is_input || view.element != Element::Int64 || view.count == 0 || field.type != Type::Int) continue;
     if (field.role == Role::InputJ && request.reuse != JReuse::None) continue;
     const auto can_read = [&](const void* data) { return summation.can_read(static_cast<const std::int64_t*>(data)); };
     if (!can_read(view.data)) continue;

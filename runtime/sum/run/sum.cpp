@@ -32,22 +32,22 @@ constexpr std::int64_t kMaxParticles = std::int64_t(1) << 40;
 // would change it silently. Integers beyond 2^53 are rejected, because a double does not represent every such integer.
 // NaN is rejected, because guards that compare with it exclude all pairs silently.
 void check_param(const FieldLayout& field, const std::string& quoted, double value) {
-  const std::string type = field.type.substr(0, field.type.find('['));
-  const double largest = type == "bool" ? 1 : type == "int" ? 2147483647 : 9007199254740991;
-  const double smallest = type == "bool" ? 0 : type == "int" ? -largest - 1 : -largest;
-  if (type != "bool" && type != "int" && type != "index") {
+  const bool is_bool = field.type == Type::Bool, is_int = field.type == Type::Int;
+  const double largest = is_bool ? 1 : is_int ? 2147483647 : 9007199254740991;
+  const double smallest = is_bool ? 0 : is_int ? -largest - 1 : -largest;
+  if (!field.integral()) {
     if (std::isnan(value)) throw UsageError(fmt::format("{} is NaN: expected a number", quoted));
     return;
   }
   if (value >= smallest && value <= largest && std::trunc(value) == value) return;
-  throw UsageError(type == "bool" ? fmt::format("{} is a bool: it must be 0 or 1, got {}", quoted, value)
-                                  : fmt::format("{} is an {}: it must be a whole number from {} to {}, got {}", quoted,
-                                                type, std::int64_t(smallest), std::int64_t(largest), value));
+  throw UsageError(is_bool ? fmt::format("{} is a bool: it must be 0 or 1, got {}", quoted, value)
+                           : fmt::format("{} is an {}: it must be a whole number from {} to {}, got {}", quoted,
+                                         name(field.type), std::int64_t(smallest), std::int64_t(largest), value));
 }
 
 void check_view(const FieldLayout& field, const std::string& quoted, const ArrayView& view) {
   if (view.count < 0) throw UsageError(fmt::format("{}: its count must be 0 or more, got {}", quoted, view.count));
-  if (field.total && view.count != 1)
+  if (field.is_total() && view.count != 1)
     throw UsageError(
         fmt::format("{} is a total, which has one value for the run: its count must be 1, got {}", quoted, view.count));
   if (view.count > 0 && !view.data) {
@@ -74,7 +74,7 @@ SumState::SumState(std::shared_ptr<const Kernel> kernel)
       views_(fields().size()),
       params_(std::size_t(source().params + source().table_params)) {
   if (!source().histograms.empty()) histograms_ = std::make_unique<HistogramWords>(source());
-  if (histograms_ || std::ranges::any_of(fields(), &FieldLayout::total))
+  if (histograms_ || std::ranges::any_of(fields(), &FieldLayout::is_total))
     add_result(std::make_unique<Totals>(source(), sum_.summation()));
   if (histograms_) add_result(std::make_unique<RunHistograms>(*histograms_, sum_.summation()));
   request_.views = views_;
@@ -118,7 +118,7 @@ void SumState::set_param(std::string_view name, std::span<const double> values) 
   if (std::int64_t(values.size()) != field.components()) {
     throw UsageError(fmt::format("{} takes {}, got {}", quoted(f), plural(field.components(), "value"), values.size()));
   }
-  if (field.is_table) {
+  if (field.is_table()) {
     std::vector<double> params = params_;
     std::copy(values.begin(), values.end(), params.begin() + field.first);
     check_splines(f, params);
@@ -127,7 +127,7 @@ void SumState::set_param(std::string_view name, std::span<const double> values) 
   std::copy(values.begin(), values.end(), params_.begin() + field.first);
   given_[f] = Given::Yes;
   params_of_groups_.erase(f);
-  if (field.is_table) tables_.reset();
+  if (field.is_table()) tables_.reset();
   // Columns that prepare_j derives from the packed ones may depend on params.
   forget_j(JReuse::Packed);
 }
@@ -215,10 +215,10 @@ std::optional<std::int64_t> SumState::shared_count(std::span<const Role> roles, 
                                                    std::string_view one) const {
   std::optional<std::size_t> first;
   for (std::size_t f = 0; f < views_.size(); ++f) {
-    const Role role = fields()[f].of_pair ? Role::InputPair : fields()[f].role;
+    const Role role = fields()[f].is_of_pair() ? Role::InputPair : fields()[f].role;
     if (given_[f] == Given::Ignored || std::ranges::find(roles, role) == roles.end()) continue;
     if (given_[f] == Given::No) throw UsageError(fmt::format("{} is not bound to an array", quoted(f)));
-    if (fields()[f].total) continue;
+    if (fields()[f].is_total()) continue;
     if (!first) first = f;
     if (views_[f].count != views_[*first].count) {
       throw UsageError(fmt::format("{} has {}, but {} has {}: all {} must have the same count", quoted(f),
@@ -267,7 +267,7 @@ void SumState::set_lists(const std::optional<ListArrays>& arrays) {
     throw UsageError(fmt::format(
         "lists: shifts are added to positions, but it is not proved which inputs of j are the positions of pipeline "
         "'{}'{}{}",
-        source().pipeline, source().no_neighbours.empty() ? "" : "; ", source().no_neighbours));
+        source().pipeline, source().search.obstacle.empty() ? "" : "; ", source().search.obstacle));
   if (arrays->shifts && arrays->axes != search.axes)
     throw UsageError(fmt::format("lists: a shift has {}, but positions of pipeline '{}' have {}",
                                  plural(arrays->axes, "number"), source().pipeline, search.axes));
@@ -302,7 +302,7 @@ void SumState::set_param_of_groups(std::string_view name, std::span<const double
   const std::size_t f = find(name);
   const FieldLayout& field = fields()[f];
   if (field.role != Role::Param) throw UsageError(fmt::format("{} is not a param", quoted(f)));
-  if (field.is_table)
+  if (field.is_table())
     throw UsageError(fmt::format("{} is read as a table, which is the same for all batches and groups", quoted(f)));
   if (!lists_)
     throw UsageError(fmt::format(
@@ -376,7 +376,7 @@ void SumState::check_splines(std::size_t field, std::span<const double> params) 
 void SumState::make_tables() {
   if (tables_ || source().tables.empty()) return;
   for (std::size_t f = 0; f < fields().size(); ++f)
-    if (fields()[f].is_table) check_splines(f, params_);  // set_param has not checked defaults
+    if (fields()[f].is_table()) check_splines(f, params_);  // set_param has not checked defaults
   tables_ = std::make_unique<const Tables>(source(), params_);
 }
 

@@ -91,7 +91,7 @@ void HostTotals::reduce(std::span<const TotalComponent> totals, const SumRequest
 
 SumRequest Totals::begin(const SumRequest& request) {
   const auto is_wanted = [&](std::size_t f) {
-    return source_.fields[f].total && source_.fields[f].bins == 0 && request.views[f].data;
+    return source_.fields[f].kind == FieldKind::Total && request.views[f].data;
   };
   std::int64_t components = 0;
   for (std::size_t f = 0; f < source_.fields.size(); ++f)
@@ -102,10 +102,10 @@ SumRequest Totals::begin(const SumRequest& request) {
   std::vector<ArrayView> views(request.views.begin(), request.views.end());
   totals_.clear();
   for (std::size_t f = 0; f < source_.fields.size(); ++f) {
-    if (source_.fields[f].bins > 0) views[f] = {};  // kernels do not store histograms
+    if (source_.fields[f].is_histogram()) views[f] = {};  // kernels do not store histograms
     if (!is_wanted(f)) continue;
     const FieldLayout& field = source_.fields[f];
-    const Element element = source_.accumulator_types[std::size_t(field.first)];
+    const Element element = source_.accumulators[std::size_t(field.first)].type;
     views[f] = {at, element, rows, sizeof(double), rows * std::int64_t(sizeof(double))};
     for (int c = 0; c < field.components(); ++c, at += rows) {
       totals_.push_back({field.reduction, element, at, request.views[f], c});

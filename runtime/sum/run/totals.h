@@ -21,7 +21,7 @@ namespace nbcc {
 // templates/cuda/frames/cuda_totals.cu.in has the same number.
 constexpr std::int64_t kTotalGroup = 512;
 
-// One component of a total. Values are doubles, or 64-bit integers in their place where KernelSource::accumulator_types
+// One component of a total. Values are doubles, or 64-bit integers in their place where KernelSource::accumulators
 // says so.
 struct TotalComponent {
   Reduction reduction = Reduction::Sum;

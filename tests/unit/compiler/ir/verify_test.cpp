@@ -33,6 +33,18 @@ Pipeline good() {
 
 TEST(verify, accepts_a_good_pipeline) { EXPECT_EQ(complaint(good()), ""); }
 
+TEST(verify, kinds_fit_roles_and_reductions) {
+  const auto with = [](auto change) {
+    Pipeline p = good();
+    change(p.fields.back());
+    return complaint(p);
+  };
+  EXPECT_THAT(with([](Field& f) { f.kind = FieldKind::Param; }), testing::HasSubstr("kind does not fit its role"));
+  EXPECT_THAT(with([](Field& f) { f.kind = FieldKind::Histogram, f.terms = 1; }),
+              testing::HasSubstr("kind does not fit its reduction"));
+  EXPECT_EQ(with([](Field& f) { f.kind = FieldKind::Total; }), "");
+}
+
 TEST(verify, names_pass_node_and_reason) {
   Pipeline p = good();
   p.pair.make(Op::Add, Type::Double, {0, 1, kNone});

@@ -129,7 +129,7 @@ TEST(Sum, SubsetsGiveTheSameBits) {
   list.resize(200);
   const std::vector<std::int64_t> shifted{5, 6, 7, 8, 9, 100, 102, 103, 499, 0};
   KernelSource no_index = fake_source();
-  no_index.uses_i_index = false;  // `near` and `seen` have no meaning then
+  no_index.uses.i_index = false;  // `near` and `seen` have no meaning then
   const auto expect_same = [&](const Results& part, const std::vector<std::int64_t>& chosen, bool indices) {
     for (std::int64_t i = 0; i < n; ++i) {
       const std::size_t k = std::size_t(i);
@@ -306,7 +306,7 @@ TEST(Sum, KeptJFollowsParamsAndBinding) {
 TEST(Sum, CountsComeFromTheCallerWhereNoFieldTells) {
   KernelSource source = fake_source();
   source.fields = {source.fields[0], source.fields[3], source.fields[8]};
-  source.j_columns.clear();
+  source.columns.j.clear();
   SumState sum(kernel(1, source));
   const double eps2 = 1;
   sum.set_param("eps2", std::span(&eps2, 1));
@@ -326,7 +326,7 @@ TEST(Sum, CountsComeFromTheCallerWhereNoFieldTells) {
 
 // A double that is no value of the param's type would become another number.
 TEST(Sum, ParamsOfWholeNumbersAreWhole) {
-  const auto message = [](const char* type, double value) -> std::string {
+  const auto message = [](Type type, double value) -> std::string {
     KernelSource source = fake_source();
     source.fields[4].type = type;
     SumState sum(kernel(1, source));
@@ -339,24 +339,24 @@ TEST(Sum, ParamsOfWholeNumbersAreWhole) {
   };
   const std::string param = "param 'g' of pipeline 'fake' is ";
   const std::string of_int = param + "an int: it must be a whole number from -2147483648 to 2147483647, got ";
-  EXPECT_EQ(message("int", 2147483648), of_int + "2147483648");
-  EXPECT_EQ(message("int", 2.5), of_int + "2.5");
-  EXPECT_EQ(message("int[3]", 1e10), of_int + "10000000000");
-  EXPECT_EQ(message("int", std::numeric_limits<double>::quiet_NaN()), of_int + "nan");
-  EXPECT_EQ(message("index", 0x1p53),
+  EXPECT_EQ(message(Type::Int, 2147483648), of_int + "2147483648");
+  EXPECT_EQ(message(Type::Int, 2.5), of_int + "2.5");
+  EXPECT_EQ(message(Type::Int, 1e10), of_int + "10000000000");
+  EXPECT_EQ(message(Type::Int, std::numeric_limits<double>::quiet_NaN()), of_int + "nan");
+  EXPECT_EQ(message(Type::Index, 0x1p53),
             param +
                 "an index: it must be a whole number from -9007199254740991 to 9007199254740991, got "
                 "9007199254740992");
-  EXPECT_EQ(message("bool", 2), param + "a bool: it must be 0 or 1, got 2");
-  for (const double good : {-2147483648.0, 0.0, 2147483647.0}) EXPECT_EQ(message("int", good), "");
-  EXPECT_EQ(message("index", 0x1p53 - 1), "");
-  EXPECT_EQ(message("bool", 1), "");
-  EXPECT_EQ(message("real", 2.5), "");
+  EXPECT_EQ(message(Type::Bool, 2), param + "a bool: it must be 0 or 1, got 2");
+  for (const double good : {-2147483648.0, 0.0, 2147483647.0}) EXPECT_EQ(message(Type::Int, good), "");
+  EXPECT_EQ(message(Type::Index, 0x1p53 - 1), "");
+  EXPECT_EQ(message(Type::Bool, 1), "");
+  EXPECT_EQ(message(Type::Real, 2.5), "");
 }
 
 TEST(Sum, ColumnWithoutAFieldIsOurMistake) {
   KernelSource source = fake_source();
-  source.j_columns[0].component = 17;
+  source.columns.j[0].component = 17;
   EXPECT_THROW(SumState{kernel(1, source)}, std::logic_error);
 }
 
@@ -472,10 +472,10 @@ TEST(Sum, NeighboursThatADeviceCannotSearchForAreNotCalledUnproved) {
     }
     return std::string();
   };
-  source.neighbours.clear();
+  source.search.bound.clear();
   EXPECT_NE(complaint().find("it is not proved"), std::string::npos) << complaint();
-  source.neighbours = "|xj - xi| < rc in the periodic cell `a`, `b`, `c`";
-  EXPECT_EQ(complaint(), "pairs = cutoff: pipeline 'fake' has neighbours, " + source.neighbours +
+  source.search.bound = "|xj - xi| < rc in the periodic cell `a`, `b`, `c`";
+  EXPECT_EQ(complaint(), "pairs = cutoff: pipeline 'fake' has neighbours, " + source.search.bound +
                              ", but this device does not search for them");
 }
 
