@@ -123,6 +123,7 @@ class SumState {
   void sum_as_planned(const SumRequest& request);
   // Histograms of each i are summed for so many i at a time as have rows in memory, and stored.
   void sum(const SumRequest& request);
+  void sum_for_totals(const SumRequest& request);
   void store_totals(const SumRequest& request);
   void warn_of(const SumRequest& request);
 

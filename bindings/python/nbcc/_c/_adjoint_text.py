@@ -10,7 +10,7 @@ from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
 from ._errors import Diagnostic, ErrorOut, decode, diagnostics_of
 from ._library import AdjointFieldStruct, lib
 
-SIDES = ("i", "j", "set", "forward")
+SIDES = ("i", "j", "set", "forward", "each_i")
 
 # Meanings of the fields of adjoint pipelines, in the order of nbcc_adjoint_meaning.
 VALUE, GIVEN, SAVED, DERIVATIVE = "value", "given", "saved", "derivative"

@@ -102,8 +102,6 @@ def _differentiable(plan: Call, names: List[str]) -> Any:
                 if plan.by_group(name):
                     zeros = jax.numpy.zeros((known[name].shape[0], *gradient.shape[1:]), gradient.dtype)
                     gradient = zeros.at[jax.numpy.asarray(plan.group_of_i())].add(gradient)
-                elif plan.field(name).role == PARAM:
-                    gradient = gradient.sum(0)
                 if jax.numpy.iscomplexobj(known[name]):
                     gradient = jax.lax.complex(gradient[..., 0], -gradient[..., 1])
                 gradient = gradient.reshape(known[name].shape).astype(known[name].dtype)

@@ -251,8 +251,6 @@ def _gradients(ctx: Any, grads: Sequence[Any], needed: Sequence[bool]) -> List[A
         if plan.by_group(name):
             groups = torch.as_tensor(plan.group_of_i(), device=gradient.device)
             gradient = gradient.new_zeros(like.shape[0], *gradient.shape[1:]).index_add(0, groups, gradient)
-        elif plan.field(name).role == PARAM:
-            gradient = gradient.sum(0)
         if like.is_complex():
             gradient = torch.view_as_complex(gradient.reshape(*like.shape, 2).contiguous())
         elif plan.field(name).is_complex and plan.field(name).role == PARAM:  # given as real numbers
