@@ -1,11 +1,11 @@
-// The kernels of a far field (runtime/far/), and how their fields correspond. Plain data.
+// The row "far" of derived kernels: those of a far field (runtime/far/), and how their fields correspond. Plain data.
 #pragma once
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "compiler/kernel_source.h"
+#include "compiler/derived_kernels.h"
 
 namespace nbcc {
 
@@ -17,8 +17,7 @@ struct FarPart {
 };
 
 // Where the fields of a kernel have the names and shapes of the pipeline's, the caller's arrays are bound to them.
-struct FarKernels {
-  std::string obstacle;        // why there is no far field, with its line; then all else is empty
+struct FarKernels : DerivedFacts {
   std::string text;            // for users: "linear in mj, both sides"
   std::string_view precision;  // of `distant` and `near`
   bool raised = false;         // `precision` is higher than the pipeline's

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,7 +16,7 @@
 
 namespace nbcc {
 
-struct FarKernels;  // far_kernels.h
+class Derivations;  // derived_kernels.h
 
 // Element types of packed columns and of callers' arrays.
 enum class Element : std::uint8_t { Float, Double, Int32, Int64 };
@@ -126,6 +125,9 @@ struct SearchLayout {
     Min,      // the smaller of the two
     Sum,      // their sum
   };
+  // The proved bound in words, such as "|xj - xi| < rc in the periodic box `box`"; empty without a proof. Then
+  // `obstacle` says why, if a guard looks like a cutoff.
+  std::string bound, obstacle;
   int axes = 0;                // 1 to 3; 0: no bound is proved, and the kernel lacks these functions
   std::vector<bool> periodic;  // [axis]; a periodic axis has a length
   bool triclinic = false;      // periodic in three lattice vectors instead; then no axis has a length
@@ -180,33 +182,33 @@ constexpr int kSpecialWords = 3;
 constexpr int kFloatDigit = 24, kFloatWords = (253 + 24) / kFloatDigit + 2 + kSpecialWords;
 constexpr int kDoubleDigit = 28, kDoubleWords = (2045 + 53) / kDoubleDigit + 2 + kSpecialWords;
 
-struct KernelSource;
-
-// How callers see a kernel for copies of particles (passes/derived/every_image.h), whose inputs `nbcc_...` the runtime
-// makes.
+// How the runtime makes the arrays of a kernel for copies of particles (passes/derived/every_image.h).
 struct CopiesLayout {
   std::string obstacle;             // why the runtime cannot make them; empty: it can
-  std::vector<FieldLayout> fields;  // the caller's, in order of declaration
   std::vector<Formula> of_i, of_j;  // [axis] coordinates of a particle
   // [periodic vector][axis]: its component. A vector that is 0 or infinite is none.
   std::array<std::vector<Formula>, 3> periods;
   std::vector<Formula> units;  // [axis] what a coordinate is multiplied by where the search compares it with the reach
 };
 
-// How callers see a kernel of the sums of a pipeline with results per pair (passes/derived/pair_values.h).
-struct PairValuesLayout {
-  std::vector<FieldLayout> fields;             // the caller's, in order of declaration
-  std::shared_ptr<const KernelSource> values;  // the kernel of the results; null: the pipeline has no sums, and is it
+struct KernelSource;
+
+// How callers see a kernel for which the runtime makes arrays: inputs `nbcc_...` (made_inputs.h).
+struct CallersView {
+  std::vector<FieldLayout> fields;     // the caller's, in order of declaration
+  std::optional<CopiesLayout> copies;  // of a pipeline with every_image()
+  // Of a pipeline with results per pair (passes/derived/pair_values.h): the kernel of the results; null: this kernel.
+  bool has_pair_values = false;
+  std::shared_ptr<const KernelSource> values;
 };
 
-// A kernel that computes each pair of one set once, for both of its particles (passes/derived/reactions.h).
-struct SymmetricKernel {
-  std::string obstacle;                        // why there is none; empty: there is one
-  std::shared_ptr<const KernelSource> source;  // outputs: the pipeline's outputs, then a reaction to each
-  double cost = 1;  // operations of a pair, divided by the operations of computing the pair twice
-  // [field of `source`] the pipeline's field that has the same array or values; "": a reaction, which is not stored.
-  std::vector<std::string> given;
-  std::vector<std::pair<std::string, std::string>> partners;  // fields that must be one array; (T, T): symmetric table
+// What a sum over pairs is kept in until finish().
+struct AccumulatorLayout {
+  Reduction reduction = Reduction::Sum;
+  int reference = -1;  // of Weighted: the index of its Reference
+  // Of the elements of `acc`: Int64 for min, max, argmin, argmax and payloads of integers, whose bits then are in the
+  // doubles; else Double.
+  Element type = Element::Double;
 };
 
 struct KernelSource {
@@ -217,53 +219,38 @@ struct KernelSource {
   int lanes = 1;       // elements per vector of the kernel; columns are padded to a multiple
   int tile = 1;        // j-particles whose terms are summed in working precision before they join the double sum
   int i_block = 1;     // i-particles that one pass of the kernel holds in registers
-  std::vector<Column> i_columns, j_columns;  // packed columns, then derived ones
-  std::vector<Column> pair_columns;          // packed inputs of listed pairs
-  std::vector<FieldLayout> fields;           // in order of declaration
-  int params = 0;                            // number of param components passed as doubles; these come first
-  int table_params = 0;                      // number of param components in tables; these come last
+  struct Columns {
+    std::vector<Column> i, j;     // packed columns, then derived ones
+    std::vector<Column> of_pair;  // packed inputs of listed pairs
+  } columns;
+  std::vector<FieldLayout> fields;  // in order of declaration
+  int params = 0;                   // number of param components passed as doubles; these come first
+  int table_params = 0;             // number of param components in tables; these come last
   std::vector<PlacedTable> tables;
   std::vector<HistogramLayout> histograms;
-  IndexChecks index_checks;           // of the indices into `tables`
-  int outputs = 0;                    // number of output components and hidden accumulators
-  std::vector<Reduction> reductions;  // per output component, then per hidden accumulator
-  std::vector<int> references;        // parallel to `reductions`; for Weighted the index of its Reference, else -1
-  // Parallel to `reductions`: the type of the elements of `acc`. Int64 for min, max, argmin, argmax and payloads of
-  // integers, whose bits then are in the doubles; else Double.
-  std::vector<Element> accumulator_types;
+  IndexChecks index_checks;                     // of the indices into `tables`
+  int outputs = 0;                              // number of output components and hidden accumulators
+  std::vector<AccumulatorLayout> accumulators;  // per output component, then hidden ones
   bool has_finish = false;
-  bool uses_i_index = false, uses_j_index = false;
-  bool may_use_minimum_images = false;  // differences of positions may be reduced to minimum images
-  // `neighbours`: the proved bound on interacting pairs, in words (passes/prove/neighbourhood.h), such as "|xj - xi| <
-  // rc in the periodic box `box`"; empty without a proof. Then `no_neighbours` says why, if a guard looks like a
-  // cutoff.
-  std::string neighbours, no_neighbours;
+  struct Uses {
+    bool i_index = false, j_index = false;
+    bool minimum_images = false;  // differences of positions may be reduced to minimum images
+  } uses;
   SearchLayout search;
-  // For nearest-neighbour pipelines: the same kernel with a distance bound for each i (passes/derived/nearest.h); else
-  // null.
-  std::shared_ptr<const KernelSource> nearest;
-  int bound_field = -1;  // the index in `fields` of the bounds of a nearest-neighbour kernel; -1: it is another kernel
-  // Makes the kernels of far fields; `at_least`: a precision below which rounding errors are too large. Null in
-  // compiled libraries, which have no compiler.
-  std::function<FarKernels(Precision at_least)> far_kernels;
-  // Makes the kernel for one set; null in compiled libraries. It always makes the same one.
-  std::function<SymmetricKernel()> symmetric;
-  // For pipelines with every_image(); else null.
-  std::shared_ptr<const CopiesLayout> copies;
-  // For pipelines with results per pair; else null.
-  std::shared_ptr<const PairValuesLayout> pair_values;
+  std::shared_ptr<const Derivations> derivations;  // null in compiled libraries, which have no compiler
+  std::shared_ptr<const CallersView> callers;      // null: callers see the fields of the kernel
   int first_reaction = 0;  // the terms of output components from here on are added to j; 0: to i, as all others
   std::vector<int> lines;  // [node] line of the pipeline's text that made the node; 0: none
   double operations = 0;   // per interaction: as stated by #pragma flops, else as counted
-  // CUDA only:
-  bool argument_in_memory = false;  // the first kernel of `variants` reads its argument from the GPU's memory
-  bool cutoff = false;              // the pair loop first tests the cutoff of several pairs, then computes the hits
-  int pair_statements = 0;          // statements of the pair loop for one i; estimates the instructions per interaction
-  int pair_doubles = 0;             // statements of the pair loop in double precision
+  struct OnGpu {           // CUDA only
+    bool argument_in_memory = false;  // the first kernel of `variants` reads its argument from the GPU's memory
+    bool cutoff = false;              // the pair loop first tests the cutoff of several pairs, then computes the hits
+    int statements = 0;               // of the pair loop for one i; estimates the instructions per interaction
+    int doubles = 0;                  // those in double precision
+  } on_gpu;
   // The fields that callers bind: without those that the runtime makes.
-  const std::vector<FieldLayout>& caller_fields() const {
-    return copies ? copies->fields : pair_values ? pair_values->fields : fields;
-  }
+  const std::vector<FieldLayout>& caller_fields() const { return callers ? callers->fields : fields; }
+  const CopiesLayout* copies() const { return callers && callers->copies ? &*callers->copies : nullptr; }  // null: none
   const KernelVariant& first() const { return variants.front(); }
   KernelVariant& first() { return variants.front(); }
   const KernelVariant* find(Frame frame) const {  // null: no variant with this frame
@@ -277,7 +264,7 @@ struct KernelSource {
 // The number of doubles that hold the accumulators of one i.
 inline int accumulators_of(const KernelSource& source) {
   int count = 0;
-  for (const Reduction reduction : source.reductions) count += keeps_index(reduction) ? 2 : 1;
+  for (const AccumulatorLayout& one : source.accumulators) count += keeps_index(one.reduction) ? 2 : 1;
   return count;
 }
 
@@ -288,7 +275,7 @@ inline constexpr int kHalfListBlock = 2, kHalfListVectors = 128;
 
 // The C interface of a CPU kernel (the kernel's source declares the same struct). All functions may be called from any
 // thread; ranges are half open. The accumulators of output component c are an array acc[c], indexed like the
-// i-particles (0..ni-1) of this call's columns, of elements KernelSource::accumulator_types[c]; ArgMin and ArgMax also
+// i-particles (0..ni-1) of this call's columns, of elements KernelSource::accumulators[c].type; ArgMin and ArgMax also
 // have the index, as a double, in arg[c]. Components of a choice (field.h) are sorted by ascending value, for ArgMax by
 // descending value, and at equal values by ascending index.
 extern "C" {

@@ -25,13 +25,13 @@ std::string source_of_frame(const KernelSource& kernel) {
 std::string source_of_search(const KernelSource& kernel) {
   if (kernel.find(Frame::Search)) return source_of_frame<Frame::Search>(kernel);
   throw UsageError(fmt::format("pipeline '{}' has no search: no neighbourhood is proved of it{}{}", kernel.pipeline,
-                               kernel.no_neighbours.empty() ? "" : "; ", kernel.no_neighbours));
+                               kernel.search.obstacle.empty() ? "" : "; ", kernel.search.obstacle));
 }
 
 template <Frame frame>
 std::string source_of_symmetric(const KernelSource& kernel) {
-  const SymmetricKernel made = kernel.symmetric();
-  if (made.obstacle.empty()) return source_of_frame<frame>(*made.source);
+  const DerivedKernels& made = kernel.derivations->row("symmetric", Precision::Single);
+  if (made.obstacle.empty()) return source_of_frame<frame>(*made.kernels.front().source);
   throw UsageError(
       fmt::format("pipeline '{}' has no kernel that computes each pair once: {}", kernel.pipeline, made.obstacle));
 }

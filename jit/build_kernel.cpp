@@ -11,7 +11,6 @@
 
 #include "compiler/emit/copies.h"
 #include "compiler/emit/describe.h"
-#include "compiler/far_kernels.h"
 #include "compiler/ir/print.h"
 #include "compiler/ir/text/pipeline_text.h"
 #include "compiler/passes/derive/derivative.h"
@@ -19,16 +18,15 @@
 #include "compiler/passes/derived/every_image.h"
 #include "compiler/passes/derived/nearest.h"
 #include "compiler/passes/derived/pair_values.h"
-#include "compiler/passes/derived/reactions.h"
 #include "compiler/passes/derived/virial.h"
 #include "compiler/passes/facts/equal_indices.h"
-#include "compiler/passes/far/far_pipelines.h"
 #include "compiler/passes/optimize/element_loops.h"
 #include "compiler/passes/optimize/optimize.h"
 #include "compiler/passes/prove/neighbourhood.h"
 #include "compiler/passes/prove/table_indices.h"
 #include "compiler/source/parse.h"
 #include "compiler/source/warn_singular.h"
+#include "jit/derived_kernels.h"
 #include "runtime/cache/dump.h"
 #include "runtime/error.h"
 
@@ -57,103 +55,21 @@ Pipeline optimize_and_dump(const Pipeline& pipeline, const Options& options, con
 }
 
 void describe_neighbours(KernelSource& kernel, const Pipeline& pipeline, const NeighbourhoodProof& proof) {
-  if (proof.neighbourhood) kernel.neighbours = neighbourhood_text(pipeline, *proof.neighbourhood);
+  if (proof.neighbourhood) kernel.search.bound = neighbourhood_text(pipeline, *proof.neighbourhood);
   if (proof.obstacle)
-    kernel.no_neighbours = fmt::format("line {}: {}", proof.obstacle->where.line, proof.obstacle->reason);
-}
-
-// Adds the kernel for a search of nearest neighbours, if the pipeline looks for these. `build` compiles a pipeline.
-template <typename Build>
-void add_nearest(KernelSource& kernel, const Pipeline& pipeline, const Build& build) {
-  const std::optional<Pipeline> bounded = nearest_pipeline(pipeline);
-  if (!bounded) return;
-  KernelSource made = build(*bounded);
-  made.bound_field = int(std::ranges::find(made.fields, "nbcc_bound", &FieldLayout::name) - made.fields.begin());
-  kernel.nearest = std::make_shared<const KernelSource>(std::move(made));
-  kernel.neighbours = "of each i the nearest";
-  kernel.no_neighbours.clear();
-}
-
-FarKernels build_far_kernels(const Backend& backend, const Pipeline& pipeline, Options options, Isa isa) {
-  FarKernels made;
-  const FarReading reading = read_far_terms(pipeline);
-  if (!reading.terms) {
-    const int line = reading.obstacle.where.line;
-    made.obstacle = (line > 0 ? fmt::format("line {}: ", line) : "") + reading.obstacle.reason;
-    return made;
-  }
-  const FarTerms& terms = *reading.terms;
-  made.text = far_text(pipeline, terms);
-  made.precision = name(options.precision);
-  made.axes = int(terms.axes.size());
-  made.weights = int(terms.weights.size());
-  made.factors = int(terms.factors.size());
-  made.sums = int(terms.sums.size());
-  made.both_sides = terms.both_sides;
-  made.needs_one_set = terms.needs_one_set;
-  made.centres = int(terms.centred.size());
-  for (const FarTerms::Part& part : terms.parts) made.parts.push_back({part.output, part.factor, part.sum});
-  const FarPipelines pipelines = far_pipelines(pipeline, terms);
-  const Options doubled{Precision::Double, options.math, options.root};
-  const auto build = [&](const Pipeline& one, const Options& how) { return build_kernel(backend, one, how, isa, ""); };
-  made.sources = build(pipelines.sources, doubled);
-  made.targets = build(pipelines.targets, doubled);
-  if (pipelines.means) made.means = build(*pipelines.means, doubled);
-  made.distant = build(pipelines.distant, options);
-  made.measured = build(pipelines.distant, doubled);
-  made.near = build(pipelines.near, options);
-  made.sample = build(pipelines.sample, doubled);
-  made.finish = build(pipelines.finish, doubled);
-  return made;
-}
-
-SymmetricKernel build_symmetric(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa) {
-  SymmetricKernel made;
-  const auto must_be_symmetric = [&made](const std::vector<std::string>& tables) {
-    for (const std::string& table : tables) made.partners.emplace_back(table, table);
-  };
-  const std::optional<OneSet> one_set = with_reactions(pipeline);
-  if (!one_set) {
-    made.obstacle = "an output keeps more than a sum or an extreme of its terms";
-    must_be_symmetric(symmetries(pipeline).symmetric_tables);
-    return made;
-  }
-  const Target target = backend.target(isa);
-  const NeighbourhoodProof proof = prove_neighbourhood(one_set->pipeline);
-  const Neighbourhood* const neighbourhood =
-      proof.neighbourhood && backend.tests_cutoff ? &*proof.neighbourhood : nullptr;
-  const Pipeline both =
-      optimize(neighbourhood ? with_within(one_set->pipeline, *neighbourhood) : one_set->pipeline, options, target);
-  made.cost = shared_cost(optimize(pipeline, options, target), both);
-  made.given = one_set->given;
-  made.partners = one_set->partners;
-  must_be_symmetric(one_set->symmetric_tables);
-  const TableIndices indices = backend.checks_symmetric ? find_table_indices(one_set->pipeline) : TableIndices();
-  made.source = std::make_shared<const KernelSource>(backend.emit(both, options, isa, neighbourhood, indices));
-  return made;
-}
-
-// There are no kernels that compute each pair once or sum distant pairs by grids, for this reason.
-void refuse_others(KernelSource& kernel, const std::string& obstacle) {
-  kernel.symmetric = [obstacle] {
-    SymmetricKernel none;
-    none.obstacle = obstacle;
-    return none;
-  };
-  kernel.far_kernels = [obstacle](Precision) {
-    FarKernels none;
-    none.obstacle = obstacle;
-    return none;
-  };
+    kernel.search.obstacle = fmt::format("line {}: {}", proof.obstacle->where.line, proof.obstacle->reason);
 }
 
 KernelSource build_copies_kernel(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa,
                                  const std::string& dump_folder) {
   const CopiesPipeline copies = copies_pipeline(pipeline);
   KernelSource kernel = build_kernel(backend, copies.pipeline, options, isa, dump_folder);
-  kernel.copies = std::make_shared<const CopiesLayout>(copies_layout(copies));
-  kernel.neighbours = neighbours_of_images(copies);
-  refuse_others(kernel, "every_image() sums over all images within its cutoff");
+  CallersView callers;
+  callers.fields.assign(pipeline.fields.begin(), pipeline.fields.end());
+  callers.copies = copies_layout(copies);
+  kernel.callers = std::make_shared<const CallersView>(std::move(callers));
+  kernel.search.bound = neighbours_of_images(copies);
+  kernel.derivations = no_derivations("every_image() sums over all images within its cutoff");
   return kernel;
 }
 
@@ -163,17 +79,17 @@ KernelSource build_pair_values_kernel(const Backend& backend, const Pipeline& pi
   // Both particles of a pair are inputs of i there, whose differences have the digits of one float in mixed precision.
   Options of_values = options;
   if (options.precision == Precision::Mixed) of_values.precision = Precision::Double;
-  PairValuesLayout layout;
-  layout.fields.assign(pipeline.fields.begin(), pipeline.fields.end());
+  CallersView callers;
+  callers.fields.assign(pipeline.fields.begin(), pipeline.fields.end());
+  callers.has_pair_values = true;
   KernelSource values = build_kernel(backend, made.values, of_values, isa, made.sums ? "" : dump_folder);
   KernelSource kernel = values;
   if (made.sums) {
     kernel = build_kernel(backend, *made.sums, options, isa, dump_folder);
-    layout.values = std::make_shared<const KernelSource>(std::move(values));
+    callers.values = std::make_shared<const KernelSource>(std::move(values));
   }
-  kernel.pair_values = std::make_shared<const PairValuesLayout>(std::move(layout));
-  kernel.nearest = nullptr;
-  refuse_others(kernel, "an output(pair) has values of listed pairs");
+  kernel.callers = std::make_shared<const CallersView>(std::move(callers));
+  kernel.derivations = no_derivations("an output(pair) has values of listed pairs");
   return kernel;
 }
 
@@ -208,22 +124,15 @@ KernelSource build_kernel(const Backend& backend, const Pipeline& pipeline, cons
   describe_neighbours(kernel, pipeline, proof);
   // The kernels that a run consists of compute the values of each i, which the run reduces to totals.
   const Pipeline of_each_i = without_totals(pipeline);
-  add_nearest(kernel, of_each_i,
-              [&](const Pipeline& bounded) { return build_kernel(backend, bounded, options, isa, ""); });
-  kernel.far_kernels = [&backend, of_each_i, options, isa](Precision at_least) {
-    Options how = options;
-    how.precision = std::max(how.precision, at_least);
-    FarKernels made = build_far_kernels(backend, of_each_i, how, isa);
-    made.raised = how.precision != options.precision;
-    return made;
+  if (nearest_pipeline(of_each_i)) {
+    kernel.search.bound = "of each i the nearest";
+    kernel.search.obstacle.clear();
+  }
+  const auto build = [](const Backend& on, const Pipeline& derived, const Options& how, Isa with) {
+    return build_kernel(on, derived, how, with, "");
   };
-  kernel.symmetric = [&backend, of_each_i, options, isa] { return build_symmetric(backend, of_each_i, options, isa); };
-  if (has_element_loops(compared))
-    kernel.symmetric = [] {
-      SymmetricKernel none;
-      none.obstacle = "its loops over elements are computed block by block, for all pairs";
-      return none;
-    };
+  kernel.derivations =
+      derivations_of({build, backend, of_each_i, options, options.precision, isa, has_element_loops(compared)});
   const std::string file = fmt::format("{}.{}", pipeline.name, kernel.target);
   dump(dump_folder, fmt::format("{}.{}", file, backend.file_ending), kernel.first().source);
   if (const KernelVariant* const search = kernel.find(Frame::Search))

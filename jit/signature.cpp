@@ -130,7 +130,7 @@ std::string c_type(const Argument& argument, const std::string& real) {
 }
 
 Signature signature_of(const Source& source, const KernelSource& kernel) {
-  if (kernel.pair_values)
+  if (kernel.callers && kernel.callers->has_pair_values)
     throw UsageError(fmt::format(
         "pipeline '{}' has results of pairs (output(pair)), which compiled libraries do not have", kernel.pipeline));
   Signature signature{kernel.pipeline, comment_at_head(source), {}};

@@ -57,7 +57,7 @@ void check_sums_over_parts(const LibraryPipeline& one) {
                                        "j-particles at a time, and the index in a subset has no meaning",
                                        field.name, name(field.reduction))});
   }
-  if (one.cuda.uses_i_index || one.cuda.uses_j_index) {
+  if (one.cuda.uses.i_index || one.cuda.uses.j_index) {
     diagnostics.push_back({Severity::Error, first_index(one.pipeline),
                            "i_index and j_index cannot be used with FDPS, whose lists hold particles in an order of "
                            "its own; compare ids or positions instead"});

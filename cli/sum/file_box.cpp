@@ -132,9 +132,9 @@ std::optional<Cell> cell_of(const KernelSource& pipeline, std::span<const double
   const Formula zero{{{Formula::Op::Constant}}};
   std::array<const Formula*, 9> numbers{};
   numbers.fill(&zero);
-  if (pipeline.copies && pipeline.copies->of_i.size() == 3) {
-    for (std::size_t k = 0; k < 9; ++k) numbers[k] = &pipeline.copies->periods[k / 3][k % 3];
-  } else if (search.axes == 3 && !pipeline.copies) {
+  if (pipeline.copies() && pipeline.copies()->of_i.size() == 3) {
+    for (std::size_t k = 0; k < 9; ++k) numbers[k] = &pipeline.copies()->periods[k / 3][k % 3];
+  } else if (search.axes == 3 && !pipeline.copies()) {
     for (std::size_t k = 0; k < 9; ++k) {
       if (search.triclinic) numbers[k] = &search.cell[k];
       if (!search.triclinic && k % 4 == 0 && search.periodic[k / 3]) numbers[k] = &search.lengths[k / 3];
@@ -146,7 +146,7 @@ std::optional<Cell> cell_of(const KernelSource& pipeline, std::span<const double
   for (std::size_t k = 0; k < 9; ++k) {
     if (numbers[k]->steps.empty()) return {};
     cell[k / 3][k % 3] = evaluate(*numbers[k], params);
-    if (!search.triclinic && !pipeline.copies) cell[k / 3][k % 3] = std::fabs(cell[k / 3][k % 3]);
+    if (!search.triclinic && !pipeline.copies()) cell[k / 3][k % 3] = std::fabs(cell[k / 3][k % 3]);
   }
   for (auto& vector : cell)
     if (!std::ranges::all_of(vector, [](double x) { return std::isfinite(x); })) vector = {};
@@ -237,7 +237,7 @@ std::vector<ParamValue> params_of_box(const std::string& names, const ParticleTa
 std::string box_warning(const FileBox& box, const std::string& file, const KernelSource& pipeline,
                         std::span<const double> params) {
   const std::string stated = fmt::format("{} is of particles in a periodic box of {}", file, text_of(box.cell));
-  if (!pipeline.may_use_minimum_images && !pipeline.copies)
+  if (!pipeline.uses.minimum_images && !pipeline.copies())
     return fmt::format("{}, but pipeline '{}' takes no nearest image: no pair across an edge of the box is near",
                        stated, pipeline.pipeline);
   std::optional<Cell> cell = cell_of(pipeline, params);

@@ -264,6 +264,13 @@ std::string ParticleSum::plan() {
   SumState& sum = state_->sum.get()->state;
   const RunPlan plan = sum.plan();
   std::string text = fmt::format("method: {} ({})\n", plan.method->name, sum.reason_of(plan));
+  for (const auto& [method, cost] : plan.measurements)
+    text +=
+        fmt::format("before: {} measures what its choice needs, which costs as much as {:.3g} pairs\n", method, cost);
+  for (const RunStep& step : plan.steps)
+    if (plan.steps.size() > 1 || !step.kernel.empty())
+      text += fmt::format("step: {}{}, {:.3g} pairs\n", step.method->name,
+                          step.kernel.empty() ? "" : fmt::format(" with the {} kernel", step.kernel), step.cost);
   for (const DeviceWork& work : plan.method->work(plan.request)) {
     const std::string launches = work.launches == 0   ? ""
                                  : work.launches == 1 ? "1 launch, "
@@ -293,7 +300,7 @@ void ParticleSum::set_launch(const LaunchConfig& c) {
 
 const CudaKernel& ParticleSum::cuda_kernel() const {
   const Kernel& kernel = *state_->pipeline.get()->kernel;
-  if (kernel.source.copies || kernel.source.pair_values)
+  if (kernel.source.callers)
     throw UsageError(fmt::format("pipeline '{}' has every_image() or output(pair): tune measures pipelines without",
                                  kernel.source.pipeline));
   return dynamic_cast<const CudaKernel&>(kernel);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "compiler/emit/describe.h"
 #include "compiler/emit/locate.h"
 
 namespace nbcc {
@@ -11,7 +10,6 @@ namespace nbcc {
 CopiesLayout copies_layout(const CopiesPipeline& copies) {
   const Pipeline& given = copies.given;
   CopiesLayout layout;
-  layout.fields.assign(given.fields.begin(), given.fields.end());
   const auto formulas = [&](const Graph& graph, const std::vector<NodeId>& nodes) {
     std::vector<Formula> made;
     for (const NodeId id : nodes) made.push_back(formula_of(graph, id, given.tables));

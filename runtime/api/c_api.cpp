@@ -177,28 +177,30 @@ double nbcc_pipeline_operations(const nbcc_pipeline* pipeline) {
   return pipeline ? pipeline->kernel->source.operations : 0.0;
 }
 const char* nbcc_pipeline_neighbours(const nbcc_pipeline* pipeline) {
-  return pipeline ? pipeline->kernel->source.neighbours.c_str() : "";
+  return pipeline ? pipeline->kernel->source.search.bound.c_str() : "";
 }
 const char* nbcc_pipeline_no_neighbours(const nbcc_pipeline* pipeline) {
-  return pipeline ? pipeline->kernel->source.no_neighbours.c_str() : "";
+  return pipeline ? pipeline->kernel->source.search.obstacle.c_str() : "";
 }
 nbcc_status nbcc_pipeline_listed_once(const nbcc_pipeline* pipeline, double* cost, nbcc_error** error) {
   return guarded(error, [&] {
-    const nbcc::KernelSource& source = nbcc::checked(pipeline, "pipeline").kernel->source;
-    const auto fail = [&source](std::string_view why) {
-      throw nbcc::UsageError(fmt::format("symmetric = listed: pipeline '{}': {}", source.pipeline, why));
+    const nbcc::Kernel& kernel = *nbcc::checked(pipeline, "pipeline").kernel;
+    const auto fail = [&kernel](std::string_view why) {
+      throw nbcc::UsageError(fmt::format("symmetric = listed: pipeline '{}': {}", kernel.source.pipeline, why));
     };
-    if (!source.symmetric) fail("the library has no kernel for it");
-    const nbcc::SymmetricKernel made = source.symmetric();
+    const nbcc::DerivedKernels& made = kernel.derived("symmetric");
     if (!made.obstacle.empty()) fail(made.obstacle);
-    if (made.source->find(nbcc::Frame::Symmetric)) fail("this device computes listed pairs for their i only");
-    nbcc::checked(cost, "cost") = made.cost;
+    if (made.kernels.front().source->find(nbcc::Frame::Symmetric))
+      fail("this device computes listed pairs for their i only");
+    nbcc::checked(cost, "cost") = made.as<nbcc::SymmetricFacts>().cost;
   });
 }
 int nbcc_pipeline_needs_symmetric(const nbcc_pipeline* pipeline, const char* param) {
-  if (!pipeline || !param || !pipeline->kernel->source.symmetric) return 0;
-  const nbcc::SymmetricKernel made = pipeline->kernel->source.symmetric();
-  return std::ranges::count(made.partners, std::pair<std::string, std::string>(param, param)) > 0 ? 1 : 0;
+  if (!pipeline || !param) return 0;
+  const nbcc::DerivedKernels& made = pipeline->kernel->derived("symmetric");
+  if (!made.facts) return 0;
+  const auto& partners = made.as<nbcc::SymmetricFacts>().partners;
+  return std::ranges::count(partners, std::pair<std::string, std::string>(param, param)) > 0 ? 1 : 0;
 }
 int nbcc_pipeline_field_count(const nbcc_pipeline* pipeline) {
   return pipeline ? int(pipeline->kernel->source.fields.size()) : 0;

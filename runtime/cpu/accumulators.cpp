@@ -14,8 +14,8 @@ namespace {
 
 // Calls use(total, partial) with the rows of an output component, cast to their element type.
 template <typename Use>
-void with_rows(Element accumulator_types, double* total, const double* partial, Use use) {
-  if (accumulator_types == Element::Int64)
+void with_rows(Element type, double* total, const double* partial, Use use) {
+  if (type == Element::Int64)
     use(reinterpret_cast<std::int64_t*>(total), reinterpret_cast<const std::int64_t*>(partial));
   else
     use(total, partial);
@@ -26,7 +26,7 @@ void with_rows(Element accumulator_types, double* total, const double* partial, 
 void Accumulators::reserve(const KernelSource& source, std::int64_t positions, std::size_t first) {
   source_ = &source;
   choices_ = choices_of(source.fields);
-  of_choice_.assign(source.reductions.size(), false);
+  of_choice_.assign(source.accumulators.size(), false);
   for (const Choice& choice : choices_) {
     std::fill_n(of_choice_.begin() + choice.first, choice.slots, true);
     for (const Choice::Payload& payload : choice.payloads)
@@ -35,22 +35,23 @@ void Accumulators::reserve(const KernelSource& source, std::int64_t positions, s
   // Rows that are a multiple of a page apart would map to the same sets of the L1 cache; see PackedSide.
   const std::int64_t stride = round_up(positions, 512) + 72;
   std::int64_t rows = 0;
-  for (std::size_t c = first; c < source.reductions.size(); ++c) rows += keeps_index(source.reductions[c]) ? 2 : 1;
+  for (std::size_t c = first; c < source.accumulators.size(); ++c)
+    rows += keeps_index(source.accumulators[c].reduction) ? 2 : 1;
   memory_.reserve(std::size_t(rows * stride) * sizeof(double));
   auto* row = reinterpret_cast<double*>(memory_.data());
   const auto next_row = [&] { return std::exchange(row, row + stride); };
   values_.clear();
   indices_.clear();
-  for (std::size_t c = 0; c < source.reductions.size(); ++c) {
+  for (std::size_t c = 0; c < source.accumulators.size(); ++c) {
     values_.push_back(c < first ? nullptr : next_row());
-    indices_.push_back(c >= first && keeps_index(source.reductions[c]) ? next_row() : nullptr);
+    indices_.push_back(c >= first && keeps_index(source.accumulators[c].reduction) ? next_row() : nullptr);
   }
 }
 
 void Accumulators::reset(std::int64_t begin, std::int64_t end) {
   for (std::size_t c = 0; c < values_.size(); ++c) {
-    with_rows(source_->accumulator_types[c], values_[c], nullptr, [&]<typename T>(T* row, const T*) {
-      std::fill(row + begin, row + end, identity<T>(source_->reductions[c]));
+    with_rows(source_->accumulators[c].type, values_[c], nullptr, [&]<typename T>(T* row, const T*) {
+      std::fill(row + begin, row + end, identity<T>(source_->accumulators[c].reduction));
     });
     if (indices_[c]) std::fill(indices_[c] + begin, indices_[c] + end, -1.0);
   }
@@ -60,7 +61,7 @@ void Accumulators::reset(std::int64_t begin, std::int64_t end) {
 // values.
 void Accumulators::combine_weighted(const Accumulators& partial, std::size_t c, std::int64_t from, std::int64_t begin,
                                     std::int64_t end) {
-  const auto reference = std::size_t(source_->references[c]);
+  const auto reference = std::size_t(source_->accumulators[c].reference);
   const double* const old_values = values_[reference] + begin;
   const double* const new_values = partial.values_[reference] + from;
   const double* const terms = partial.values_[c] + from;
@@ -84,10 +85,10 @@ void Accumulators::combine(const Accumulators& partial, std::int64_t from, std::
     for (std::int64_t k = 0; k < count; ++k) combine_choice(choice, partial, from + k, begin + k);
   for (std::size_t c = 0; c < values_.size(); ++c) {
     if (of_choice_[c] || !partial.values_[c]) continue;
-    const Reduction reduction = source_->reductions[c];
+    const Reduction reduction = source_->accumulators[c].reduction;
     double* const to_index = indices_[c] ? indices_[c] + begin : nullptr;
     const double* const new_index = indices_[c] ? partial.indices_[c] + from : nullptr;
-    with_rows(source_->accumulator_types[c], values_[c] + begin, partial.values_[c] + from,
+    with_rows(source_->accumulators[c].type, values_[c] + begin, partial.values_[c] + from,
               [&]<typename T>(T* to, const T* news) {
                 if (reduction == Reduction::Weighted) return combine_weighted(partial, c, from, begin, end);
                 if (reduction == Reduction::Sum) {
@@ -124,7 +125,7 @@ void Accumulators::combine_choice(const Choice& choice, const Accumulators& part
   const auto is_before = [&](std::size_t m, std::size_t slot) {
     const double j = partial.indices_[first + m][from], other_j = indices_[first + slot][at];
     bool before = false;
-    with_rows(source_->accumulator_types[first], values_[first + slot], partial.values_[first + m],
+    with_rows(source_->accumulators[first].type, values_[first + slot], partial.values_[first + m],
               [&]<typename T>(const T* there, const T* here) {
                 before = other_j < 0 || is_better(choice.reduction, here[from], there[at]) ||
                          (here[from] == there[at] && j < other_j);

@@ -57,8 +57,8 @@ void CpuSummation::sum_half_lists_of(const SumRequest& request, const PieceOfHal
     const std::int64_t j_count = search_.gather(list, *gathered);
     reactions.vectors = list.vectors;
     if (reactions.rows.empty()) reactions.sums.reserve(source_, kHalfListVectors * source_.lanes, first_reaction);
-    reactions.rows.assign(totals_.values(), totals_.values() + source_.reductions.size());
-    std::copy(reactions.sums.values() + first_reaction, reactions.sums.values() + source_.reductions.size(),
+    reactions.rows.assign(totals_.values(), totals_.values() + source_.accumulators.size());
+    std::copy(reactions.sums.values() + first_reaction, reactions.sums.values() + source_.accumulators.size(),
               reactions.rows.begin() + std::ptrdiff_t(first_reaction));
     watch.add_to(worked.lists);
     nbcc_kernel_arguments given = arguments(request, {}, totals_);

@@ -22,7 +22,7 @@ struct CpuSummation::Piece {
       : j(source, Role::InputJ),
         pairs(source, Role::InputPair),
         lanes(source.lanes),
-        lowest_first(std::ranges::any_of(source.reductions, keeps_index)) {
+        lowest_first(std::ranges::any_of(source.accumulators, keeps_index, &AccumulatorLayout::reduction)) {
     j.reserve(capacity());
     pairs.reserve(capacity());
   }
@@ -114,7 +114,7 @@ void CpuSummation::sum_lists(const SumRequest& request) {
   interact_now_ = request.exclusions ? code_now_->interact_excluding : code_now_->interact_numbered;
   const Lists& lists = *request.lists;
   const bool keeps_order = request.keep_j || request.reuse != JReuse::None ||
-                           std::ranges::any_of(source_.reductions, keeps_index) ||
+                           std::ranges::any_of(source_.accumulators, keeps_index, &AccumulatorLayout::reduction) ||
                            std::int64_t(lists.j_order.size()) > request.nj;
   if (!keeps_order) j_numbers_.assign(lists.j_order.begin(), lists.j_order.end());
   pack_j(request);

@@ -56,7 +56,7 @@ void CpuSummation::sum_near_j(const SumRequest& request, std::int64_t group, Cpu
 
 // Replaces the bounds of the block's i, and so their reaches, by those that the totals give.
 void CpuSummation::find_bounds(const SumRequest& request, const Block& block) {
-  const ArrayView& bounds = request.views[std::size_t(source_.bound_field)];
+  const ArrayView& bounds = request.views[bounds_field()];
   const double* const worst = totals_.values()[worst_kept().first];
   for (std::int64_t at = block.begin; at < block.end; ++at) {
     const double value = worst[at];

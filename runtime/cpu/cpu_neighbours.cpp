@@ -14,7 +14,7 @@
 namespace nbcc {
 
 std::optional<Estimate> CpuSummation::estimate_search(const SumRequest& request) {
-  if (source_.search.axes == 0 || request.lists || request.listed_pairs || source_.nearest) return {};
+  if (source_.search.axes == 0) return {};
   Estimate found{.cost = least_cost_of_search(request.i_count, request.nj)};
   constexpr std::int64_t kMaxParticles = std::numeric_limits<int>::max();
   if (std::max(request.i_count, request.nj) > kMaxParticles) {
@@ -173,7 +173,7 @@ Block CpuSummation::block_of_groups(std::int64_t first, std::int64_t last) const
   return {begin, end, last * ParticleTree::kLeaf, 0, {0, chosen_i_.data() + begin, end - begin}};
 }
 
-bool CpuSummation::finds_bounds() const { return source_.bound_field >= 0; }
+bool CpuSummation::finds_bounds() const { return bounds_field() < source_.fields.size(); }
 
 // False: a search is not possible, and the run must sum over all pairs.
 bool CpuSummation::locate(const SumRequest& request) {

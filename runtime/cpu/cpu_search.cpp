@@ -22,7 +22,7 @@ struct Rounding {
 };
 Rounding rounding_of(const KernelSource& source) {
   const bool single =
-      std::ranges::any_of(source.i_columns, [](const Column& column) { return column.element == Element::Float; });
+      std::ranges::any_of(source.columns.i, [](const Column& column) { return column.element == Element::Float; });
   return single ? Rounding{0x1p-20, 0x1p-62} : Rounding{0x1p-48, 0x1p-510};
 }
 // The k-th sample out of `count` particles. Golden-ratio sampling, so that the samples have no common period with the
@@ -358,7 +358,7 @@ void CpuSearch::gather_near(std::int64_t group, std::int64_t count, Gathered& ga
 
 // Among equal extremes argmin and argmax choose the lowest j; kernels choose the first.
 void CpuSearch::sort_by_number(std::vector<int>& positions) const {
-  if (std::ranges::none_of(source_.reductions, keeps_index)) return;
+  if (std::ranges::none_of(source_.accumulators, keeps_index, &AccumulatorLayout::reduction)) return;
   std::ranges::sort(positions, {}, [&](int position) { return j_tree_->numbers()[std::size_t(position)]; });
 }
 

@@ -48,20 +48,13 @@ CpuSummation::CpuSummation(const KernelSource& source, const CpuCode& code, List
     return;
   }
   PairMethod lists = row("lists", &CpuSummation::sum_lists);
-  lists.estimate = [](const SumRequest& request) -> std::optional<Estimate> {
-    if (!request.lists) return {};
-    return Estimate{.cost = double(request.lists->pairs)};
-  };
+  lists.estimate = [](const SumRequest& request) { return Estimate{.cost = double(request.lists->pairs)}; };
   PairMethod listed_pairs = row("listed pairs", &CpuSummation::sum_listed_pairs);
-  listed_pairs.estimate = [](const SumRequest& request) -> std::optional<Estimate> {
-    if (!request.listed_pairs) return {};
+  listed_pairs.estimate = [](const SumRequest& request) {
     return Estimate{.cost = double(request.listed_pairs->j.size())};
   };
   PairMethod all_pairs = row("all pairs", &CpuSummation::sum_all_pairs);
-  all_pairs.estimate = [](const SumRequest& request) -> std::optional<Estimate> {
-    if (request.lists || request.listed_pairs) return {};
-    return Estimate{.cost = pairs_of(request)};
-  };
+  all_pairs.estimate = [](const SumRequest& request) { return Estimate{.cost = pairs_of(request)}; };
   methods_ = {search_row(&CpuSummation::sum_neighbours), std::move(lists), std::move(listed_pairs),
               std::move(all_pairs)};
 }
@@ -95,7 +88,7 @@ std::int64_t CpuSummation::working_set(const SumRequest& request) const {
     return bytes;
   };
   const std::int64_t accumulators = accumulators_of(source_) * std::int64_t(sizeof(double));
-  return request.nj * bytes_of(source_.j_columns) + request.i_count * (bytes_of(source_.i_columns) + accumulators);
+  return request.nj * bytes_of(source_.columns.j) + request.i_count * (bytes_of(source_.columns.i) + accumulators);
 }
 
 // Kernels with exclusions belong to Frame::Lists, and use particle indices.
@@ -157,7 +150,7 @@ ForEach CpuSummation::on_threads() const {
 
 void CpuSummation::to_particle_indices(const Accumulators& sums, const Block& block, const int* numbers,
                                        std::int64_t j_offset) const {
-  for (double* const row : std::span(sums.indices(), source_.reductions.size())) {
+  for (double* const row : std::span(sums.indices(), source_.accumulators.size())) {
     if (!row) continue;
     for (std::int64_t i = block.begin; i < block.end; ++i)
       if (row[i] >= 0) row[i] = double(numbers[std::size_t(row[i])] + j_offset);
@@ -185,7 +178,7 @@ void CpuSummation::pack_j(const SumRequest& request) {
   const std::int64_t count = by_slots ? std::int64_t(request.lists->j_order.size()) : request.nj;
   j_numbers_.resize(by_slots ? std::size_t(padded) : j_numbers_.size(), by_slots ? j_numbers_.back() : 0);
   const nbcc_kernel_arguments given = arguments(request, {}, totals_);
-  const double work = double(request.nj) * double(source_.j_columns.size());
+  const double work = double(request.nj) * double(source_.columns.j.size());
   for_each(ceil_div(count, chunk), work, [&](std::int64_t k) {
     const std::int64_t begin = k * chunk, end = std::min(begin + chunk, count);
     if (!packed) {
@@ -270,7 +263,8 @@ void CpuSummation::sum_segment(const SumRequest& request, const Block& block, st
   nbcc_kernel_arguments plain = given;
   plain.i_offset = block.i_offset;
   plain.i_number = plain.j_number = nullptr;
-  const bool may_skip_checks = request.exclusions && std::ranges::none_of(source_.reductions, keeps_index);
+  const bool may_skip_checks =
+      request.exclusions && std::ranges::none_of(source_.accumulators, keeps_index, &AccumulatorLayout::reduction);
   for (std::int64_t j = begin; j < end; j += source_.tile) {
     const std::int64_t tile_end = std::min(j + source_.tile, end);
     if (may_skip_checks && !has_exclusions(block, j, tile_end))

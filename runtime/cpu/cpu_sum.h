@@ -39,6 +39,10 @@ class CpuSummation final : public Summation {
   }
 
  private:
+  // The field of the bounds of a nearest-neighbour kernel; the number of fields for other kernels.
+  std::size_t bounds_field() const {
+    return std::size_t(std::ranges::find(source_.fields, "nbcc_bound", &FieldLayout::name) - source_.fields.begin());
+  }
   // Particles of the caller's arrays that stay in the L1 cache while their components are packed one by one (measured:
   // 256 particles with three doubles take 20% less time than packing all three components particle by particle).
   static constexpr std::int64_t kPackChunk = 256;

@@ -24,12 +24,12 @@ constexpr std::int64_t kMaxBlocksPerThread = 32;
 
 CpuPartition::CpuPartition(const KernelSource& source, const SumRequest& request, int threads, bool single_batch)
     : request_(request),
-      consecutive_(request.i_list && source.uses_i_index),
+      consecutive_(request.i_list && source.uses.i_index),
       granularity_(std::lcm<std::int64_t>(source.lanes, source.i_block)),
       segment_size_(kSegmentTiles * source.tile),
       segments_(ceil_div(request.nj, segment_size_)),
       block_(round_up(kBlock, granularity_)) {
-  const double elements = double(source.i_columns.size()) + 2.0 * accumulators_of(source);
+  const double elements = double(source.columns.i.size()) + 2.0 * accumulators_of(source);
   nanoseconds_ =
       double(request.i_count) * (double(request.nj) * kNanosecondsPerLane / source.lanes + elements * kPackNanoseconds);
   const bool worth_sharing = threads > 1 && nanoseconds_ >= kWorthSharing;

@@ -17,6 +17,7 @@
 #include "fmt/format.h"
 #include "runtime/error.h"
 #include "runtime/far/far_run.h"
+#include "runtime/sum/plan/capabilities.h"
 
 namespace nbcc {
 namespace {
@@ -47,7 +48,7 @@ Precision higher(Precision precision) { return precision == Precision::Single ? 
 // i whose errors are measured for a far field, at least.
 std::int64_t sample_size(const SumRequest& request) {
   constexpr std::int64_t kPairs = 1 << 26;  // that take little time
-  return std::max(FarSteps::kSampled, kPairs / std::max<std::int64_t>(request.nj, 1));
+  return std::max(FarRun::kSampled, kPairs / std::max<std::int64_t>(request.nj, 1));
 }
 
 double rounding_of(Precision precision) {
@@ -63,7 +64,10 @@ class FarField {
   }
 
   std::optional<Estimate> estimate(const SumRequest& request) const;
-  Estimate survey(const SumRequest& request);
+  // Chooses for this case, or measures again whether the choice keeps the tolerance, where that is due.
+  Estimate measure(const SumRequest& request);
+  // The same from what is known, and the cost of measuring the rest.
+  std::pair<Estimate, double> expected(const SumRequest& request);
   void run(const SumRequest& request);
   void wait() { run_->wait(); }
   FarMemory memory(const SumRequest& request) const;
@@ -95,12 +99,8 @@ class FarField {
     double error = 0;  // of the sample; 0: not measured
   };
 
-  std::unique_ptr<FarSteps> make_steps(Precision precision) const {
-    std::unique_ptr<FarSteps> steps = summation_.far_steps(precision);
-    return steps ? std::move(steps) : std::make_unique<FarRun>(kernel_, summation_, precision);
-  }
   void set_precision(Precision precision) {
-    run_ = make_steps(precision);
+    run_ = std::make_unique<FarRun>(kernel_, summation_, precision);
     precision_ = precision;
   }
   // Returns what prepare() returns.
@@ -117,7 +117,7 @@ class FarField {
   Estimate answer(const SumRequest& request) const;
   bool is_due(const SumRequest& request);
   void draw(const SumRequest& request, std::int64_t wanted);
-  void measure(const SumRequest& request, bool is_known);
+  void measure_sample(const SumRequest& request, bool is_known);
   void choose_again(const SumRequest& request);
   void fit_all_pairs(const SumRequest& request);
   std::string choose(const SumRequest& request);
@@ -154,14 +154,14 @@ class FarField {
   Precision precision_ = Precision::Single;
   bool is_raised_ = false;              // the tolerance requires a higher precision than the pipeline has
   std::optional<FarMemory> too_large_;  // for which the memory does not suffice
-  std::unique_ptr<FarSteps> run_;
+  std::unique_ptr<FarRun> run_;
   std::optional<Case> case_;  // of the choice or the refusal; nothing: neither is made
   Choice chosen_;
   std::string refusal_;           // why this case has no far field; "": it has one
   bool is_far_ = false;           // the far field is the cheapest
   bool takes_all_pairs_ = false;  // in a raised precision
   bool is_obstructed_ = false;    // the particles of the last survey cannot have a far field
-  double error_ = 0;              // of the last sample, as FarSteps::error_of_sample() returns it
+  double error_ = 0;              // of the last sample, as FarRun::error_of_sample() returns it
   unsigned runs_ = 0;             // since the choice
   std::int64_t runs_since_error_ = 0;
   double work_since_check_ = 0;                    // in near pairs
@@ -173,12 +173,9 @@ class FarField {
 };
 
 std::optional<Estimate> FarField::estimate(const SumRequest& request) const {
-  if (request.lists || request.listed_pairs || request.pairs != PairChoice::Auto) return {};
+  if (request.pairs != PairChoice::Auto) return {};
   Estimate found;
-  if (request.exclusions) found.obstacle = "pairs are excluded";
-  if (request.j_part != JPart::Whole) found.obstacle = "the j come in parts";
-  if (request.nj == 0) found.obstacle = "there are no j";
-  if (request.i_count == 0) found.obstacle = "there are no i";
+  found.obstacle = obstacle_of("far field", request);
   if (std::max(request.ni, request.nj) > std::numeric_limits<std::int32_t>::max() / 2)
     found.obstacle = "there are more particles than lists can index";
   if (is_experiment()) return found;  // at any cost
@@ -187,7 +184,7 @@ std::optional<Estimate> FarField::estimate(const SumRequest& request) const {
         "tolerance: {} needs {} precision, but {}, so that all pairs run in that of pipeline '{}': compile it in {} "
         "precision",
         tolerance_, run_->kernels().precision, found.obstacle, kernel_.source.pipeline, run_->kernels().precision));
-  return found;  // survey() is called, because it costs nothing
+  return found;  // measure() is called, because it costs nothing
 }
 
 // The least number of pairs of each i that any pipeline and distribution of particles needed.
@@ -202,7 +199,17 @@ Estimate FarField::answer(const SumRequest& request) const {
   return {refusal_.empty() ? fmt::format("costs as much as {:.3g} pairs", chosen_.cost) : refusal_, chosen_.cost};
 }
 
-Estimate FarField::survey(const SumRequest& request) {
+std::pair<Estimate, double> FarField::expected(const SumRequest& request) {
+  const Estimate found = *estimate(request);
+  if (!found.obstacle.empty()) return {found, 0};
+  if (case_ == case_of(request)) return {answer(request), 0};
+  const bool tries = may_be_far(request);
+  if (tries) require_memory(request);
+  const double sampled = double(std::min(tries ? sample_size(request) : FarRun::kSampled, request.i_count));
+  return {{.cost = tries ? least_cost(request) : pairs_of(request)}, kExactPair * sampled * double(request.nj)};
+}
+
+Estimate FarField::measure(const SumRequest& request) {
   const Estimate found = *estimate(request);
   if (!found.obstacle.empty()) return found;
   run_->reset_seconds();
@@ -226,13 +233,13 @@ Estimate FarField::survey(const SumRequest& request) {
     if (!is_known || is_other || is_due(request)) {
       if (!is_known || is_other) runs_ = 1;
       is_far_ = false;
-      draw(request, FarSteps::kSampled);
+      draw(request, FarRun::kSampled);
       fit_all_pairs(request);
       case_ = case_of(request);
     }
     refusal_ = obstacle;
   } else if (!is_known || is_other || is_due(request)) {
-    measure(request, is_known && !is_other);
+    measure_sample(request, is_known && !is_other);
   }
   return answer(request);
 }
@@ -240,7 +247,7 @@ Estimate FarField::survey(const SumRequest& request) {
 // The numbers of i and j are those of the request, and its particles are prepared if there is a far field.
 bool FarField::is_due(const SumRequest& request) {
   if (!is_far_ && run_->kernels().precision == name(Precision::Double)) return false;
-  const double sampled = double(std::min(FarSteps::kSampled, request.i_count));
+  const double sampled = double(std::min(FarRun::kSampled, request.i_count));
   if (std::has_single_bit(runs_) || work_since_check_ * kShareOfChecks > kExactPair * sampled * double(request.nj))
     return true;
   // The error grows at most as the norms of some weights grow beside those of others.
@@ -259,19 +266,19 @@ void FarField::draw(const SumRequest& request, std::int64_t wanted) {
 }
 
 // is_known: what was chosen for this case is measured, and kept if it keeps the tolerance.
-void FarField::measure(const SumRequest& request, bool is_known) {
+void FarField::measure_sample(const SumRequest& request, bool is_known) {
   if (!is_known) use_precision(request, precision_for(tolerance_));
   const FarStatistics::Seconds prepared = run_->statistics().seconds;
   const auto start = std::chrono::steady_clock::now();
   const bool takes_far = is_known ? is_far_ : may_be_far(request);
   const std::string last_refusal = refusal_;
-  draw(request, takes_far ? sample_size(request) : FarSteps::kSampled);
+  draw(request, takes_far ? sample_size(request) : FarRun::kSampled);
   if (is_known && !is_far_) {
     if (has_sample_) refusal_ = last_refusal;
     return fit_all_pairs(request);
   }
   if (is_known && has_sample_) {
-    run_->compute(request, chosen_.setting, FarSteps::Of::All);
+    run_->compute(request, chosen_.setting, FarRun::Of::All);
     error_ = run_->error_of_sample();
     has_totals_ = error_ <= tolerance_ || choice_.separation > 0;
     if (has_totals_) return;
@@ -300,7 +307,7 @@ void FarField::choose_again(const SumRequest& request) {
   if (precision_ != precision_for(tolerance_)) {
     const std::string refusal = refusal_;
     use_precision(request, precision_for(tolerance_));
-    draw(request, FarSteps::kSampled);
+    draw(request, FarRun::kSampled);
     refusal_ = refusal;
   }
   fit_all_pairs(request);
@@ -310,11 +317,11 @@ void FarField::choose_again(const SumRequest& request) {
 void FarField::fit_all_pairs(const SumRequest& request) {
   const std::string refusal = refusal_;
   while (has_sample_) {
-    run_->compute_all_pairs(request, FarSteps::Of::Sampled);
+    run_->compute_all_pairs(request, FarRun::Of::Sampled);
     error_ = run_->error_of_sample();
     if (error_ <= tolerance_ || precision_ == Precision::Double) break;
     use_precision(request, higher(precision_));
-    draw(request, FarSteps::kSampled);
+    draw(request, FarRun::kSampled);
     refusal_ = refusal;
   }
   takes_all_pairs_ = run_->kernels().raised;
@@ -414,7 +421,7 @@ std::optional<FarField::Choice> FarField::fit(const SumRequest& request, int ord
       if (trial > 0 && precision_ != Precision::Double && run_->statistics().error < kMostRounding) break;
       return Choice{setting, cost};
     }
-    run_->compute(request, setting, FarSteps::Of::Sampled);
+    run_->compute(request, setting, FarRun::Of::Sampled);
     const double error = run_->error_of_sample();
     if (choice_.separation > 0) return Choice{setting, cost};  // an experiment reports its error
     const bool is_kept = error <= tolerance_ * (run_->sampled_all() ? 1 : kSafety);
@@ -434,9 +441,9 @@ std::optional<FarField::Choice> FarField::fit(const SumRequest& request, int ord
 
 void FarField::run(const SumRequest& request) {
   if (takes_all_pairs_)
-    run_->compute_all_pairs(request, FarSteps::Of::All);
+    run_->compute_all_pairs(request, FarRun::Of::All);
   else if (!has_totals_)
-    run_->compute(request, chosen_.setting, FarSteps::Of::All);
+    run_->compute(request, chosen_.setting, FarRun::Of::All);
   has_totals_ = false;
   if (is_measured_) run_->error_of_sample();
   run_->finish(request);
@@ -452,23 +459,27 @@ FarMemory FarField::memory(const SumRequest& request) const {
 }  // namespace
 
 void set_tolerance(SumState& sum, double tolerance, const FarChoice& choice) {
+  sum.needs_both_ends(tolerance != 0);
   if (tolerance == 0) return sum.remove_method("far field");
   if (!(tolerance >= 1e-14 && tolerance <= 1))
     throw UsageError(fmt::format("tolerance: it must be 0 (none) or from 1e-14 to 1, got {}", tolerance));
-  if (!sum.kernel().source.far_kernels)
+  if (!sum.kernel().source.derivations)
     throw UsageError(fmt::format("tolerance: pipeline '{}' is from a compiled library, which has no far field",
                                  sum.kernel().source.pipeline));
   const auto field = std::make_shared<FarField>(sum.kernel(), sum.summation(), tolerance, choice);
   PairMethod method;
   method.name = "far field";
   method.estimate = [field](const SumRequest& request) { return field->estimate(request); };
-  method.survey = [field](const SumRequest& request) { return field->survey(request); };
+  method.measure = [field](const SumRequest& request) { return field->measure(request); };
+  method.expected = [field](const SumRequest& request) { return field->expected(request); };
   method.work = [field](const SumRequest& request) {
     const FarMemory memory = field->memory(request);
     return std::vector<DeviceWork>{{memory.device, 0, memory.needed}};
   };
   method.enqueue = [field](const SumRequest& request) { field->run(request); };
   method.statistics = [field] { return field->statistics(); };
+  // The error of all pairs is measured before they run.
+  method.add_survey = [field](SumStatistics& found) { found.far = field->statistics().far; };
   method.wait = [field](Progress*) { field->wait(); };
   sum.add_method(std::move(method));
 }

@@ -1,12 +1,10 @@
 // Norms of weights by block of neighbouring particles: did the weights change by more than a common factor since the
-// error of a far field was measured? Used by FarRun and CudaFarRun. Tested by
-// tests/unit/runtime/far/far_norms_test.cpp.
+// error of a far field was measured? Tested by tests/unit/runtime/far/far_norms_test.cpp.
 //
 //   order of a tree:  | 512 particles or more | 512 particles or more | ...     one block after the other
 //   of a block:       sum |w|, sum w^2, sum w of each component
 #pragma once
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -39,20 +37,12 @@ struct FarBlocks {
   std::int64_t first(std::int64_t block) const { return particles * block / count(); }
 };
 
-class FarNorms {
- public:
-  // columns[component][particle]; order: the particles by position in a tree.
-  void keep(std::span<const std::span<double>> columns, std::span<const std::int64_t> order);
-  FarChange change_of(std::span<const std::span<double>> columns) const;
-
- private:
-  struct Norms {
-    double absolute = 0, squares = 0, sum = 0;
-  };
-  Norms norms(std::span<const double> column, std::int64_t block) const;
-
-  std::vector<std::int64_t> order_;
-  std::vector<Norms> kept_;  // [component][block]
+// Of one block and component.
+struct FarNorms {
+  double absolute = 0, squares = 0, sum = 0;
 };
+// columns[component][particle]; order: the particles by position in a tree. Returns norms [component][block].
+std::vector<FarNorms> norms_of(std::span<const std::span<double>> columns, std::span<const std::int64_t> order);
+FarChange change_of(std::span<const FarNorms> now, std::span<const FarNorms> then);
 
 }  // namespace nbcc

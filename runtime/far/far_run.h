@@ -1,97 +1,119 @@
-// The steps of a sum with a far field on the host; the device's kernels sum over the lists.
-// Tested by tests/numeric/far_field_test.cpp.
+// The steps of a sum with a far field, and what is kept from run to run: on the host, on a GPU, or on several GPUs.
+//
+//   particles -> trees -> lists -> weights go up -> sums over lists: near, distant -> sums go down -> finish()
+//
+// Several GPUs get the bits of one GPU. Each GPU reads all particles, builds the same trees and sends the weights up.
+// The particles of i, in the order of the tree, are divided into one range for each GPU, which makes the lists of its
+// range and sums over them. It stores its totals in the memory of the first GPU, which draws the sample and does
+// finish(). Every function then waits for the GPUs.
+//
+// far_field.cpp decides with which numbers. Tested by tests/numeric/far_field_test.cpp and cuda_far_field_test.cpp.
 #pragma once
+#include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "runtime/far/far_norms.h"
+#include "runtime/far/far_backend.h"
 #include "runtime/far/far_sample.h"
-#include "runtime/far/far_sums.h"
 #include "runtime/far/far_table.h"
-#include "runtime/far/far_walk.h"
-#include "runtime/sum/plan/far_steps.h"
 
 namespace nbcc {
 
-class FarRun final : public FarSteps {
+class FarRun {
  public:
+  static constexpr std::int64_t kSampled = 256;                // i whose exact sums are computed
+  static constexpr double kFarMove = 0.02, kManyMoved = 0.05;  // of the radius of all; of the number of particles
+  enum class Of : bool { All, Sampled };
+
   // Both must outlive this object. Throws UsageError if the pipeline has no far field.
   FarRun(const Kernel& kernel, const Summation& summation, Precision at_least);
 
-  std::string prepare(const SumRequest& request, int leaf) override;
-  bool has_moved_far() override;
-  bool have_values_changed(double spread) override;
-  std::string draw_sample(const SumRequest& request, std::int64_t wanted) override;
-  std::string begin_table(const SumRequest& request) override;
-  void forget_lists() override { lists_.reset(); }
-  double cost(const FarSetting& setting) override;
-  void compute(const SumRequest& request, const FarSetting& setting, Of of) override;
-  void compute_all_pairs(const SumRequest& request, Of of) override;
-  double error_of_sample() override;
-  bool sampled_all() const override { return sample_.is_complete(); }
-  void finish(const SumRequest& request) override;
-  FarMemory memory(const SumRequest& request, const FarSetting& setting) override;
-  const FarKernels& kernels() const override { return sums_.kernels(); }
-  FarStatistics statistics() override { return statistics_; }
-  void reset_seconds() override { statistics_.seconds = {}; }
+  // Reads the particles and builds trees whose leaves have at most `leaf` particles, unless the particles are where
+  // they were in the last run. Returns why there can be no far field, or "".
+  std::string prepare(const SumRequest& request, int leaf);
+  // True if many particles have moved by more than some percent of the extent of all since the last draw_sample(): the
+  // errors of that sample say little about them.
+  bool has_moved_far();
+  // True if weights or factors have changed since the last draw_sample() by more than one common factor, up to `spread`
+  // in the norms of any block of particles. Factors that are inputs of the distant pairs have no common factor.
+  bool have_values_changed(double spread);
+  // Computes exact sums for `wanted` i drawn at random, or for all. Returns why no error can be measured, or "". Needs
+  // no trees.
+  std::string draw_sample(const SumRequest& request, std::int64_t wanted);
+  // Draws the weights and factors with which errors of interpolation are measured, and takes typical sums of |terms|
+  // from the sample. Returns why no error can be measured, or "".
+  std::string begin_table(const SumRequest& request);
+  // Makes the next compute() walk, also with the same setting: the limits depend on the table, too.
+  void forget_lists();
+  // The cost of a run, in near pairs. Walks, but does not sum.
+  double cost(const FarSetting& setting);
+  // Computes the totals, before finish(): of all i, or at least of the sampled i.
+  void compute(const SumRequest& request, const FarSetting& setting, Of of);
+  // Computes totals by all pairs, in the precision of kernels(): of all chosen i, or of the sampled i alone.
+  void compute_all_pairs(const SumRequest& request, Of of);
+  // Compares the totals of the sampled i with the exact sums: what the rms of |error| / sum of |terms| of all chosen i
+  // is unlikely to exceed.
+  double error_of_sample();
+  // True if all chosen i are in the sample.
+  bool sampled_all() const { return sample_.is_complete(); }
+  void finish(const SumRequest& request);
+  // An estimate from numbers of particles; after prepare() a better one.
+  FarMemory memory(const SumRequest& request, const FarSetting& setting);
+  const FarKernels& kernels() const { return members_.front().backend->kernels(); }
+  // Of the last run, with the seconds of the first GPU. May wait for it.
+  FarStatistics statistics();
+  void reset_seconds();
+  void wait();  // for the work of the last run
 
  private:
-  // Lists of SumState, as arrays.
-  struct ListStore {
-    std::vector<std::int64_t> i_first, i_order, range_first, j_begin, j_end, j_order;
-    void clear();
-    void add_range(std::int64_t begin, std::int64_t end);
-    void end_group(std::int64_t i_end);
-    // Makes a last group, without ranges, of all i below `count` that are in no other group.
-    void end_with_others(std::int64_t count);
-    ListArrays arrays() const;
-  };
-
-  const FarTree& tree_of_i() const { return one_tree_ ? tree_of_j_ : tree_of_i_; }
-  void set_leaf(int leaf);
-  FarWalk walk_trees(const FarSetting& setting, bool counts_only);
-  void make_lists(const SumRequest& request, const FarSetting& setting, Of of);
-  void find_sampled_cells();
-  void go_up(const FarSetting& setting);
-  void add_up();
-
-  const KernelSource& source_;
-  const ForEach for_each_;
-  FarSums sums_;
-  FarTable table_;
-  std::vector<double> centres_;
-
-  struct Particles {
-    std::vector<double> position;  // [particle][axis]
-    FarColumns values;             // weights of j, factors of i
-  };
-  Particles i_, j_;
-  std::vector<double> last_position_of_i_, last_position_of_j_;
-  std::vector<double> sampled_position_of_i_, sampled_position_of_j_;  // when the sample was drawn
-  std::vector<std::int64_t> chosen_, last_chosen_;                     // the chosen i with a finite position
-  std::vector<std::int64_t> not_finite_;                               // the other chosen i
-  FarNorms norms_of_factors_, norms_of_weights_;                       // when the sample was drawn
-  FarTree tree_of_i_, tree_of_j_;
-  bool one_tree_ = false;  // of i and j
-  int leaf_of_trees_ = 0;  // 0: there are no trees yet
-
-  // What the lists and the weights of the grids were made for; nothing: there are none for these trees and particles.
+  // What lists were made for.
   struct Made {
     FarSetting setting;
     Of of = Of::All;
+    bool operator==(const Made&) const = default;
   };
-  std::optional<Made> lists_;
-  std::optional<int> up_order_;
-  bool lists_are_new_ = true;  // the sums have other lists
-  ListStore near_lists_, distant_lists_;
-  FarColumns points_of_i_, points_of_j_, distant_sums_, totals_;
+  // A backend, and what it has made of the particles. Nothing: it has none for these trees and particles.
+  struct Member {
+    Member(std::shared_ptr<FarBackend> of, const FarShare& part) : backend(std::move(of)), share(part) {}
+    std::shared_ptr<FarBackend> backend;
+    FarShare share;
+    int leaf = 0;  // of the trees; 0: there are none of these particles
+    std::optional<Made> lists;
+    double pairs = 0;           // of the lists
+    bool lists_are_new = true;  // the sums have other lists
+    std::optional<int> up_order;
+  };
 
+  // What was kept when the sample was drawn.
+  struct Kept {
+    std::array<std::vector<double>, 2> positions;  // of some j, of some i: [k][axis]
+    std::int64_t ni = 0, nj = 0;
+    std::array<std::vector<FarNorms>, 2> norms;  // of weights, of factors
+  };
+
+  Member& first() { return members_.front(); }
+  bool is_shared() const { return members_.size() > 1; }
+  SumRequest of_members(const SumRequest& request) const;
+  void on_each(const SumRequest& request, const std::function<void(Member&, const SumRequest&)>& body);
+  void wait_for_caller(const SumRequest& request);
+  std::string prepare(Member& member, const SumRequest& request, int leaf);
+  static void set_leaf(Member& member, int leaf);
+  std::array<std::vector<double>, 2> some_positions();
+  FarLimits limits(const FarSetting& setting);
+  void compute(Member& member, const SumRequest& request, const Made& made, const FarLimits& limits);
+  void compute_all_pairs(Member& member, const SumRequest& request);
+
+  const KernelSource& source_;
+  std::vector<Member> members_;
+  FarTable table_;
   FarSample sample_;
-  std::vector<char> is_sampled_;     // [position in the tree of i]
-  std::vector<char> sampled_cells_;  // cells of i that contain a sampled i; empty: not found yet
-  FarColumns exact_;                 // as FarSample has it, by i
+  Kept kept_;
+  FarArray totals_;         // [output][i], in the memory of the first backend
+  void* stream_ = nullptr;  // of the last run
   FarStatistics statistics_;
 };
 

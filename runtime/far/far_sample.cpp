@@ -13,7 +13,7 @@ FarSample::FarSample(const KernelSource& source) : source_(source) {
   for (const FieldLayout& field : source.fields) fields_ += field.role == Role::Output ? 1 : 0;
 }
 
-bool FarSample::draw(std::int64_t count, std::int64_t wanted, const std::function<std::int64_t(std::int64_t)>& chosen) {
+bool FarSample::draw(std::int64_t count, std::int64_t wanted, std::span<const std::int64_t> chosen) {
   std::mt19937_64 random(20101);
   wanted = std::min(count, wanted);
   std::set<std::int64_t> numbers;
@@ -24,7 +24,7 @@ bool FarSample::draw(std::int64_t count, std::int64_t wanted, const std::functio
     while (std::int64_t(numbers.size()) < wanted) numbers.insert(number(random));
   }
   std::vector<std::int64_t> drawn;
-  for (const std::int64_t k : numbers) drawn.push_back(chosen(k));
+  for (const std::int64_t k : numbers) drawn.push_back(chosen.empty() ? k : chosen[std::size_t(k)]);
   std::ranges::sort(drawn);
   drawn_from_ = count;
   if (drawn == particles_) return false;
@@ -47,7 +47,7 @@ bool FarSample::set_exact(std::vector<double> rows) {
   return true;
 }
 
-double FarSample::error(const std::function<double(std::size_t k, int c)>& totals, FarStatistics& statistics) const {
+double FarSample::error(std::span<const double> totals, FarStatistics& statistics) const {
   statistics.error = statistics.largest = statistics.error_of_sum = 0;
   double bound = 0;
   statistics.sampled = std::int64_t(particles_.size());
@@ -63,7 +63,7 @@ double FarSample::error(const std::function<double(std::size_t k, int c)>& total
       const double* const exact = exact_.data() + k * std::size_t(columns());
       double error = 0, sum = 0;
       for (int c = field.first; c < field.first + field.components(); ++c) {
-        const double difference = totals(k, c) - exact[c];
+        const double difference = totals[k * std::size_t(source_.outputs) + std::size_t(c)] - exact[c];
         error += difference * difference;
         sum += exact[c] * exact[c];
       }

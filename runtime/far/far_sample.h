@@ -1,10 +1,9 @@
-// Some i drawn at random, whose sums are compared with exact ones. Used by FarRun and CudaFarRun.
+// Some i drawn at random, whose sums are compared with exact ones. Used by FarRun.
 #pragma once
-#include <functional>
 #include <span>
 #include <vector>
 
-#include "runtime/sum/plan/far_steps.h"
+#include "runtime/sum/plan/pair_method.h"
 
 namespace nbcc {
 
@@ -13,8 +12,8 @@ class FarSample {
   // `source` must outlive this object.
   explicit FarSample(const KernelSource& source);
 
-  // Draws `wanted` of `count` chosen i, each once. True if others than before are drawn. chosen(k): the k-th chosen i.
-  bool draw(std::int64_t count, std::int64_t wanted, const std::function<std::int64_t(std::int64_t)>& chosen);
+  // Draws `wanted` of `count` chosen i, each once. True if others than before are drawn. `chosen`: these i; empty: all.
+  bool draw(std::int64_t count, std::int64_t wanted, std::span<const std::int64_t> chosen);
   std::span<const std::int64_t> particles() const { return particles_; }  // rising
   // The request for the drawn i alone. Valid until the next draw.
   SumRequest chosen_of(SumRequest request) const {
@@ -33,9 +32,9 @@ class FarSample {
   // [output field]: the sum of |terms| of a drawn i; a tenth of them have less.
   std::span<const double> typical_sizes() const { return typical_sizes_; }
 
-  // totals(k, c): of the k-th drawn i. Sets the errors of the statistics. Returns the rms of |error| / sum of |terms|,
-  // the largest of all output fields; if not all i are drawn, what the rms of all i is unlikely to exceed.
-  double error(const std::function<double(std::size_t k, int c)>& totals, FarStatistics& statistics) const;
+  // totals[k * outputs + c]: of the k-th drawn i. Sets the errors of the statistics. Returns the rms of |error| / sum
+  // of |terms|, the largest of all output fields; if not all i are drawn, what the rms of all i is unlikely to exceed.
+  double error(std::span<const double> totals, FarStatistics& statistics) const;
 
  private:
   double size_of_terms(std::size_t k, int field) const {

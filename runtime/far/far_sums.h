@@ -1,15 +1,11 @@
-// The sums of a far field, one for each of its kernels, and the arrays between them. Used by far_field.cpp alone.
+// The sums of a far field, one for each of its kernels, and the arrays between them. Used by FarRun and its backends.
 #pragma once
 #include <memory>
-#include <optional>
 #include <span>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "compiler/far_kernels.h"
-#include "runtime/far/far_grids.h"
-#include "runtime/sum/run/sum.h"
+#include "runtime/sum/plan/derived_sum.h"
 
 namespace nbcc {
 
@@ -20,41 +16,17 @@ struct FarArray {
   ArrayView view(int first = 0) const { return {data + first * stride, Element::Double, count, 8, 8 * stride}; }
 };
 
-// Owns such values in the host's memory.
-class FarColumns {
- public:
-  void resize(int components, std::int64_t count) {
-    components_ = components;
-    count_ = count;
-    memory_.resize(std::size_t(components) * std::size_t(count));
-  }
-  std::span<double> operator[](int component) { return {memory_.data() + component * count_, std::size_t(count_)}; }
-  std::vector<std::span<double>> all() {
-    std::vector<std::span<double>> columns;
-    for (int c = 0; c < components_; ++c) columns.push_back((*this)[c]);
-    return columns;
-  }
-  FarArray array() { return {memory_.data(), count_, count_}; }
-  int components() const { return components_; }
-  std::int64_t count() const { return count_; }
-
- private:
-  int components_ = 0;
-  std::int64_t count_ = 0;
-  std::vector<double> memory_;
-};
-
 class FarSums {
  public:
   // Throws UsageError if the pipeline has no far field.
   FarSums(const Kernel& kernel, Precision at_least, bool waits = true);
   const FarKernels& kernels() const { return kernels_; }
-  std::shared_ptr<const Kernel> measured() const { return measured_; }
-  std::vector<std::pair<std::string, std::vector<double>>> params(const SumRequest& request) const;
+  std::unique_ptr<DerivedSum> measured() const { return derived_sum(kernel_, "far", "measured", at_least_); }
+  std::vector<double> params(const SumRequest& request) const { return {request.params.begin(), request.params.end()}; }
 
   // The caller gives these two their lists, on the host here, or on a GPU with the run.
-  SumState& near() { return *near_; }
-  SumState& distant() { return *distant_; }
+  DerivedSum& near() { return *near_; }
+  DerivedSum& distant() { return *distant_; }
 
   // On the host each function returns when its results are there; on a GPU they are there in the order of the stream.
   // Means over all j of the values that are centred. Waits.
@@ -72,17 +44,18 @@ class FarSums {
   void finish(const SumRequest& request, const FarArray& totals);
 
  private:
-  // Binds the caller's arrays and params to fields of the same name; inputs of `from` only.
-  void bind(SumState& sum, const SumRequest& request, std::optional<Role> from) const;
-  void run(SumState& sum, const SumRequest& request, RunChoice choice = {}) const;
-  void find(const SumRequest& request, SumState& sum, Role side, double* position, const FarArray& values,
+  // Runs over the given numbers of particles: over all i, or the chosen i of the request.
+  enum class I : bool { All, Chosen };
+  void run(DerivedSum& sum, const SumRequest& request, std::span<const MadeArray> made, std::int64_t ni,
+           std::int64_t nj, I which);
+  void find(const SumRequest& request, DerivedSum& sum, Role side, double* position, const FarArray& values,
             const double* centres);
 
-  const KernelSource& source_;
-  const FarKernels kernels_;
+  const Kernel& kernel_;
+  const Precision at_least_;
+  const FarKernels& kernels_;
   const bool waits_;
-  std::shared_ptr<const Kernel> measured_;
-  std::optional<SumState> sources_, targets_, means_, distant_, near_, sample_, finish_;
+  std::unique_ptr<DerivedSum> sources_, targets_, means_, distant_, near_, sample_, finish_;
 };
 
 }  // namespace nbcc

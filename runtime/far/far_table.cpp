@@ -62,8 +62,8 @@ std::vector<std::array<double, 3>> directions(int axes, std::mt19937& random) {
 
 }  // namespace
 
-FarTable::FarTable(const FarKernels& kernels, std::shared_ptr<const Kernel> kernel, std::span<const FieldLayout> fields)
-    : kernels_(kernels), sum_(std::move(kernel)) {
+FarTable::FarTable(const FarKernels& kernels, std::unique_ptr<DerivedSum> measured, std::span<const FieldLayout> fields)
+    : kernels_(kernels), sum_(std::move(measured)) {
   std::map<std::pair<int, int>, std::vector<int>> by_output;
   for (const FieldLayout& field : fields) {
     if (field.role != Role::Output) continue;
@@ -76,10 +76,10 @@ FarTable::FarTable(const FarKernels& kernels, std::shared_ptr<const Kernel> kern
     groups_.push_back({output_and_factor.first, output_and_factor.second, std::move(sums)});
 }
 
-void FarTable::begin(std::span<const std::pair<std::string, std::vector<double>>> params, std::vector<double> weights,
-                     std::vector<double> factors, std::span<const double> sizes_of_terms) {
+void FarTable::begin(std::vector<double> params, std::vector<double> weights, std::vector<double> factors,
+                     std::span<const double> sizes_of_terms) {
   measured_.clear();
-  for (const auto& [name, values] : params) sum_.set_param(name, values);
+  params_ = std::move(params);
   weights_ = std::move(weights);
   factors_ = std::move(factors);
   sizes_of_terms_.assign(sizes_of_terms.begin(), sizes_of_terms.end());
@@ -205,18 +205,22 @@ FarErrors FarTable::measure(int size, int order) {
     for (int k = 0; k < kernels_.factors; ++k)
       fi[std::size_t(k * ni + i)] = factors_[std::size_t(particle * kernels_.factors + k)];
   }
-  sum_.bind("nbcc_position_i", column(xi, ni));
-  if (!kernels_.both_sides && kernels_.factors > 0) sum_.bind("nbcc_factors_i", column(fi, ni));
-  sum_.bind("nbcc_position_j", column(xj, nj));
-  sum_.bind("nbcc_weights_j", column(wj, nj));
-  sum_.bind("nbcc_sums", column(sums, ni));
+  std::vector<MadeArray> made{{"nbcc_position_i", column(xi, ni)},
+                              {"nbcc_position_j", column(xj, nj)},
+                              {"nbcc_weights_j", column(wj, nj)},
+                              {"nbcc_sums", column(sums, ni)}};
+  if (!kernels_.both_sides && kernels_.factors > 0) made.push_back({"nbcc_factors_i", column(fi, ni)});
   ListArrays lists;
   lists.groups = lists.ranges = 2 * kDraws;
   lists.i_first = i_first.data(), lists.range_first = range_first.data();
   lists.j_begin = begin.data(), lists.j_end = end.data();
-  sum_.set_lists(lists);
-  sum_.run();
-  sum_.wait();
+  sum_->set_lists(lists);
+  SumRequest params;
+  params.params = params_;
+  SumRequest request = sum_->bind(params, made);
+  request.ni = request.i_count = ni, request.nj = nj;
+  sum_->run(request);
+  sum_->wait(nullptr);
 
   FarErrors errors;
   errors.of_output.resize(std::size_t(outputs_));

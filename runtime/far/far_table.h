@@ -9,8 +9,7 @@
 
 #include "compiler/far_kernels.h"
 #include "runtime/far/far_walk.h"
-#include "runtime/sum/plan/far_steps.h"
-#include "runtime/sum/run/sum.h"
+#include "runtime/sum/plan/derived_sum.h"
 
 namespace nbcc {
 
@@ -28,13 +27,13 @@ struct FarErrors {
 
 class FarTable {
  public:
-  // `kernels` must outlive this object; `kernel`: of kernels.measured.
+  // `kernels` must outlive this object; `measured`: of kernels.measured.
   // weights[particle * kernels.weights + k] and factors[particle * kernels.factors + k] of particles drawn at random,
   // from which terms are formed.
-  FarTable(const FarKernels& kernels, std::shared_ptr<const Kernel> kernel, std::span<const FieldLayout> fields);
+  FarTable(const FarKernels& kernels, std::unique_ptr<DerivedSum> measured, std::span<const FieldLayout> fields);
   // Forgets all measurements. sizes_of_terms[output field]: a typical sum of |terms| of an i.
-  void begin(std::span<const std::pair<std::string, std::vector<double>>> params, std::vector<double> weights,
-             std::vector<double> factors, std::span<const double> sizes_of_terms);
+  void begin(std::vector<double> params, std::vector<double> weights, std::vector<double> factors,
+             std::span<const double> sizes_of_terms);
 
   // For cells of these sizes, in rising order; between them no grid serves.
   FarLimits limits(std::span<const int> sizes, const FarSetting& setting);
@@ -48,8 +47,8 @@ class FarTable {
   double typical_factor(int factor) const;
 
   const FarKernels& kernels_;
-  SumState sum_;
-  std::vector<double> weights_, factors_, sizes_of_terms_;
+  std::unique_ptr<DerivedSum> sum_;
+  std::vector<double> params_, weights_, factors_, sizes_of_terms_;
   // Sums that are added up to one output with one factor: errors are relative to these together.
   struct Group {
     int output = 0;   // number of the output field

@@ -39,6 +39,15 @@ struct FarLimits {
   double largest_ratio() const;  // at which a grid may serve
 };
 
+// The numbers that are chosen for a run.
+struct FarSetting {
+  int order = 0;          // points along each axis of a grid
+  int leaf = 0;           // particles of a leaf, at most
+  double limit = 0;       // of the relative error of interpolating a term, by which cells are judged to be distant
+  double separation = 0;  // in place of the limit: the largest ratio of a cell's radius to its distance; 0: none
+  bool operator==(const FarSetting&) const = default;
+};
+
 struct FarGridUse {
   int points = 0;          // of a grid
   bool both_sides = true;  // i have grids as well

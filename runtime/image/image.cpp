@@ -47,16 +47,20 @@ struct adl_serializer<std::shared_ptr<const T>> {
 }  // namespace nlohmann
 
 namespace nbcc {
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SearchLayout, axes, periodic, triclinic, reach, strict, mirrored, reach_uniform,
-                                   reach_of_i, reach_of_j, lengths, cell, j_positions)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SearchLayout, bound, obstacle, axes, periodic, triclinic, reach, strict, mirrored,
+                                   reach_uniform, reach_of_i, reach_of_j, lengths, cell, j_positions)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HistogramLayout, field, elements, element, words, digit, of_i, most_terms)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopiesLayout, obstacle, fields, of_i, of_j, periods, units)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopiesLayout, obstacle, of_i, of_j, periods, units)
+// Pipelines with results per pair are not compiled to libraries.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CallersView, fields, copies)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelVariant, frame, source, launches, packed_bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AccumulatorLayout, reduction, reference, type)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource::Columns, i, j, of_pair)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource::Uses, i_index, j_index, minimum_images)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource::OnGpu, argument_in_memory, cutoff, statements, doubles)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, pipeline, variants, index_checks, target, lanes, tile, i_block,
-                                   i_columns, j_columns, fields, params, outputs, reductions, references,
-                                   accumulator_types, has_finish, table_params, tables, uses_i_index, uses_j_index,
-                                   may_use_minimum_images, neighbours, no_neighbours, search, operations, pair_columns,
-                                   histograms, copies, cutoff, pair_statements, pair_doubles, argument_in_memory)
+                                   columns, fields, params, outputs, accumulators, has_finish, table_params, tables,
+                                   uses, search, operations, histograms, callers, on_gpu)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CudaImage, architecture, config, ptx, text, toolkit, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PipelineImage, made_by, precision, math, root, cpu, cuda, cuda_images)
 

@@ -145,18 +145,17 @@ void expect_the_changes_of_the_host(const std::string& name, const std::shared_p
   constexpr std::int64_t kCount = 3000;
   FarTrial host(FarTrial::library(name), Precision::Single), gpu(FarTrial::library(name), Precision::Single, device);
   FarRun on_host(host.sum.kernel(), host.sum.summation(), Precision::Single);
-  const std::unique_ptr<FarSteps> on_gpu = gpu.sum.summation().far_steps(Precision::Single);
-  ASSERT_TRUE(on_gpu);
+  FarRun on_gpu(gpu.sum.kernel(), gpu.sum.summation(), Precision::Single);
   for (FarTrial* trial : {&host, &gpu}) trial->fill("uniform", kCount, kCount, true, 9);
   const auto prepare = [&] {
     EXPECT_EQ(on_host.prepare(host.sum.plan().request, 64), "");
-    EXPECT_EQ(on_gpu->prepare(gpu.sum.plan().request, 64), "");
+    EXPECT_EQ(on_gpu.prepare(gpu.sum.plan().request, 64), "");
   };
   bool has_kept = false, has_changed = false;
   for (unsigned weights = 0; weights < kFarWeights; ++weights) {
     prepare();
     EXPECT_EQ(on_host.draw_sample(host.sum.plan().request, 8), "");
-    EXPECT_EQ(on_gpu->draw_sample(gpu.sum.plan().request, 8), "");
+    EXPECT_EQ(on_gpu.draw_sample(gpu.sum.plan().request, 8), "");
     for (FarTrial* trial : {&host, &gpu}) {
       std::mt19937_64 random(weights);
       trial->reweigh(FarWeights(weights), random);
@@ -164,7 +163,7 @@ void expect_the_changes_of_the_host(const std::string& name, const std::shared_p
     prepare();
     for (const double spread : {1.0, 1.2, 1.5, 2.0}) {
       const bool changed = on_host.have_values_changed(spread);
-      EXPECT_EQ(on_gpu->have_values_changed(spread), changed) << name << ": " << weights << ", " << spread;
+      EXPECT_EQ(on_gpu.have_values_changed(spread), changed) << name << ": " << weights << ", " << spread;
       (changed ? has_changed : has_kept) = true;
     }
   }

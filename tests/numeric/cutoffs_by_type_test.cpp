@@ -60,7 +60,7 @@ void expect_all(KernelDevice& device, const std::function<KernelSource(const Pip
       const auto precision = Precision(t % 3);
       const std::string text = text_of(kGuards[t], types);
       const auto kernel = device.load(build(parse({"types.pipe", text}), {precision}));
-      ASSERT_NE(kernel->source.neighbours, "") << kernel->source.no_neighbours;
+      ASSERT_NE(kernel->source.search.bound, "") << kernel->source.search.obstacle;
       const OracleInput input = mixture(n, types, symmetric, t);
       const auto run = [&](PairChoice pairs, SymmetricChoice once) {
         return run_kernel(kernel, input,

@@ -316,7 +316,7 @@ TEST(ElementLoopsOnShim, PartsListsAndExclusions) {
   for (const Precision precision : test::sampled({Precision::Single, Precision::Double}, 2)) {
     CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
     const auto kernel = device.load(build_cuda_kernel(Source{"kernel.pipe", kKernel}, {.precision = precision}, ""));
-    EXPECT_TRUE(kernel->source.argument_in_memory);
+    EXPECT_TRUE(kernel->source.on_gpu.argument_in_memory);
     expect_all_kinds(kernel, nullptr, precision);
   }
 }
@@ -342,7 +342,7 @@ TEST(ElementLoopsOnShim, TooManyComponentsAreRefused) {
   } catch (const UsageError& refused) {
     EXPECT_NE(std::string(refused.what()).find("too many components"), std::string::npos) << refused.what();
   }
-  EXPECT_TRUE(load(Precision::Double)->source.argument_in_memory);
+  EXPECT_TRUE(load(Precision::Double)->source.on_gpu.argument_in_memory);
 }
 
 class ElementLoopsOnGpu : public test::OnGpu {};
@@ -360,7 +360,8 @@ TEST_F(ElementLoopsOnGpu, PartsListsAndExclusions) {
 
 TEST(ElementLoopsOfTexts, HaveNoKernelForOneSet) {
   const KernelSource kernel = build_cpu_kernel(parse({"kernel.pipe", kKernel}), {}, Isa::Sse2, "");
-  EXPECT_NE(kernel.symmetric().obstacle.find("loops over elements"), std::string::npos);
+  EXPECT_NE(kernel.derivations->row("symmetric", Precision::Single).obstacle.find("loops over elements"),
+            std::string::npos);
 }
 
 // The text of a kernel does not grow with the arrays.

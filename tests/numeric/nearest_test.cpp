@@ -107,7 +107,7 @@ void expect_nearest(KernelDevice& device, const std::function<KernelSource(const
     const Pipeline pipeline = parse({"nearest.pipe", texts[t]});
     const Options options{.precision = Precision(t % 3)};
     const auto kernel = device.load(build(pipeline, options));
-    ASSERT_TRUE(kernel->source.nearest) << texts[t];
+    ASSERT_EQ(kernel->derived("nearest").obstacle, "") << texts[t];
     const std::int64_t few = 0, one_more = 513;
     for (const auto& [ni, nj] :
          {std::pair{n, n}, {n / 3, n}, {n, n / 7}, {std::int64_t(5), n}, {one_more, one_more}, {n, few}}) {

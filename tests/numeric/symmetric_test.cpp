@@ -20,6 +20,7 @@
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/folders.h"
+#include "tests/support/large_groups.h"
 #include "tests/support/on_gpu.h"
 #include "tests/support/random_pipeline.h"
 #include "tests/support/sampling.h"
@@ -161,18 +162,6 @@ TEST(SymmetricOnShim, AgreesWithTheInterpreter) {
     expect_both_ends(t, device, build_for_cuda, {1, 33, 1100}, {nullptr});
 }
 
-// A kernel whose symmetric form may use so much memory for slots that its groups have several tiles.
-KernelSource with_large_groups(KernelSource source, std::int64_t most_bytes) {
-  source.symmetric = [make = source.symmetric, most_bytes] {
-    SymmetricKernel made = make();
-    KernelSource changed = *made.source;
-    for (KernelVariant& variant : changed.variants) variant.most_bytes = most_bytes;
-    made.source = std::make_shared<const KernelSource>(std::move(changed));
-    return made;
-  };
-  return source;
-}
-
 // Odd and even numbers of groups of several tiles, also where the last group is shorter.
 void expect_groups(KernelDevice& device, const std::vector<std::int64_t>& sizes, std::int64_t bytes_of_particle) {
   const Pipeline pipeline = parse({"symmetric.pipe", kTexts[1]});
@@ -247,7 +236,7 @@ void expect_random_pipelines(KernelDevice& device, const Build& build, int first
     const bool cuda = kernel->source.find(Frame::Symmetric) || kernel->source.find(Frame::Search);
     const std::string wrong =
         random_pipeline_difference(pipeline, run_both(kernel, input, SymmetricChoice::Always), expected);
-    if (!cuda && !kernel->source.neighbours.empty())
+    if (!cuda && !kernel->source.search.bound.empty())
       EXPECT_EQ(random_pipeline_difference(pipeline, search_once(kernel, input, true), expected), "") << text;
     // Two particles in one position: fast math may make NaN of the infinite term, from both ends as well.
     if (wrong.find("not inf") != std::string::npos || wrong.find("not -inf") != std::string::npos)

@@ -186,7 +186,7 @@ TEST(Tables, SplinesAreExactForCubicsAndHoldTheirEnds) {
       "c += one * spline(cubic[1], s); l += one * table(line, s); p += one * spline(v, s);",
       [](const std::shared_ptr<const Kernel>& kernel, const std::string& where) {
         const double epsilon =
-            kernel->source.accumulator_types.empty() || where.find("double") == std::string::npos ? 1.2e-7 : 2.3e-16;
+            kernel->source.accumulators.empty() || where.find("double") == std::string::npos ? 1.2e-7 : 2.3e-16;
         const auto f = [](double x) { return ((0.001 * x - 0.06) * x + 0.5) * x + 3; };
         Reals cubic(120, 77.0), line(1500), v(8);
         for (int k = 0; k < 60; ++k) cubic[std::size_t(60 + k)] = f(k);

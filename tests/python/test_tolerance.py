@@ -134,7 +134,7 @@ def test_derivatives_are_sums_to_the_same_tolerance(gravity, is_one_set):
     adjoints = {"pot": np.ones(N)}  # so that the terms of the derivative by m have one sign
     gradients = []
     for options in ({}, {"tolerance": 1e-3}):
-        call = Call(gravity, (x, y, m), {}, {"outputs": "pot", **options}, lambda a, b: is_one_set and np.array_equal(a, b))
+        call = Call(gravity, (x, y, m), {}, {"outputs": "pot", **options})
         assert call.one_set == is_one_set
         results = {field.name: value for field, value in zip(call.outputs, call.run({}))}
         gradients.append((results["pot"], call.gradients({}, results, adjoints, ["mj"])["mj"]))

@@ -35,10 +35,9 @@ void append_all(std::vector<std::uint64_t>& words, std::vector<T> values) {
 }
 
 std::size_t slots(const KernelSource& source) {
-  return source.reductions.size() +
-         std::size_t(std::count_if(source.reductions.begin(), source.reductions.end(), [](auto reduction) {
-           return reduction == Reduction::ArgMin || reduction == Reduction::ArgMax;
-         }));
+  return source.accumulators.size() +
+         std::size_t(std::ranges::count_if(source.accumulators,
+                                           [](const AccumulatorLayout& one) { return keeps_index(one.reduction); }));
 }
 
 }  // namespace
@@ -90,7 +89,7 @@ std::vector<CudaView> CudaTextRun::views(Role role, const std::vector<std::vecto
     for (const auto& column : columns) together.push_back(column[std::size_t(k)]);
   }
   const CudaDevicePointer all = records ? upload(together) : 0;
-  for (const Column& column : role == Role::InputI ? source_.i_columns : source_.j_columns) {
+  for (const Column& column : role == Role::InputI ? source_.columns.i : source_.columns.j) {
     CudaView& view = views[std::size_t(column.component)];
     if (records) {
       view = {gpu_pointer<char>(all + 8 * std::uint64_t(column.component)), 8 * width, std::int64_t(Element::Double)};
@@ -120,7 +119,7 @@ CudaTextRun::Columns CudaTextRun::operator()(const OracleInput& input, const Cud
   std::vector<CudaOutput> outputs;
   const std::vector<double> before(std::size_t(input.ni), choice.onto ? 1.0 : NAN);
   const bool narrow = choice.output == Element::Float;
-  for (std::size_t c = 0; c < source_.reductions.size(); ++c)
+  for (std::size_t c = 0; c < source_.accumulators.size(); ++c)
     outputs.push_back(
         {gpu_pointer<char>(narrow ? upload(std::vector<float>(before.begin(), before.end())) : upload(before)),
          size_of(choice.output), std::int64_t(choice.output), choice.onto});

@@ -37,7 +37,8 @@ inline void expect_far_tree(const CudaGpu& gpu, const CudaFarTree& tree, const F
               std::vector(expected.coordinates(axis).begin(), expected.coordinates(axis).end()));
   }
   std::set<int> exponents;
-  const auto cells = fetch<far_data::FarCell>(gpu, tree.cells(), expected.cells().size());
+  const auto cells =
+      fetch<far_data::FarCell>(gpu, reinterpret_cast<std::uintptr_t>(tree.cells()), expected.cells().size());
   for (std::size_t k = 0; k < cells.size(); ++k) {
     SCOPED_TRACE("cell " + std::to_string(k));
     const FarCell& cell = expected.cells()[k];

@@ -99,12 +99,12 @@ KernelSource fake_source(int tile) {
   source.i_block = kBlock;
   source.tile = tile;
   for (int c = 0; c < 3; ++c) {
-    source.i_columns.push_back({c, Element::Double, Part::Whole});
-    source.j_columns.push_back({c, Element::Double, Part::Whole});
+    source.columns.i.push_back({c, Element::Double, Part::Whole});
+    source.columns.j.push_back({c, Element::Double, Part::Whole});
   }
-  source.j_columns.push_back({3, Element::Float, Part::Whole});
-  source.i_columns.push_back({-1, Element::Double, Part::Derived});
-  source.j_columns.push_back({-1, Element::Double, Part::Derived});
+  source.columns.j.push_back({3, Element::Float, Part::Whole});
+  source.columns.i.push_back({-1, Element::Double, Part::Derived});
+  source.columns.j.push_back({-1, Element::Double, Part::Derived});
   source.fields = {field("xi", Role::InputI, Type::Real, 3, 0),    field("xj", Role::InputJ, Type::Real, 3, 0),
                    field("mj", Role::InputJ, Type::Real, 1, 3),    field("eps2", Role::Param, Type::Real, 1, 0),
                    field("g", Role::Param, Type::Real, 1, 1),      field("acc", Role::Output, Type::Real, 3, 0),
@@ -116,13 +116,12 @@ KernelSource fake_source(int tile) {
   source.fields[8].reduction = Max;
   source.params = 2;
   source.outputs = 6;
-  source.reductions = {Sum, Sum, Sum, Sum, ArgMin, Max};
-  source.accumulator_types.assign(6, Element::Double);
+  for (const Reduction reduction : {Sum, Sum, Sum, Sum, ArgMin, Max}) source.accumulators.push_back({reduction});
   source.has_finish = true;
-  source.uses_i_index = source.uses_j_index = true;
+  source.uses.i_index = source.uses.j_index = true;
   source.operations = 38;
-  source.neighbours = "|xj - xi| < 1";
-  source.no_neighbours = "line 1: both are told";
+  source.search.bound = "|xj - xi| < 1";
+  source.search.obstacle = "line 1: both are told";
   return source;
 }
 

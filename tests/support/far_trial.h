@@ -64,7 +64,8 @@ class FarTrial {
         kernel_(device_->load(
             build_kernel(backend_named(device_->backend()), source, {.precision = precision}, device_->isa(), ""))),
         sum(kernel_),
-        exact_(cpu_->load(build_cpu_kernel(source, {}, detect_isa(), "").far_kernels(Precision::Double).sample)) {
+        exact_(cpu_->load(build_cpu_kernel(source, {}, detect_isa(), ""))
+                   ->load_derived("far", "sample", Precision::Double)) {
     for (const FieldLayout& field : sum.fields()) {
       if (!position_of(field)) continue;
       if (field.role == Role::InputI) axes_ = std::min(3, int(field.components()));

@@ -42,7 +42,7 @@ inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const Ora
   std::deque<Array> arrays;
   const auto partner = [&](const FieldLayout& field) {
     if (choice.one_set && field.role == Role::InputJ)
-      for (const auto& [of_i, of_j] : kernel->source.symmetric().partners)
+      for (const auto& [of_i, of_j] : kernel->derived("symmetric").as<SymmetricFacts>().partners)
         if (of_j == field.name) return of_i;
     return std::string();
   };

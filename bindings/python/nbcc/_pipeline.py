@@ -27,6 +27,7 @@ from ._c._fields import (
     precision_of_environment,
 )
 from ._c._handles import View, level_of_caller
+from ._call._repeated import Arguments, kind_of
 from ._call._keywords import COMPILE_OPTIONS, split, split_compile_options, warning_of_names
 from ._c._library import lib
 from ._arrays._numbers import named, shown, whole
@@ -55,17 +56,8 @@ class Pipeline(Caller):
             for name, k in family.arguments.items()
         }
         self._output_names = tuple(field.name for _, field in family.outputs)
-        # One word that tells another process everything, see `_opened`.
-        self._key = repr(
-            (
-                family.text,
-                family.filename,
-                tuple(family.options),
-                family.device,
-                tuple(family.choice),
-                tuple(family.search),
-            )
-        )
+        # The literal of what tells another process everything, see `_opened`.
+        self._key = repr(_opened.identity(family))
         _opened.register(self)
 
     def __reduce__(self) -> Any:
@@ -79,13 +71,20 @@ class Pipeline(Caller):
 
     def _call(self, arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
         torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
+        seen: Optional[Arguments] = None
+        if torch is None or not torch.compiler.is_compiling():
+            seen = kind_of(arrays, fields, options)
+            made = None if seen is None else self._repeat(seen)
+            if made is not None:
+                return made
         if torch is not None:
             from ._frameworks import _torch
 
             tensors = _torch.tensors_of(arrays, fields, options)
             if tensors:
-                if _torch.needs_operator(tensors, options):
-                    return _torch.call(self, arrays, fields, options)
+                route = _torch.route_of(tensors, options)
+                if route != _torch.READ:
+                    return _torch.call(self, arrays, fields, options, route)
                 arrays = tuple(map(_torch.as_array, arrays))
                 fields = {name: _torch.as_array(value) for name, value in fields.items()}
                 options = {name: _torch.as_option(value) for name, value in options.items()}
@@ -94,7 +93,7 @@ class Pipeline(Caller):
 
             if _jax.is_traced(arrays, fields, options):
                 return _jax.call(self, arrays, fields, options)
-        return super()._call(arrays, fields, options)
+        return self._sum(arrays, fields, seen, **options)
 
     def adjoint(self, side: str = "i", of: Optional[Names] = None, by: Optional[Names] = None) -> Pipeline:
         """The pipeline of this one's derivatives, with its options. Let L be any number made of the outputs, and d_X
@@ -270,14 +269,12 @@ class Pipeline(Caller):
 _BIND_OPTIONS = frozenset(("stream",))
 
 
-def _of_key(key: str) -> Pipeline:
-    import ast
-
-    text, filename, options, device, choice, search = ast.literal_eval(key)
+def _of_identity(identity: Any) -> Pipeline:
+    text, filename, options, device, choice, search = identity
     return Pipeline(Family(text, filename, Options(*options), device, DeviceChoice(*choice), Search(*search)))
 
 
-_opened.set_maker(_of_key)
+_opened.set_maker(_of_identity)
 
 
 class BoundPipeline(Caller):

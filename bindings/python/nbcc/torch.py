@@ -7,6 +7,7 @@ from typing import Any, Dict, Union
 import torch
 
 from ._c._fields import PARAM
+from ._frameworks import _torch  # noqa: F401: registers the operator, which torch.export.load asks for
 from ._pipeline import Path, Pipeline, compiled_with_params
 
 

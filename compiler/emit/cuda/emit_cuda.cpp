@@ -146,8 +146,8 @@ KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neig
   add_tables_of_pairs(plan, tables);
   KernelSource source = describe_kernel(pipeline, plan, options.precision);
   source.target = "cuda";
-  source.i_columns = transferred(source.i_columns);
-  source.j_columns = transferred(source.j_columns);
+  source.columns.i = transferred(source.columns.i);
+  source.columns.j = transferred(source.columns.j);
   source.index_checks = readable_checks(indices, plan);
   const auto add_index_checks = [&](const CudaPairBody& body) {
     if (!source.index_checks.checks.empty())
@@ -174,15 +174,15 @@ KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neig
   const std::vector<LaunchConfig> launches = plan.has_loops() ? std::vector{of_loops} : launch_configs(needs);
   source.variants.push_back({Frame::AllPairs, kernel(pipeline, plan, options, body, launches.front()), launches});
   source.tile = launches.front().j_tile;
-  source.cutoff = needs.cutoff;
-  source.pair_statements = body.pair_statements;
-  source.pair_doubles = body.pair_doubles;
+  source.on_gpu.cutoff = needs.cutoff;
+  source.on_gpu.statements = body.pair_statements;
+  source.on_gpu.doubles = body.pair_doubles;
   if (plan.has_loops()) {
-    source.argument_in_memory = true;
-    (options.precision == Precision::Double ? source.pair_doubles : source.pair_statements) +=
+    source.on_gpu.argument_in_memory = true;
+    (options.precision == Precision::Double ? source.on_gpu.doubles : source.on_gpu.statements) +=
         cuda_loop_statements(plan);
     if (options.precision == Precision::Double)
-      source.pair_statements = std::max(source.pair_statements, source.pair_doubles);
+      source.on_gpu.statements = std::max(source.on_gpu.statements, source.on_gpu.doubles);
     const Pipeline listed = without_loops(pipeline, options, cuda_target().fused);
     add_cuda_lists(source, listed, make_plan(listed, options), options);
     add_totals();

@@ -84,7 +84,8 @@ CudaRates cuda_rates(int capability, int float_to_double) {
 }
 
 double slots_per_pair(const KernelSource& kernel, const CudaRates& rates) {
-  return (kernel.pair_statements - kernel.pair_doubles) * rates.float_slots + kernel.pair_doubles * rates.double_slots;
+  return (kernel.on_gpu.statements - kernel.on_gpu.doubles) * rates.float_slots +
+         kernel.on_gpu.doubles * rates.double_slots;
 }
 
 int estimate_resident_blocks(const LaunchConfig& config, const LaunchConfig& known, int blocks_of_known) {

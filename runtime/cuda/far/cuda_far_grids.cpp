@@ -6,11 +6,9 @@
 #include <vector>
 
 #include "fmt/format.h"
-#include "runtime/cuda/program/cuda_arguments.h"
 #include "runtime/error.h"
 #include "runtime/far/chebyshev.h"
 #include "runtime/round_up.h"
-#include "templates/embedded.h"
 
 namespace nbcc {
 namespace {
@@ -19,50 +17,27 @@ using namespace far_data;
 
 constexpr std::int64_t kAlignment = 256;  // bytes; alignment of arrays
 
-std::string without_once(std::string_view text) {
-  constexpr std::string_view kOnce = "#pragma once\n";
-  std::string result(text);
-  if (const std::size_t at = result.find(kOnce); at != std::string::npos) result.erase(at, kOnce.size());
-  return result;
+std::string macros_of(int axes, int order) {
+  return fmt::format("#pragma nv_diag_suppress 177  // unused variable\n#define NBCC_AXES {}\n#define NBCC_ORDER {}\n",
+                     axes, order);
 }
-
-KernelSource source_of(int axes, int order) {
-  KernelSource source;
-  source.pipeline = fmt::format("far grids, {} axes, order {}", axes, order);
-  source.target = "cuda";
-  KernelVariant variant;
-  variant.source =
-      fmt::format("#pragma nv_diag_suppress 177  // unused variable\n#define NBCC_AXES {}\n#define NBCC_ORDER {}\n",
-                  axes, order) +
-      without_once(embedded_template("cuda_far_data.h")) + std::string(embedded_template("cuda_far_grids.cu"));
-  variant.launches = {{kGridThreads, 1, 32, 1, 1}};
-  source.variants.push_back(std::move(variant));
-  return source;
-}
-
-constexpr const char* kKernels[] = {"nbcc_far_parents", "nbcc_far_locate", "nbcc_far_collect",
-                                    "nbcc_far_add_up",  "nbcc_far_go_up",  "nbcc_far_go_down"};
 
 }  // namespace
 
 CudaFarGrids::CudaFarGrids(const CudaKernel& any, int axes, int order)
-    : kernel_(any.load(source_of(axes, order))), gpu_(any.gpu()), order_(order), memory_(any.gpu()) {
-  const CudaContextGuard guard(gpu_);
-  for (const char* name : kKernels) functions_[name] = static_cast<const CudaKernel&>(*kernel_).program().find(name);
+    : program_(any,
+               cuda_far_source(fmt::format("far grids, {} axes, order {}", axes, order), macros_of(axes, order),
+                               {"cuda_far_grids.cu"}, false),
+               false),
+      gpu_(any.gpu()),
+      order_(order),
+      memory_(any.gpu()) {
   for (int axis = 0; axis < axes; ++axis) points_per_cell_ *= order;
   const Chebyshev chebyshev(order);
   for (int k = 0; k < order; ++k) {
     chebyshev_.point[k] = chebyshev.point(k);
     for (int m = 0; m < order; ++m) chebyshev_.coefficient[m * order + k] = chebyshev.coefficient(m, k);
   }
-}
-
-void CudaFarGrids::launch(const char* name, std::int64_t blocks, std::initializer_list<const void*> arguments,
-                          CudaStream* stream) const {
-  if (blocks == 0) return;
-  std::vector<void*> pointers;
-  for (const void* argument : arguments) pointers.push_back(const_cast<void*>(argument));
-  launch_kernel(gpu_, functions_.at(name), name, unsigned(blocks), 1, kGridThreads, pointers.data(), stream, false);
 }
 
 FarGridTree CudaFarGrids::argument() const {
@@ -99,32 +74,35 @@ void CudaFarGrids::set_tree(const Tree& tree, CudaStream* stream) {
   }
   tree_ = tree;
   const FarGridTree argument = this->argument();
-  launch("nbcc_far_parents", ceil_div(tree.cell_count, kGridThreads), {&argument}, stream);
+  program_.launch("nbcc_far_parents", ceil_div(tree.cell_count, kGridThreads), kGridThreads, {&argument}, stream);
 }
 
 void CudaFarGrids::locate(FarColumns coordinates, CudaStream* stream) const {
   const CudaContextGuard guard(gpu_);
   const FarGridTree tree = argument();
-  launch("nbcc_far_locate", ceil_div(points(), kGridThreads), {&tree, &chebyshev_, &coordinates}, stream);
+  program_.launch("nbcc_far_locate", ceil_div(points(), kGridThreads), kGridThreads, {&tree, &chebyshev_, &coordinates},
+                  stream);
 }
 
 void CudaFarGrids::collect(FarColumns from, int columns, FarColumns to, CudaStream* stream) const {
   const CudaContextGuard guard(gpu_);
   const long long count = tree_.particles;
-  launch("nbcc_far_collect", ceil_div(count, kGridThreads), {&from, &tree_.order, &count, &columns, &to}, stream);
+  program_.launch("nbcc_far_collect", ceil_div(count, kGridThreads), kGridThreads,
+                  {&from, &tree_.order, &count, &columns, &to}, stream);
 }
 
 void CudaFarGrids::go_up(FarColumns values, int columns, CudaStream* stream) const {
   const CudaContextGuard guard(gpu_);
   const FarGridTree tree = argument();
-  launch("nbcc_far_go_up", tree_.cell_count, {&tree, &chebyshev_, &values, &columns}, stream);
+  program_.launch("nbcc_far_go_up", tree_.cell_count, kGridThreads, {&tree, &chebyshev_, &values, &columns}, stream);
 }
 
 void CudaFarGrids::go_down(FarColumns sums, int columns, const FarPositions& positions, CudaStream* stream) {
   const CudaContextGuard guard(gpu_);
   const FarGridTree tree = argument();
   if (++epoch_ == 0) ++epoch_;  // marks of cells begin as 0
-  launch("nbcc_far_go_down", tree_.cell_count, {&tree, &chebyshev_, &sums, &columns, &positions, &epoch_}, stream);
+  program_.launch("nbcc_far_go_down", tree_.cell_count, kGridThreads,
+                  {&tree, &chebyshev_, &sums, &columns, &positions, &epoch_}, stream);
 }
 
 // One launch if the outputs and parts fit into its argument, as they do for all but a few pipelines.
@@ -140,7 +118,8 @@ void CudaFarGrids::add_up(std::span<const FarPart> parts, const Addition& additi
   };
   const auto finish = [&] {
     if (next.outputs > 0)
-      launch("nbcc_far_add_up", ceil_div(count, kGridThreads), {&next, &tree_.order, &positions}, stream);
+      program_.launch("nbcc_far_add_up", ceil_div(count, kGridThreads), kGridThreads, {&next, &tree_.order, &positions},
+                      stream);
   };
   begin(0, false);
   int in_launch = 0;

@@ -4,14 +4,10 @@
 // tests/unit/runtime/cuda/far/cuda_far_grids_test.cpp and, on a GPU, tests/numeric/cuda_far_grids_test.cpp.
 #pragma once
 #include <cstdint>
-#include <initializer_list>
-#include <map>
-#include <memory>
 #include <span>
-#include <string_view>
 
 #include "compiler/far_kernels.h"
-#include "runtime/cuda/program/cuda_kernel.h"
+#include "runtime/cuda/far/cuda_far_program.h"
 #include "templates/cuda/far/cuda_far_data.h"
 
 namespace nbcc {
@@ -64,12 +60,9 @@ class CudaFarGrids {
 
  private:
   far_data::FarGridTree argument() const;
-  void launch(const char* name, std::int64_t blocks, std::initializer_list<const void*> arguments,
-              CudaStream* stream) const;
 
-  std::shared_ptr<const Kernel> kernel_;
+  CudaFarProgram program_;
   const CudaGpu& gpu_;
-  std::map<std::string_view, CudaFunction*> functions_;  // of kernel_
   int order_, points_per_cell_ = 1;
   far_data::FarChebyshev chebyshev_{};
   Tree tree_;

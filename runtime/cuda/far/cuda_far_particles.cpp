@@ -1,10 +1,11 @@
-// The caller's arrays -> positions, weights and factors in GPU memory, and checks of them. Interface: CudaFarParticles.
-// Builds no tree.
+// The caller's arrays -> positions, weights and factors in GPU memory, checks of them, and trees. Interface:
+// CudaFarParticles.
 #include "runtime/cuda/far/cuda_far_particles.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "runtime/cuda/program/cuda_residency.h"
 #include "runtime/round_up.h"
@@ -14,9 +15,6 @@ namespace {
 
 using namespace far_data;
 
-constexpr std::int64_t kKept = 1 << 16;  // positions of i and of j, at most
-constexpr int kFlags = 2;
-
 template <typename T>
 T* at(CudaDevicePointer address) {
   return reinterpret_cast<T*>(address);
@@ -24,137 +22,213 @@ T* at(CudaDevicePointer address) {
 
 }  // namespace
 
-CudaFarParticles::CudaFarParticles(const CudaKernel& kernel, FarSums& sums)
-    : gpu_(kernel.gpu()),
-      sums_(sums),
-      program_(kernel, "cuda_far_particles.cu", ""),
-      inputs_(gpu_, kernel.source),
+CudaFarParticles::CudaFarParticles(const CudaKernel& kernel, Precision at_least)
+    : FarBackend(kernel, at_least, false),
+      gpu_(kernel.gpu()),
+      sort_(kernel),
+      program_(kernel, cuda_far_source("cuda_far_particles.cu", "", {"cuda_far_particles.cu"})),
+      tree_of_i_(kernel, kernels().axes, sort_),
+      tree_of_j_(kernel, kernels().axes, sort_),
       positions_of_i_(gpu_),
       positions_of_j_(gpu_),
-      centres_on_device_(gpu_),
+      centres_(gpu_),
       list_(gpu_),
       flags_(gpu_),
       picked_(gpu_),
       rows_(gpu_),
       weights_(gpu_),
       factors_(gpu_),
-      pinned_(gpu_),
-      thinned_i_(gpu_),
-      thinned_j_(gpu_),
-      norms_of_factors_(gpu_),
       norms_of_weights_(gpu_),
-      change_(gpu_) {}
+      norms_of_factors_(gpu_),
+      pinned_(gpu_) {}
+
+void CudaFarParticles::wait(void* stream) {
+  const CudaContextGuard guard(gpu_);
+  gpu_.synchronize(static_cast<CudaStream*>(stream));
+}
+
+bool CudaFarParticles::holds(const ArrayView& view) const {
+  const CudaContextGuard guard(gpu_);
+  const CudaPointer pointer = find_pointer(gpu_, view.data);
+  return pointer.on_gpu && !pointer.managed && pointer.ordinal == gpu_.ordinal();
+}
+
+void CudaFarParticles::mark(std::size_t k) {
+  const CudaContextGuard guard(gpu_);
+  while (marks_.size() <= k) marks_.emplace_back(gpu_, kCudaTiming);
+  marks_[k].record(stream_);
+}
+
+double CudaFarParticles::seconds_between(std::size_t first, std::size_t second) {
+  const CudaContextGuard guard(gpu_);
+  return marks_[second].seconds_since(marks_[first]);
+}
+
+void CudaFarParticles::fill(CudaDevicePointer at, unsigned pattern, std::int64_t words, const char* what) {
+  gpu_.require(gpu_.driver().memset_d32_async(at, pattern, std::size_t(words), stream_), what);
+}
 
 template <typename Argument>
 void CudaFarParticles::launch(const char* name, std::int64_t items, const Argument& argument) {
   const std::int64_t most = 6 * std::int64_t(gpu_.multiprocessors());
-  program_.launch(name, std::min(most, ceil_div(items, kParticleThreads)), kParticleThreads, argument, stream_);
+  program_.launch(name, std::min(most, ceil_div(items, kParticleThreads)), kParticleThreads, {&argument}, stream_);
 }
 
 void CudaFarParticles::clear_flags() {
-  reserve_elements(flags_, kFlags, sizeof(unsigned), "flags");
-  gpu_.require(gpu_.driver().memset_d32_async(flags_.data(), 0, kFlags, stream_), "clearing flags");
+  reserve_elements(flags_, 4, sizeof(unsigned), "flags");
+  fill(flags_.data(), 0, 4, "clearing flags");
 }
 
-std::pair<unsigned, unsigned> CudaFarParticles::fetch_flags() {
-  unsigned flags[kFlags];
+std::array<unsigned, 4> CudaFarParticles::fetch_flags() {
+  std::array<unsigned, 4> flags;
   pinned_.reserve(sizeof flags);
   gpu_.fetch(pinned_.data(), flags_.data(), sizeof flags, stream_);
   gpu_.synchronize(stream_);
-  std::memcpy(flags, pinned_.data(), sizeof flags);
-  return {flags[0], flags[1]};
+  std::memcpy(flags.data(), pinned_.data(), sizeof flags);
+  return flags;
 }
 
+// ---- inputs ---------------------------------------------------------------------------------------------------------
+
+bool CudaFarParticles::is_sent(const SumRequest& request, std::size_t field) const {
+  const FieldLayout& layout = source_.fields[field];
+  const ArrayView& view = request.views[field];
+  if ((layout.role != Role::InputI && layout.role != Role::InputJ) || view.count == 0) return false;
+  return residency_of(gpu_, view.data, layout.name.c_str()) == Residency::Host;
+}
+
+std::int64_t CudaFarParticles::bytes_to_send(const SumRequest& request) const {
+  std::int64_t bytes = 0;
+  for (std::size_t f = 0; f < source_.fields.size(); ++f)
+    if (is_sent(request, f))
+      bytes += request.views[f].count * source_.fields[f].components() * std::int64_t(sizeof(double));
+  return bytes;
+}
+
+// As doubles or 64-bit integers, packed into columns. Outputs stay as the caller gave them.
+void CudaFarParticles::send_inputs(const SumRequest& request) {
+  views_.assign(request.views.begin(), request.views.end());
+  bool waited = false;
+  for (std::size_t f = 0; f < source_.fields.size(); ++f) {
+    const FieldLayout& field = source_.fields[f];
+    ArrayView& view = views_[f];
+    if (!is_sent(request, f)) continue;
+    if (!waited) gpu_.synchronize(stream_);
+    waited = true;
+    const int components = field.components();
+    const std::size_t column = std::size_t(view.count) * sizeof(double);
+    pinned_.reserve(column);
+    CudaBuffer& to = sent_.try_emplace(f, gpu_).first->second;
+    reserve_elements(to, view.count * components, sizeof(double), "inputs");
+    const Element element = field.integral() ? Element::Int64 : Element::Double;
+    for (int c = 0; c < components; ++c) {
+      pack(view, c, {0, nullptr, view.count}, {c, element, Column::Part::Whole}, pinned_.data());
+      gpu_.send(to.data() + std::uint64_t(c) * column, pinned_.data(), column, stream_);
+      gpu_.synchronize(stream_);
+    }
+    view = {reinterpret_cast<void*>(to.data()), element, view.count, 8, std::int64_t(column)};
+  }
+}
+
+// Without progress, which would divide sums into slices.
 SumRequest CudaFarParticles::with_inputs(const SumRequest& request) const {
   SumRequest here = request;
-  here.views = inputs_.views();
+  here.views = views_;
+  here.progress = nullptr;
   return here;
 }
 
-std::string CudaFarParticles::find(const SumRequest& request, CudaStream* stream) {
-  stream_ = stream;
-  inputs_.take(request, stream_);
-  const SumRequest here = with_inputs(request);
-  const FarKernels& kernels = sums_.kernels();
-  const int axes = kernels.axes;
-  ni_ = request.ni;
-  nj_ = request.nj;
-  reserve_elements(positions_of_i_, ni_ * axes, sizeof(double), "positions");
-  reserve_elements(positions_of_j_, nj_ * axes, sizeof(double), "positions");
-  weights_.resize(kernels.weights, nj_, "weights");
-  factors_.resize(kernels.factors, ni_, "factors");
-  centres_.resize(std::size_t(kernels.centres));
-  sums_.find_centres(here, centres_);
-  reserve_elements(centres_on_device_, std::int64_t(centres_.size()) + 1, sizeof(double), "means");
-  if (!centres_.empty()) {
-    gpu_.send(centres_on_device_.data(), centres_.data(), centres_.size() * sizeof(double), stream_);
-    gpu_.synchronize(stream_);
-  }
+void CudaFarParticles::reserve_particles(const SumRequest& request) {
+  const CudaContextGuard guard(gpu_);
+  stream_ = static_cast<CudaStream*>(request.stream);
+  send_inputs(request);
+  const int axes = kernels().axes;
+  reserve_elements(positions_of_i_, request.ni * axes, sizeof(double), "positions");
+  reserve_elements(positions_of_j_, request.nj * axes, sizeof(double), "positions");
+  weights_.resize(kernels().weights, request.nj, "weights");
+  factors_.resize(kernels().factors, request.ni, "factors");
+  particles_ = {.ni = request.ni,
+                .nj = request.nj,
+                .position_of_i = at<double>(positions_of_i_.data()),
+                .position_of_j = at<double>(positions_of_j_.data()),
+                .weights = weights_.array(),
+                .factors = factors_.array()};
   send_chosen(request);
   // i that are not chosen have no positions.
-  if (chosen_ != 0)
-    gpu_.require(
-        gpu_.driver().memset_d32_async(positions_of_i_.data(), kHalfOfNaN, std::size_t(ni_ * axes * 2), stream_),
-        "clearing positions");
-  const auto* const centres = at<const double>(centres_on_device_.data());
-  sums_.find_sources(here, at<double>(positions_of_j_.data()), weights_.array(), centres);
-  sums_.find_targets(here, at<double>(positions_of_i_.data()), factors_.array(), centres);
+  if (chosen_ != 0) fill(positions_of_i_.data(), kHalfOfNaN, request.ni * axes * 2, "clearing positions");
+}
 
-  clear_flags();
-  if (kernels.weights > 0)
-    launch("nbcc_far_check", nj_ * kernels.weights,
-           FarCheckArgument{weights_.array().data, nullptr, nullptr, 1, nj_ * kernels.weights,
-                            at<unsigned>(flags_.data())});
-  if (fetch_flags().second != 0) return "a weight is not finite";
-  clear_flags();
-  launch("nbcc_far_check", chosen_count_ * axes,
-         FarCheckArgument{at<const double>(positions_of_i_.data()),
-                          ni_ == nj_ ? at<const double>(positions_of_j_.data()) : nullptr, at<const long long>(chosen_),
-                          axes, chosen_count_ * axes, at<unsigned>(flags_.data())});
-  const auto [differ, not_finite] = fetch_flags();
-  are_one_set_ = ni_ == nj_ && differ == 0;
-  leaves_out_i_ = not_finite != 0;
-  if (leaves_out_i_ && !choose_finite_i()) return "no i has a finite position";
-  return "";
+const double* CudaFarParticles::send_centres(std::span<const double> centres) {
+  if (centres.empty()) return nullptr;
+  const CudaContextGuard guard(gpu_);
+  reserve_elements(centres_, std::int64_t(centres.size()), sizeof(double), "means");
+  gpu_.send(centres_.data(), centres.data(), centres.size_bytes(), stream_);
+  gpu_.synchronize(stream_);
+  return at<double>(centres_.data());
 }
 
 void CudaFarParticles::send_chosen(const SumRequest& request) {
   chosen_ = 0;
-  chosen_count_ = request.i_count;
+  particles_.chosen = request.i_count;
   if (!request.i_list && request.i_count == request.ni) return;
   if (request.i_list && residency_of(gpu_, request.i_list, "i_list") == Residency::Device) {
     chosen_ = reinterpret_cast<std::uintptr_t>(request.i_list);
     return;
   }
-  std::vector<std::int64_t> range;
-  for (std::int64_t k = 0; k < request.i_count && !request.i_list; ++k) range.push_back(request.i_begin + k);
+  std::vector<std::int64_t> range(request.i_list ? 0 : std::size_t(request.i_count));
+  std::iota(range.begin(), range.end(), request.i_begin);
   choose(request.i_list ? std::span(request.i_list, std::size_t(request.i_count)) : std::span(range));
 }
 
 void CudaFarParticles::choose(std::span<const std::int64_t> particles) {
-  chosen_count_ = std::int64_t(particles.size());
-  reserve_elements(list_, chosen_count_, sizeof(std::int64_t), "chosen i");
+  particles_.chosen = std::int64_t(particles.size());
+  reserve_elements(list_, particles_.chosen, sizeof(std::int64_t), "chosen i");
   gpu_.send(list_.data(), particles.data(), particles.size_bytes(), stream_);
   gpu_.synchronize(stream_);
   chosen_ = list_.data();
 }
 
-std::vector<std::int64_t> CudaFarParticles::fetch_chosen() const {
-  std::vector<std::int64_t> particles(std::size_t(chosen_count_), 0);
-  if (chosen_ == 0) {
-    for (std::size_t k = 0; k < particles.size(); ++k) particles[k] = std::int64_t(k);
-    return particles;
-  }
+std::vector<std::int64_t> CudaFarParticles::chosen_i() const {
+  const CudaContextGuard guard(gpu_);
+  std::vector<std::int64_t> particles(chosen_ == 0 ? 0 : std::size_t(particles_.chosen));
+  if (chosen_ == 0) return particles;
   gpu_.fetch(particles.data(), chosen_, particles.size() * sizeof(std::int64_t), stream_);
   gpu_.synchronize(stream_);
   return particles;
 }
 
+// ---- checks and samples ---------------------------------------------------------------------------------------------
+
+std::string CudaFarParticles::check_particles() {
+  const CudaContextGuard guard(gpu_);
+  const int axes = kernels().axes;
+  const FarParticles& p = particles_;
+  clear_flags();
+  auto* const flags = at<unsigned>(flags_.data());
+  if (kernels().weights > 0)
+    launch("nbcc_far_check", p.nj * kernels().weights,
+           FarCheckArgument{p.weights.data, nullptr, nullptr, 1, p.nj * kernels().weights, flags + 2});
+  launch("nbcc_far_check", p.chosen * axes,
+         FarCheckArgument{p.position_of_i, p.ni == p.nj ? p.position_of_j : nullptr, at<const long long>(chosen_), axes,
+                          p.chosen * axes, flags});
+  const auto [differ, not_finite, unused, weight_is_not_finite] = fetch_flags();
+  if (weight_is_not_finite != 0) return "a weight is not finite";
+  leaves_out_i_ = not_finite != 0;
+  const bool has_finite = !leaves_out_i_ || choose_finite_i();
+  particles_.are_one_set = p.ni == p.nj && differ == 0;
+  particles_.are_all = chosen_ == 0;
+  return has_finite ? "" : "no i has a finite position";
+}
+
 // Such i are rare, so that the host may find them.
 bool CudaFarParticles::choose_finite_i() {
-  std::vector<std::int64_t> particles = fetch_chosen();
-  const int axes = sums_.kernels().axes;
-  std::vector<double> positions(std::size_t(ni_ * axes));
+  std::vector<std::int64_t> particles = chosen_i();
+  if (chosen_ == 0) {
+    particles.resize(std::size_t(particles_.ni));
+    std::iota(particles.begin(), particles.end(), 0);
+  }
+  const int axes = kernels().axes;
+  std::vector<double> positions(std::size_t(particles_.ni * axes));
   gpu_.fetch(positions.data(), positions_of_i_.data(), positions.size() * sizeof(double), stream_);
   gpu_.synchronize(stream_);
   std::erase_if(particles, [&](std::int64_t i) {
@@ -165,131 +239,103 @@ bool CudaFarParticles::choose_finite_i() {
   return !particles.empty();
 }
 
-bool CudaFarParticles::are_in(const CudaFarTree& of_i, const CudaFarTree& of_j) {
-  if (of_j.count() != nj_ || of_i.count() != chosen_count_) return false;
-  clear_flags();
-  const auto compare = [&](const CudaFarTree& tree, CudaDevicePointer positions, CudaDevicePointer chosen) {
-    launch("nbcc_far_compare", tree.count(),
-           FarCompareArgument{at<const double>(positions), at<const long long>(chosen),
-                              at<const unsigned>(tree.numbers()), at<const long long>(tree.order()), tree.coordinates(),
-                              tree.count(), sums_.kernels().axes, at<unsigned>(flags_.data())});
-  };
-  compare(of_j, positions_of_j_.data(), 0);
-  if (&of_i != &of_j) compare(of_i, positions_of_i_.data(), chosen_);
-  return fetch_flags().first == 0;
-}
-
-FarThinArgument CudaFarParticles::thin_argument(const CudaBuffer& positions, Thinned& thinned) const {
-  FarThinArgument argument{};
-  argument.positions = at<const double>(positions.data());
-  argument.thinned = at<double>(thinned.positions.data());
-  argument.count = thinned.count;
-  argument.stride = thinned.stride;
-  argument.axes = sums_.kernels().axes;
-  return argument;
-}
-
-void CudaFarParticles::keep_positions() {
-  const auto keep = [&](const CudaBuffer& positions, std::int64_t particles, Thinned& thinned) {
-    thinned.particles = particles;
-    thinned.stride = std::max<std::int64_t>(1, ceil_div(particles, kKept));
-    thinned.count = ceil_div(particles, thinned.stride);
-    reserve_elements(thinned.positions, thinned.count * sums_.kernels().axes, sizeof(double), "positions");
-    launch("nbcc_far_thin", thinned.count, thin_argument(positions, thinned));
-  };
-  keep(positions_of_i_, ni_, thinned_i_);
-  keep(positions_of_j_, nj_, thinned_j_);
-}
-
-bool CudaFarParticles::have_moved(double far, double share) {
-  if (ni_ != thinned_i_.particles || nj_ != thinned_j_.particles) return true;
-  clear_flags();
-  const auto count = [&](const CudaBuffer& positions, Thinned& thinned, std::uint64_t flag) {
-    FarThinArgument argument = thin_argument(positions, thinned);
-    argument.far = far;
-    argument.moved = at<unsigned>(flags_.data()) + flag;
-    launch("nbcc_far_moved", thinned.count, argument);
-  };
-  count(positions_of_i_, thinned_i_, 0);
-  count(positions_of_j_, thinned_j_, 1);
-  const auto [of_i, of_j] = fetch_flags();
-  return of_i > share * double(thinned_i_.count) || of_j > share * double(thinned_j_.count);
-}
-
-// change: index of the first number; -1: the norms are kept.
-void CudaFarParticles::launch_norms(const CudaFarColumns& values, int components, const Norms& norms,
-                                    std::int64_t change) {
-  if (norms.count == 0 || components == 0) return;
-  FarNormsArgument argument{};
-  argument.values = values.columns();
-  argument.order = at<const long long>(norms.order.data());
-  argument.count = norms.count;
-  argument.blocks = FarBlocks{norms.count}.count();
-  argument.components = components;
-  argument.keeps = change < 0 ? 1 : 0;
-  argument.norms = at<double>(norms.norms.data());
-  argument.change = at<unsigned>(change_.data()) + std::max<std::int64_t>(change, 0);
-  launch("nbcc_far_norms", 32 * argument.blocks * components, argument);
-}
-
-void CudaFarParticles::keep_norms(const CudaFarTree& tree, const CudaFarColumns& values, int components, Norms& kept) {
-  kept.count = components > 0 ? tree.count() : 0;
-  if (kept.count == 0) return;
-  reserve_elements(kept.order, kept.count, sizeof(std::int64_t), "an order of particles");
-  reserve_elements(kept.norms, 3 * components * FarBlocks{kept.count}.count(), sizeof(double), "norms");
-  gpu_.require(gpu_.driver().memcpy_async(kept.order.data(), tree.order(),
-                                          std::size_t(kept.count) * sizeof(std::int64_t), stream_),
-               "copying the order of particles");
-  launch_norms(values, components, kept, -1);
-}
-
-void CudaFarParticles::keep_norms(const CudaFarTree& of_i, const CudaFarTree& of_j) {
-  keep_norms(of_j, weights_, sums_.kernels().weights, norms_of_weights_);
-  keep_norms(of_i, factors_, sums_.kernels().factors, norms_of_factors_);
-}
-
-std::pair<FarChange, FarChange> CudaFarParticles::change_of_norms() {
-  constexpr int kNumbers = 3;  // of a FarChange
-  float found[2][kNumbers];
-  reserve_elements(change_, 2 * kNumbers, sizeof(unsigned), "changes of norms");
-  for (const int side : {0, 1}) {
-    const CudaDevicePointer first = change_.data() + std::size_t(side * kNumbers) * sizeof(unsigned);
-    gpu_.require(gpu_.driver().memset_d32_async(first, kInfinityBits, 1, stream_), "clearing changes");
-    gpu_.require(gpu_.driver().memset_d32_async(first + sizeof(unsigned), 0, kNumbers - 1, stream_),
-                 "clearing changes");
-  }
-  launch_norms(weights_, sums_.kernels().weights, norms_of_weights_, 0);
-  launch_norms(factors_, sums_.kernels().factors, norms_of_factors_, kNumbers);
-  pinned_.reserve(sizeof found);
-  gpu_.fetch(pinned_.data(), change_.data(), sizeof found, stream_);
-  gpu_.synchronize(stream_);
-  std::memcpy(found, pinned_.data(), sizeof found);
-  const auto change = [&](int side) { return FarChange{found[side][0], found[side][1], found[side][2]}; };
-  return {change(0), change(1)};
-}
-
-std::vector<double> CudaFarParticles::picked(const FarArray& columns, int count,
-                                             std::span<const std::int64_t> particles) {
+std::vector<double> CudaFarParticles::rows(const FarArray& columns, int components,
+                                           std::span<const std::int64_t> particles) {
+  const CudaContextGuard guard(gpu_);
   const auto rows = std::int64_t(particles.size());
-  std::vector<double> values(std::size_t(rows * count));
+  std::vector<double> values(std::size_t(rows * components));
   if (values.empty()) return values;
   reserve_elements(picked_, rows, sizeof(std::int64_t), "numbers of a sample");
-  reserve_elements(rows_, rows * count, sizeof(double), "a sample");
+  reserve_elements(rows_, rows * components, sizeof(double), "a sample");
   gpu_.send(picked_.data(), particles.data(), particles.size_bytes(), stream_);
-  launch(
-      "nbcc_far_pick", rows,
-      FarPickArgument{
-          {columns.data, columns.stride}, count, at<const long long>(picked_.data()), rows, at<double>(rows_.data())});
+  launch("nbcc_far_pick", rows,
+         FarPickArgument{{columns.data, columns.stride},
+                         components,
+                         at<const long long>(picked_.data()),
+                         rows,
+                         at<double>(rows_.data())});
   gpu_.fetch(values.data(), rows_.data(), values.size() * sizeof(double), stream_);
   gpu_.synchronize(stream_);
   return values;
 }
 
+void CudaFarParticles::keep_orders() {
+  const CudaContextGuard guard(gpu_);
+  const auto keep = [&](const CudaFarTree& tree, int components, Norms& kept) {
+    kept.count = components > 0 ? tree.count() : 0;
+    if (kept.count == 0) return;
+    reserve_elements(kept.order, kept.count, sizeof(std::int64_t), "an order of particles");
+    gpu_.require(gpu_.driver().memcpy_async(kept.order.data(), tree.order(),
+                                            std::size_t(kept.count) * sizeof(std::int64_t), stream_),
+                 "copying the order of particles");
+  };
+  keep(tree_of_j_, kernels().weights, norms_of_weights_);
+  keep(tree_of_i(), kernels().factors, norms_of_factors_);
+}
+
+std::array<std::vector<FarNorms>, 2> CudaFarParticles::norms() {
+  const CudaContextGuard guard(gpu_);
+  std::array<std::vector<FarNorms>, 2> found{launch_norms(weights_, kernels().weights, norms_of_weights_),
+                                             launch_norms(factors_, kernels().factors, norms_of_factors_)};
+  gpu_.synchronize(stream_);
+  return found;
+}
+
+// The result is there when the stream is.
+std::vector<FarNorms> CudaFarParticles::launch_norms(const CudaFarColumns& values, int components, Norms& of) {
+  const std::int64_t blocks = FarBlocks{of.count}.count();
+  std::vector<FarNorms> found(of.count == 0 ? 0 : std::size_t(components * blocks));
+  if (found.empty()) return found;
+  reserve_elements(of.norms, std::int64_t(found.size()), sizeof(FarNorms), "norms");
+  launch("nbcc_far_norms", 32 * blocks * components,
+         FarNormsArgument{values.columns(), at<const long long>(of.order.data()), of.count, blocks, components,
+                          at<double>(of.norms.data())});
+  gpu_.fetch(found.data(), of.norms.data(), found.size() * sizeof(FarNorms), stream_);
+  return found;
+}
+
+// ---- trees ----------------------------------------------------------------------------------------------------------
+
+bool CudaFarParticles::are_in_trees() {
+  // An i whose position is not finite may get one, or another i may lose its own.
+  if (leaves_out_i_ || tree_of_j_.count() != particles_.nj || tree_of_i().count() != particles_.chosen) return false;
+  const CudaContextGuard guard(gpu_);
+  clear_flags();
+  const auto compare = [&](const CudaFarTree& tree, const double* positions, CudaDevicePointer chosen) {
+    launch("nbcc_far_compare", tree.count(),
+           FarCompareArgument{positions, at<const long long>(chosen), at<const unsigned>(tree.numbers()),
+                              at<const long long>(tree.order()), tree.coordinates(), tree.count(), kernels().axes,
+                              at<unsigned>(flags_.data())});
+  };
+  compare(tree_of_j_, particles_.position_of_j, 0);
+  if (!one_tree_) compare(tree_of_i_, particles_.position_of_i, chosen_);
+  return fetch_flags()[0] == 0;
+}
+
+bool CudaFarParticles::build_trees(bool one_tree, int leaf) {
+  const CudaContextGuard guard(gpu_);
+  one_tree_ = one_tree;
+  tree_of_j_.build(positions_of_j_.data(), 0, particles_.nj, leaf, stream_);
+  if (!one_tree_) tree_of_i_.build(positions_of_i_.data(), chosen_, particles_.chosen, leaf, stream_);
+  return tree_of_j_.is_finite();
+}
+
+void CudaFarParticles::split_trees(int leaf) {
+  tree_of_j_.split_again(leaf, stream_);
+  if (!one_tree_) tree_of_i_.split_again(leaf, stream_);
+}
+
+std::vector<int> CudaFarParticles::cell_sizes(bool of_i) const {
+  const std::span<const int> exponents = (of_i ? tree_of_i() : tree_of_j_).exponents();
+  return {exponents.begin(), exponents.end()};
+}
+
 std::int64_t CudaFarParticles::bytes() const {
-  std::size_t bytes = inputs_.bytes();
+  std::size_t bytes = sort_.bytes() + tree_of_i_.bytes() + tree_of_j_.bytes();
   for (const CudaBuffer* buffer :
        {&positions_of_i_, &positions_of_j_, &list_, &norms_of_factors_.order, &norms_of_weights_.order})
     bytes += buffer->bytes();
+  for (const auto& [field, buffer] : sent_) bytes += buffer.bytes();
   return std::int64_t(bytes) + weights_.bytes() + factors_.bytes();
 }
 

@@ -1,18 +1,19 @@
-// The particles of a sum with a far field in the memory of a GPU: positions, weights of j, factors of i, and which i
-// are summed. templates/cuda/far/cuda_far_particles.cu.in has the kernels. Tested by
+// The particles of a sum with a far field in the memory of a GPU: positions, weights of j, factors of i, which i are
+// summed, and trees. templates/cuda/far/cuda_far_particles.cu.in has the kernels. Tested by
 // tests/numeric/cuda_far_field_test.cpp.
 #pragma once
+#include <array>
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "runtime/cuda/far/cuda_far_inputs.h"
 #include "runtime/cuda/far/cuda_far_program.h"
 #include "runtime/cuda/far/cuda_far_tree.h"
-#include "runtime/far/far_norms.h"
-#include "runtime/far/far_sums.h"
+#include "runtime/far/far_backend.h"
 #include "templates/cuda/far/cuda_far_data.h"
 
 namespace nbcc {
@@ -39,90 +40,71 @@ class CudaFarColumns {
   std::int64_t count_ = 0;
 };
 
-class CudaFarParticles {
+// The part of CudaFarBackend (cuda_far_backend.h) that knows no lists and no sums.
+class CudaFarParticles : public FarBackend {
  public:
-  // Both must outlive this object.
-  CudaFarParticles(const CudaKernel& kernel, FarSums& sums);
+  CudaFarParticles(const CudaKernel& kernel, Precision at_least);
 
-  // Reads the particles of a run; inputs on the host are sent to the GPU. Waits. Returns why there can be no far field,
-  // or "". All other functions are about these particles.
-  std::string find(const SumRequest& request, CudaStream* stream);
-  // The request with its inputs in GPU memory.
-  SumRequest with_inputs(const SumRequest& request) const;
+  void reserve_particles(const SumRequest& request) final;  // waits for copies of inputs that are on the host
+  SumRequest with_inputs(const SumRequest& request) const final;
+  const double* send_centres(std::span<const double> centres) final;
+  std::string check_particles() final;  // waits
+  std::vector<std::int64_t> chosen_i() const final;
+  std::vector<double> rows(const FarArray& columns, int components, std::span<const std::int64_t> particles) final;
+  bool are_in_trees() final;
+  bool build_trees(bool one_tree, int leaf) final;
+  void split_trees(int leaf) final;
+  std::vector<int> cell_sizes(bool of_i) const final;
+  void keep_orders() final;
+  std::array<std::vector<FarNorms>, 2> norms() final;
+  bool holds(const ArrayView& view) const final;
+  void wait(void* stream) final;
 
-  CudaDevicePointer positions_of_i() const { return positions_of_i_.data(); }  // double [particle][axis]
-  CudaDevicePointer positions_of_j() const { return positions_of_j_.data(); }
-  const CudaFarColumns& weights() const { return weights_; }
-  const CudaFarColumns& factors() const { return factors_; }
-  // The chosen i with a finite position: int64 [k]; 0: all i are.
-  CudaDevicePointer chosen() const { return chosen_; }
-  std::int64_t chosen_count() const { return chosen_count_; }
-  std::vector<std::int64_t> fetch_chosen() const;
-  // True if other i are chosen, too, whose positions are not finite.
+ protected:
+  const CudaFarTree& tree_of_i() const { return one_tree_ ? tree_of_j_ : tree_of_i_; }
+  const CudaFarTree& tree_of_j() const { return tree_of_j_; }
+  // True if other i than those of particles() are chosen, too, whose positions are not finite.
   bool leaves_out_i() const { return leaves_out_i_; }
-  // True if the i of chosen() are the j of the same numbers.
-  bool are_one_set() const { return are_one_set_; }
-  // True if the trees were built of the particles where they are now. Waits.
-  bool are_in(const CudaFarTree& of_i, const CudaFarTree& of_j);
-
-  // Keeps some positions, so that have_moved() can tell whether more than `share` of the particles have moved by more
-  // than `far` along an axis since then. The latter waits.
-  void keep_positions();
-  bool have_moved(double far, double share);
-
-  // Keeps the norms of weights and factors by block of neighbours in these trees, of the same numbers of particles, so
-  // that change_of_norms() can compare later weights and factors with them. The latter waits.
-  void keep_norms(const CudaFarTree& of_i, const CudaFarTree& of_j);
-  std::pair<FarChange, FarChange> change_of_norms();
-
-  // Rows of the picked particles' columns, on the host. Waits.
-  std::vector<double> picked(const FarArray& columns, int count, std::span<const std::int64_t> particles);
-
-  std::int64_t all_i() const { return ni_; }
   std::int64_t bytes() const;
-  // The size of the inputs on the host, which find() will send to the GPU.
-  std::int64_t bytes_to_send(const SumRequest& request) const { return inputs_.bytes_to_send(request); }
+  // The size of the inputs on the host, which reserve_particles() will send to the GPU.
+  std::int64_t bytes_to_send(const SumRequest& request) const;
+  void fill(CudaDevicePointer at, unsigned pattern, std::int64_t words, const char* what);
+
+  const CudaGpu& gpu_;
+  CudaRadixSort sort_;
+  CudaStream* stream_ = nullptr;  // of the last run
 
  private:
-  // Positions that are kept: of every stride-th particle.
-  struct Thinned {
-    explicit Thinned(const CudaGpu& gpu) : positions(gpu) {}
-    CudaBuffer positions;
-    std::int64_t particles = 0, count = 0, stride = 1;
-  };
-  // Norms that are kept, and the order of the particles in the tree.
+  // The order of the particles in a tree, and the memory of their norms.
   struct Norms {
     explicit Norms(const CudaGpu& gpu) : order(gpu), norms(gpu) {}
     CudaBuffer order, norms;
     std::int64_t count = 0;
   };
-  void keep_norms(const CudaFarTree& tree, const CudaFarColumns& values, int components, Norms& kept);
-  void launch_norms(const CudaFarColumns& values, int components, const Norms& norms, std::int64_t change);
+  void mark(std::size_t k) final;
+  double seconds_between(std::size_t first, std::size_t second) final;
+  bool is_sent(const SumRequest& request, std::size_t field) const;
+  void send_inputs(const SumRequest& request);
   void send_chosen(const SumRequest& request);
   void choose(std::span<const std::int64_t> particles);
   bool choose_finite_i();
-  far_data::FarThinArgument thin_argument(const CudaBuffer& positions, Thinned& thinned) const;
+  std::vector<FarNorms> launch_norms(const CudaFarColumns& values, int components, Norms& of);
   void clear_flags();
-  // The first two flags. Waits.
-  std::pair<unsigned, unsigned> fetch_flags();
+  std::array<unsigned, 4> fetch_flags();  // waits
   template <typename Argument>
   void launch(const char* name, std::int64_t items, const Argument& argument);
 
-  const CudaGpu& gpu_;
-  FarSums& sums_;
   CudaFarProgram program_;
-  CudaFarInputs inputs_;
-  CudaStream* stream_ = nullptr;  // of the last find()
-  CudaBuffer positions_of_i_, positions_of_j_, centres_on_device_, list_, flags_, picked_, rows_;
+  CudaFarTree tree_of_i_, tree_of_j_;
+  std::vector<ArrayView> views_;            // of the inputs in GPU memory, parallel to the fields
+  std::map<std::size_t, CudaBuffer> sent_;  // inputs by field
+  CudaBuffer positions_of_i_, positions_of_j_, centres_, list_, flags_, picked_, rows_;
   CudaFarColumns weights_, factors_;
+  Norms norms_of_weights_, norms_of_factors_;
   CudaPinned pinned_;
-  std::vector<double> centres_;
-  std::int64_t ni_ = 0, nj_ = 0, chosen_count_ = 0;
-  CudaDevicePointer chosen_ = 0;
-  bool leaves_out_i_ = false, are_one_set_ = false;
-  Thinned thinned_i_, thinned_j_;
-  Norms norms_of_factors_, norms_of_weights_;
-  CudaBuffer change_;  // [weights, factors][3], as FarNormsArgument has it
+  CudaDevicePointer chosen_ = 0;  // the chosen i with a finite position: int64 [k]; 0: all i are
+  bool leaves_out_i_ = false;
+  std::deque<CudaEventOwner> marks_;  // kept from run to run, because to create an event takes time
 };
 
 }  // namespace nbcc

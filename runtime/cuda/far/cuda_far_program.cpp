@@ -1,25 +1,23 @@
 // Text and macros -> launches. Entry points: the header.
 #include "runtime/cuda/far/cuda_far_program.h"
 
+#include <algorithm>
+#include <array>
+
 #include "fmt/format.h"
-#include "runtime/cuda/far/cuda_far_source.h"
 #include "runtime/cuda/program/cuda_arguments.h"
 #include "runtime/error.h"
 
 namespace nbcc {
-CudaFarProgram::CudaFarProgram(const CudaKernel& kernel, std::string_view text, const std::string& macros)
-    : kernel_(
-          std::static_pointer_cast<const CudaKernel>(kernel.load(cuda_far_source(std::string(text), macros, {text})))) {
-}
 
-void CudaFarProgram::launch_with(const char* name, std::int64_t blocks, int threads, void* argument,
-                                 CudaStream* stream) {
+void CudaFarProgram::launch(const char* name, std::int64_t blocks, int threads,
+                            std::initializer_list<const void*> arguments, CudaStream* stream) const {
   if (blocks == 0) return;
   CudaFunction*& function = functions_[name];
   if (!function) function = kernel_->program().find(name);
-  void* arguments[] = {argument};
-  launch_kernel(gpu(), function, name, unsigned(blocks), 1, unsigned(threads), arguments, stream,
-                kernel_->program().waits());
+  std::array<void*, 8> addresses{};
+  std::ranges::transform(arguments, addresses.begin(), [](const void* at) { return const_cast<void*>(at); });
+  launch_kernel(gpu(), function, name, unsigned(blocks), 1, unsigned(threads), addresses.data(), stream, overlaps_);
 }
 
 void reserve_elements(CudaBuffer& buffer, std::int64_t count, std::size_t bytes_of_element, const char* what) {

@@ -1,33 +1,33 @@
 // The programs of a far field's own kernels: texts of templates/ without a pipeline, compiled for some macros.
 #pragma once
+#include <initializer_list>
 #include <map>
 #include <memory>
-#include <string>
 #include <string_view>
 
 #include "runtime/cuda/driver/cuda_memory.h"
+#include "runtime/cuda/far/cuda_far_source.h"
 #include "runtime/cuda/program/cuda_kernel.h"
 
 namespace nbcc {
 
 class CudaFarProgram {
  public:
-  // Compiles templates/`text` for the GPU of `kernel`. `macros`: lines that come first.
-  CudaFarProgram(const CudaKernel& kernel, std::string_view text, const std::string& macros);
+  // Compiles the code for the GPU of `kernel`, or finds it in the cache. `overlaps`: launches with programmatic
+  // dependent launch (PDL) where the GPU has it, so that the kernels must wait for earlier ones.
+  CudaFarProgram(const CudaKernel& kernel, const KernelSource& source, bool overlaps = true)
+      : kernel_(std::static_pointer_cast<const CudaKernel>(kernel.load(source))),
+        overlaps_(overlaps && kernel_->program().waits()) {}
 
-  // Launches a kernel of one argument, which is a struct of templates/cuda/far/cuda_far_data.h. Does nothing for no
-  // blocks.
-  template <typename Argument>
-  void launch(const char* name, std::int64_t blocks, int threads, const Argument& argument, CudaStream* stream) {
-    launch_with(name, blocks, threads, const_cast<Argument*>(&argument), stream);
-  }
+  // Launches a kernel. `arguments`: their addresses. Does nothing for no blocks.
+  void launch(const char* name, std::int64_t blocks, int threads, std::initializer_list<const void*> arguments,
+              CudaStream* stream) const;
   const CudaGpu& gpu() const { return kernel_->gpu(); }
 
  private:
-  void launch_with(const char* name, std::int64_t blocks, int threads, void* argument, CudaStream* stream);
-
   std::shared_ptr<const CudaKernel> kernel_;
-  std::map<std::string_view, CudaFunction*> functions_;
+  bool overlaps_;
+  mutable std::map<std::string_view, CudaFunction*> functions_;
 };
 
 // Reserves room for `count` elements. Throws DeviceError if the GPU's memory does not suffice.

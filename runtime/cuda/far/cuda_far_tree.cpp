@@ -4,11 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string>
 
 #include "fmt/format.h"
-#include "runtime/cuda/far/cuda_far_source.h"
-#include "runtime/cuda/program/cuda_arguments.h"
 #include "runtime/error.h"
 #include "runtime/round_up.h"
 
@@ -17,14 +14,9 @@ namespace {
 
 using namespace far_data;
 
-constexpr const char* kNames[] = {"nbcc_far_extent",      "nbcc_far_make_keys",   "nbcc_far_arrange",
-                                  "nbcc_far_mark_splits", "nbcc_far_find_splits", "nbcc_far_find_levels",
-                                  "nbcc_far_write_cells", "nbcc_far_link_cells",  "nbcc_far_bound_cells"};
 constexpr std::int64_t kBoundBlocksPerMultiprocessor = 8;
 constexpr std::int64_t kArrivals = 3;  // counters of FarTreeArgument::arrivals
 constexpr const char* kNoRoom = "out of memory of the GPU: there is no room for the tree of a far field";
-
-const CudaKernel& cuda(const std::shared_ptr<const Kernel>& kernel) { return static_cast<const CudaKernel&>(*kernel); }
 
 // Hands out consecutive arrays of one buffer. With the base 0 it only adds up their bytes.
 class Arrays {
@@ -49,32 +41,19 @@ CudaDevicePointer address_of(const void* at) { return reinterpret_cast<std::uint
 CudaFarTree::CudaFarTree(const CudaKernel& kernel, int axes, CudaRadixSort& sort)
     : axes_(axes),
       sort_(sort),
-      kernel_(kernel.load(cuda_far_source("far_tree", fmt::format("#define NBCC_AXES {}\n", axes),
-                                          {"cuda_far_blocks.cuh", "cuda_far_tree.cu"}))),
-      gpu_(cuda(kernel_).gpu()),
+      program_(kernel, cuda_far_source("far_tree", fmt::format("#define NBCC_AXES {}\n", axes),
+                                       {"cuda_far_blocks.cuh", "cuda_far_tree.cu"})),
+      gpu_(kernel.gpu()),
       state_(gpu_),
       particles_(gpu_),
       splits_(gpu_),
       cells_(gpu_),
-      report_(gpu_) {
-  static_assert(std::size(kNames) == kSteps);
-  const CudaProgram& program = cuda(kernel_).program();
-  overlaps_ = program.waits();
-  for (int step = 0; step < kSteps; ++step) functions_[step] = program.find(kNames[step]);
-}
+      report_(gpu_) {}
 
 std::int64_t CudaFarTree::tiles() const { return ceil_div(count_, std::int64_t(kTreeTile)); }
 
 std::size_t CudaFarTree::bytes() const {
   return state_.bytes() + particles_.bytes() + splits_.bytes() + cells_.bytes();
-}
-
-void CudaFarTree::release() {
-  const CudaContextGuard guard(gpu_);
-  for (CudaBuffer* buffer : {&state_, &particles_, &splits_, &cells_}) buffer->release();
-  count_ = 0;
-  level_first_.assign(1, 0);
-  exponents_.clear();
 }
 
 void CudaFarTree::reserve_particles() {
@@ -119,11 +98,8 @@ void CudaFarTree::reserve_cells(std::int64_t splits) {
   t.cells = reinterpret_cast<FarCell*>(cells_.data());
 }
 
-void CudaFarTree::launch(Step step, std::int64_t blocks, CudaStream* stream) {
-  void* arguments[] = {&argument_};
-  const int threads = step == FindSplits ? kTreeWords : kTreeThreads;
-  launch_kernel(gpu_, functions_[step], kNames[step], unsigned(blocks), 1, unsigned(threads), arguments, stream,
-                overlaps_);
+void CudaFarTree::launch(const char* name, std::int64_t blocks, CudaStream* stream, int threads) {
+  program_.launch(name, blocks, threads, {&argument_}, stream);
 }
 
 void CudaFarTree::build(CudaDevicePointer positions, CudaDevicePointer chosen, std::int64_t count, int leaf,
@@ -143,13 +119,14 @@ void CudaFarTree::build(CudaDevicePointer positions, CudaDevicePointer chosen, s
   reserve_particles();
   clear_arrivals(stream);
   const std::int64_t blocks = ceil_div(count, std::int64_t(kTreeThreads));
-  launch(Extent, std::min(blocks, std::min<std::int64_t>(kTreeExtentBlocks, 4 * gpu_.multiprocessors())), stream);
-  launch(MakeKeys, blocks, stream);
+  launch("nbcc_far_extent", std::min(blocks, std::min<std::int64_t>(kTreeExtentBlocks, 4 * gpu_.multiprocessors())),
+         stream);
+  launch("nbcc_far_make_keys", blocks, stream);
   const CudaDevicePointer keys = address_of(argument_.keys), numbers = address_of(argument_.numbers);
   // An even number of digits, so that the sorted keys are where the keys were.
   static_assert((3 * 21 + 7) / 8 == 8 && (2 * 31 + 7) / 8 == 8 && (31 + 7) / 8 == 4);
   sort_.sort(keys, numbers, count, 0, axes_ == 3 ? 63 : 31 * axes_, stream);
-  launch(Arrange, blocks, stream);
+  launch("nbcc_far_arrange", blocks, stream);
   order_ = address_of(argument_.order);
   sorted_ = argument_.sorted;
   split(leaf, stream);
@@ -175,7 +152,7 @@ void CudaFarTree::split(int leaf, CudaStream* stream) {
   argument_.leaf = int(std::clamp<std::int64_t>(leaf, 1, count_));
   const double leaves = double(count_) / argument_.leaf;
   reserve_cells(std::min(count_, std::int64_t(leaves * splits_per_leaf_) + 256));
-  launch(MarkSplits, tiles(), stream);
+  launch("nbcc_far_mark_splits", tiles(), stream);
   make_cells(stream);
   const auto* const state = reinterpret_cast<const FarTreeState*>(report_.data());
   if (state->splits > argument_.capacity) {
@@ -194,10 +171,12 @@ void CudaFarTree::split(int leaf, CudaStream* stream) {
 // Launches what follows the count of the splits, and waits. Makes nothing if there are more splits than the capacity.
 void CudaFarTree::make_cells(CudaStream* stream) {
   const std::int64_t blocks = ceil_div(std::int64_t(argument_.capacity), std::int64_t(kTreeThreads));
-  launch(FindSplits, tiles(), stream);
-  for (const Step step : {FindLevels, WriteCells, LinkCells}) launch(step, blocks, stream);
+  launch("nbcc_far_find_splits", tiles(), stream, kTreeWords);
+  for (const char* const name : {"nbcc_far_find_levels", "nbcc_far_write_cells", "nbcc_far_link_cells"})
+    launch(name, blocks, stream);
   const std::int64_t warps = kTreeThreads / 32, cells = 1 + 2 * std::int64_t(argument_.capacity);
-  launch(BoundCells, std::min(ceil_div(cells, warps), kBoundBlocksPerMultiprocessor * gpu_.multiprocessors()), stream);
+  launch("nbcc_far_bound_cells",
+         std::min(ceil_div(cells, warps), kBoundBlocksPerMultiprocessor * gpu_.multiprocessors()), stream);
   gpu_.fetch(report_.data(), address_of(argument_.state), sizeof(FarTreeState), stream);
   gpu_.synchronize(stream);
 }

@@ -2,13 +2,12 @@
 // the same numbers, and the same order of particles. Tested by tests/unit/runtime/cuda/far/cuda_far_tree_test.cpp.
 #pragma once
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "runtime/cuda/driver/cuda_memory.h"
+#include "runtime/cuda/far/cuda_far_program.h"
 #include "runtime/cuda/far/cuda_radix_sort.h"
-#include "runtime/cuda/program/cuda_kernel.h"
 #include "templates/cuda/far/cuda_far_data.h"
 
 namespace nbcc {
@@ -37,42 +36,27 @@ class CudaFarTree {
   std::span<const int> exponents() const { return exponents_; }
 
   // In GPU memory; valid until the next build() or split_again().
-  CudaDevicePointer cells() const { return cells_.data(); }     // far_data::FarCell [cell]
-  CudaDevicePointer order() const { return order_; }            // int64 [position in the tree]: particle
-  far_data::FarColumns coordinates() const { return sorted_; }  // [axis][position in the tree]
+  const far_data::FarCell* cells() const { return argument_.cells; }  // [cell]
+  CudaDevicePointer order() const { return order_; }                  // int64 [position in the tree]: particle
+  far_data::FarColumns coordinates() const { return sorted_; }        // [axis][position in the tree]
   // uint32 [position in the tree]: index of the particle among the chosen ones.
   CudaDevicePointer numbers() const { return reinterpret_cast<std::uintptr_t>(argument_.numbers); }
 
-  void release();  // frees all memory
   std::size_t bytes() const;
 
  private:
-  enum Step {
-    Extent,
-    MakeKeys,
-    Arrange,
-    MarkSplits,
-    FindSplits,
-    FindLevels,
-    WriteCells,
-    LinkCells,
-    BoundCells,
-    kSteps
-  };
   void reserve_particles();
   void reserve_cells(std::int64_t splits);
   void clear_arrivals(CudaStream* stream);
   void split(int leaf, CudaStream* stream);
   void make_cells(CudaStream* stream);
-  void launch(Step step, std::int64_t blocks, CudaStream* stream);
+  void launch(const char* name, std::int64_t blocks, CudaStream* stream, int threads = far_data::kTreeThreads);
   std::int64_t tiles() const;
 
   const int axes_;
   CudaRadixSort& sort_;
-  std::shared_ptr<const Kernel> kernel_;
+  CudaFarProgram program_;
   const CudaGpu& gpu_;
-  bool overlaps_ = false;  // programmatic dependent launch (PDL)
-  CudaFunction* functions_[kSteps] = {};
   CudaBuffer state_, particles_, splits_, cells_;
   CudaPinned report_;  // far_data::FarTreeState
   far_data::FarTreeArgument argument_{};

@@ -29,10 +29,18 @@ T* at(const CudaBuffer& buffer) {
   return reinterpret_cast<T*>(buffer.data());
 }
 
+FarCounts counts_of(const FarWalkState& state) {
+  FarCounts counts{.near = double(state.counts[kNearLanes]),
+                   .distant = double(state.counts[kDistantLanes]),
+                   .settled = double(state.counts[kSettled])};
+  for (int kind = 0; kind < kFarKinds; ++kind) counts.pairs += double(state.counts[kPairs + kind]);
+  return counts;
+}
+
 }  // namespace
 
 CudaFarWalk::CudaFarWalk(const CudaKernel& kernel, CudaRadixSort& sort)
-    : program_(kernel, "cuda_far_walk.cu", ""),
+    : program_(kernel, cuda_far_source("cuda_far_walk.cu", "", {"cuda_far_walk.cu"})),
       sort_(sort),
       walk_cells_i_(kernel.gpu()),
       walk_cells_j_(kernel.gpu()),
@@ -46,16 +54,16 @@ CudaFarWalk::CudaFarWalk(const CudaKernel& kernel, CudaRadixSort& sort)
       blocks_{CudaBuffer(kernel.gpu()), CudaBuffer(kernel.gpu())},
       pinned_(kernel.gpu()) {}
 
-void CudaFarWalk::set_cells(const CudaFarCells& of_i, const CudaFarCells& of_j, int axes, bool both_sides, int grid,
+void CudaFarWalk::set_trees(const CudaFarTree& of_i, const CudaFarTree& of_j, bool both_sides, int grid,
                             const FarLimits& limits, CudaStream* stream) {
   const CudaGpu& gpu = program_.gpu();
-  of_i_ = of_i;
-  of_j_ = of_j;
+  of_i_ = &of_i;
+  of_j_ = &of_j;
   reserve_elements(state_, 1, sizeof(FarWalkState), "counters");
   reserve_elements(most_, std::int64_t(limits.rows.size()) + 1, sizeof(FarLimits::Row), "limits");
-  reserve_elements(walk_cells_j_, of_j.count, sizeof(WalkCell), "cells");
-  const bool one_tree = of_i.cells == of_j.cells;
-  if (!one_tree) reserve_elements(walk_cells_i_, of_i.count, sizeof(WalkCell), "cells");
+  reserve_elements(walk_cells_j_, of_j.cell_count(), sizeof(WalkCell), "cells");
+  const bool one_tree = &of_i == &of_j;
+  if (!one_tree) reserve_elements(walk_cells_i_, of_i.cell_count(), sizeof(WalkCell), "cells");
   if (!limits.rows.empty()) {
     const std::size_t bytes = limits.rows.size() * sizeof(FarLimits::Row);
     gpu.synchronize(stream);  // an earlier copy may still read the pinned memory
@@ -64,26 +72,26 @@ void CudaFarWalk::set_cells(const CudaFarCells& of_i, const CudaFarCells& of_j, 
     gpu.send(most_.data(), pinned_.data(), bytes, stream);
   }
   FarCellsArgument argument{};
-  argument.axes = axes;
+  argument.axes = of_j.axes();
   argument.first_size = limits.first_size;
   argument.sizes = int(limits.rows.size());
-  const auto prepare = [&](const CudaFarCells& cells, const CudaBuffer& to) {
-    argument.cells = cells.cells;
-    argument.count = cells.count;
+  const auto prepare = [&](const CudaFarTree& tree, const CudaBuffer& to) {
+    argument.cells = tree.cells();
+    argument.count = int(tree.cell_count());
     argument.walk_cells = at<WalkCell>(to);
-    program_.launch("nbcc_far_cells", ceil_div(cells.count, kBlock), kBlock, argument, stream);
+    program_.launch("nbcc_far_cells", ceil_div(tree.cell_count(), kBlock), kBlock, {&argument}, stream);
   };
   prepare(of_j, walk_cells_j_);
   if (!one_tree) prepare(of_i, walk_cells_i_);
   walk_.of_j = at<const WalkCell>(walk_cells_j_);
   walk_.of_i = one_tree ? walk_.of_j : at<const WalkCell>(walk_cells_i_);
-  walk_.positions = {0, of_i.particles};
+  walk_.positions = {0, of_i.count()};
   walk_.most = at<const float>(most_);
-  walk_.axes = axes;
+  walk_.axes = of_j.axes();
   walk_.both_sides = both_sides ? 1 : 0;
   walk_.grid = grid;
-  walk_.cells_i = of_i.count;
-  walk_.source_bits = bits_of(2 * std::uint64_t(of_j.count));
+  walk_.cells_i = int(of_i.cell_count());
+  walk_.source_bits = bits_of(2 * std::uint64_t(of_j.cell_count()));
   walk_.state = at<FarWalkState>(state_);
 }
 
@@ -91,12 +99,12 @@ void CudaFarWalk::set_cells(const CudaFarCells& of_i, const CudaFarCells& of_j, 
 // pairs at once than a walk that is worth its lists has.
 std::optional<FarWalkState> CudaFarWalk::walk(bool counts_only, CudaStream* stream) {
   const CudaGpu& gpu = program_.gpu();
-  const auto points = [&](const CudaFarCells& of) { return of.particles + std::int64_t(of.count) * walk_.grid; };
-  if (std::max(points(of_i_), points(of_j_)) > std::numeric_limits<int>::max()) return {};  // ranges have int indices
+  const auto points = [&](const CudaFarTree& tree) { return tree.count() + tree.cell_count() * walk_.grid; };
+  if (std::max(points(*of_i_), points(*of_j_)) > std::numeric_limits<int>::max()) return {};  // ranges have int indices
   walk_.counts_only = counts_only ? 1 : 0;
   for (;;) {
     if (frontier_.bytes() == 0)
-      reserve_elements(frontier_, 2 * std::max<std::int64_t>(kFrontier, 16 * std::int64_t(of_i_.count)),
+      reserve_elements(frontier_, 2 * std::max<std::int64_t>(kFrontier, 16 * std::int64_t(walk_.cells_i)),
                        sizeof(FarCellPair), "pairs of cells");
     const auto capacity = std::int64_t(frontier_.bytes() / sizeof(FarCellPair) / 2);
     walk_.frontier_capacity = unsigned(capacity);
@@ -104,10 +112,10 @@ std::optional<FarWalkState> CudaFarWalk::walk(bool counts_only, CudaStream* stre
     walk_.frontier[1] = walk_.frontier[0] + capacity;
     gpu.require(gpu.driver().memset_d32_async(state_.data(), 0, sizeof(FarWalkState) / 4, stream), "clearing counters");
     FarRoundArgument argument{walk_, 0};
-    const int rounds = std::min(of_i_.levels + of_j_.levels - 1, kMaxRounds - 1);
+    const int rounds = std::min(of_i_->levels() + of_j_->levels() - 1, kMaxRounds - 1);
     for (; argument.round < rounds; ++argument.round) {
       const std::int64_t most_pairs = std::int64_t(1) << std::min(argument.round, 30);
-      program_.launch("nbcc_far_round", std::min(resident_blocks(), ceil_div(most_pairs, kBlock)), kBlock, argument,
+      program_.launch("nbcc_far_round", std::min(resident_blocks(), ceil_div(most_pairs, kBlock)), kBlock, {&argument},
                       stream);
     }
     pinned_.reserve(sizeof(FarWalkState));
@@ -116,30 +124,21 @@ std::optional<FarWalkState> CudaFarWalk::walk(bool counts_only, CudaStream* stre
     FarWalkState state;
     std::memcpy(&state, pinned_.data(), sizeof state);
     if (state.overflow == 0) return state;
-    const bool is_worth = 4 * capacity <= std::max(kMostPairs, kMostPairsPerCell * std::int64_t(of_i_.count));
+    const bool is_worth = 4 * capacity <= std::max(kMostPairs, kMostPairsPerCell * std::int64_t(walk_.cells_i));
     if (is_worth && frontier_.reserve(std::size_t(8 * capacity) * sizeof(FarCellPair))) continue;
     frontier_.release();
     return {};
   }
 }
 
-CudaFarWalk::Counts CudaFarWalk::counts_of(const FarWalkState& state) {
-  Counts counts;
-  for (std::size_t kind = 0; kind < 4; ++kind) counts.pairs[kind] = double(state.counts[kPairs + kind]);
-  counts.near_lanes = double(state.counts[kNearLanes]);
-  counts.distant_lanes = double(state.counts[kDistantLanes]);
-  counts.settled = double(state.counts[kSettled]);
-  return counts;
-}
-
-std::optional<CudaFarWalk::Counts> CudaFarWalk::count(CudaStream* stream) {
+FarCounts CudaFarWalk::count(CudaStream* stream) {
   const std::optional<FarWalkState> state = walk(true, stream);
-  return state ? std::optional(counts_of(*state)) : std::nullopt;
+  return state ? counts_of(*state) : FarCounts{.near = std::numeric_limits<double>::infinity()};
 }
 
-CudaFarWalk::Counts CudaFarWalk::make_lists(CudaStream* stream) {
+FarCounts CudaFarWalk::make_lists(CudaStream* stream) {
   std::int64_t capacity = std::int64_t(entries_.bytes() / sizeof(std::uint64_t));
-  if (capacity == 0) capacity = std::int64_t(kFirstEntriesPerCell * double(of_i_.count)) + 1024;
+  if (capacity == 0) capacity = std::int64_t(kFirstEntriesPerCell * double(walk_.cells_i)) + 1024;
   FarWalkState state;
   for (;;) {
     reserve_elements(entries_, capacity, sizeof(std::uint64_t), "lists");
@@ -151,11 +150,11 @@ CudaFarWalk::Counts CudaFarWalk::make_lists(CudaStream* stream) {
     if (std::int64_t(state.entries) <= capacity) break;
     capacity = std::int64_t(state.entries) + std::int64_t(state.entries) / 8;
   }
-  const Counts counts = counts_of(state);
+  const FarCounts counts = counts_of(state);
   if (state.entries > std::uint64_t(std::numeric_limits<int>::max()))
     throw DeviceError("the lists of a far field have more than 2^31 entries");
   const auto count = std::int64_t(state.entries);
-  const int groups = 3 * of_i_.count;
+  const int groups = 3 * walk_.cells_i;
   const std::uint64_t sorted =
       sort_.sort(entries_.data(), 0, count, 0, walk_.source_bits + bits_of(std::uint64_t(groups)), stream).keys;
   reserve_elements(first_, groups + 1, sizeof(unsigned), "lists");
@@ -163,53 +162,53 @@ CudaFarWalk::Counts CudaFarWalk::make_lists(CudaStream* stream) {
   lists_ = {};
   lists_.of_i = walk_.of_i;
   lists_.of_j = walk_.of_j;
-  lists_.cells_i = of_i_.count;
+  lists_.cells_i = walk_.cells_i;
   lists_.grid = walk_.grid;
   lists_.source_bits = walk_.source_bits;
-  lists_.particles_i = of_i_.particles;
-  lists_.particles_j = of_j_.particles;
+  lists_.particles_i = of_i_->count();
+  lists_.particles_j = of_j_->count();
   lists_.entries = reinterpret_cast<const unsigned long long*>(sorted);
   lists_.entry_count = std::uint64_t(count);
   lists_.first = at<unsigned>(first_);
   lists_.ranges = at<FarRange>(ranges_);
-  program_.launch("nbcc_far_ranges", ceil_div(count + 1, kBlock), kBlock, lists_, stream);
-  const std::int64_t slots = of_i_.particles + (walk_.both_sides ? std::int64_t(of_i_.count) * walk_.grid : 0);
-  parts_[0].rows = of_i_.particles;
-  parts_[1].rows = slots;
-  make_items(0, 0, of_i_.count, walk_.near_i, stream);
-  make_items(1, of_i_.count, groups, walk_.distant_i, stream);
-  parts_[0].lists.pairs = counts.pairs[0];
-  parts_[1].lists.pairs = counts.all_pairs() - counts.pairs[0];
+  program_.launch("nbcc_far_ranges", ceil_div(count + 1, kBlock), kBlock, {&lists_}, stream);
+  const std::int64_t slots = of_i_->count() + (walk_.both_sides ? std::int64_t(walk_.cells_i) * walk_.grid : 0);
+  parts_[Near].rows = of_i_->count();
+  parts_[Distant].rows = slots;
+  make_items(Near, 0, walk_.cells_i, walk_.near_i, stream);
+  make_items(Distant, walk_.cells_i, groups, walk_.distant_i, stream);
+  parts_[Near].lists.pairs = double(state.counts[kPairs]);
+  parts_[Distant].lists.pairs = counts.pairs - double(state.counts[kPairs]);
   return counts;
 }
 
 // Counts first, so that the items have room.
-void CudaFarWalk::make_items(std::size_t part, int group_begin, int group_end, int item_i, CudaStream* stream) {
+void CudaFarWalk::make_items(Kind kind, int group_begin, int group_end, int item_i, CudaStream* stream) {
   const CudaGpu& gpu = program_.gpu();
-  FarListsArgument& argument = of_parts_[part];
+  FarListsArgument& argument = of_parts_[kind];
   argument = lists_;
   argument.group_begin = group_begin;
   argument.group_end = group_end;
   argument.item_i = item_i;
-  argument.first_additional_row = int(parts_[part].rows);
+  argument.first_additional_row = int(parts_[kind].rows);
   const std::int64_t blocks = ceil_div(group_end - group_begin, kGroupsPerBlock);
-  reserve_elements(blocks_[part], blocks + 1, 2 * sizeof(unsigned), "lists");
-  argument.of_blocks = reinterpret_cast<unsigned(*)[2]>(blocks_[part].data());
-  program_.launch("nbcc_far_count", blocks, kGroupsPerBlock, argument, stream);
-  program_.launch("nbcc_far_sum_counts", 1, kGroupsPerBlock, argument, stream);
+  reserve_elements(blocks_[kind], blocks + 1, 2 * sizeof(unsigned), "lists");
+  argument.of_blocks = reinterpret_cast<unsigned(*)[2]>(blocks_[kind].data());
+  program_.launch("nbcc_far_count", blocks, kGroupsPerBlock, {&argument}, stream);
+  program_.launch("nbcc_far_sum_counts", 1, kGroupsPerBlock, {&argument}, stream);
   unsigned all[2];
   pinned_.reserve(sizeof all);
-  gpu.fetch(pinned_.data(), blocks_[part].data() + std::uint64_t(blocks) * sizeof all, sizeof all, stream);
+  gpu.fetch(pinned_.data(), blocks_[kind].data() + std::uint64_t(blocks) * sizeof all, sizeof all, stream);
   gpu.synchronize(stream);
   std::memcpy(all, pinned_.data(), sizeof all);
-  if (parts_[part].rows + all[1] > std::numeric_limits<int>::max())
+  if (parts_[kind].rows + all[1] > std::numeric_limits<int>::max())
     throw DeviceError("the grids of a far field have more than 2^31 points");
-  parts_[part].rows += all[1];
-  reserve_elements(items_[part], std::int64_t(all[0]) + 1, sizeof(FarItem), "lists");
-  argument.items = at<FarItem>(items_[part]);
-  program_.launch("nbcc_far_items", blocks, kGroupsPerBlock, argument, stream);
-  DeviceLists& lists = parts_[part].lists;
-  lists.items = items_[part].data();
+  parts_[kind].rows += all[1];
+  reserve_elements(items_[kind], std::int64_t(all[0]) + 1, sizeof(FarItem), "lists");
+  argument.items = at<FarItem>(items_[kind]);
+  program_.launch("nbcc_far_items", blocks, kGroupsPerBlock, {&argument}, stream);
+  DeviceLists& lists = parts_[kind].lists;
+  lists.items = items_[kind].data();
   lists.item_count = all[0];
   lists.ranges = ranges_.data();
 }
@@ -222,11 +221,12 @@ std::int64_t CudaFarWalk::bytes() const {
   return std::int64_t(bytes);
 }
 
-void CudaFarWalk::combine(std::size_t part, const FarColumns& sums, int columns, CudaStream* stream) {
-  const FarListsArgument& lists = of_parts_[part];
-  if (parts_[part].rows == lists.first_additional_row) return;
+void CudaFarWalk::combine(Kind kind, const FarColumns& sums, int columns, CudaStream* stream) {
+  const FarListsArgument& lists = of_parts_[kind];
+  if (parts_[kind].rows == lists.first_additional_row) return;
+  const FarCombineArgument argument{lists, sums, columns};
   program_.launch("nbcc_far_combine", ceil_div(lists.group_end - lists.group_begin, kGroupsPerBlock), kGroupsPerBlock,
-                  FarCombineArgument{lists, sums, columns}, stream);
+                  {&argument}, stream);
 }
 
 }  // namespace nbcc

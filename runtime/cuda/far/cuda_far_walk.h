@@ -1,39 +1,28 @@
 // Trees on a GPU -> the lists of a far field there. The same as walk() of runtime/far/far_walk.h, and the lists that
-// FarRun makes of it. Tested by tests/numeric/cuda_far_field_test.cpp.
+// HostFarBackend makes of it. Tested by tests/numeric/cuda_far_field_test.cpp.
 #pragma once
 #include <array>
 #include <optional>
 #include <vector>
 
 #include "runtime/cuda/far/cuda_far_program.h"
+#include "runtime/cuda/far/cuda_far_tree.h"
 #include "runtime/cuda/far/cuda_radix_sort.h"
-#include "runtime/far/far_walk.h"
+#include "runtime/far/far_backend.h"
 #include "runtime/sum/request/lists.h"
 #include "templates/cuda/far/cuda_far_data.h"
 
 namespace nbcc {
-
-// Cells of one tree on the GPU.
-struct CudaFarCells {
-  const far_data::FarCell* cells = nullptr;
-  int count = 0, levels = 0;
-  std::int64_t particles = 0;
-};
 
 class CudaFarWalk {
  public:
   // `sort` must outlive this object; calls of one stream may share it.
   CudaFarWalk(const CudaKernel& kernel, CudaRadixSort& sort);
 
-  // Sets the trees and limits of later walks. of_i and of_j may be the same.
-  void set_cells(const CudaFarCells& of_i, const CudaFarCells& of_j, int axes, bool both_sides, int grid,
-                 const FarLimits& limits, CudaStream* stream);
-  struct Counts {
-    std::array<double, 4> pairs{};             // by FarKind
-    double near_lanes = 0, distant_lanes = 0;  // pairs, including pairs of lanes that have no i
-    double settled = 0;                        // pairs of cells
-    double all_pairs() const { return pairs[0] + pairs[1] + pairs[2] + pairs[3]; }
-  };
+  // Sets the trees, which must stay as they are, and the limits of later walks. of_i and of_j may be the same. `grid`:
+  // points of a grid.
+  void set_trees(const CudaFarTree& of_i, const CudaFarTree& of_j, bool both_sides, int grid, const FarLimits& limits,
+                 CudaStream* stream);
   // Later walks skip pairs whose cell of i has none of these particles.
   void set_positions(const far_data::FarPositions& positions) { walk_.positions = positions; }
   // The most i of an item of near and of distant pairs.
@@ -41,43 +30,36 @@ class CudaFarWalk {
     walk_.near_i = near_i;
     walk_.distant_i = distant_i;
   }
-  // Waits for the result. Nothing: the lists would be too long.
-  std::optional<Counts> count(CudaStream* stream);
+  // Waits for the result. Infinite: the lists would be too long.
+  FarCounts count(CudaStream* stream);
 
+  // Waits.
+  FarCounts make_lists(CudaStream* stream);
   // The lists of near pairs, or of distant pairs. Each slot (particles of i in the order of the tree, then points of
   // grids) has a row of results. Additional rows follow, which combine() adds to the rows of the slots.
+  enum Kind : std::uint8_t { Near, Distant, kKinds };
   struct Part {
     DeviceLists lists;
     std::int64_t rows = 0;
   };
-  // Waits.
-  Counts make_lists(CudaStream* stream);
+  const Part& part(Kind kind) const { return parts_[kind]; }
+  void combine(Kind kind, const far_data::FarColumns& sums, int columns, CudaStream* stream);
   std::int64_t bytes() const;
-  const Part& near() const { return parts_[0]; }
-  const Part& distant() const { return parts_[1]; }
-  void combine_near(const far_data::FarColumns& sums, int columns, CudaStream* stream) {
-    combine(0, sums, columns, stream);
-  }
-  void combine_distant(const far_data::FarColumns& sums, int columns, CudaStream* stream) {
-    combine(1, sums, columns, stream);
-  }
 
  private:
   std::optional<far_data::FarWalkState> walk(bool counts_only, CudaStream* stream);
-  Counts counts_of(const far_data::FarWalkState& state);
-  void make_items(std::size_t part, int group_begin, int group_end, int item_i, CudaStream* stream);
-  void combine(std::size_t part, const far_data::FarColumns& sums, int columns, CudaStream* stream);
+  void make_items(Kind kind, int group_begin, int group_end, int item_i, CudaStream* stream);
   std::int64_t resident_blocks() const { return std::int64_t(program_.gpu().multiprocessors()) * 6; }
 
   CudaFarProgram program_;
   CudaRadixSort& sort_;
-  CudaFarCells of_i_, of_j_;
+  const CudaFarTree *of_i_ = nullptr, *of_j_ = nullptr;
   far_data::FarWalkArgument walk_{};
   far_data::FarListsArgument lists_{};
   CudaBuffer walk_cells_i_, walk_cells_j_, most_, state_, frontier_, entries_, first_, ranges_;
-  std::array<CudaBuffer, 2> items_, blocks_;
-  std::array<far_data::FarListsArgument, 2> of_parts_{};
-  std::array<Part, 2> parts_;
+  std::array<CudaBuffer, kKinds> items_, blocks_;
+  std::array<far_data::FarListsArgument, kKinds> of_parts_{};
+  std::array<Part, kKinds> parts_;
   CudaPinned pinned_;
 };
 

@@ -2,10 +2,7 @@
 #include "runtime/cuda/far/cuda_radix_sort.h"
 
 #include <algorithm>
-#include <utility>
 
-#include "runtime/cuda/far/cuda_far_source.h"
-#include "runtime/cuda/program/cuda_arguments.h"
 #include "runtime/error.h"
 #include "runtime/round_up.h"
 #include "templates/cuda/far/cuda_far_data.h"
@@ -17,8 +14,6 @@ using namespace far_data;
 
 constexpr std::int64_t kCountBlocksPerMultiprocessor = 4, kSortBlocksPerMultiprocessor = 3;
 
-const CudaKernel& cuda(const std::shared_ptr<const Kernel>& kernel) { return static_cast<const CudaKernel&>(*kernel); }
-
 template <typename T>
 T* address(CudaDevicePointer at) {
   return reinterpret_cast<T*>(at);
@@ -27,16 +22,10 @@ T* address(CudaDevicePointer at) {
 }  // namespace
 
 CudaRadixSort::CudaRadixSort(const CudaKernel& kernel)
-    : kernel_(kernel.load(cuda_far_source("radix_sort", "", {"cuda_far_blocks.cuh", "cuda_radix_sort.cu"}))),
-      gpu_(cuda(kernel_).gpu()),
+    : program_(kernel, cuda_far_source("radix_sort", "", {"cuda_far_blocks.cuh", "cuda_radix_sort.cu"})),
+      gpu_(kernel.gpu()),
       counters_(gpu_),
-      memory_(gpu_) {
-  const CudaProgram& program = cuda(kernel_).program();
-  overlaps_ = program.waits();
-  count_ = program.find("nbcc_radix_count");
-  sort_ = program.find("nbcc_radix_sort");
-  sort_payloads_ = program.find("nbcc_radix_sort_payloads");
-}
+      memory_(gpu_) {}
 
 CudaRadixSort::Sorted CudaRadixSort::sort(CudaDevicePointer keys, CudaDevicePointer payloads, std::int64_t count,
                                           int first_bit, int last_bit, CudaStream* stream) {
@@ -66,22 +55,15 @@ CudaRadixSort::Sorted CudaRadixSort::sort(CudaDevicePointer keys, CudaDevicePoin
     gpu_.require(gpu_.driver().memset_d32_async(counters_.data(), 0, kRadixCounters, stream),
                  "clearing memory of the GPU");
   clean_ = false;
-  const auto launch = [&](CudaFunction* function, const char* name, std::int64_t most_blocks) {
-    void* arguments[] = {&argument};
-    const std::int64_t blocks = std::min(tiles, most_blocks * gpu_.multiprocessors());
-    launch_kernel(gpu_, function, name, unsigned(blocks), 1, kRadixThreads, arguments, stream, overlaps_);
+  const auto launch = [&](const char* name, std::int64_t most_blocks) {
+    program_.launch(name, std::min(tiles, most_blocks * gpu_.multiprocessors()), kRadixThreads, {&argument}, stream);
   };
-  launch(count_, "nbcc_radix_count", kCountBlocksPerMultiprocessor);
-  launch(payloads != 0 ? sort_payloads_ : sort_, "nbcc_radix_sort", kSortBlocksPerMultiprocessor);
+  launch("nbcc_radix_count", kCountBlocksPerMultiprocessor);
+  launch(payloads != 0 ? "nbcc_radix_sort_payloads" : "nbcc_radix_sort", kSortBlocksPerMultiprocessor);
   clean_ = true;
   const int last = argument.passes % 2;
   return {CudaDevicePointer(reinterpret_cast<std::uintptr_t>(argument.keys[last])),
           CudaDevicePointer(reinterpret_cast<std::uintptr_t>(argument.payloads[last]))};
-}
-
-void CudaRadixSort::release() {
-  const CudaContextGuard guard(gpu_);
-  memory_.release();
 }
 
 }  // namespace nbcc

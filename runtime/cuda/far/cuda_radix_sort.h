@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "runtime/cuda/driver/cuda_memory.h"
-#include "runtime/cuda/program/cuda_kernel.h"
+#include "runtime/cuda/far/cuda_far_program.h"
 
 namespace nbcc {
 
@@ -25,15 +25,11 @@ class CudaRadixSort {
   // not suffice. Calls that use one object must be ordered: by one stream, or by waiting.
   Sorted sort(CudaDevicePointer keys, CudaDevicePointer payloads, std::int64_t count, int first_bit, int last_bit,
               CudaStream* stream);
-  // Frees the memory, which grows to the size of the largest sort.
-  void release();
   std::size_t bytes() const { return memory_.bytes(); }
 
  private:
-  std::shared_ptr<const Kernel> kernel_;
+  CudaFarProgram program_;
   const CudaGpu& gpu_;
-  bool overlaps_ = false;  // programmatic dependent launch (PDL)
-  CudaFunction *count_ = nullptr, *sort_ = nullptr, *sort_payloads_ = nullptr;
   CudaBuffer counters_, memory_;
   bool clean_ = false;  // the counters are 0
 };

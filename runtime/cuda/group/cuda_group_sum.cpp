@@ -62,6 +62,12 @@ CudaGroupSummation::~CudaGroupSummation() {
   }
 }
 
+std::vector<std::shared_ptr<FarBackend>> CudaGroupSummation::far_backends(Precision at_least) const {
+  std::vector<std::shared_ptr<FarBackend>> backends;
+  for (const auto& member : members_) backends.push_back(member->sum.far_backends(at_least).front());
+  return backends;
+}
+
 void CudaGroupSummation::wait(Progress* progress) {
   FirstFailure failure;
   for (const auto& member : members_) failure.attempt([&] { member->sum.wait(progress); });

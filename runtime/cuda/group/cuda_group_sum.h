@@ -26,8 +26,8 @@ class CudaGroupSummation final : public Summation {
   void set_launch(const LaunchConfig& overrides) override;
   LaunchConfig launch_for(std::int64_t ni, std::int64_t nj) override { return first().launch_for(ni, nj); }
   SumStatistics statistics() const override;
-  std::unique_ptr<FarSteps> far_steps(Precision at_least) const override;  // cuda_group_far.cpp
-  std::unique_ptr<TotalSteps> total_steps() override;                      // cuda_group_totals.cpp
+  std::vector<std::shared_ptr<FarBackend>> far_backends(Precision at_least) const override;
+  std::unique_ptr<TotalSteps> total_steps() override;  // cuda_group_totals.cpp
 
  private:
   struct Member {

@@ -126,7 +126,7 @@ void CudaLauncher::launch_slice(const CudaPiece& piece, const CudaRunContext& co
   }
   set_piece(piece);
   list_data::ExclusionTable exclusions = exclusions_.table();
-  const bool in_memory = kernel_.source.argument_in_memory;
+  const bool in_memory = kernel_.source.on_gpu.argument_in_memory;
   CudaDevicePointer copied = in_memory ? copied_argument(context) : 0;
   void* arguments[] = {in_memory ? static_cast<void*>(&copied) : arguments_.data(), &exclusions};
   const auto blocks = unsigned(ceil_div(piece.ni, i_per_block())), splits = unsigned(splits_of(piece.nj));

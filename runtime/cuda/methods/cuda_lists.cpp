@@ -116,7 +116,7 @@ std::size_t CudaLists::packed_bytes(const SumRequest& request) const {
 
 std::size_t CudaLists::pair_bytes(const SumRequest& request) const {
   std::int64_t bytes = 0;
-  for (const Column& column : kernel_.source.pair_columns)
+  for (const Column& column : kernel_.source.columns.of_pair)
     if (request.listed_pairs)
       bytes += round_up(std::int64_t(request.listed_pairs->j.size()) * size_of(column.element), 256);
   return std::size_t(bytes);
@@ -241,7 +241,7 @@ void CudaLists::send_pairs(const CudaRunContext& context) {
   const auto count = std::int64_t(request.listed_pairs->j.size());
   std::int64_t at = 0;
   bool waited = false;
-  for (const Column& column : source.pair_columns) {
+  for (const Column& column : source.columns.of_pair) {
     for (std::size_t f = 0; f < source.fields.size(); ++f) {
       const FieldLayout& field = source.fields[f];
       const int component = column.component - field.first;

@@ -24,7 +24,7 @@
 namespace nbcc {
 
 // One component of an input: the value of particle k is at data + k * stride, naturally aligned. Kernels do not read a
-// component that KernelSource::i_columns (j_columns) does not name; its `data` may be null. k is the particle's index
+// component that KernelSource::columns does not name; its `data` may be null. k is the particle's index
 // in the caller's set; for a chunk, shift `data`. `element`: an Element.
 using CudaView = array_data::View;
 

@@ -140,7 +140,7 @@ constexpr std::size_t kMostArgumentBytes = 32764 - 128;
 
 void check_argument(const KernelSource& kernel, const CudaVariant& variant) {
   const std::size_t bytes = CudaArguments(kernel).size();
-  const bool in_memory = kernel.argument_in_memory && variant.frame == kernel.first().frame;
+  const bool in_memory = kernel.on_gpu.argument_in_memory && variant.frame == kernel.first().frame;
   if (in_memory || bytes <= kMostArgumentBytes) return;
   throw UsageError(fmt::format(
       "pipeline '{}' has too many components for this run on a GPU: the addresses of its inputs and outputs "

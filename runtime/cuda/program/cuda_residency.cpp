@@ -13,7 +13,7 @@ namespace nbcc {
 namespace {
 
 bool is_read(const KernelSource& source, const FieldLayout& field) {
-  const std::vector<Column>& columns = field.role == Role::InputI ? source.i_columns : source.j_columns;
+  const std::vector<Column>& columns = field.role == Role::InputI ? source.columns.i : source.columns.j;
   return std::ranges::any_of(columns, [&](const Column& column) {
     return column.component >= field.first && column.component < field.first + field.components();
   });

@@ -54,19 +54,10 @@ CudaSummation::CudaSummation(const CudaKernel& kernel) : kernel_(kernel), gpu_(k
   search.searches = true;
   search.estimate = [this](const SumRequest& request) { return estimate_search(request); };
   PairMethod lists = row("lists", &lists_), listed_pairs = row("listed pairs", &lists_);
-  lists.estimate = [this](const SumRequest& request) -> std::optional<Estimate> {
-    if (!request.lists) return {};
-    return Estimate{.cost = lists_.units(request)};
-  };
-  listed_pairs.estimate = [this](const SumRequest& request) -> std::optional<Estimate> {
-    if (!request.listed_pairs) return {};
-    return Estimate{.cost = lists_.units(request)};
-  };
+  lists.estimate = [this](const SumRequest& request) { return Estimate{.cost = lists_.units(request)}; };
+  listed_pairs.estimate = [this](const SumRequest& request) { return Estimate{.cost = lists_.units(request)}; };
   PairMethod all_pairs = row("all pairs", nullptr);
-  all_pairs.estimate = [](const SumRequest& request) -> std::optional<Estimate> {
-    if (request.lists || request.listed_pairs) return {};
-    return Estimate{.cost = pairs_of(request)};
-  };
+  all_pairs.estimate = [](const SumRequest& request) { return Estimate{.cost = pairs_of(request)}; };
   methods_ = {std::move(search), std::move(lists), std::move(listed_pairs), std::move(all_pairs)};
 }
 
@@ -84,7 +75,7 @@ PairMethod CudaSummation::row(std::string_view name, CudaMethod* method) {
 
 // Depends only on counts, params and free memory, so that equal runs take the same method if memory suffices.
 std::optional<Estimate> CudaSummation::estimate_search(const SumRequest& request) {
-  if (kernel_.source.search.axes == 0 || request.lists || request.listed_pairs || kernel_.source.nearest) return {};
+  if (kernel_.source.search.axes == 0) return {};
   const double pairs = pairs_of(request);
   Estimate found{
       .cost = std::max(least_cost_of_search(request.i_count, request.nj), kMinPairsOfSearch * gpu_.multiprocessors())};

@@ -52,8 +52,8 @@ void CudaStaging::bind(const CudaResidency& residency) {
       bytes += size_of(column.element);
     }
   };
-  for (const Column& column : source.i_columns) add_input(Role::InputI, column, i_staged_, i_bytes_);
-  for (const Column& column : source.j_columns) add_input(Role::InputJ, column, j_staged_, j_bytes_);
+  for (const Column& column : source.columns.i) add_input(Role::InputI, column, i_staged_, i_bytes_);
+  for (const Column& column : source.columns.j) add_input(Role::InputJ, column, j_staged_, j_bytes_);
   for (std::size_t f = 0; f < source.fields.size(); ++f) {
     if (source.fields[f].role != Role::Output || residency_.of[f] != Residency::Host) continue;
     for (int c = 0; c < source.fields[f].components(); ++c)
@@ -112,7 +112,7 @@ CudaStaging::Plan CudaStaging::make_plan(const SumRequest& request, const std::i
   plan.last = ends(request.j_part);
   plan.rows = request.i_count;
   plan.lowest = list ? 0 : request.i_begin;
-  plan.by_list = list && (kernel_.source.uses_i_index || request.exclusions || residency_.device_i ||
+  plan.by_list = list && (kernel_.source.uses.i_index || request.exclusions || residency_.device_i ||
                           residency_.device_outputs || (method && method->uses_particle_indices(request)));
   if (plan.by_list) {
     const auto [low, high] = std::minmax_element(list, list + request.i_count);

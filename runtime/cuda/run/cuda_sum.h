@@ -51,8 +51,8 @@ class CudaSummation final : public Summation {
   }
   LaunchConfig launch_for(std::int64_t ni, std::int64_t nj) override;
   SumStatistics statistics() const override;
-  std::unique_ptr<FarSteps> far_steps(Precision at_least) const override;  // cuda_far_run.cpp
-  std::unique_ptr<TotalSteps> total_steps() override;                      // cuda_totals.cpp
+  std::vector<std::shared_ptr<FarBackend>> far_backends(Precision at_least) const override;  // cuda_far_backend.cpp
+  std::unique_ptr<TotalSteps> total_steps() override;                                        // cuda_totals.cpp
   // Enqueues work of `launch` in a stream after all earlier runs; later runs and wait() wait for it, too.
   void launch_after_runs(CudaStream* stream, bool capturing, const std::function<void()>& launch) {
     launch_in(stream, capturing, launch);

@@ -78,15 +78,13 @@ class InputColumns {
 
 class CopiesSummation final : public ForwardingSummation {
  public:
-  // `callers` must outlive this object.
-  CopiesSummation(std::shared_ptr<const Kernel> kernel, const KernelSource& callers)
-      : ForwardingSummation(std::move(kernel)), callers_(callers), layout_(*callers.copies), row_{row()} {}
+  CopiesSummation(const std::shared_ptr<const Kernel>& kernel, const KernelSource& callers)
+      : ForwardingSummation(kernel, callers), layout_(*callers.copies()), row_{row()} {}
 
   std::span<const PairMethod> methods() const override { return row_; }
 
   FoundPairs find_pairs(const SumRequest& request) override {
-    prepare(request);
-    FoundPairs found = sum_.find_pairs(request.progress);
+    FoundPairs found = device().find_pairs(over_copies(request));
     found.axes = int(layout_.of_i.size());
     found.shifts.assign(found.j.size() * std::size_t(found.axes), 0.0);
     for (std::int64_t i = 0; i < request.ni; ++i)
@@ -112,14 +110,14 @@ class CopiesSummation final : public ForwardingSummation {
       return std::vector<DeviceWork>{{"host", 0, bytes}};
     };
     row.enqueue = [this](const SumRequest& request) { run(request); };
-    row.statistics = [this] { return sum_.statistics(); };
+    row.statistics = [this] { return sum_.sum().statistics(); };
     return row;
   }
 
   void run(const SumRequest& request) {
-    prepare(request);
+    const SumRequest copies = over_copies(request);
     try {
-      sum_.run(choice_of(request));
+      sum_.run(copies);
       // The next run changes the arrays of copies.
       sum_.wait(request.progress);
     } catch (const UsageError& error) {
@@ -129,12 +127,11 @@ class CopiesSummation final : public ForwardingSummation {
     }
   }
 
-  // Makes the copies and binds all arrays.
-  void prepare(const SumRequest& request) {
+  // Makes the copies and the request for the sum over them.
+  SumRequest over_copies(const SumRequest& request) {
     if (!layout_.obstacle.empty())
       throw UsageError(fmt::format("pipeline '{}': {}", callers_.pipeline, layout_.obstacle));
-    const Summation& device = sum_.summation();
-    InputColumns of_i(callers_, Role::InputI, request, device), of_j(callers_, Role::InputJ, request, device);
+    InputColumns of_i(callers_, Role::InputI, request, device()), of_j(callers_, Role::InputJ, request, device());
     const std::size_t axes = layout_.of_i.size();
     std::vector<double> unit(axes);
     std::vector<double> ones(std::size_t(components(Role::InputI)), 1.0);
@@ -166,26 +163,26 @@ class CopiesSummation final : public ForwardingSummation {
       moves_i_ = moves_to_first_cell(periods, scaled_i, "i");
       moves_j_ = moves_to_first_cell(periods, scaled_j, "j");
       copies_ = copies_of(periods, moved(periods, scaled_i, moves_i_), moved(periods, scaled_j, moves_j_), moves_j_,
-                          widened, rounding_of(sum_.kernel().source));
+                          widened, rounding_of(sum_.source()));
       moves_given_i_.clear();
       for (const Multiples& moves : moves_i_) moves_given_i_.push_back(periods.in_given_vectors(moves));
       made_.emplace(Made{periods, scaled_i, scaled_j, reaches});
     }
     place(i, j);
-    bind(request);
+    return bound(request);
   }
 
   // A bound of the error of a coordinate in the kernel, relative to coordinates and periodic vectors: larger than that
   // of a few roundings.
   static double rounding_of(const KernelSource& kernel) {
     const bool is_float =
-        std::ranges::any_of(kernel.i_columns, [](const Column& column) { return column.element == Element::Float; });
+        std::ranges::any_of(kernel.columns.i, [](const Column& column) { return column.element == Element::Float; });
     return is_float ? 0x1p-18 : 0x1p-46;
   }
 
   int components(Role role) const {
     int count = 0;
-    for (const FieldLayout& field : sum_.fields())
+    for (const FieldLayout& field : sum_.source().fields)
       if (field.role == role) count += field.components();
     return count;
   }
@@ -200,7 +197,7 @@ class CopiesSummation final : public ForwardingSummation {
   // Upper bounds of the distances at which a j acts on any i; one for all, or by j.
   std::vector<double> reaches_of_j(const SumRequest& request, InputColumns& of_i, InputColumns& of_j) const {
     using Kind = SearchLayout::Reach;
-    const SearchLayout& search = sum_.kernel().source.search;
+    const SearchLayout& search = sum_.source().search;
     const auto require = [&](const Formula& formula) {
       if (formula.steps.empty())
         throw UsageError(
@@ -285,32 +282,36 @@ class CopiesSummation final : public ForwardingSummation {
     return {values.data(), element, count, across * size, size};
   }
 
-  void bind(const SumRequest& request) {
+  SumRequest bound(const SumRequest& request) {
     const auto axes = std::int64_t(layout_.of_i.size()), copies = std::int64_t(copies_.of.size());
     copied_.resize(copies_.of.size());
     for (std::size_t c = 0; c < copied_.size(); ++c) copied_[c] = copies_.of[c] + request.j_offset;
-    sum_.set_counts(request.ni, copies);
     gathered_.resize(callers_.fields.size());
+    std::vector<MadeArray> made;
     for (std::size_t f = 0; f < callers_.fields.size(); ++f) {
       const FieldLayout& field = callers_.fields[f];
-      const ArrayView& view = request.views[f];
-      const bool of_j = field.role == Role::InputJ;
-      forward(sum_, field, request, of_j ? gathered(field, view, gathered_[f], request.stream) : view);
+      if (field.role == Role::InputJ)
+        made.push_back({field.name, gathered(field, request.views[f], gathered_[f], request.stream)});
     }
-    for (const FieldLayout& field : sum_.fields()) {
-      if (field.name == kPlaceOfI) sum_.bind(field.name, rows_of(place_i_, Element::Double, request.ni, axes));
-      if (field.name == kPlaceOfJ) sum_.bind(field.name, rows_of(place_j_, Element::Double, copies, axes));
-      if (field.name == kShiftOfJ) sum_.bind(field.name, rows_of(shift_j_, Element::Double, copies, axes));
-      if (field.name == kCopiedJ) sum_.bind(field.name, rows_of(copied_, Element::Int64, copies, 1));
-      if (field.name == kMovedI) sum_.bind(field.name, multiples(moves_given_i_));
-      if (field.name == kMovedJ) sum_.bind(field.name, multiples(copies_.moved_given));
-      if (field.name.starts_with(kCopyOf)) sum_.ignore(field.name);
+    for (const FieldLayout& field : sum_.source().fields) {
+      const std::string& name = field.name;
+      if (name == kPlaceOfI) made.push_back({name, rows_of(place_i_, Element::Double, request.ni, axes)});
+      if (name == kPlaceOfJ) made.push_back({name, rows_of(place_j_, Element::Double, copies, axes)});
+      if (name == kShiftOfJ) made.push_back({name, rows_of(shift_j_, Element::Double, copies, axes)});
+      if (name == kCopiedJ) made.push_back({name, rows_of(copied_, Element::Int64, copies, 1)});
+      if (name == kMovedI) made.push_back({name, multiples(moves_given_i_)});
+      if (name == kMovedJ) made.push_back({name, multiples(copies_.moved_given)});
     }
-    sum_.set_offsets(request.i_offset, 0);
-    sum_.set_pairs(request.pairs);
-    sum_.set_skin(request.skin);
-    sum_.set_symmetric(SymmetricChoice::Off);
+    SumRequest over_copies = sum_.bind(request, made);
+    over_copies.nj = copies;
+    over_copies.j_offset = 0;
+    over_copies.pairs = request.pairs;
+    over_copies.skin = request.skin;
+    over_copies.symmetric = SymmetricChoice::Off;
     exclude(request);
+    over_copies.exclusions = exclusions_.get();
+    over_copies.excluded_rows = exclusions_ ? &excluded_ : nullptr;
+    return over_copies;
   }
 
   static ArrayView multiples(std::vector<Multiples>& moved) {
@@ -320,17 +321,18 @@ class CopiesSummation final : public ForwardingSummation {
   // The field of each copy. A field that no pair reads is not gathered.
   ArrayView gathered(const FieldLayout& field, const ArrayView& view, std::vector<std::byte>& memory,
                      void* stream) const {
-    const bool is_read = std::ranges::any_of(sum_.kernel().source.j_columns, [&](const Column& column) {
+    const bool is_read = std::ranges::any_of(sum_.source().columns.j, [&](const Column& column) {
       return column.component >= field.first && column.component < field.first + field.components();
     });
     if (!is_read || copies_.of.empty())
       return {view.data, view.element, std::int64_t(copies_.of.size()), 0, size_of(view.element)};
-    return nbcc::gathered(view, field.components(), copies_.of, memory, sum_.summation(), stream);
+    return nbcc::gathered(view, field.components(), copies_.of, memory, device(), stream);
   }
 
   // An excluded pair is excluded with all its images, or with the one that the caller names.
   void exclude(const SumRequest& request) {
-    if (!request.excluded_rows) return sum_.set_exclusions(0, nullptr, 0, nullptr);
+    exclusions_.reset();
+    if (!request.excluded_rows) return;
     const PairRows& rows = *request.excluded_rows;
     std::vector<std::int64_t> first{0}, j;
     for (std::int64_t i = 0; i < request.ni; ++i) {
@@ -348,10 +350,11 @@ class CopiesSummation final : public ForwardingSummation {
       }
       first.push_back(std::int64_t(j.size()));
     }
-    sum_.set_exclusions(request.ni, first.data(), std::int64_t(j.size()), j.data());
+    const auto as_given = [](const std::int64_t* from, std::int64_t count) { return std::vector(from, from + count); };
+    excluded_ = read_rows("exclusions", request.ni, first.data(), std::int64_t(j.size()), j.data(), as_given);
+    exclusions_ = std::make_unique<const Exclusions>(excluded_);
   }
 
-  const KernelSource& callers_;
   const CopiesLayout& layout_;
   std::array<PairMethod, 1> row_;
   // The last copies, and the positions and reaches that they were made for.
@@ -370,6 +373,9 @@ class CopiesSummation final : public ForwardingSummation {
   std::vector<double> place_i_, place_j_, shift_j_;
   std::vector<std::int64_t> copied_;
   std::vector<std::vector<std::byte>> gathered_;  // by field
+  // Of copies.
+  PairRows excluded_;
+  std::unique_ptr<const Exclusions> exclusions_;
 };
 
 class CopiesKernel final : public Kernel {
@@ -386,7 +392,7 @@ class CopiesKernel final : public Kernel {
 }  // namespace
 
 std::shared_ptr<const Kernel> with_images(std::shared_ptr<const Kernel> kernel) {
-  if (!kernel || !kernel->source.copies) return kernel;
+  if (!kernel || !kernel->source.copies()) return kernel;
   return std::make_shared<CopiesKernel>(std::move(kernel));
 }
 

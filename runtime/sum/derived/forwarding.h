@@ -1,57 +1,65 @@
-// The base of summations whose runs consist of runs of another sum.
+// The base of summations whose runs consist of runs of a kernel with inputs that the runtime makes.
 #pragma once
 #include <memory>
 #include <utility>
+#include <vector>
 
-#include "runtime/sum/run/sum.h"
+#include "runtime/sum/plan/derived_sum.h"
+#include "runtime/sum/run/totals.h"
 
 namespace nbcc {
 
-// The kernel's description with the caller's fields.
+// The kernel's description with the caller's fields. Totals and histograms are those of the kernel.
 inline KernelSource source_for_callers(const KernelSource& source) {
   KernelSource seen = source;
   seen.fields = source.caller_fields();
-  seen.search = {};
-  seen.histograms.clear();
+  seen.search = {.bound = source.search.bound, .obstacle = source.search.obstacle};
+  const auto named = [&seen](const std::string& name) {
+    return std::ranges::find(seen.fields, name, &FieldLayout::name);
+  };
+  for (HistogramLayout& histogram : seen.histograms)
+    histogram.field = int(named(source.fields[std::size_t(histogram.field)].name) - seen.fields.begin());
+  for (const FieldLayout& field : source.fields) {
+    const auto of_callers = named(field.name);
+    if (field.role != Role::Output || of_callers == seen.fields.end() || of_callers->first == field.first) continue;
+    // Results per pair are components in between, which the kernel does not have.
+    const auto least = std::size_t(of_callers->first + field.components());
+    if (seen.accumulators.size() < least) seen.accumulators.resize(least);
+    for (int c = 0; c < field.components(); ++c)
+      seen.accumulators[std::size_t(of_callers->first + c)] = source.accumulators[std::size_t(field.first + c)];
+  }
   return seen;
+}
+
+// Fields that have the names of the caller's have its arrays and values.
+inline std::vector<FieldBinding> bound_by_name(const KernelSource& source) {
+  std::vector<FieldBinding> bind;
+  for (const FieldLayout& field : source.fields) bind.push_back({FieldBinding::From::Caller, field.name});
+  return bind;
 }
 
 class ForwardingSummation : public Summation {
  public:
-  explicit ForwardingSummation(std::shared_ptr<const Kernel> kernel) : sum_(std::move(kernel)) {}
-  bool forwards() const override { return true; }
-  void fetch(void* to, const void* from, std::size_t bytes) const override { sum_.summation().fetch(to, from, bytes); }
-  void put(void* to, const void* from, std::size_t bytes) const override { sum_.summation().put(to, from, bytes); }
-  bool can_read(const std::int64_t* list) const override { return sum_.summation().can_read(list); }
+  // `callers`: the kernel as callers see it; it must outlive this object.
+  ForwardingSummation(const std::shared_ptr<const Kernel>& kernel, const KernelSource& callers)
+      : callers_(callers), sum_(kernel, bound_by_name(kernel->source), callers) {}
+  void fetch(void* to, const void* from, std::size_t bytes) const override { device().fetch(to, from, bytes); }
+  void put(void* to, const void* from, std::size_t bytes) const override { device().put(to, from, bytes); }
+  bool can_read(const std::int64_t* list) const override { return device().can_read(list); }
   void wait(Progress* progress) override { sum_.wait(progress); }
-  SumStatistics statistics() const override { return sum_.statistics(); }
-  void set_launch(const LaunchConfig& overrides) override { sum_.set_launch(overrides); }
-  LaunchConfig launch_for(std::int64_t ni, std::int64_t nj) override { return sum_.launch_for(ni, nj); }
+  SumStatistics statistics() const override { return sum_.sum().statistics(); }
+  std::unique_ptr<TotalSteps> total_steps() override { return device().total_steps(); }
+  void on_host_threads(std::int64_t count, const std::function<void(std::int64_t)>& body) const override {
+    device().on_host_threads(count, body);
+  }
+  void set_launch(const LaunchConfig& overrides) override { device().set_launch(overrides); }
+  LaunchConfig launch_for(std::int64_t ni, std::int64_t nj) override { return device().launch_for(ni, nj); }
 
  protected:
-  static RunChoice choice_of(const SumRequest& request) {
-    RunChoice choice;
-    choice.i_begin = request.i_begin;
-    choice.i_count = request.i_count;
-    choice.i_list = request.i_list;
-    choice.accumulate = request.accumulate;
-    choice.clamp = !request.check_indices;
-    choice.stream = request.stream;
-    choice.progress = request.progress;
-    return choice;
-  }
+  Summation& device() const { return sum_.sum().summation(); }
 
-  // Binds the caller's field as the request has it.
-  static void forward(SumState& sum, const FieldLayout& field, const SumRequest& request, const ArrayView& view) {
-    if (field.role == Role::Param)
-      sum.set_param(field.name, request.params.subspan(std::size_t(field.first), std::size_t(field.components())));
-    else if (field.role == Role::Output && !view.data)
-      sum.ignore(field.name);
-    else
-      sum.bind(field.name, view);
-  }
-
-  SumState sum_;
+  const KernelSource& callers_;
+  DerivedSum sum_;
 };
 
 }  // namespace nbcc

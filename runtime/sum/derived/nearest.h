@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/sum/run/sum.h"
+#include "runtime/sum/plan/derived_sum.h"
 
 namespace nbcc {
 
@@ -26,19 +26,20 @@ class NearestSum {
   PairMethod method();
 
  private:
-  std::optional<Estimate> estimate(const SumRequest& request) const;
+  std::optional<Estimate> estimate(const SumRequest& request);
   Estimate survey(const SumRequest& request);
-  std::shared_ptr<const Kernel> nearest();
+  const DerivedKernels& row();
+  DerivedSum* sum();  // null: the device has no kernel for it
   void run(const SumRequest& request);
-  void bind(const SumRequest& request, std::int64_t stride);
-  std::int64_t kept() const;  // the number of neighbours that an output keeps
+  SumRequest bind(const SumRequest& request, std::int64_t stride);
+  std::int64_t kept();  // the number of neighbours that an output keeps
 
   const Kernel& kernel_;
   const Summation& summation_;
-  std::shared_ptr<const Kernel> nearest_;  // of KernelSource::nearest; null: not loaded
-  std::optional<SumState> sum_;            // a sum of KernelSource::nearest; made when a run needs it
-  std::vector<double> bounds_, worst_;     // by i: the bound of the current run; the largest value that it keeps
-  std::vector<std::int64_t> j_numbers_;    // by j: its j_index
+  const DerivedKernels* row_ = nullptr;  // null: nobody has asked for it
+  std::unique_ptr<DerivedSum> sum_;      // made when a run needs it
+  std::vector<double> bounds_, worst_;   // by i: the bound of the current run; the largest value that it keeps
+  std::vector<std::int64_t> j_numbers_;  // by j: its j_index
 };
 
 }  // namespace nbcc

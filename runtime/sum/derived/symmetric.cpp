@@ -7,6 +7,7 @@
 
 #include "fmt/format.h"
 #include "runtime/error.h"
+#include "runtime/sum/plan/capabilities.h"
 
 namespace nbcc {
 namespace {
@@ -21,16 +22,6 @@ double cost_of_reactions(std::int64_t particles) { return 1.1 * (1 + 1850.0 / do
 // The cost of a pair beyond which a search from both ends costs less: half lists test half of the pairs, but
 // each reaction is added twice, first within a piece.
 constexpr double kMostCostOfSearch = 0.85;
-
-// On the CPU the run for the caller's kernel has checked the indices of tables.
-RunChoice choice_of(const SumRequest& request, const KernelSource& source) {
-  RunChoice choice;
-  choice.accumulate = request.accumulate;
-  choice.clamp = !request.check_indices || !source.find(Frame::IndexChecks);
-  choice.stream = request.stream;
-  choice.progress = request.progress;
-  return choice;
-}
 
 // The method of a device that sums over listed pairs, of a kernel with reactions; null: there is none.
 const PairMethod* find_listed(std::span<const PairMethod> methods) {
@@ -67,10 +58,9 @@ PairMethod SymmetricSum::method() {
   row.estimate = [this](const SumRequest& request) { return estimate(request); };
   row.survey = [this](const SumRequest& request) { return survey(request); };
   row.work = [this](const SumRequest& request) {
-    bind(request);
-    sum()->set_pairs(PairChoice::All);
-    const RunPlan plan = sum()->plan();
-    const PairMethod* const method = request.listed_pairs ? find_listed(sum()->summation().methods()) : plan.method;
+    const RunPlan plan = sum()->plan(bind(request));
+    const PairMethod* const method =
+        request.listed_pairs ? find_listed(sum_->sum().summation().methods()) : plan.method;
     return method->work(plan.request);
   };
   row.enqueue = [this](const SumRequest& request) { run(request); };
@@ -87,8 +77,9 @@ PairMethod SymmetricSum::search(PairMethod both_ends) {
   row.work = [this](const SumRequest& request) {
     return search_.method ? search_.method->work(search_.request) : both_ends_.work(request);
   };
-  row.enqueue = [this](const SumRequest& request) {
-    search_.method ? search_.method->enqueue(search_.request) : both_ends_.enqueue(request);
+  row.steps = [this](const SumRequest& request) {
+    if (!search_.method) return std::vector{RunStep{&both_ends_, request}};
+    return std::vector{RunStep{search_.method, search_.request, "symmetric", search_.estimate.cost}};
   };
   return row;
 }
@@ -96,7 +87,7 @@ PairMethod SymmetricSum::search(PairMethod both_ends) {
 SumStatistics SymmetricSum::statistics(const RunPlan& last) const {
   SumStatistics all = summation_.statistics();
   if (!sum_) return all;
-  const SumStatistics of_once = sum_->summation().statistics();
+  const SumStatistics of_once = sum_->sum().summation().statistics();
   const std::int64_t within = last.estimate.once ? of_once.pairs_within : all.pairs_within;
   all.add(of_once);
   all.pairs_within = within;
@@ -108,17 +99,17 @@ bool SymmetricSum::may_search_once(const SumRequest& request) {
   const bool is_auto = request.symmetric == SymmetricChoice::Auto;
   if (request.symmetric == SymmetricChoice::Off || request.keep_j) return false;
   if (is_auto && (request.ni != request.nj || request.ni < kLeastParticles)) return false;
-  if (!obstacle_of(request).empty() || made_->source->search.axes == 0) return false;
-  return !is_auto || made_->cost < kMostCostOfSearch;
+  if (!obstacle_of(request).empty() || row().find("symmetric")->source->search.axes == 0) return false;
+  return !is_auto || facts().cost < kMostCostOfSearch;
 }
 
 Estimate SymmetricSum::survey_search(SumRequest& request) {
   search_ = {};
   if (may_search_once(request) && sum()) {
-    bind(request);
-    sum_->set_pairs(request.pairs);
-    sum_->set_skin(request.skin);
-    search_ = sum_->plan(choice_of(request, *made_->source));
+    SumRequest once = bind(request);
+    once.pairs = request.pairs;
+    once.skin = request.skin;
+    search_ = sum_->plan(once);
     if (search_.method->searches) return {.cost = search_.estimate.cost, .once = true};
     search_ = {};
   }
@@ -130,9 +121,9 @@ const ArrayView& SymmetricSum::view(const SumRequest& request, std::string_view 
   return request.views[std::size_t(found - kernel_.source.fields.begin())];
 }
 
-bool SymmetricSum::are_one_set(const SumRequest& request) const {
+bool SymmetricSum::are_one_set(const SumRequest& request) {
   bool have_partners = false;  // besides symmetric tables, which are their own partners
-  for (const auto& [first, second] : made_->partners) {
+  for (const auto& [first, second] : facts().partners) {
     if (first == second) continue;
     have_partners = true;
     if (!is_same_array(view(request, first), view(request, second))) return false;
@@ -142,18 +133,14 @@ bool SymmetricSum::are_one_set(const SumRequest& request) const {
 
 // Questions that need no kernel come first.
 std::string SymmetricSum::obstacle_of(const SumRequest& request) {
-  if (request.ni == 0) return "there are no particles";
-  if (request.exclusions) return "pairs are excluded";
-  if (request.i_list || request.i_count != request.ni) return "some i are chosen";
-  if (request.j_part != JPart::Whole) return "the j come in parts";
-  if (request.ni != request.nj || request.i_offset != request.j_offset) return "i and j are two sets";
-  if (!kernel_.source.symmetric) return "the library has no kernel for it";
-  if (!made_) made_ = kernel_.source.symmetric();
-  if (!made_->obstacle.empty()) return made_->obstacle;
-  if (request.check_indices && kernel_.source.find(Frame::IndexChecks) && !made_->source->find(Frame::IndexChecks))
+  if (const std::string_view obstacle = nbcc::obstacle_of("symmetric", request); !obstacle.empty())
+    return std::string(obstacle);
+  if (!row().obstacle.empty()) return row().obstacle;
+  const KernelSource& once = *row().find("symmetric")->source;
+  if (request.check_indices && kernel_.source.find(Frame::IndexChecks) && !once.find(Frame::IndexChecks))
     return "this device checks table indices in the kernel of both ends";
   if (!are_one_set(request)) return "i and j are two sets";
-  for (const auto& [first, second] : made_->partners) {
+  for (const auto& [first, second] : facts().partners) {
     if (first != second) continue;
     const std::string fault =
         unsymmetric_element(*std::ranges::find(kernel_.source.fields, first, &FieldLayout::name), request.params);
@@ -166,30 +153,34 @@ std::optional<Estimate> SymmetricSum::estimate(const SumRequest& request) {
   if (request.symmetric == SymmetricChoice::Listed) {
     const std::string obstacle = request.listed_pairs ? obstacle_of(request) : "no pairs are listed";
     if (!obstacle.empty()) throw UsageError(fmt::format("symmetric = listed: {}", obstacle));
-    return Estimate{.cost = double(request.listed_pairs->j.size()) * made_->cost, .once = true};
+    return Estimate{.cost = double(request.listed_pairs->j.size()) * facts().cost, .once = true};
   }
-  if (request.lists || request.listed_pairs || request.symmetric == SymmetricChoice::Off) return {};
+  if (request.listed_pairs || request.symmetric == SymmetricChoice::Off) return {};
   const bool is_auto = request.symmetric == SymmetricChoice::Auto;
   if (is_auto && (request.ni != request.nj || request.ni < kLeastParticles)) return {};
   Estimate found{.obstacle = obstacle_of(request), .once = true};
   found.cost = pairs_of(request);
-  if (found.obstacle.empty()) found.cost *= made_->cost * cost_of_reactions(request.ni);
+  if (found.obstacle.empty()) found.cost *= facts().cost * cost_of_reactions(request.ni);
   // Cheaper than all pairs, but not than a search.
   if (!is_auto) found.cost = std::min(found.cost, 0.999 * pairs_of(request));
   return found;
 }
 
-SumState* SymmetricSum::sum() {
-  if (sum_) return &*sum_;
-  const std::shared_ptr<const Kernel> loaded = kernel_.load(*made_->source);
-  return loaded ? &sum_.emplace(loaded) : nullptr;
+const DerivedKernels& SymmetricSum::row() {
+  if (!row_) row_ = &kernel_.derived("symmetric");
+  return *row_;
+}
+
+DerivedSum* SymmetricSum::sum() {
+  if (!sum_) sum_ = derived_sum(kernel_, "symmetric", "symmetric");
+  return sum_.get();
 }
 
 // Asks the device, which must load the kernel to answer.
 Estimate SymmetricSum::survey(const SumRequest& request) {
   Estimate found = *estimate(request);
   if (request.listed_pairs) {
-    if (!sum() || !find_listed(sum()->summation().methods()))
+    if (!sum() || !find_listed(sum()->sum().summation().methods()))
       throw UsageError("symmetric = listed: this device computes listed pairs for their i only");
     return found;
   }
@@ -197,38 +188,27 @@ Estimate SymmetricSum::survey(const SumRequest& request) {
     found.obstacle = "the device has no kernel for it";
     return found;
   }
-  for (const PairMethod& method : sum_->summation().methods())
-    if (const std::optional<Estimate> of_device = method.estimate(request)) found.obstacle = of_device->obstacle;
+  const std::span<const PairMethod> methods = sum_->sum().summation().methods();
+  const auto of_device = std::ranges::find(methods, "symmetric", &PairMethod::name);
+  if (of_device != methods.end()) found.obstacle = of_device->estimate(request)->obstacle;
   return found;
 }
 
-void SymmetricSum::bind(const SumRequest& request) {
-  SumState& both = *sum();
-  for (std::size_t f = 0; f < both.fields().size(); ++f) {
-    const FieldLayout& field = both.fields()[f];
-    const std::string& given = made_->given[f];
-    if (given.empty()) {
-      both.ignore(field.name);
-    } else if (field.role == Role::Param) {
-      both.set_param(field.name, request.params.subspan(std::size_t(field.first), std::size_t(field.components())));
-    } else if (const ArrayView& array = view(request, given); array.data) {
-      both.bind(field.name, array);
-    } else {
-      both.ignore(field.name);
-    }
-  }
-  both.set_symmetric(request.listed_pairs ? SymmetricChoice::Always : request.symmetric);
-  both.set_counts(request.ni, request.nj);
-  both.set_offsets(request.i_offset, request.j_offset);
+// On the CPU the run for the caller's kernel has checked the indices of tables.
+SumRequest SymmetricSum::bind(const SumRequest& request) {
+  SumRequest once = sum()->bind(request, {});
+  once.check_indices = once.check_indices && sum_->source().find(Frame::IndexChecks);
+  once.symmetric = request.listed_pairs ? SymmetricChoice::Always : request.symmetric;
+  once.pairs = PairChoice::All;
+  return once;
 }
 
 void SymmetricSum::run(const SumRequest& request) {
-  bind(request);
-  sum_->set_pairs(PairChoice::All);
-  if (!request.listed_pairs) return sum_->run(choice_of(request, *made_->source));
-  RunPlan plan = sum_->plan(choice_of(request, *made_->source));
+  const SumRequest once = bind(request);
+  if (!request.listed_pairs) return sum_->run(once);
+  RunPlan plan = sum_->plan(once);
   plan.request.listed_pairs = request.listed_pairs;
-  find_listed(sum_->summation().methods())->enqueue(plan.request);
+  find_listed(sum_->sum().summation().methods())->enqueue(plan.request);
 }
 
 }  // namespace nbcc

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/sum/run/sum.h"
+#include "runtime/sum/plan/derived_sum.h"
 
 namespace nbcc {
 
@@ -28,16 +28,18 @@ class SymmetricSum {
   Estimate survey_search(SumRequest& request);
   bool may_search_once(const SumRequest& request);
   std::string obstacle_of(const SumRequest& request);
-  bool are_one_set(const SumRequest& request) const;
+  bool are_one_set(const SumRequest& request);
   const ArrayView& view(const SumRequest& request, std::string_view field) const;
-  SumState* sum();  // null: the device has no symmetric kernels
-  void bind(const SumRequest& request);
+  const DerivedKernels& row();
+  const SymmetricFacts& facts() { return row().as<SymmetricFacts>(); }
+  DerivedSum* sum();  // null: the device has no symmetric kernels
+  SumRequest bind(const SumRequest& request);
   void run(const SumRequest& request);
 
   const Kernel& kernel_;
   const Summation& summation_;
-  std::optional<SymmetricKernel> made_;  // of KernelSource::symmetric; made when a run may use it
-  std::optional<SumState> sum_;          // a sum of its kernel; made when a run needs it
+  const DerivedKernels* row_ = nullptr;  // null: nobody has asked for it
+  std::unique_ptr<DerivedSum> sum_;      // made when a run needs it
   PairMethod both_ends_;                 // the device's search
   RunPlan search_;  // of the surveyed search with each pair once; without a method: the device's search does the run
 };

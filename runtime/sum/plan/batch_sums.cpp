@@ -54,7 +54,7 @@ PairMethod BatchSums::method() {
     for (DeviceWork& work : row_of(all_.methods(), "lists").work(rest)) all.push_back(std::move(work));
     return all;
   };
-  row.enqueue = [this](const SumRequest& request) { run(request); };
+  row.steps = [this](const SumRequest& request) { return steps(request); };
   row.statistics = [this] { return statistics(); };
   return row;
 }
@@ -134,26 +134,21 @@ void BatchSums::forget() {
   cost_ = 0;
 }
 
-void BatchSums::run(const SumRequest& all) {
-  const auto stages = double(searched_.size() + (rest_ ? 1 : 0));
-  double stage = 0;
-  const auto begin_stage = [&] {
-    if (all.progress) all.progress->set_stage(stage / stages, (stage + 1) / stages);
-    stage += 1;
-  };
+std::vector<RunStep> BatchSums::steps(const SumRequest& all) {
+  std::vector<RunStep> steps;
   if (rest_) {
-    begin_stage();
     SumRequest rest = all;
     rest.lists = &*rest_;
-    row_of(all_.methods(), "lists").enqueue(rest);
+    steps.push_back({&row_of(all_.methods(), "lists"), rest, "", rest_->pair_count()});
   }
   for (Searched& one : searched_) {
-    begin_stage();
-    run(one, all);
+    RunPlan plan = plan_of(one, all);
+    steps.push_back(std::move(plan.steps.front()));
   }
+  return steps;
 }
 
-void BatchSums::run(Searched& one, const SumRequest& all) const {
+RunPlan BatchSums::plan_of(Searched& one, const SumRequest& all) const {
   const auto b = std::size_t(one.batch);
   const std::int64_t i_begin = all.lists->i_first[b], j_begin = all.lists->j_begin[b];
   SumRequest request = request_of(one.batch, all);
@@ -174,8 +169,7 @@ void BatchSums::run(Searched& one, const SumRequest& all) const {
   }
   request.exclusions = all.excluded_rows ? one.exclusions.get() : nullptr;
   request.excluded_rows = nullptr;
-  const RunPlan plan = plan_run(one.sum->methods(), request);
-  plan.method->enqueue(plan.request);
+  return plan_run(one.sum->methods(), request, Measure::Now);
 }
 
 void BatchSums::wait(Progress* progress) {

@@ -32,8 +32,8 @@ class BatchSums {
   std::optional<Estimate> estimate(const SumRequest& request);
   SumRequest request_of(std::int64_t batch, const SumRequest& all) const;
   void choose(const SumRequest& request);
-  void run(const SumRequest& request);
-  void run(Searched& one, const SumRequest& all) const;
+  std::vector<RunStep> steps(const SumRequest& request);
+  RunPlan plan_of(Searched& one, const SumRequest& all) const;
   SumStatistics statistics() const;  // summed over the searched batches
 
   const Kernel& kernel_;

@@ -1,5 +1,5 @@
-// Pair methods that consist of runs of other sums. A SumState (sum.h) has one DerivedSums and knows only this
-// interface, because the implementation has SumStates of its own. Tested by tests/numeric/nearest_test.cpp and
+// Pair methods that consist of runs of derived kernels. A KernelSum has one DerivedSums and knows only this interface,
+// because the implementation has KernelSums of its own. Tested by tests/numeric/nearest_test.cpp and
 // symmetric_test.cpp.
 #pragma once
 #include <memory>

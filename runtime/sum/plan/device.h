@@ -4,18 +4,23 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <vector>
 
+#include "compiler/derived_kernels.h"
 #include "compiler/isa.h"
 #include "compiler/kernel_source.h"
 #include "runtime/sum/plan/pair_method.h"
 
 namespace nbcc {
 
-class FarSteps;    // far_steps.h
+class FarBackend;  // runtime/far/far_backend.h
 class TotalSteps;  // totals.h
 
 // One sum on one device, with its working memory, which is kept from run to run. Used by one thread at a time.
@@ -42,13 +47,11 @@ struct Summation {
   // True for a kernel of nearest neighbours (passes/derived/nearest.h) if a search lowers the bounds that are bound,
   // which are doubles in host memory, by itself: infinite ones will do.
   virtual bool finds_bounds() const { return false; }
-  // True if a run consists of runs of another sum, which also reduces totals and fills histograms (forwarding.h).
-  virtual bool forwards() const { return false; }
   // Sets the launch configuration of later runs; numbers that are 0 are chosen automatically. GPUs only.
   virtual void set_launch(const LaunchConfig&) {}
-  // The steps of sums with a far field in the device's memory; null: they are done on the host. Throws UsageError if
-  // the pipeline has no far field.
-  virtual std::unique_ptr<FarSteps> far_steps(Precision at_least) const;
+  // For sums with a far field in the memory of this device, or of each of several; empty: in the memory of the host.
+  // Throws UsageError if the pipeline has no far field.
+  virtual std::vector<std::shared_ptr<FarBackend>> far_backends(Precision /*at_least*/) const { return {}; }
   // The steps of totals in the memory where this device stores results; on the host unless a device has its own.
   virtual std::unique_ptr<TotalSteps> total_steps();
   // A loop (for_each.h) on the threads of the device's host work.
@@ -70,9 +73,19 @@ struct Kernel {
   virtual std::unique_ptr<Summation> start() const = 0;
   // Another kernel on the same device; null in compiled libraries, which have no compiler.
   virtual std::shared_ptr<const Kernel> load(const KernelSource&) const { return nullptr; }
+  // A row of the kernels that are derived from this one (compiler/derived_kernels.h), made when first asked for.
+  const DerivedKernels& derived(std::string_view row, Precision at_least = Precision::Single) const;
+  // One kernel of a row that has no obstacle, on the same device: loaded when first asked for, for all sums of this
+  // kernel. Null if the row has no kernel of this name, or if the device cannot load it.
+  std::shared_ptr<const Kernel> load_derived(std::string_view row, std::string_view name,
+                                             Precision at_least = Precision::Single) const;
 
   const KernelSource source;
   std::vector<std::string> types;  // [field] as declared
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::map<std::tuple<std::string, std::string, Precision>, std::shared_ptr<const Kernel>> derived_;
 };
 
 class KernelDevice {

@@ -1,9 +1,8 @@
 // A pair method is a way to choose the pairs of a run and to sum over them: all pairs, a search, the caller's lists,
-// ... A device has a table of pair methods; SumState adds methods that consist of other sums. A run is planned from
+// ... A device has a table of pair methods; KernelSum adds methods that run derived kernels. A run is planned from
 // this table alone:
 //
-//   SumRequest --plan_run()--> RunPlan { method, estimates, request } --method.enqueue--> accumulators --finish-->
-//   outputs
+//   SumRequest --plan_run()--> RunPlan { steps, method, estimates } --each step's enqueue--> outputs
 //
 // A new method consists of new files and one row of a table (CONTRIBUTING.md). Tested by
 // tests/unit/runtime/sum/plan/run_plan_test.cpp.
@@ -98,6 +97,17 @@ struct SumStatistics {
   }
 };
 
+struct PairMethod;
+
+// A part of a run: a pair method, of the caller's kernel or of a derived one, adds the terms of its pairs. The last
+// step for an i applies finish() and stores (ends(request.j_part)).
+struct RunStep {
+  const PairMethod* method = nullptr;
+  SumRequest request;
+  std::string_view kernel = {};  // "": the caller's; else the row of derived kernels
+  double cost = 0;               // in pairs that a sum over all pairs evaluates in the same time
+};
+
 struct PairMethod {
   std::string_view name;
   bool searches = false;  // finds neighbours within a cutoff; pairs = cutoff requires that, pairs = all excludes it
@@ -108,7 +118,14 @@ struct PairMethod {
   // A better estimate that reads particles; called only for the method with the least cost so far. It may pack the
   // j-particles and then sets request.reuse. Null: the method has none.
   std::function<Estimate(SumRequest&)> survey;
+  // Measures what the choice of this method needs, by runs of kernels, before the run of the request; what it has found
+  // holds for later runs and plans. `expected`: the estimate without measuring, and the cost of measuring. Null: there
+  // is nothing to measure.
+  std::function<Estimate(const SumRequest&)> measure;
+  std::function<std::pair<Estimate, double>(const SumRequest&)> expected;
   std::function<std::vector<DeviceWork>(const SumRequest&)> work;
+  // The steps of a run, if they are not this method alone. They refer to memory of the method, until its next plan.
+  std::function<std::vector<RunStep>(const SumRequest&)> steps;
   // Adds the terms of the method's pairs to the accumulators and, if the request ends the sum (ends(j_part)), applies
   // finish() and writes the outputs. Adds the terms of histograms to request.histograms, which is host memory, before
   // it returns. Outputs are written only when nothing can fail any more, except a device that stores the outputs
@@ -116,6 +133,8 @@ struct PairMethod {
   std::function<void(const SumRequest&)> enqueue;
   // Statistics of sums over neighbours since the sum was made. Null: Summation::statistics() returns them.
   std::function<SumStatistics()> statistics;
+  // Adds what a survey has measured of the run, if another method that does not search has done it. Null: nothing.
+  std::function<void(SumStatistics&)> add_survey;
   // Waits for the method's runs, if they are others than those of the device. Null: they are not.
   std::function<void(Progress*)> wait;
 };
@@ -128,12 +147,18 @@ struct RunPlan {
   PairChoice choice = PairChoice::Auto;
   std::string given;   // the caller's "lists", "batches" or "listed pairs"; "": none
   SumRequest request;  // the caller's, with `reuse` as a survey has set it; valid as long as the caller's arrays
+  std::vector<RunStep> steps;  // in the order of the run
+  // What the run measures before it takes its method, which then may be another one: methods and costs in pairs.
+  std::vector<std::pair<std::string_view, double>> measurements;
 };
 
+// Whether methods may measure what their estimates need.
+enum class Measure : bool { Later, Now };
+
 // Chooses the method that pairs = cutoff or the lists of the request require, else the one with the least cost; of
-// equal costs the first. Surveys may read particles. Throws UsageError for pairs = cutoff if no method that searches
-// can do the run, unless all of these fall back.
-RunPlan plan_run(std::span<const PairMethod> methods, const SumRequest& request);
+// equal costs the first. Surveys may read particles; kernels run only if methods may measure now. Throws UsageError for
+// pairs = cutoff if no method that searches can do the run, unless all of these fall back.
+RunPlan plan_run(std::span<const PairMethod> methods, const SumRequest& request, Measure when);
 
 // The reason for the plan's method, as a sentence without a full stop. `methods` as for plan_run().
 std::string reason_of(const RunPlan& plan, std::span<const PairMethod> methods);

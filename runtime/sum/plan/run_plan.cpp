@@ -4,6 +4,7 @@
 
 #include "fmt/format.h"
 #include "runtime/error.h"
+#include "runtime/sum/plan/capabilities.h"
 #include "runtime/sum/plan/pair_method.h"
 
 namespace nbcc {
@@ -40,24 +41,42 @@ std::optional<std::size_t> cheapest(std::span<const PairMethod> methods, const R
 
 }  // namespace
 
-RunPlan plan_run(std::span<const PairMethod> methods, const SumRequest& request) {
-  RunPlan plan{nullptr, {}, {}, std::vector<bool>(methods.size(), false), request.pairs, "", request};
+RunPlan plan_run(std::span<const PairMethod> methods, const SumRequest& request, Measure when) {
+  RunPlan plan;
+  plan.surveyed.resize(methods.size());
+  plan.choice = request.pairs;
+  plan.request = request;
   if (request.lists) plan.given = request.lists->what;
   if (request.listed_pairs) plan.given = "listed pairs";
   plan.estimates.reserve(methods.size());
-  for (const PairMethod& method : methods)
-    plan.estimates.push_back(method.searches && request.pairs == PairChoice::All ? std::nullopt
-                                                                                 : method.estimate(request));
+  for (const PairMethod& method : methods) {
+    const bool is_for_it = applies(method.name, request) && !(method.searches && request.pairs == PairChoice::All);
+    std::optional<Estimate>& estimate =
+        plan.estimates.emplace_back(is_for_it ? method.estimate(request) : std::nullopt);
+    const std::string_view obstacle = estimate && estimate->obstacle.empty() ? obstacle_of(method.name, request) : "";
+    if (!obstacle.empty()) estimate->obstacle = obstacle, estimate->falls_back = true;
+  }
   for (;;) {
     const std::optional<std::size_t> best = cheapest(methods, plan, searches_only(methods, plan));
     if (!best) throw std::logic_error("no pair method can do a run");
-    if (plan.surveyed[*best] || !methods[*best].survey) {
-      plan.method = &methods[*best];
+    const PairMethod& method = methods[*best];
+    if (plan.surveyed[*best] || (!method.survey && !method.measure)) {
+      plan.method = &method;
       plan.estimate = *plan.estimates[*best];
+      if (method.steps) plan.steps = method.steps(plan.request);
+      if (plan.steps.empty()) plan.steps.push_back({&method, plan.request, "", plan.estimate.cost});
       return plan;
     }
     plan.surveyed[*best] = true;
-    plan.estimates[*best] = methods[*best].survey(plan.request);
+    if (method.survey) {
+      plan.estimates[*best] = method.survey(plan.request);
+    } else if (when == Measure::Now) {
+      plan.estimates[*best] = method.measure(plan.request);
+    } else {
+      const auto [estimate, cost] = method.expected(plan.request);
+      plan.estimates[*best] = estimate;
+      if (cost > 0) plan.measurements.emplace_back(method.name, cost);
+    }
   }
 }
 

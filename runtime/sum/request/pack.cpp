@@ -101,9 +101,9 @@ void AlignedBuffer::reserve(std::size_t bytes) {
 }
 
 PackedSide::PackedSide(const KernelSource& source, Role side, std::span<const int> only)
-    : columns_(side == Role::InputI   ? source.i_columns
-               : side == Role::InputJ ? source.j_columns
-                                      : source.pair_columns) {
+    : columns_(side == Role::InputI   ? source.columns.i
+               : side == Role::InputJ ? source.columns.j
+                                      : source.columns.of_pair) {
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     if (columns_[c].part == Column::Part::Derived) continue;
     if (!only.empty() && std::ranges::find(only, int(c)) == only.end()) continue;

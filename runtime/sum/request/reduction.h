@@ -36,7 +36,7 @@ T combined(Reduction reduction, T total, T partial) {
 
 // True if the results of an output component are 64-bit integers; chosen indices (argmin, argmax) are doubles.
 inline bool results_are_integers(const KernelSource& source, std::size_t output) {
-  return source.accumulator_types[output] == Element::Int64 && !keeps_index(source.reductions[output]);
+  return source.accumulators[output].type == Element::Int64 && !keeps_index(source.accumulators[output].reduction);
 }
 
 }  // namespace nbcc

@@ -9,25 +9,17 @@
 
 #include "fmt/format.h"
 #include "runtime/error.h"
+#include "runtime/sum/plan/capabilities.h"
 #include "runtime/sum/request/plural.h"
 #include "runtime/sum/run/sum.h"
 
 namespace nbcc {
 
 void SumState::check_accumulate() const {
-  for (std::size_t f = 0; f < kernel_->source.fields.size(); ++f) {
-    const FieldLayout& field = kernel_->source.fields[f];
-    if (field.role == Role::Output && given_[f] != Given::Ignored && keeps_index(field.reduction)) {
-      throw UsageError(fmt::format("{} is an {} and cannot be accumulated: the index alone does not give its value",
-                                   quoted(f), field.reduction == Reduction::ArgMin ? "argmin" : "argmax"));
-    }
-    if (field.role == Role::Output && given_[f] != Given::Ignored && field.reduction == Reduction::Softmax) {
-      throw UsageError(fmt::format(
-          "{} is a softmax and cannot be accumulated: the mean alone does not give the sum of its weights", quoted(f)));
-    }
-    if (field.role == Role::Output && given_[f] != Given::Ignored && field.reduction == Reduction::At)
-      throw UsageError(
-          fmt::format("{} cannot be accumulated: it does not contain the value by which it was chosen", quoted(f)));
+  for (std::size_t f = 0; f < fields().size(); ++f) {
+    if (fields()[f].role != Role::Output || given_[f] == Given::Ignored) continue;
+    const std::string refused = refusal(result_of(fields()[f]), Feature::Accumulate, source().pipeline);
+    if (!refused.empty()) throw UsageError(fmt::format("{} {}", quoted(f), refused));
   }
 }
 
@@ -54,7 +46,7 @@ void SumState::check_choice(const RunChoice& choice, std::int64_t ni) const {
   if (choice.i_list) {
     if (choice.i_count < 0)
       throw UsageError(fmt::format("i_list: its i_count must be 0 or more, got {}", choice.i_count));
-    if (!summation_->can_read(choice.i_list)) return;
+    if (!sum_.summation().can_read(choice.i_list)) return;
     for (std::int64_t k = 0; k < choice.i_count; ++k) {
       if (choice.i_list[k] < 0 || choice.i_list[k] >= ni) {
         throw UsageError(
@@ -72,12 +64,6 @@ void SumState::check_choice(const RunChoice& choice, std::int64_t ni) const {
 // Checks a run over a part of the j. Lists and exclusions index the j arrays of the part.
 void SumState::check_part(const RunChoice& choice, std::optional<std::int64_t> begun, std::int64_t i_count) const {
   if (choice.part == JPart::Whole) return;
-  if (kernel_->source.pair_values)
-    throw UsageError(fmt::format("part: pipeline '{}' has results of pairs (output(pair)), which need all j at once",
-                                 kernel_->source.pipeline));
-  if (kernel_->source.copies)
-    throw UsageError(
-        fmt::format("part: pipeline '{}' has every_image(), which needs all j at once", kernel_->source.pipeline));
   if (choice.part == JPart::First) return;
   if (!begun)
     throw UsageError("part: there is no first part to continue, or the sum that it began has ended or failed");
@@ -87,11 +73,11 @@ void SumState::check_part(const RunChoice& choice, std::optional<std::int64_t> b
 }
 
 void SumState::check_params() const {
-  for (std::size_t f = 0; f < kernel_->source.fields.size(); ++f) {
-    if (kernel_->source.fields[f].role == Role::Param && given_[f] == Given::No && !params_of_groups_.contains(f)) {
+  for (std::size_t f = 0; f < fields().size(); ++f) {
+    if (fields()[f].role == Role::Param && given_[f] == Given::No && !params_of_groups_.contains(f)) {
       throw UsageError(fmt::format("{} has no default and was not set", quoted(f)));
     }
-    const FieldLayout& field = kernel_->source.fields[f];
+    const FieldLayout& field = fields()[f];
     if (field.role != Role::Param || field.is_table() || params_of_groups_.contains(f)) continue;
     for (const double value : std::span(params_).subspan(std::size_t(field.first), std::size_t(field.components())))
       if (std::isnan(value)) throw UsageError(fmt::format("{} is NaN: expected a number", quoted(f)));  // a default
@@ -99,52 +85,41 @@ void SumState::check_params() const {
 }
 
 void SumState::check_neighbours(std::string_view what) const {
-  const KernelSource& kernel = kernel_->source;
-  if (kernel.search.axes > 0 || kernel.copies) return;
-  if (kernel.nearest)
+  const KernelSource& kernel = source();
+  if (kernel.search.axes > 0 || kernel.copies()) return;
+  if (this->kernel().derived("nearest").obstacle.empty())
     throw UsageError(fmt::format("{}: pipeline '{}' has no reach, but looks for the nearest", what, kernel.pipeline));
-  if (!kernel.neighbours.empty())
+  if (!kernel.search.bound.empty())
     throw UsageError(fmt::format("{}: pipeline '{}' has neighbours, {}, but this device does not search for them", what,
-                                 kernel.pipeline, kernel.neighbours));
+                                 kernel.pipeline, kernel.search.bound));
   throw UsageError(fmt::format("{}: it is not proved for pipeline '{}' that distant pairs add nothing{}", what,
-                               kernel.pipeline, kernel.no_neighbours.empty() ? "" : "; " + kernel.no_neighbours));
+                               kernel.pipeline, kernel.search.obstacle.empty() ? "" : "; " + kernel.search.obstacle));
 }
 
-void SumState::check_lists(std::string_view what) const {
-  if (kernel_->source.sums_listed_pairs_only())
-    throw UsageError(
-        fmt::format("{}: pipeline '{}' has inputs or results of pairs (input_pair, output(pair)): it sums over listed "
-                    "pairs only",
-                    what, kernel_->source.pipeline));
+void SumState::check_lists(Feature feature) const {
+  if (source().sums_listed_pairs_only()) throw UsageError(refusal("input_pair", feature, source().pipeline));
 }
 
 void SumState::check_listed(const RunChoice& choice, std::int64_t ni, std::int64_t nj) const {
-  if (kernel_->source.sums_listed_pairs_only() && !listed_pairs_)
+  if (source().sums_listed_pairs_only() && !listed_pairs_)
     throw UsageError(fmt::format(
         "pipeline '{}' has inputs or results of pairs (input_pair, output(pair)): it sums over listed pairs, and "
         "a program has to list them first",
-        kernel_->source.pipeline));
-  if ((lists_ || listed_pairs_) && kernel_->source.copies)
-    throw UsageError(fmt::format("{}: they do not say which images act in pipeline '{}', which has every_image()",
-                                 lists_ ? lists_->what : "listed pairs", kernel_->source.pipeline));
-  if (lists_) {
-    lists_->check_counts(ni, nj);
-    if (choice.i_list || choice.i_begin != 0 || (choice.i_count >= 0 && choice.i_count != ni))
-      throw UsageError(fmt::format("{}: they cover all i; a run cannot select some i", lists_->what));
-  }
+        source().pipeline));
+  if (const std::string refused = refusal(source(), request_of(choice, ni, nj)); !refused.empty())
+    throw UsageError(refused);
+  if (lists_) lists_->check_counts(ni, nj);
   if (listed_pairs_) listed_pairs_->check_counts(ni, nj);
-  const bool searched = lists_ && lists_->are_batches && kernel_->source.search.axes > 0;
+  const bool searched = lists_ && lists_->are_batches && source().search.axes > 0;
   if ((lists_ || listed_pairs_) && !searched && request_.pairs == PairChoice::Cutoff)
     throw UsageError(
         fmt::format("pairs = cutoff: the {} determine which pairs act", lists_ ? lists_->what : "listed pairs"));
-  if (exclusions_ && listed_pairs_)
-    throw UsageError("exclusions: cannot be combined with listed pairs; do not list the excluded pairs");
   if (exclusions_) exclusion_rows_->check_counts(ni, nj);
   constexpr Role of_pairs[] = {Role::InputPair};
   const std::optional<std::int64_t> pairs = shared_count(of_pairs, "inputs and results of pairs", "pair");
   if (pairs && *pairs != std::int64_t(listed_pairs_->j.size()))
     throw UsageError(fmt::format("the inputs and results of pairs of pipeline '{}' are {}, but {} are listed",
-                                 kernel_->source.pipeline, *pairs, listed_pairs_->j.size()));
+                                 source().pipeline, *pairs, listed_pairs_->j.size()));
 }
 
 }  // namespace nbcc

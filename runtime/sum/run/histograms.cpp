@@ -233,12 +233,18 @@ void HistogramsOfThreads::end() {
   begin(nullptr);
 }
 
-void store_histograms_of_run(const HistogramWords& words, const SumRequest& request, std::span<const ArrayView> views,
-                             Summation& sum) {
-  const KernelSource& source = words.source();
+SumRequest RunHistograms::begin(const SumRequest& request) {
+  SumRequest with_words = request;
+  with_words.histograms = &words_;
+  return with_words;
+}
+
+void RunHistograms::store(const SumRequest& request, std::span<const ArrayView> callers) {
+  const KernelSource& source = words_.source();
   for (std::size_t h = 0; h < source.histograms.size(); ++h)
-    if (const ArrayView& view = views[std::size_t(source.histograms[h].field)]; !source.histograms[h].of_i && view.data)
-      store(words, h, 0, 1, view, request.accumulate, sum);
+    if (const ArrayView& view = callers[std::size_t(source.histograms[h].field)];
+        !source.histograms[h].of_i && view.data)
+      nbcc::store(words_, h, 0, 1, view, request.accumulate, summation_);
 }
 
 void store_histograms_of_i(const HistogramWords& words, const SumRequest& request, std::span<const ArrayView> views,

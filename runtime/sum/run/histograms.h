@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/sum/plan/device.h"
+#include "runtime/sum/run/run_result.h"
 
 namespace nbcc {
 
@@ -92,10 +93,21 @@ class HistogramsOfThreads {
   std::map<std::thread::id, std::unique_ptr<OfThread>> of_threads_;
 };
 
-// Store histograms in the caller's arrays `views`: those of totals, or the rows of the request's i, whose list the host
-// can read. With request.accumulate the numbers are added to those in the arrays.
-void store_histograms_of_run(const HistogramWords& words, const SumRequest& request, std::span<const ArrayView> views,
-                             Summation& sum);
+// The histograms of a run that are totals.
+class RunHistograms final : public RunResult {
+ public:
+  // All must outlive this object.
+  RunHistograms(HistogramWords& words, Summation& sum) : words_(words), summation_(sum) {}
+  SumRequest begin(const SumRequest& request) override;
+  // Adds to the numbers in the arrays if the request accumulates.
+  void store(const SumRequest& request, std::span<const ArrayView> callers) override;
+
+ private:
+  HistogramWords& words_;
+  Summation& summation_;
+};
+
+// Stores the rows of the request's i, whose list the host can read, in the caller's arrays `views`.
 void store_histograms_of_i(const HistogramWords& words, const SumRequest& request, std::span<const ArrayView> views,
                            Summation& sum);
 

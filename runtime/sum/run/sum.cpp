@@ -12,9 +12,6 @@
 
 #include "fmt/format.h"
 #include "runtime/error.h"
-#include "runtime/first_failure.h"
-#include "runtime/sum/plan/batch_sums.h"
-#include "runtime/sum/plan/derived_sums.h"
 #include "runtime/sum/request/overlapping_rows.h"
 #include "runtime/sum/request/plural.h"
 #include "runtime/sum/request/reduction.h"
@@ -72,22 +69,21 @@ void check_view(const FieldLayout& field, const std::string& quoted, const Array
 }  // namespace
 
 SumState::SumState(std::shared_ptr<const Kernel> kernel)
-    : kernel_(std::move(kernel)),
-      summation_(kernel_->start()),
-      given_(kernel_->source.fields.size()),
-      views_(kernel_->source.fields.size()),
-      params_(std::size_t(kernel_->source.params + kernel_->source.table_params)) {
-  batch_sums_ = std::make_unique<BatchSums>(*kernel_, *summation_);
-  if (!kernel_->source.histograms.empty()) histograms_ = std::make_unique<HistogramWords>(kernel_->source);
-  if (histograms_ || (!summation_->forwards() && std::ranges::any_of(kernel_->source.fields, &FieldLayout::is_total)))
-    totals_ = std::make_unique<Totals>(kernel_->source, *summation_);
-  derived_sums_ = make_derived_sums(*kernel_, *summation_);
-  methods_ = derived_sums_->methods();
-  methods_.insert(methods_.begin(), batch_sums_->method());
+    : sum_(std::move(kernel)),
+      given_(fields().size()),
+      views_(fields().size()),
+      params_(std::size_t(source().params + source().table_params)) {
+  if (!source().histograms.empty()) histograms_ = std::make_unique<HistogramWords>(source());
+  if (histograms_ || std::ranges::any_of(fields(), &FieldLayout::is_total)) {
+    auto totals = std::make_unique<Totals>(source(), sum_.summation());
+    totals_ = totals.get();
+    add_result(std::move(totals));
+  }
+  if (histograms_) add_result(std::make_unique<RunHistograms>(*histograms_, sum_.summation()));
   request_.views = views_;
   request_.params = params_;
-  for (std::size_t f = 0; f < kernel_->source.fields.size(); ++f) {
-    const FieldLayout& field = kernel_->source.fields[f];
+  for (std::size_t f = 0; f < fields().size(); ++f) {
+    const FieldLayout& field = fields()[f];
     if (field.role != Role::Param || field.defaults.empty()) continue;
     std::copy(field.defaults.begin(), field.defaults.end(), params_.begin() + field.first);
     given_[f] = Given::Yes;
@@ -98,47 +94,29 @@ SumState::~SumState() = default;
 SumState::SumState(SumState&&) noexcept = default;
 
 SumStatistics SumState::statistics() const {
-  const PairMethod* const method = last_plan_.method;
-  SumStatistics found = method && method->statistics ? method->statistics() : derived_sums_->statistics(last_plan_);
+  SumStatistics found = sum_.statistics();
   if (histograms_) found.terms_outside = histograms_->outside();
-  if (!method) return found;
-  // A far field has measured the error of all pairs before they ran.
-  for (std::size_t row = 0; row < methods_.size(); ++row)
-    if (methods_[row].name == "far field" && method->name == "all pairs" && last_plan_.surveyed[row])
-      found.far = methods_[row].statistics().far;
-  found.method = method->name;
-  found.reason = reason_of(last_plan_);
   return found;
-}
-
-void SumState::add_method(PairMethod method) {
-  remove_method(method.name);
-  methods_.insert(methods_.begin(), std::move(method));
-}
-
-void SumState::remove_method(std::string_view name) {
-  last_plan_ = {};
-  std::erase_if(methods_, [&](const PairMethod& method) { return method.name == name; });
 }
 
 std::size_t SumState::find(std::string_view name) const {
   for (std::size_t f = 0; f < fields().size(); ++f)
     if (fields()[f].name == name) return f;
   const auto names = fields() | std::views::transform(&FieldLayout::name);
-  throw UsageError(fmt::format("pipeline '{}' has no field '{}'; its fields are {}", kernel_->source.pipeline, name,
+  throw UsageError(fmt::format("pipeline '{}' has no field '{}'; its fields are {}", source().pipeline, name,
                                fmt::join(names, ", ")));
 }
 
 std::string SumState::quoted(std::size_t field) const {
-  return fmt::format("{} '{}' of pipeline '{}'", kRoleNames[int(kernel_->source.fields[field].role)],
-                     kernel_->source.fields[field].name, kernel_->source.pipeline);
+  return fmt::format("{} '{}' of pipeline '{}'", kRoleNames[int(fields()[field].role)], fields()[field].name,
+                     source().pipeline);
 }
 
 void SumState::forget_j(JReuse at_most) { request_.reuse = std::min(request_.reuse, at_most); }
 
 void SumState::set_param(std::string_view name, std::span<const double> values) {
   const std::size_t f = find(name);
-  const FieldLayout& field = kernel_->source.fields[f];
+  const FieldLayout& field = fields()[f];
   if (field.role != Role::Param) throw UsageError(fmt::format("{} is not a param: bind an array to it", quoted(f)));
   if (std::int64_t(values.size()) != field.components()) {
     throw UsageError(fmt::format("{} takes {}, got {}", quoted(f), plural(field.components(), "value"), values.size()));
@@ -159,7 +137,7 @@ void SumState::set_param(std::string_view name, std::span<const double> values) 
 
 void SumState::bind(std::string_view name, const ArrayView& view) {
   const std::size_t f = find(name);
-  const FieldLayout& field = kernel_->source.fields[f];
+  const FieldLayout& field = fields()[f];
   if (field.role == Role::Param) throw UsageError(fmt::format("{} takes values, not an array", quoted(f)));
   check_view(field, quoted(f), view);
   views_[f] = view;
@@ -170,7 +148,7 @@ void SumState::bind(std::string_view name, const ArrayView& view) {
 
 void SumState::ignore(std::string_view name) {
   const std::size_t f = find(name);
-  if (kernel_->source.fields[f].role != Role::Output) {
+  if (fields()[f].role != Role::Output) {
     throw UsageError(fmt::format("{} cannot be ignored: only outputs can", quoted(f)));
   }
   views_[f] = {};
@@ -204,14 +182,14 @@ void SumState::set_launch(const LaunchConfig& overrides) {
       throw UsageError(
           fmt::format("launch configuration: {} must be from 1 to {}, or 0 for no choice; got {}", name, most, number));
   }
-  summation_->set_launch(overrides);
+  sum_.summation().set_launch(overrides);
 }
 
 LaunchConfig SumState::launch_for(std::int64_t ni, std::int64_t nj) {
   if (ni < 1 || nj < 0) {
     throw UsageError(fmt::format("launch configuration: ni must be 1 or more and nj 0 or more, got {} and {}", ni, nj));
   }
-  return summation_->launch_for(ni, nj);
+  return sum_.summation().launch_for(ni, nj);
 }
 
 std::int64_t SumState::count_of_i() const {
@@ -229,7 +207,7 @@ std::int64_t SumState::count_of_side(char side, std::optional<std::int64_t> boun
   if (bound) return *bound;
   if (!set) {
     throw UsageError(fmt::format("pipeline '{}': no bound field gives the number of {}-particles: set the counts",
-                                 kernel_->source.pipeline, side));
+                                 source().pipeline, side));
   }
   return *set;
 }
@@ -255,7 +233,8 @@ std::optional<std::int64_t> SumState::shared_count(std::span<const Role> roles, 
 }
 
 void SumState::set_pairs(PairChoice choice) {
-  if (choice == PairChoice::Cutoff && !kernel_->source.nearest) check_neighbours("pairs = cutoff");
+  if (choice == PairChoice::Cutoff && source().search.axes == 0 && !kernel().derived("nearest").obstacle.empty())
+    check_neighbours("pairs = cutoff");
   request_.pairs = choice;
 }
 
@@ -269,15 +248,13 @@ template <typename T>
 Fetch<T> SumState::fetch() const {
   return [this](const T* from, std::int64_t count) {
     std::vector<T> values(static_cast<std::size_t>(count));
-    if (count > 0) summation_->fetch(values.data(), from, values.size() * sizeof(T));
+    if (count > 0) sum_.summation().fetch(values.data(), from, values.size() * sizeof(T));
     return values;
   };
 }
 
 void SumState::clear_lists() {
-  // The searches of the old batches are discarded, and with them their statistics.
-  if (last_plan_.method && last_plan_.given == "batches") last_plan_ = {};
-  batch_sums_->forget();
+  sum_.forget_batches();
   lists_.reset();
   listed_pairs_.reset();
   listed_particles_.reset();
@@ -287,23 +264,23 @@ void SumState::clear_lists() {
 
 void SumState::set_lists(const std::optional<ListArrays>& arrays) {
   if (!arrays) return clear_lists();
-  check_lists("lists");
-  const SearchLayout& search = kernel_->source.search;
+  check_lists(Feature::Lists);
+  const SearchLayout& search = source().search;
   if (arrays->shifts && search.j_positions.empty())
     throw UsageError(fmt::format(
         "lists: shifts are added to positions, but it is not proved which inputs of j are the positions of pipeline "
         "'{}'{}{}",
-        kernel_->source.pipeline, kernel_->source.no_neighbours.empty() ? "" : "; ", kernel_->source.no_neighbours));
+        source().pipeline, source().search.obstacle.empty() ? "" : "; ", source().search.obstacle));
   if (arrays->shifts && arrays->axes != search.axes)
     throw UsageError(fmt::format("lists: a shift has {}, but positions of pipeline '{}' have {}",
-                                 plural(arrays->axes, "number"), kernel_->source.pipeline, search.axes));
+                                 plural(arrays->axes, "number"), source().pipeline, search.axes));
   Lists lists = read_lists(*arrays, fetch<std::int64_t>(), fetch<double>());
   clear_lists();
   lists_ = std::make_unique<const Lists>(std::move(lists));
 }
 
 void SumState::set_device_lists(const DeviceLists& lists) {
-  check_lists("lists");
+  check_lists(Feature::Lists);
   Lists made = lists_on_device(lists, count_of_i());
   clear_lists();
   lists_ = std::make_unique<const Lists>(std::move(made));
@@ -311,7 +288,7 @@ void SumState::set_device_lists(const DeviceLists& lists) {
 
 void SumState::set_batches(std::int64_t batches, std::int64_t ni, const std::int64_t* i_batch, std::int64_t nj,
                            const std::int64_t* j_batch) {
-  check_lists("batches");
+  check_lists(Feature::Batches);
   if (ni < 0 || nj < 0 || (ni > 0 && !i_batch) || (nj > 0 && !j_batch)) throw UsageError("batches: there are no ids");
   Lists lists = lists_of_batches(batches, fetch<std::int64_t>()(i_batch, ni), fetch<std::int64_t>()(j_batch, nj));
   clear_lists();
@@ -326,7 +303,7 @@ void SumState::set_listed_pairs(std::int64_t ni, const std::int64_t* first, std:
 
 void SumState::set_param_of_groups(std::string_view name, std::span<const double> values) {
   const std::size_t f = find(name);
-  const FieldLayout& field = kernel_->source.fields[f];
+  const FieldLayout& field = fields()[f];
   if (field.role != Role::Param) throw UsageError(fmt::format("{} is not a param", quoted(f)));
   if (field.is_table())
     throw UsageError(fmt::format("{} is read as a table, which is the same for all batches and groups", quoted(f)));
@@ -346,12 +323,12 @@ void SumState::make_table_of_params() {
   table.clear();
   if (params_of_groups_.empty()) return;
   for (std::size_t g = 0; g < std::size_t(lists_->groups()); ++g) {
-    table.insert(table.end(), params_.begin(), params_.begin() + kernel_->source.params);
+    table.insert(table.end(), params_.begin(), params_.begin() + source().params);
     for (const auto& [f, values] : params_of_groups_) {
-      const FieldLayout& field = kernel_->source.fields[f];
+      const FieldLayout& field = fields()[f];
       const std::size_t own = std::size_t(field.components());
       const std::size_t row = lists_->are_batches ? std::size_t(lists_->batch_ids[g]) : g;
-      std::copy_n(values.begin() + std::ptrdiff_t(row * own), own, table.end() - kernel_->source.params + field.first);
+      std::copy_n(values.begin() + std::ptrdiff_t(row * own), own, table.end() - source().params + field.first);
     }
   }
 }
@@ -363,9 +340,9 @@ void SumState::set_exclusions(std::int64_t ni, const std::int64_t* first, std::i
     exclusion_rows_.reset();
     return;
   }
-  check_lists("exclusions");
-  if (images && !kernel_->source.copies)
-    throw UsageError(fmt::format("exclusions: pipeline '{}' has no every_image()", kernel_->source.pipeline));
+  check_lists(Feature::Exclusions);
+  if (images && !source().copies())
+    throw UsageError(fmt::format("exclusions: pipeline '{}' has no every_image()", source().pipeline));
   PairRows rows = read_rows("exclusions", ni, first, count, j, fetch<std::int64_t>());
   if (images) rows.images = fetch<std::int64_t>()(images, 3 * count);
   exclusions_ = std::make_unique<const Exclusions>(rows);
@@ -376,15 +353,12 @@ SumRequest SumState::request_of(const RunChoice& choice, std::int64_t ni, std::i
   SumRequest request = request_;
   request.ni = ni;
   request.nj = nj;
-  // A tolerance may need a higher precision than the symmetric kernel has.
-  const bool has_tolerance = std::ranges::find(methods_, "far field", &PairMethod::name) != methods_.end();
-  if (has_tolerance && request.pairs == PairChoice::Auto) request.symmetric = SymmetricChoice::Off;
+  if (needs_both_ends_ && request.pairs == PairChoice::Auto) request.symmetric = SymmetricChoice::Off;
   request.i_begin = choice.i_list ? 0 : choice.i_begin;
   request.i_count = choice.i_count < 0 ? ni - choice.i_begin : choice.i_count;
   request.i_list = choice.i_list;
   request.accumulate = choice.accumulate;
-  request.histograms = histograms_.get();
-  request.check_indices = !choice.clamp && !kernel_->source.index_checks.checks.empty();
+  request.check_indices = !choice.clamp && !source().index_checks.checks.empty();
   request.j_part = choice.part;
   request.stream = choice.stream;
   request.progress = choice.progress;
@@ -398,27 +372,27 @@ SumRequest SumState::request_of(const RunChoice& choice, std::int64_t ni, std::i
 }
 
 void SumState::check_splines(std::size_t field, std::span<const double> params) const {
-  const std::string fault = spline_fault(kernel_->source, kernel_->source.fields[field], params);
+  const std::string fault = spline_fault(source(), fields()[field], params);
   if (!fault.empty()) throw UsageError(fmt::format("{}: {}", quoted(field), fault));
 }
 
 void SumState::make_tables() {
-  if (tables_ || kernel_->source.tables.empty()) return;
+  if (tables_ || source().tables.empty()) return;
   for (std::size_t f = 0; f < fields().size(); ++f)
     if (fields()[f].is_table()) check_splines(f, params_);  // set_param has not checked defaults
-  tables_ = std::make_unique<const Tables>(kernel_->source, params_);
+  tables_ = std::make_unique<const Tables>(source(), params_);
 }
 
 // Called before the run, because outputs may alias the inputs that the warning depends on.
 void SumState::warn_of(const SumRequest& request) {
   const auto can_read = [this](const void* data) {
     try {
-      return summation_->can_read(static_cast<const std::int64_t*>(data));
+      return sum_.summation().can_read(static_cast<const std::int64_t*>(data));
     } catch (const UsageError&) {
       return false;  // the run reports memory of another GPU, with the field's name
     }
   };
-  const std::optional<std::string> images = image_warning(kernel_->source, request, can_read);
+  const std::optional<std::string> images = image_warning(source(), request, can_read);
   if (!images) return warnings_.clear();
   if (warnings_.empty()) warnings_.push_back(*images);
 }
@@ -432,13 +406,14 @@ SumRequest SumState::prepare(const RunChoice& choice, std::optional<std::int64_t
   check_listed(choice, ni, nj);
   make_tables();
   make_table_of_params();
-  const SumRequest request = request_of(choice, ni, nj);
+  SumRequest request = request_of(choice, ni, nj);
   check_part(choice, begun, request.i_count);
-  return totals_ ? totals_->with_values_of_i(request) : request;
+  for (const auto& result : results_) request = result->begin(request);
+  return request;
 }
 
 RunPlan SumState::plan(const RunChoice& choice) {
-  return plan_run(methods_, prepare(choice, std::exchange(i_in_parts_, std::nullopt)));
+  return sum_.plan(prepare(choice, std::exchange(i_in_parts_, std::nullopt)));
 }
 
 void SumState::run(const RunChoice& choice) {
@@ -447,17 +422,17 @@ void SumState::run(const RunChoice& choice) {
   const std::optional<std::int64_t> i_in_next_part = ends(choice.part) ? std::nullopt : std::optional(request.i_count);
   warn_of(request);
   if (histograms_ && begins(choice.part)) histograms_->clear();
-  if (request.i_count == 0 && !summation_->forwards()) {
-    store_totals(request);
+  if (request.i_count == 0) {
+    store_results(request);
     return void(i_in_parts_ = i_in_next_part);
   }
-  check_int_range(kernel_->source, request, *summation_, [this](std::size_t f) { return quoted(f); });
+  check_int_range(source(), request, sum_.summation(), [this](std::size_t f) { return quoted(f); });
   check_indices(request);
   // After a run that fails, packed j-particles are not valid.
   request_.reuse = JReuse::None;
   sum(request);
-  store_totals(request);
-  if (request.keep_j && last_plan_.method->keeps_j) request_.reuse = JReuse::Prepared;
+  store_results(request);
+  if (request.keep_j && sum_.last_plan().method->keeps_j) request_.reuse = JReuse::Prepared;
   i_in_parts_ = i_in_next_part;
 }
 
@@ -468,7 +443,7 @@ void SumState::check_indices(SumRequest& request) {
     listed_particles_ = lists_ ? particles_of(*lists_) : particles_of(*listed_pairs_);
   request.listed = listed_particles_ ? &*listed_particles_ : nullptr;
   request.lists_chosen_i = request.listed && !request.i_list && request.i_count == request.ni;
-  summation_->check_indices(request);
+  sum_.summation().check_indices(request);
 }
 
 FoundPairs SumState::find_pairs(Progress* progress) {
@@ -483,16 +458,9 @@ FoundPairs SumState::find_pairs(Progress* progress) {
   request.progress = progress;
   warn_of(request);
   request_.reuse = JReuse::None;
-  return summation_->find_pairs(request);
+  return sum_.summation().find_pairs(request);
 }
 
-void SumState::wait(Progress* progress) {
-  FirstFailure failure;
-  failure.attempt([&] { summation_->wait(progress); });
-  failure.attempt([&] { batch_sums_->wait(progress); });
-  for (const PairMethod& method : methods_)
-    if (method.wait) failure.attempt([&] { method.wait(progress); });
-  failure.rethrow();
-}
+void SumState::wait(Progress* progress) { sum_.wait(progress); }
 
 }  // namespace nbcc

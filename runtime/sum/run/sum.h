@@ -11,14 +11,14 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/sum/plan/device.h"
+#include "runtime/sum/plan/capabilities.h"
+#include "runtime/sum/plan/kernel_sum.h"
+#include "runtime/sum/run/run_result.h"
 
 namespace nbcc {
 
-class BatchSums;
-class DerivedSums;  // derived_sums.h
-class Totals;
 class HistogramWords;
+class Totals;
 
 // The options of one run.
 struct RunChoice {
@@ -71,15 +71,17 @@ class SumState {
   bool has_lists() const { return lists_ || listed_pairs_ || exclusions_; }
   SumStatistics statistics() const;
   // PairMethod::name of the last run, a string of the program; "" before the first run.
-  std::string_view method() const { return last_plan_.method ? last_plan_.method->name : ""; }
-  // Adds a pair method to this sum, before the device's methods; it replaces the method of the same name. Objects that
-  // the method refers to must outlive the sum.
-  void add_method(PairMethod method);
-  void remove_method(std::string_view name);
+  std::string_view method() const { return sum_.last_plan().method ? sum_.last_plan().method->name : ""; }
+  void add_method(PairMethod method) { sum_.add_method(std::move(method)); }  // as in KernelSum
+  void remove_method(std::string_view name) { sum_.remove_method(name); }
+  // Adds a kind of result to all later runs.
+  void add_result(std::unique_ptr<RunResult> result) { results_.push_back(std::move(result)); }
+  // A tolerance may need a higher precision than the symmetric kernel has: with pairs = auto it is not chosen.
+  void needs_both_ends(bool needs) { needs_both_ends_ = needs; }
   // Plans a run without executing it; a survey may read particles. Like a run, a plan ends a sum in parts that has
   // begun.
   RunPlan plan(const RunChoice& choice = {});
-  std::string reason_of(const RunPlan& plan) const { return nbcc::reason_of(plan, methods_); }
+  std::string reason_of(const RunPlan& plan) const { return nbcc::reason_of(plan, sum_.methods()); }
   FoundPairs find_pairs(Progress* progress = nullptr);
   void run(const RunChoice& choice = {});
   void wait(Progress* progress = nullptr);  // waits for the work of all runs
@@ -90,10 +92,11 @@ class SumState {
   ArrayView bound(std::string_view name) const { return views_[find(name)]; }
   std::span<const double> params() const { return params_; }
   std::pair<std::int64_t, std::int64_t> offsets() const { return {request_.i_offset, request_.j_offset}; }
-  const Kernel& kernel() const { return *kernel_; }
-  const Summation& summation() const { return *summation_; }
+  const Kernel& kernel() const { return sum_.kernel(); }
+  const KernelSource& source() const { return kernel().source; }
+  const Summation& summation() const { return sum_.summation(); }
   std::pair<std::int64_t, std::int64_t> counts() const { return {count_of_i(), count_of_j()}; }  // of i and of j
-  const std::vector<FieldLayout>& fields() const { return kernel_->source.fields; }
+  const std::vector<FieldLayout>& fields() const { return kernel().source.fields; }
 
  private:
   enum class Given : std::uint8_t { No, Yes, Ignored };
@@ -106,7 +109,7 @@ class SumState {
   std::int64_t count_of_side(char side, std::optional<std::int64_t> bound, std::optional<std::int64_t> set) const;
   void check_params() const;
   void check_neighbours(std::string_view what) const;
-  void check_lists(std::string_view what) const;
+  void check_lists(Feature feature) const;
   SumRequest request_of(const RunChoice& choice, std::int64_t ni, std::int64_t nj) const;
   void check_listed(const RunChoice& choice, std::int64_t ni, std::int64_t nj) const;
   SumRequest prepare(const RunChoice& choice, std::optional<std::int64_t> begun);
@@ -120,15 +123,13 @@ class SumState {
   void check_splines(std::size_t field, std::span<const double> params) const;
   void make_tables();
   void check_indices(SumRequest& request);
-  void sum_as_planned(const SumRequest& request);
   // Histograms of each i are summed for so many i at a time as have rows in memory, and stored.
   void sum(const SumRequest& request);
   void sum_for_totals(const SumRequest& request);
-  void store_totals(const SumRequest& request);
+  void store_results(const SumRequest& request);
   void warn_of(const SumRequest& request);
 
-  std::shared_ptr<const Kernel> kernel_;
-  std::unique_ptr<Summation> summation_;
+  KernelSum sum_;
   std::vector<Given> given_;  // this and the next are parallel to the kernel's fields
   std::vector<ArrayView> views_;
   std::vector<double> params_;
@@ -138,13 +139,11 @@ class SumState {
   std::optional<PairRows> listed_pairs_, exclusion_rows_;
   std::optional<ListedParticles> listed_particles_;  // of lists_ or listed_pairs_; made when indices are checked
   std::unique_ptr<const Exclusions> exclusions_;
-  std::unique_ptr<BatchSums> batch_sums_;
-  std::unique_ptr<DerivedSums> derived_sums_;
-  std::unique_ptr<Totals> totals_;              // null: the pipeline has neither totals nor histograms
-  std::unique_ptr<HistogramWords> histograms_;  // null: the pipeline has none
-  std::vector<PairMethod> methods_;         // added methods, the method of batch_sums_, the methods of derived_sums_
-  RunPlan last_plan_;                       // of the last run, without its request
-  std::optional<std::int64_t> i_in_parts_;  // number of chosen i of a sum in parts that has begun
+  std::unique_ptr<HistogramWords> histograms_;       // null: the pipeline has none
+  std::vector<std::unique_ptr<RunResult>> results_;  // totals and histograms, and those that were added
+  Totals* totals_ = nullptr;                         // among results_; null: the pipeline has none
+  bool needs_both_ends_ = false;
+  std::optional<std::int64_t> i_in_parts_;                       // number of chosen i of a sum in parts that has begun
   std::map<std::size_t, std::vector<double>> params_of_groups_;  // by field: [group][component]
   std::vector<double> table_of_params_;                          // [group][param]; empty: all groups have params_
   SumRequest request_;                                           // settings that later runs inherit

@@ -1,4 +1,4 @@
-// Values of i -> totals. Entry points: Totals::with_values_of_i(), Totals::reduce(). Computes no values; GPUs have
+// Values of i -> totals. Entry points: Totals::begin(), Totals::store(). Computes no values; GPUs have
 // steps of their own (runtime/cuda/run/cuda_totals.h).
 #include "runtime/sum/run/totals.h"
 
@@ -97,12 +97,12 @@ constexpr std::int64_t kMaxValues = std::int64_t(1) << 24, kManyComponents = 65;
 std::int64_t Totals::choose_i_at_a_time(const SumRequest& request, std::int64_t components) const {
   if (components < kManyComponents || components * request.i_count <= kMaxValues) return 0;
   const bool can_be_divided = !request.lists && !request.listed_pairs && !request.exclusions && !request.i_list &&
-                              !request.histograms && request.j_part == JPart::Whole;
+                              !request.histograms && !source_.callers && request.j_part == JPart::Whole;
   if (!can_be_divided || find_overlap(source_.fields, request.views, disjoint)) return 0;
   return i_within(kMaxValues, components, kTotalGroup);
 }
 
-SumRequest Totals::with_values_of_i(const SumRequest& request) {
+SumRequest Totals::begin(const SumRequest& request) {
   const auto is_wanted = [&](std::size_t f) {
     return source_.fields[f].kind == FieldKind::Total && request.views[f].data;
   };
@@ -122,7 +122,7 @@ SumRequest Totals::with_values_of_i(const SumRequest& request) {
     if (source_.fields[f].is_histogram()) views[f] = {};  // kernels do not store histograms
     if (!is_wanted(f)) continue;
     const FieldLayout& field = source_.fields[f];
-    const Element element = source_.accumulator_types[std::size_t(field.first)];
+    const Element element = source_.accumulators[std::size_t(field.first)].type;
     views[f] = {at, element, request.ni, sizeof(double), rows * std::int64_t(sizeof(double))};
     for (int c = 0; c < field.components(); ++c, at += rows) {
       totals_.push_back({field.reduction, element, at, request.views[f], c});
@@ -174,7 +174,7 @@ void Totals::reduce_piece(const SumRequest& piece, std::int64_t done) {
   });
 }
 
-void Totals::reduce(const SumRequest& request) {
+void Totals::store(const SumRequest& request, std::span<const ArrayView>) {
   SumRequest of_groups = request;
   if (i_at_a_time_ > 0) {
     for (std::size_t k = 0; k < totals_.size(); ++k) totals_[k].values = partials_ + std::int64_t(k) * groups_;

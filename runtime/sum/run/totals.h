@@ -1,15 +1,15 @@
 // Totals: outputs with one value for the run. A kernel computes the value of each chosen i as for any other output;
 // here these values are reduced over i:
 //
-//   SumRequest --with_values_of_i()--> a request whose totals are arrays [i] --pair method--> values --reduce()-->
-//   the caller's numbers
+//   SumRequest --begin()--> a request whose totals are arrays [i] --pair method--> values --store()--> the caller's
+//   numbers
 //
 // The values are combined in the order of the chosen i by a tree whose shape depends on their number alone, so that a
 // total has the same bits for any number of threads and GPUs. Totals of many components, such as derivatives by a long
 // param, are summed for some i at a time, so that the values take at most 128 MB:
 //
 //   request --piece()--> some i --pair method--> values [component][i of the piece] --reduce_piece()--> partials
-//   [component][group of i] --reduce()--> the caller's numbers
+//   [component][group of i] --store()--> the caller's numbers
 //
 // Tested by tests/numeric/totals_test.cpp.
 #pragma once
@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "runtime/sum/plan/device.h"
+#include "runtime/sum/run/run_result.h"
 
 namespace nbcc {
 
@@ -26,7 +27,7 @@ namespace nbcc {
 // templates/cuda/frames/cuda_totals.cu.in has the same number.
 constexpr std::int64_t kTotalGroup = 512;
 
-// One component of a total. Values are doubles, or 64-bit integers in their place where KernelSource::accumulator_types
+// One component of a total. Values are doubles, or 64-bit integers in their place where KernelSource::accumulators
 // says so.
 struct TotalComponent {
   Reduction reduction = Reduction::Sum;
@@ -73,20 +74,21 @@ class HostTotals final : public TotalSteps {
 };
 
 // The totals of one sum.
-class Totals {
+class Totals final : public RunResult {
  public:
   // Both must outlive this object.
   Totals(const KernelSource& source, Summation& sum) : source_(source), steps_(sum.total_steps()) {}
   // The request with arrays of values of i in place of the totals that are bound. It is valid until the next call.
-  SumRequest with_values_of_i(const SumRequest& request);
+  // Totals of many components make it valid for piece() alone.
+  SumRequest begin(const SumRequest& request) override;
   // The number of i that are summed at a time; 0: all.
   std::int64_t i_at_a_time() const { return i_at_a_time_; }
   // The request for `count` of the chosen i, from number `done` on, as a run of its own. It is valid until the next
   // call.
   SumRequest piece(const SumRequest& request, std::int64_t done, std::int64_t count);
   void reduce_piece(const SumRequest& piece, std::int64_t done);
-  // Reduces the values after the last part of the run that with_values_of_i() has returned.
-  void reduce(const SumRequest& request);
+  // Reduces the values.
+  void store(const SumRequest& request, std::span<const ArrayView> callers) override;
 
  private:
   std::int64_t choose_i_at_a_time(const SumRequest& request, std::int64_t components) const;

@@ -131,23 +131,13 @@ struct FarCompareArgument {
   int axes;
   unsigned* flag;  // 0 before
 };
-struct FarThinArgument {
-  const double* positions;  // [particle][axis]
-  double* thinned;          // [k][axis], of particle k * stride
-  long long count, stride;
-  int axes;
-  double far;
-  unsigned* moved;  // the number of particles that have moved farther along an axis; 0 before
-};
-constexpr unsigned kInfinityBits = 0x7f800000;  // of a float
 // Blocks of particles in the order of a tree, as FarBlocks (runtime/far/far_norms.h) has them; a warp handles one.
 struct FarNormsArgument {
   FarColumns values;       // [component][particle]
   const long long* order;  // [position in a tree] particle
   long long count, blocks;
-  int components, keeps;  // keeps: nonzero: `norms` is written, else compared
-  double* norms;          // [component][block][sum |w|, sum w^2, sum w]
-  unsigned* change;       // [3] bits of floats: FarChange::least, largest, turned; infinity, 0, 0 before
+  int components;
+  double* norms;  // [component][block][sum |w|, sum w^2, sum w]
 };
 struct FarPickArgument {
   FarColumns from;

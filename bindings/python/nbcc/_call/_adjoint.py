@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import array
+import copy
 import sys
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Protocol, Sequence, Tuple
 
@@ -146,7 +147,6 @@ class Call:
         arrays: Sequence[Any],
         fields: Mapping[str, Any],
         options: Mapping[str, Any],
-        same: Callable[[Any, Any], bool],
     ) -> None:
         family = pipeline._family
         self.pipeline = pipeline
@@ -161,10 +161,7 @@ class Call:
         values = [copied(value, copies) for value in pipeline._match(arrays, fields)]
         self.options = {name: copied(value, copies, tensors=True) for name, value in self.options.items()}
         # Texts of derivatives declare complex fields as vec2, to which a real number is none.
-        self.values = {
-            family.fields[k].name: _complex_value(family.name, family.fields[k], values[k])
-            for k in family.arguments.values()
-        }
+        self.values = {name: _complex_value(family.name, family.fields[k], values[k]) for name, k in family.arguments.items()}
         wanted = pipeline._wanted(self.options.pop("outputs", None))
         self.wanted = [field for _, field in wanted]
         self.of = [field.name for field in self.wanted if not field.integral]
@@ -183,12 +180,18 @@ class Call:
         more = [field for _, field in self.forward._family.outputs if field.name in saved and field.name not in asked]
         self.outputs = self.wanted + more
         self._partners = {field.name: field.partner for field in of_forward if field.partner}
-        self.one_set = self._is_one_set(same)
+        self.one_set = self._is_one_set()
+
+    def with_values(self, values: Mapping[str, Any]) -> Call:
+        """This call with other values of some fields, by name, of the same shapes and types."""
+        made = copy.copy(self)
+        made.values = {**self.values, **values}
+        return made
 
     def field(self, name: str) -> Field:
         return self.pipeline._family.fields[self.pipeline._family.arguments[name]]
 
-    def _is_one_set(self, same: Callable[[Any, Any], bool]) -> bool:
+    def _is_one_set(self) -> bool:
         """Whether i and j are the same particles: all fields that have a partner on the other side, as xi and xj, are
         one array with it."""
         if self.options.get("i_offset", 0) != self.options.get("j_offset", 0):
@@ -201,7 +204,7 @@ class Call:
         if batches is not None and batches[0] is not batches[1]:
             return False
         pairs = self._partners.items()
-        return bool(pairs) and all(same(self.values[a], self.values[b]) for a, b in pairs)
+        return bool(pairs) and all(self.values[a] is self.values[b] for a, b in pairs)
 
     def partner(self, name: str) -> Optional[str]:
         """Where i and j are one set: the field of i that the derivative by a field of j is counted to."""

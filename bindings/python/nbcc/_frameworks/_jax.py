@@ -10,11 +10,10 @@ from typing import Any, Dict, List, Mapping, Sequence, Tuple
 import jax
 import numpy
 
+from .._c._fields import PARAM
 from .._call._adjoint import Call
-from ._described_call import Held, is_constant
 from ._jax_call import custom_call
-from .._c._fields import INPUT_I, PARAM
-from .._c._lists import listed_count
+from ._traced_call import ARRAY, HELD, VALUE, Held, gradient_of, handle_of, is_constant, results_of, word
 from ._xla import ffi
 
 
@@ -31,7 +30,7 @@ def call(pipeline: Any, arrays: Sequence[Any], fields: Mapping[str, Any], option
     for name, value in options.items():
         if _has_tracer(value):
             raise TypeError(f"{pipeline.name}(): {name}= is traced by JAX; expected what is known before the transformation")
-    plan = Call(pipeline, arrays, fields, options, lambda a, b: a is b)
+    plan = Call(pipeline, arrays, fields, options)
     for name, value in plan.values.items():
         if isinstance(value, (list, tuple)) and _has_tracer(value):
             plan.values[name] = _stacked(plan, name, value)
@@ -98,13 +97,8 @@ def _differentiable(plan: Call, names: List[str]) -> Any:
         for name in names:
             gradient = found.get(name)
             if gradient is not None:
-                gradient = jax.numpy.asarray(gradient)
-                if plan.by_group(name):
-                    zeros = jax.numpy.zeros((known[name].shape[0], *gradient.shape[1:]), gradient.dtype)
-                    gradient = zeros.at[jax.numpy.asarray(plan.group_of_i())].add(gradient)
-                if jax.numpy.iscomplexobj(known[name]):
-                    gradient = jax.lax.complex(gradient[..., 0], -gradient[..., 1])
-                gradient = gradient.reshape(known[name].shape).astype(known[name].dtype)
+                gradient = gradient_of(plan, name, jax.numpy.asarray(gradient), known[name], _by_group, _as_complex)
+                gradient = gradient.astype(known[name].dtype)
             gradients.append(gradient)  # None: 0
         return tuple(gradients)
 
@@ -113,26 +107,34 @@ def _differentiable(plan: Call, names: List[str]) -> Any:
     return sums
 
 
+def _by_group(rows: Any, group_of_row: Any, count: int) -> Any:
+    zeros = jax.numpy.zeros((count, *rows.shape[1:]), rows.dtype)
+    return zeros.at[jax.numpy.asarray(group_of_row)].add(rows)
+
+
+def _as_complex(pairs: Any) -> Any:
+    return jax.lax.complex(pairs[..., 0], -pairs[..., 1])
+
+
 def _run(plan: Call, names: List[str], values: Sequence[Any]) -> Tuple[Any, ...]:
-    shapes = _shapes(plan, dict(zip(names, values)))
-    text = _described(plan, names, [numpy.ndim(value) for value in values])
-    sums = ffi.ffi_call(custom_call(), tuple(shapes), vmap_method="broadcast_all")
-    return tuple(sums(*values, call=text))
+    make: Any = jax.ShapeDtypeStruct  # has no types
+    shapes = results_of(plan, {**plan.values, **dict(zip(names, values))})
+    results = [make(shape, jax.dtypes.canonicalize_dtype(dtype)) for shape, dtype in shapes]
+    sums = ffi.ffi_call(custom_call(), tuple(results), vmap_method="broadcast_all")
+    return tuple(sums(*values, call=_handle_of(plan, names)))
 
 
-def _described(plan: Call, names: List[str], ranks: List[int]) -> str:
-    """The call as a string: the ranks of its arrays, in front of which jax.vmap adds axes, and what `DescribedCall`
-    reads."""
-    words = [plan.pipeline._key]
-    others = {name: value for name, value in plan.values.items() if name not in names}
-    words += [f"{name}:{k}" for k, name in enumerate(names)]
-    options = {**plan.options, "outputs": [field.name for field in plan.wanted]}
-    for name, value in (*others.items(), *((f"-{name}", value) for name, value in options.items())):
+def _handle_of(plan: Call, names: List[str]) -> str:
+    words = [word(name, None, False, ARRAY, k) for k, name in enumerate(names)]
+    others = [(name, False, value) for name, value in plan.values.items() if name not in names]
+    others += [(name, True, value) for name, value in plan.options.items()]
+    others.append(("outputs", True, [field.name for field in plan.wanted]))
+    for name, is_option, value in others:
         if is_constant(value):
-            words.append(f"{name}={value!r}")
+            words.append(word(name, None, is_option, VALUE, value))
         elif value is not None:
-            words.append(f"{name}@{_kept.setdefault(_identity(value), Held(value)).number}")
-    return ",".join(map(str, ranks)) + "\t" + "\t".join(words)
+            words.append(word(name, None, is_option, HELD, _kept.setdefault(_identity(value), Held(value)).number))
+    return handle_of(plan.pipeline._key, words)
 
 
 # A program that has been compiled may run at any time. The same value is kept once, and makes the same string.
@@ -145,25 +147,3 @@ def _identity(value: Any) -> Any:
     if isinstance(value, numpy.ndarray):
         return value.dtype.str, value.shape, value.tobytes()
     return value if isinstance(value, (bool, int, float, complex, str, bytes, type(None))) else (type(value), id(value))
-
-
-def _shapes(plan: Call, values: Mapping[str, Any]) -> List[jax.ShapeDtypeStruct]:
-    ni = plan.options.get("ni")
-    known = {**plan.values, **values}
-    inputs = [(name, value) for name, value in known.items() if plan.field(name).role != PARAM]
-    for name, value in inputs:
-        if plan.field(name).role == INPUT_I:
-            ni = numpy.shape(value)[0]
-    if ni is None:
-        raise TypeError(f"{plan.pipeline.name}() has no input_i: ni= must tell the number of i-particles")
-    is_single = plan.is_single(value for _, value in inputs)
-    pairs = listed_count(plan.options)
-    make: Any = jax.ShapeDtypeStruct  # has no types
-    shapes = []
-    for field in plan.outputs:
-        dtype: Any = numpy.int64 if field.integral else numpy.complex128 if field.is_complex else numpy.float64
-        if is_single and not field.integral and not field.total:
-            dtype = numpy.complex64 if field.is_complex else numpy.float32
-        shape = field.shape if field.total else (field.rows(ni, pairs), *field.shape)
-        shapes.append(make(shape, jax.dtypes.canonicalize_dtype(dtype)))
-    return shapes

@@ -10,10 +10,10 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 import numpy
 
 from .._arrays._arrays import ELEMENT_SIZES, Array, in_pairs
-from ._described_call import OF_INDICES, DescribedCall
 from .._arrays._dlpack import contiguous
 from .._c._fields import INPUT_I, INPUT_J, PARAM, Field
 from .._arrays._gpu_memory import clear, copied_to_host
+from ._traced_call import OF_INDICES, TracedCall
 from ._xla import Execution, register
 
 
@@ -67,20 +67,20 @@ def _bytes_of(array: Array) -> int:
 
 
 def _execute(execution: Execution) -> None:
-    """The string of the custom call has the ranks of the arrays, a tab, and the call."""
-    ranks, _, text = execution.text.partition("\t")
-    call = DescribedCall(text)
+    call = TracedCall(execution.text)
     fields = {field.name: field for field in call.pipeline._family.fields}
-    of_array: Dict[int, Field] = {given.array: fields[given.name] for given in call.given if given.array is not None}
+    of_array: Dict[int, Field] = {k: fields[name] for name, k in call.at.items()}
+    # jax.vmap adds the same axes in front of all arrays and results.
+    first = call.pipeline._wanted(call.option("outputs"))[0][1]
+    axes = len(execution.results[0].shape) - len(first.shape) - (0 if first.total else 1)
     given: List[Any] = []  # of params numbers
-    for k, (array, rank) in enumerate(zip(execution.arguments, map(int, filter(None, ranks.split(","))))):
+    for k, array in enumerate(execution.arguments):
         if array.element < 0 and in_pairs(array) is array:
             raise TypeError(
                 f"{call.pipeline.name}(): '{of_array[k].name}': expected float32, float64, int32 or int64, got {array.dtype}"
             )
-        systems = _Systems(array, rank)
+        systems = _Systems(array, len(array.shape) - axes)
         given.append(systems.numbers(execution.stream) if of_array[k].role == PARAM else systems)
-    axes = len(execution.arguments[0].shape) - int(ranks.split(",")[0]) if execution.arguments else 0
     results = [_Systems(array, len(array.shape) - axes) for array in execution.results]
     count = math.prod(results[0].axes)
     lengths = {of_array[k].role: one.of_one[0] for k, one in enumerate(given) if isinstance(one, _Systems)}
@@ -107,7 +107,7 @@ def _execute(execution: Execution) -> None:
         _sum(call, of_system(k), [result.one(k) for result in results], execution.stream)
 
 
-def _sum(call: DescribedCall, arrays: Sequence[Any], results: Sequence[Array], stream: Optional[int], **more: Any) -> None:
+def _sum(call: TracedCall, arrays: Sequence[Any], results: Sequence[Array], stream: Optional[int], **more: Any) -> None:
     arrays = [in_pairs(array) if isinstance(array, Array) else array for array in arrays]
     if stream is not None:
         more["stream"] = stream

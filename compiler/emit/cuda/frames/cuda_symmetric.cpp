@@ -77,8 +77,8 @@ void add_cuda_symmetric(KernelSource& source, const Pipeline& pipeline, Plan pla
   const int bytes = number * int(all_floats ? sizeof(float) : sizeof(double));
   source.variants.push_back({Frame::Symmetric, fill_template("cuda_symmetric.cu", holes), launches, bytes});
   source.tile = launches.front().j_tile;
-  source.pair_statements = body.pair_statements;
-  source.pair_doubles = body.pair_doubles;
+  source.on_gpu.statements = body.pair_statements;
+  source.on_gpu.doubles = body.pair_doubles;
 }
 
 }  // namespace nbcc

@@ -72,8 +72,8 @@ std::vector<std::vector<double>> sums_over(const Ranges& ranges, const OracleInp
   for (const auto& [begin, end] : ranges) code.interact(&arguments, 0, input.ni, begin, end);
   code.finish(&arguments, 0, input.ni);
   std::vector<std::vector<double>> results;
-  for (std::size_t c = 0; c < source.reductions.size(); ++c) {
-    const double* const row = keeps_index(source.reductions[c]) ? sums.indices()[c] : sums.values()[c];
+  for (std::size_t c = 0; c < source.accumulators.size(); ++c) {
+    const double* const row = keeps_index(source.accumulators[c].reduction) ? sums.indices()[c] : sums.values()[c];
     results.emplace_back(row, row + input.ni);
   }
   for (double& whole : results[3]) whole = double(std::bit_cast<std::int64_t>(whole));

@@ -13,8 +13,8 @@ KernelSource kernel(bool uses_i_index = false) {
   source.lanes = 8;
   source.i_block = 2;
   source.tile = 1024;
-  source.uses_i_index = uses_i_index;
-  source.reductions = {Reduction::Sum};
+  source.uses.i_index = uses_i_index;
+  source.accumulators.resize(1);
   return source;
 }
 

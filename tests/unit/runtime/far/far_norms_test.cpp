@@ -16,7 +16,8 @@ constexpr std::int64_t kNormed = 3000;
 // Weights of two components, and what is kept of them.
 struct Weights {
   std::vector<std::vector<double>> columns{std::vector<double>(kNormed), std::vector<double>(kNormed)};
-  FarNorms norms;
+  std::vector<std::int64_t> order = std::vector<std::int64_t>(kNormed);
+  std::vector<FarNorms> norms;
 
   explicit Weights(unsigned seed) {
     std::mt19937_64 random(seed);
@@ -27,11 +28,10 @@ struct Weights {
   }
   std::vector<std::span<double>> spans() { return {columns.begin(), columns.end()}; }
   void keep() {
-    std::vector<std::int64_t> order(kNormed);
     std::iota(order.begin(), order.end(), 0);
-    norms.keep(spans(), order);
+    norms = norms_of(spans(), order);
   }
-  FarChange change() { return norms.change_of(spans()); }
+  FarChange change() { return change_of(norms_of(spans(), order), norms); }
 };
 
 TEST(FarNorms, BlocksHaveNearlyTheSameNumberOfParticles) {

@@ -39,8 +39,8 @@ PipelineImage image_of_pull() {
   search.reach_uniform.steps = {{Formula::Op::Param, 3, 0.5, {-1, 0, 1}}};
   search.lengths = {{}, {{{Formula::Op::Constant, 0, 8}}}};
   search.j_positions = {2, 1};
-  image.cuda.neighbours = "|xj - xi| < 1";
-  image.cuda.no_neighbours = "line 3: why not";
+  image.cuda.search.bound = "|xj - xi| < 1";
+  image.cuda.search.obstacle = "line 3: why not";
   return image;
 }
 
@@ -57,7 +57,7 @@ TEST(Image, WhatIsWrittenIsWhatIsRead) {
   EXPECT_EQ(again.cpu[1].fields[2].defaults, std::vector<double>{2});
   for (std::size_t f = 0; f < image.cpu[1].fields.size(); ++f)
     EXPECT_EQ(FieldType(again.cpu[1].fields[f]), FieldType(image.cpu[1].fields[f])) << f;
-  EXPECT_EQ(again.cpu[1].i_columns.size(), image.cpu[1].i_columns.size());
+  EXPECT_EQ(again.cpu[1].columns.i.size(), image.cpu[1].columns.i.size());
   ASSERT_EQ(again.cuda.variants.size(), image.cuda.variants.size());
   for (std::size_t v = 0; v < again.cuda.variants.size(); ++v) {
     EXPECT_EQ(again.cuda.variants[v].frame, image.cuda.variants[v].frame);
@@ -75,9 +75,9 @@ TEST(Image, WhatIsWrittenIsWhatIsRead) {
   EXPECT_TRUE(again.cpu[1].search.lengths.at(0).steps.empty());
   EXPECT_EQ(again.cpu[1].search.j_positions, (std::vector{2, 1}));
   EXPECT_EQ(again.cuda_images[0].text, 77U);
-  EXPECT_EQ(again.cuda.neighbours, "|xj - xi| < 1");
-  EXPECT_EQ(again.cuda.no_neighbours, "line 3: why not");
-  EXPECT_EQ(again.cuda.pair_statements, image.cuda.pair_statements);
+  EXPECT_EQ(again.cuda.search.bound, "|xj - xi| < 1");
+  EXPECT_EQ(again.cuda.search.obstacle, "line 3: why not");
+  EXPECT_EQ(again.cuda.on_gpu.statements, image.cuda.on_gpu.statements);
   EXPECT_EQ(again.cuda_images[0].config, (LaunchConfig{64, 2, 256, 0, 4}));
   EXPECT_EQ(again.cuda_images[0].bytes, std::string("\0bytes\n", 7));
 }

@@ -232,11 +232,11 @@ TEST(emit_cpu, target_names_the_instruction_set) {
 
 TEST(emit_cpu, mixed_precision_packs_positions_as_two_floats) {
   const KernelSource source = emitted(kGravity, {Precision::Mixed}, Isa::Avx2);
-  ASSERT_EQ(source.i_columns.size(), 6u);
-  EXPECT_EQ(source.i_columns[0].part, Column::Part::High);
-  EXPECT_EQ(source.i_columns[1].part, Column::Part::Low);
-  ASSERT_EQ(source.j_columns.size(), 7u);
-  EXPECT_EQ(source.j_columns[6].part, Column::Part::Whole);  // the mass
+  ASSERT_EQ(source.columns.i.size(), 6u);
+  EXPECT_EQ(source.columns.i[0].part, Column::Part::High);
+  EXPECT_EQ(source.columns.i[1].part, Column::Part::Low);
+  ASSERT_EQ(source.columns.j.size(), 7u);
+  EXPECT_EQ(source.columns.j[6].part, Column::Part::Whole);  // the mass
 }
 
 TEST(emit_cpu, operations_are_the_stated_ones) {

@@ -142,11 +142,11 @@ TEST(emit_cuda, mixed_subtracts_upper_and_lower_parts) {
   EXPECT_EQ(count(kernel(source, "nbcc_interact"), ") + (t"), 3);  // (t0 - t1) + (t0l - t1l)
   EXPECT_EQ(count(kernel(source, "nbcc_interact"), "lower_part("), 6);
   // Both parts are made of one double, which is what the caller's values are sent as.
-  ASSERT_EQ(source.i_columns.size(), 3u);
-  EXPECT_EQ(source.i_columns[0].part, Column::Part::Whole);
-  EXPECT_EQ(source.i_columns[0].element, Element::Double);
-  ASSERT_EQ(source.j_columns.size(), 4u);
-  EXPECT_EQ(source.j_columns[3].element, Element::Float);  // the mass
+  ASSERT_EQ(source.columns.i.size(), 3u);
+  EXPECT_EQ(source.columns.i[0].part, Column::Part::Whole);
+  EXPECT_EQ(source.columns.i[0].element, Element::Double);
+  ASSERT_EQ(source.columns.j.size(), 4u);
+  EXPECT_EQ(source.columns.j[3].element, Element::Float);  // the mass
 }
 
 TEST(emit_cuda, tiles_of_floats_are_summed_in_two_floats) {
@@ -209,7 +209,7 @@ TEST(emit_cuda, whole_sets_of_indices_are_64_bits) {
                                    {});
   EXPECT_THAT(source.first().source, HasSubstr("own[r].i = i + a.i_offset;"));
   EXPECT_THAT(source.first().source, HasSubstr(" = first_j + k + a.j_offset;"));
-  EXPECT_TRUE(source.uses_i_index && source.uses_j_index);
+  EXPECT_TRUE(source.uses.i_index && source.uses.j_index);
 }
 
 const char* const kAllReductions = R"(
@@ -269,8 +269,8 @@ TEST(emit_cuda, derived_values_are_made_where_a_particle_is_loaded) {
                                    {});
   const std::string text = kernel(source, "nbcc_interact");
   EXPECT_LT(text.find("exp2_estimate("), text.find("staged[k] = other;"));
-  ASSERT_EQ(source.j_columns.size(), 1u);  // what is derived is not sent
-  EXPECT_EQ(source.j_columns[0].component, 0);
+  ASSERT_EQ(source.columns.j.size(), 1u);  // what is derived is not sent
+  EXPECT_EQ(source.columns.j[0].component, 0);
 }
 
 // ---- NVRTC, where it is installed

@@ -14,10 +14,10 @@ constexpr CudaOccupancy kH200{.multiprocessors = 132, .resident_blocks = 4, .rat
 
 KernelSource kernel(int outputs, int pair_statements, std::vector<LaunchConfig> launches, bool cutoff = false) {
   KernelSource source;
-  source.reductions.resize(std::size_t(outputs), Reduction::Sum);
-  source.pair_statements = pair_statements;
+  source.accumulators.resize(std::size_t(outputs));
+  source.on_gpu.statements = pair_statements;
   source.variants = {{Frame::AllPairs, "", std::move(launches)}};
-  source.cutoff = cutoff;
+  source.on_gpu.cutoff = cutoff;
   return source;
 }
 
@@ -52,14 +52,14 @@ TEST(ChooseLaunch, RatesAreRelativeToThoseOfComputeCapability90) {
   }
   KernelSource source = gravity();
   EXPECT_EQ(slots_per_pair(source, cuda_rates(75, 32)), 28);
-  source.pair_doubles = 4;
+  source.on_gpu.doubles = 4;
   EXPECT_EQ(slots_per_pair(source, cuda_rates(90, 2)), 14);
   EXPECT_EQ(slots_per_pair(source, cuda_rates(120, 64)), 10 + 4 * 32);
 }
 
 TEST(ChooseLaunch, SlowArithmeticIsPredictedToTakeLonger) {
   KernelSource source = gravity();
-  source.pair_doubles = source.pair_statements;
+  source.on_gpu.doubles = source.on_gpu.statements;
   const LaunchConfig config = of_gravity(100'000, 100'000);
   const CudaOccupancy slow{132, 4, cuda_rates(120, 64)};
   const double ratio =

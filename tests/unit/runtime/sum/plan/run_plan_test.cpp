@@ -26,7 +26,7 @@ PairMethod row(std::string_view name, double cost, bool searches = false, const 
 std::string_view chosen(const std::vector<PairMethod>& methods, PairChoice choice = PairChoice::Auto) {
   SumRequest request;
   request.pairs = choice;
-  return plan_run(methods, request).method->name;
+  return plan_run(methods, request, Measure::Now).method->name;
 }
 
 TEST(RunPlan, TheMethodThatCostsLeastIsTaken) {
@@ -64,10 +64,10 @@ TEST(RunPlan, ASurveyMayRaiseTheCost) {
 
 TEST(RunPlan, TheReasonNamesCostsAndObstacles) {
   const std::vector<PairMethod> methods{row("search", 1, true, "nothing is proved"), row("all", 2000)};
-  EXPECT_EQ(reason_of(plan_run(methods, {}), methods), "costs as much as 2e+03 pairs; search: nothing is proved");
+  EXPECT_EQ(reason_of(plan_run(methods, {}, Measure::Now), methods), "costs as much as 2e+03 pairs; search: nothing is proved");
   SumRequest all;
   all.pairs = PairChoice::All;
-  EXPECT_EQ(reason_of(plan_run(methods, all), methods), "pairs = all");
+  EXPECT_EQ(reason_of(plan_run(methods, all, Measure::Now), methods), "pairs = all");
 }
 
 // A pair method that this file alone knows: the j in two halves, which add to the same accumulators.

@@ -104,7 +104,7 @@ TEST(Pack, ReadsUnalignedMembers) {
 
 KernelSource source_of(const std::vector<Column>& columns) {
   KernelSource source;
-  source.i_columns = columns;
+  source.columns.i = columns;
   source.fields.resize(2);
   source.fields[0].role = Role::InputJ;
   source.fields[1].width = 2;

@@ -129,7 +129,7 @@ TEST(Sum, SubsetsGiveTheSameBits) {
   list.resize(200);
   const std::vector<std::int64_t> shifted{5, 6, 7, 8, 9, 100, 102, 103, 499, 0};
   KernelSource no_index = fake_source();
-  no_index.uses_i_index = false;  // `near` and `seen` have no meaning then
+  no_index.uses.i_index = false;  // `near` and `seen` have no meaning then
   const auto expect_same = [&](const Results& part, const std::vector<std::int64_t>& chosen, bool indices) {
     for (std::int64_t i = 0; i < n; ++i) {
       const std::size_t k = std::size_t(i);
@@ -306,7 +306,7 @@ TEST(Sum, KeptJFollowsParamsAndBinding) {
 TEST(Sum, CountsComeFromTheCallerWhereNoFieldTells) {
   KernelSource source = fake_source();
   source.fields = {source.fields[0], source.fields[3], source.fields[8]};
-  source.j_columns.clear();
+  source.columns.j.clear();
   SumState sum(kernel(1, source));
   const double eps2 = 1;
   sum.set_param("eps2", std::span(&eps2, 1));
@@ -356,7 +356,7 @@ TEST(Sum, ParamsOfWholeNumbersAreWhole) {
 
 TEST(Sum, ColumnWithoutAFieldIsOurMistake) {
   KernelSource source = fake_source();
-  source.j_columns[0].component = 17;
+  source.columns.j[0].component = 17;
   EXPECT_THROW(SumState{kernel(1, source)}, std::logic_error);
 }
 
@@ -472,10 +472,10 @@ TEST(Sum, NeighboursThatADeviceCannotSearchForAreNotCalledUnproved) {
     }
     return std::string();
   };
-  source.neighbours.clear();
+  source.search.bound.clear();
   EXPECT_NE(complaint().find("it is not proved"), std::string::npos) << complaint();
-  source.neighbours = "|xj - xi| < rc in the periodic cell `a`, `b`, `c`";
-  EXPECT_EQ(complaint(), "pairs = cutoff: pipeline 'fake' has neighbours, " + source.neighbours +
+  source.search.bound = "|xj - xi| < rc in the periodic cell `a`, `b`, `c`";
+  EXPECT_EQ(complaint(), "pairs = cutoff: pipeline 'fake' has neighbours, " + source.search.bound +
                              ", but this device does not search for them");
 }
 

@@ -1,5 +1,5 @@
 // Runs with totals and histograms: values of i and words of histograms -> the caller's arrays. Entry points:
-// SumState::sum(), SumState::store_totals().
+// SumState::sum(), SumState::store_results().
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -14,34 +14,27 @@
 
 namespace nbcc {
 
-void SumState::sum_as_planned(const SumRequest& request) {
-  RunPlan plan = plan_run(methods_, request);
-  const SumRequest planned = std::exchange(plan.request, {});
-  last_plan_ = std::move(plan);
-  last_plan_.method->enqueue(planned);
-}
-
 void SumState::sum(const SumRequest& request) {
-  const std::int64_t most = most_rows(kernel_->source);
   if (totals_ && totals_->i_at_a_time() > 0) return sum_for_totals(request);
-  if (most == 0) return sum_as_planned(request);
+  const std::int64_t most = most_rows(source());
+  if (most == 0) return sum_.run(request);
   std::vector<std::int64_t> list(request.i_list ? std::size_t(request.i_count) : 0);
-  if (!list.empty()) summation_->fetch(list.data(), request.i_list, list.size() * sizeof(std::int64_t));
+  if (!list.empty()) sum_.summation().fetch(list.data(), request.i_list, list.size() * sizeof(std::int64_t));
   std::int64_t least = request.i_begin, greatest = request.i_begin + request.i_count - 1;
   if (!list.empty()) std::tie(least, greatest) = std::pair(std::ranges::min(list), std::ranges::max(list));
   SumRequest piece = request;
   // Makes rows for the i from `first` on, sums the piece, and stores its rows.
   const auto sum_piece = [&](std::int64_t first, std::int64_t rows) {
     if (begins(request.j_part)) histograms_->set_rows(first + request.i_offset, rows);
-    sum_as_planned(piece);
+    sum_.run(piece);
     if (!ends(request.j_part)) return;
     if (piece.i_list == request.i_list && piece.i_list) piece.i_list = list.data();  // which the host can read
-    store_histograms_of_i(*histograms_, piece, views_, *summation_);
+    store_histograms_of_i(*histograms_, piece, views_, sum_.summation());
   };
   // Lists are not divided. The parts of a sum continue each other's rows.
   if (request.lists || request.j_part != JPart::Whole) return sum_piece(0, request.ni);
   if (greatest - least < most) return sum_piece(least, greatest - least + 1);
-  if (find_overlap(kernel_->source.fields, views_, disjoint))
+  if (find_overlap(fields(), views_, disjoint))
     throw UsageError("an output may not be an input where histograms are summed for some i at a time");
   std::ranges::sort(list);
   for (std::int64_t done = 0; done < request.i_count; done += piece.i_count) {
@@ -63,16 +56,15 @@ void SumState::sum_for_totals(const SumRequest& request) {
   for_ranges_of_i(request.i_count, totals_->i_at_a_time(), [&](std::int64_t done, std::int64_t count) {
     const SumRequest piece = totals_->piece(request, done, count);
     set_range_of_progress(request, done, count);
-    sum_as_planned(piece);
+    sum_.run(piece);
     totals_->reduce_piece(piece, done);
   });
 }
 
 // After the last part of a run.
-void SumState::store_totals(const SumRequest& request) {
+void SumState::store_results(const SumRequest& request) {
   if (!ends(request.j_part)) return;
-  if (totals_) totals_->reduce(request);
-  if (histograms_) store_histograms_of_run(*histograms_, request, views_, *summation_);
+  for (const auto& result : results_) result->store(request, views_);
 }
 
 }  // namespace nbcc

@@ -1,0 +1,69 @@
+// Kernels that are made of a pipeline besides its own: for nearest neighbours, for each pair once, for a far field. A
+// row of kernels is made when a run first needs it (jit/derived_kernels.cpp has the table), and loaded once for each
+// Kernel. Plain data.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compiler/kernel_source.h"
+
+namespace nbcc {
+
+// Where a field of a derived kernel has its array or its values from.
+struct FieldBinding {
+  enum class From : std::uint8_t {
+    Caller,   // the caller's field `caller`
+    Made,     // an array that the runtime makes for the run
+    Ignored,  // none: an output that nobody reads
+  };
+  From from = From::Made;
+  std::string caller = {};
+};
+
+struct DerivedKernel {
+  std::string name;
+  std::shared_ptr<const KernelSource> source;
+  std::vector<FieldBinding> bind;  // parallel to source->fields
+};
+
+// What a pair method has to know of its kernels besides their sources.
+struct DerivedFacts {
+  virtual ~DerivedFacts() = default;
+};
+
+// The kernels of one row.
+struct DerivedKernels {
+  std::string obstacle = {};  // why there are none; empty: there are some
+  std::vector<DerivedKernel> kernels = {};
+  std::shared_ptr<const DerivedFacts> facts = nullptr;
+  const DerivedKernel* find(std::string_view name) const {  // null: the row has no kernel of this name
+    const auto found = std::ranges::find(kernels, name, &DerivedKernel::name);
+    return found == kernels.end() ? nullptr : &*found;
+  }
+  template <typename Facts>
+  const Facts& as() const {
+    return dynamic_cast<const Facts&>(*facts);
+  }
+};
+
+// The kernels that can be derived from one pipeline. May be shared by threads.
+class Derivations {
+ public:
+  virtual ~Derivations() = default;
+  // Makes the kernels of a row when first asked for it; `at_least`: a precision below which their rounding errors would
+  // be too large. A row that does not exist has an obstacle, too.
+  virtual const DerivedKernels& row(std::string_view name, Precision at_least) const = 0;
+};
+
+// The row "symmetric": one kernel, which computes each pair of one set once, for both of its particles
+// (passes/derived/reactions.h). Its outputs are the pipeline's, then a reaction to each, which is not stored.
+struct SymmetricFacts : DerivedFacts {
+  double cost = 1;  // operations of a pair, divided by the operations of computing the pair twice
+  std::vector<std::pair<std::string, std::string>> partners;  // fields that must be one array; (T, T): symmetric table
+};
+
+}  // namespace nbcc

@@ -1,0 +1,169 @@
+// The table of derived kernels. A new row is one function and one line of kRows. Entry points: derivations_of(),
+// no_derivations().
+#include "jit/derived_kernels.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "compiler/far_kernels.h"
+#include "compiler/passes/derived/nearest.h"
+#include "compiler/passes/derived/reactions.h"
+#include "compiler/passes/far/far_pipelines.h"
+#include "compiler/passes/optimize/optimize.h"
+#include "compiler/passes/prove/neighbourhood.h"
+#include "compiler/passes/prove/table_indices.h"
+#include "fmt/format.h"
+
+namespace nbcc {
+namespace {
+
+using From = FieldBinding::From;
+
+KernelSource build(const DerivationInput& of, const Pipeline& pipeline, const Options& options) {
+  return of.build(of.backend, pipeline, options, of.isa);
+}
+
+// Fields that have the names of the pipeline's have its arrays and values; the runtime makes all others.
+// `makes_outputs`: it makes those of all outputs.
+DerivedKernel named(std::string name, std::shared_ptr<const KernelSource> source, const Pipeline& callers,
+                    bool makes_outputs = false) {
+  std::vector<FieldBinding> bind;
+  for (const FieldLayout& field : source->fields) {
+    const bool is_callers = std::ranges::find(callers.fields, field.name, &Field::name) != callers.fields.end();
+    const bool is_made = !is_callers || (makes_outputs && field.role == Role::Output);
+    bind.push_back(is_made ? FieldBinding{From::Made} : FieldBinding{From::Caller, field.name});
+  }
+  return {std::move(name), std::move(source), std::move(bind)};
+}
+
+// One kernel: the pipeline with a distance bound for each i, for pipelines that look for nearest neighbours.
+DerivedKernels make_nearest(const DerivationInput& of) {
+  const std::optional<Pipeline> bounded = nearest_pipeline(of.pipeline);
+  if (!bounded) return {"the pipeline does not look for nearest neighbours"};
+  auto source = std::make_shared<const KernelSource>(build(of, *bounded, of.options));
+  return {.kernels = {named("nearest", std::move(source), of.pipeline)}};
+}
+
+DerivedKernels make_symmetric(const DerivationInput& of) {
+  if (of.has_loops) return {"its loops over elements are computed block by block, for all pairs"};
+  auto facts = std::make_shared<SymmetricFacts>();
+  const auto must_be_symmetric = [&facts](const std::vector<std::string>& tables) {
+    for (const std::string& table : tables) facts->partners.emplace_back(table, table);
+  };
+  const std::optional<OneSet> one_set = with_reactions(of.pipeline);
+  if (!one_set) {
+    must_be_symmetric(symmetries(of.pipeline).symmetric_tables);
+    return {.obstacle = "an output keeps more than a sum or an extreme of its terms", .facts = std::move(facts)};
+  }
+  const Target target = of.backend.target(of.isa);
+  const NeighbourhoodProof proof = prove_neighbourhood(one_set->pipeline);
+  const Neighbourhood* const neighbourhood =
+      proof.neighbourhood && of.backend.tests_cutoff ? &*proof.neighbourhood : nullptr;
+  const Pipeline both =
+      optimize(neighbourhood ? with_within(one_set->pipeline, *neighbourhood) : one_set->pipeline, of.options, target);
+  facts->cost = shared_cost(optimize(of.pipeline, of.options, target), both);
+  facts->partners = one_set->partners;
+  must_be_symmetric(one_set->symmetric_tables);
+  const TableIndices indices = of.backend.checks_symmetric ? find_table_indices(one_set->pipeline) : TableIndices();
+  auto source = std::make_shared<const KernelSource>(of.backend.emit(both, of.options, of.isa, neighbourhood, indices));
+  std::vector<FieldBinding> bind;
+  for (const std::string& given : one_set->given)
+    bind.push_back(given.empty() ? FieldBinding{From::Ignored} : FieldBinding{From::Caller, given});
+  return {.kernels = {{"symmetric", std::move(source), std::move(bind)}}, .facts = std::move(facts)};
+}
+
+DerivedKernels make_far(const DerivationInput& of) {
+  const FarReading reading = read_far_terms(of.pipeline);
+  if (!reading.terms) {
+    const int line = reading.obstacle.where.line;
+    return {(line > 0 ? fmt::format("line {}: ", line) : "") + reading.obstacle.reason};
+  }
+  const FarTerms& terms = *reading.terms;
+  auto made = std::make_shared<FarKernels>();
+  made->text = far_text(of.pipeline, terms);
+  made->precision = name(of.options.precision);
+  made->raised = of.options.precision != of.given;
+  made->axes = int(terms.axes.size());
+  made->weights = int(terms.weights.size());
+  made->factors = int(terms.factors.size());
+  made->sums = int(terms.sums.size());
+  made->both_sides = terms.both_sides;
+  made->needs_one_set = terms.needs_one_set;
+  made->centres = int(terms.centred.size());
+  for (const FarTerms::Part& part : terms.parts) made->parts.push_back({part.output, part.factor, part.sum});
+  const FarPipelines pipelines = far_pipelines(of.pipeline, terms);
+  const Options doubled{Precision::Double, of.options.math, of.options.root};
+  made->sources = build(of, pipelines.sources, doubled);
+  made->targets = build(of, pipelines.targets, doubled);
+  if (pipelines.means) made->means = build(of, *pipelines.means, doubled);
+  made->distant = build(of, pipelines.distant, of.options);
+  made->measured = build(of, pipelines.distant, doubled);
+  made->near = build(of, pipelines.near, of.options);
+  made->sample = build(of, pipelines.sample, doubled);
+  made->finish = build(of, pipelines.finish, doubled);
+  DerivedKernels row;
+  // The sources are parts of the facts, which they keep alive.
+  const auto add = [&](const char* name, const KernelSource& source) {
+    const bool makes_outputs = &source == &made->near || &source == &made->sample;
+    row.kernels.push_back(named(name, {made, &source}, of.pipeline, makes_outputs));
+  };
+  add("sources", made->sources);
+  add("targets", made->targets);
+  if (made->means) add("means", *made->means);
+  add("distant", made->distant);
+  add("measured", made->measured);
+  add("near", made->near);
+  add("sample", made->sample);
+  add("finish", made->finish);
+  row.facts = std::move(made);
+  return row;
+}
+
+constexpr Derivation kRows[] = {
+    {"nearest", false, make_nearest}, {"symmetric", false, make_symmetric}, {"far", true, make_far}};
+
+class MadeDerivations final : public Derivations {
+ public:
+  explicit MadeDerivations(DerivationInput input) : input_(std::move(input)) {}
+
+  const DerivedKernels& row(std::string_view name, Precision at_least) const override {
+    const auto found = std::ranges::find(kRows, name, &Derivation::name);
+    const std::lock_guard lock(mutex_);
+    DerivationInput input = input_;
+    if (found != std::end(kRows) && found->is_of_precision)
+      input.options.precision = std::max(input.options.precision, at_least);
+    const std::pair key(std::string(name), input.options.precision);
+    if (const auto made = made_.find(key); made != made_.end()) return made->second;
+    return made_[key] = found == std::end(kRows) ? DerivedKernels{fmt::format("there is no row '{}'", name)}
+                                                 : found->make(input);
+  }
+
+ private:
+  const DerivationInput input_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::pair<std::string, Precision>, DerivedKernels> made_;
+};
+
+class NoDerivations final : public Derivations {
+ public:
+  explicit NoDerivations(std::string obstacle) : none_{std::move(obstacle)} {}
+  const DerivedKernels& row(std::string_view, Precision) const override { return none_; }
+
+ private:
+  const DerivedKernels none_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Derivations> derivations_of(DerivationInput input) {
+  return std::make_shared<MadeDerivations>(std::move(input));
+}
+
+std::shared_ptr<const Derivations> no_derivations(std::string obstacle) {
+  return std::make_shared<NoDerivations>(std::move(obstacle));
+}
+
+}  // namespace nbcc

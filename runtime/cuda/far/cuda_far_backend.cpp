@@ -1,0 +1,202 @@
+// Launches of a sum with a far field. Interface: CudaFarBackend, which CudaSummation::far_backends() makes.
+#include "runtime/cuda/far/cuda_far_backend.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "fmt/format.h"
+#include "runtime/cuda/run/cuda_sum.h"
+#include "runtime/error.h"
+
+namespace nbcc {
+namespace {
+
+const KernelVariant& lists_of(const KernelSource& source) { return *source.find(Frame::Lists); }
+far_data::FarColumns columns_of(const FarArray& array) { return {array.data, array.stride}; }
+int i_of_item(const KernelSource& source) { return 32 * lists_of(source).launches.front().i_per_thread; }
+
+}  // namespace
+
+std::vector<std::shared_ptr<FarBackend>> CudaSummation::far_backends(Precision at_least) const {
+  return {std::make_shared<CudaFarBackend>(kernel_, at_least)};
+}
+
+CudaFarBackend::CudaFarBackend(const CudaKernel& kernel, Precision at_least)
+    : CudaFarParticles(kernel, at_least),
+      kernel_(kernel),
+      walk_(kernel, sort_),
+      points_of_i_(gpu_),
+      points_of_j_(gpu_),
+      distant_(gpu_),
+      totals_(gpu_),
+      near_(gpu_) {
+  walk_.set_items(i_of_item(kernels().near), i_of_item(kernels().distant));
+}
+
+CudaFarBackend::~CudaFarBackend() {
+  try {
+    wait(stream_);
+  } catch (...) {
+    // A GPU that has failed uses no memory.
+  }
+}
+
+// ---- lists ----------------------------------------------------------------------------------------------------------
+
+// A near pair takes some 0.65 ps on an H100 (bench/RESULTS.md).
+FarCosts CudaFarBackend::costs() const { return {.product = 0.1, .point = 150, .settled = 400, .launches = 5e8}; }
+
+void CudaFarBackend::set_trees(int order, const FarLimits& limits) {
+  int grid = 1;
+  for (int axis = 0; axis < kernels().axes; ++axis) grid *= order;
+  walk_.set_trees(tree_of_i(), tree_of_j(), kernels().both_sides, grid, limits, stream_);
+}
+
+FarCounts CudaFarBackend::count_pairs(int order, const FarLimits& limits) {
+  const CudaContextGuard guard(gpu_);
+  set_trees(order, limits);
+  FarCounts counts = walk_.count(stream_);
+  std::int64_t cells = tree_of_j().cell_count();
+  if (kernels().both_sides) cells += tree_of_i().cell_count();
+  counts.points = double(cells) * std::pow(order, kernels().axes);
+  return counts;
+}
+
+FarCounts CudaFarBackend::make_lists(int order, const FarLimits& limits, std::span<const std::int64_t>,
+                                     const FarShare& share) {
+  const CudaContextGuard guard(gpu_);
+  has_lists_ = true;
+  set_trees(order, limits);
+  walk_.set_positions(positions_of(share));
+  return walk_.make_lists(stream_);
+}
+
+// ---- sums -----------------------------------------------------------------------------------------------------------
+
+void CudaFarBackend::resize(CudaFarColumns& columns, int components, std::int64_t count, unsigned pattern,
+                            const char* what) {
+  columns.resize(components, count, what);
+  fill(reinterpret_cast<std::uintptr_t>(columns.columns().data), pattern, components * count * 2, "clearing sums");
+}
+
+FarArray CudaFarBackend::reserve_sums(Sums which, int components) {
+  const CudaContextGuard guard(gpu_);
+  CudaFarColumns& columns = which == Sums::Totals ? totals_ : near_;
+  if (which == Sums::Totals && leaves_out_i())
+    resize(columns, components, particles_.ni, kHalfOfNaN, "sums");
+  else
+    columns.resize(components, particles_.ni, which == Sums::Totals ? "sums" : "sums of a sample");
+  return columns.array();
+}
+
+CudaFarGrids& CudaFarBackend::grids(GridsByOrder& of_orders, const CudaFarTree& tree, int order) {
+  std::unique_ptr<CudaFarGrids>& made = of_orders[order];
+  if (!made) made = std::make_unique<CudaFarGrids>(kernel_, kernels().axes, order);
+  made->set_tree({tree.cells(), tree.cell_count(), tree.count(), reinterpret_cast<const long long*>(tree.order()),
+                  tree.coordinates()},
+                 stream_);
+  return *made;
+}
+
+void CudaFarBackend::go_up(int order) {
+  const CudaContextGuard guard(gpu_);
+  const int axes = kernels().axes;
+  CudaFarGrids& of_j = grids(grids_of_j_, tree_of_j(), order);
+  points_of_j_.resize(axes + kernels().weights, of_j.points(), "points");
+  of_j.locate(points_of_j_.columns(), stream_);
+  of_j.collect(columns_of(particles_.weights), kernels().weights, points_of_j_.columns(axes), stream_);
+  of_j.go_up(points_of_j_.columns(axes), kernels().weights, stream_);
+  if (has_one_grid()) return;
+  const CudaFarTree& tree = tree_of_i();
+  CudaFarGrids& of_i = grids(grids_of_i_, tree, order);
+  if (kernels().both_sides) {
+    points_of_i_.resize(axes, of_i.points(), "points");
+    return of_i.locate(points_of_i_.columns(), stream_);
+  }
+  points_of_i_.resize(axes + kernels().factors, tree.count(), "factors");
+  for (int axis = 0; axis < axes; ++axis)
+    gpu_.require(gpu_.driver().memcpy_async(
+                     reinterpret_cast<std::uintptr_t>(points_of_i_.columns(axis).data),
+                     reinterpret_cast<std::uintptr_t>(tree.coordinates().data + axis * tree.coordinates().stride),
+                     std::size_t(tree.count()) * sizeof(double), stream_),
+                 "copying coordinates");
+  of_i.collect(columns_of(particles_.factors), kernels().factors, points_of_i_.columns(axes), stream_);
+}
+
+// Near sums are in the order of the tree until go_down().
+void CudaFarBackend::sum_near(const SumRequest& request, const FarArray&, bool lists_are_new) {
+  const CudaContextGuard guard(gpu_);
+  CudaFarWalk::Part near = walk_.part(CudaFarWalk::Near);
+  resize(near_, source_.outputs, near.rows, 0, "sums of near pairs");
+  near.lists.i_order = tree_of_i().order();
+  near.lists.j_order = tree_of_j().order();
+  FarArray rows = near_.array();
+  rows.count = particles_.ni;
+  sums_.sum_near(request, rows, lists_are_new ? &near.lists : nullptr);
+  walk_.combine(CudaFarWalk::Near, near_.columns(), source_.outputs, stream_);
+}
+
+void CudaFarBackend::sum_distant(const SumRequest& request, bool lists_are_new) {
+  const CudaContextGuard guard(gpu_);
+  const CudaFarWalk::Part& distant = walk_.part(CudaFarWalk::Distant);
+  resize(distant_, kernels().sums, distant.rows, 0, "sums at grids");
+  const FarArray of_i = (has_one_grid() ? points_of_j_ : points_of_i_).array();
+  FarArray rows = distant_.array();
+  rows.count = of_i.count;
+  sums_.sum_distant(request, of_i, points_of_j_.array(), rows, lists_are_new ? &distant.lists : nullptr);
+  walk_.combine(CudaFarWalk::Distant, distant_.columns(), kernels().sums, stream_);
+}
+
+void CudaFarBackend::go_down(int order, const FarArray& totals, const FarShare& share) {
+  const CudaContextGuard guard(gpu_);
+  CudaFarGrids& of_i = grids(has_one_grid() ? grids_of_j_ : grids_of_i_, tree_of_i(), order);
+  CudaFarGrids::Addition addition;
+  addition.positions = positions_of(share);
+  if (kernels().both_sides) of_i.go_down(distant_.columns(), kernels().sums, addition.positions, stream_);
+  addition.totals = {totals.data, totals.stride};
+  if (kernels().both_sides && kernels().factors > 0) addition.factors = columns_of(particles_.factors);
+  addition.near = near_.columns();
+  addition.sums = distant_.columns();
+  addition.outputs = source_.outputs;
+  of_i.add_up(kernels().parts, addition, stream_);
+}
+
+// ---- memory ---------------------------------------------------------------------------------------------------------
+
+std::int64_t CudaFarBackend::bytes_held() const {
+  std::int64_t bytes = CudaFarParticles::bytes() + walk_.bytes();
+  for (const CudaFarColumns* columns : {&points_of_i_, &points_of_j_, &near_, &distant_, &totals_})
+    bytes += columns->bytes();
+  const std::int64_t packed = particles_.nj * lists_of(kernels().near).packed_bytes +
+                              points_of_j_.count() * lists_of(kernels().distant).packed_bytes;
+  return bytes + (has_lists_ ? packed : 0);
+}
+
+// The distributions of particles in bench/RESULTS.md have so many cells and entries.
+FarMemory CudaFarBackend::memory(const SumRequest& request, const FarSetting& setting) {
+  const CudaContextGuard guard(gpu_);
+  constexpr double kCellsPerLeaf = 3, kCell = 200, kListsOfCell = 2500, kAdditionalRows = 1.1, kSorted = 12;
+  const FarKernels& k = kernels();
+  const auto ni = double(request.i_count), nj = double(request.nj), all_i = double(request.ni);
+  const bool one_tree = tree_of_j().count() > 0 ? one_tree_ : request.ni == request.nj && request.i_count == request.ni;
+  const double cells = kCellsPerLeaf / setting.leaf, grid = cells * std::pow(setting.order, k.axes);
+  const double of_points_i = k.both_sides ? ni * (1 + grid) : ni;
+  const double of_tree = 20 + 8 * k.axes + 8 + cells * kCell;
+  const auto of_sample = source_.outputs + std::ranges::count(source_.fields, Role::Output, &FieldLayout::role);
+  double doubles = all_i * (k.axes + k.factors + source_.outputs) +
+                   all_i * std::max(source_.outputs * kAdditionalRows, double(of_sample));
+  doubles += nj * (k.axes + k.weights) + nj * (1 + grid) * (k.axes + k.weights);
+  doubles += of_points_i * k.sums * kAdditionalRows;
+  doubles += nj + (k.factors > 0 ? ni : 0);  // the order of kept norms
+  if (!one_tree || !k.both_sides) doubles += of_points_i * (k.axes + (k.both_sides ? 0 : k.factors));
+  double bytes = 8 * doubles + (one_tree ? 0 : ni * of_tree) + nj * of_tree;
+  bytes += std::max(std::max(ni, nj) * kSorted, ni * cells * kListsOfCell / 4) + ni * cells * kListsOfCell;
+  bytes += nj * lists_of(k.near).packed_bytes + nj * (1 + grid) * lists_of(k.distant).packed_bytes;
+  bytes += double(bytes_to_send(request));
+  std::size_t free = 0, total = 0;
+  gpu_.require(gpu_.driver().mem_get_info(&free, &total), "asking for the GPU's memory");
+  return {fmt::format("cuda:{}", gpu_.ordinal()), std::int64_t(bytes), std::int64_t(free) + bytes_held()};
+}
+
+}  // namespace nbcc

@@ -1,0 +1,53 @@
+// The memory and launches of a GPU for a sum with a far field. Everything is launched in the stream of the run; the
+// host waits a few times for counts. Results are the same bits from run to run.
+// Tested by tests/numeric/cuda_far_field_test.cpp on a simulated GPU and on a real one.
+#pragma once
+#include <map>
+#include <memory>
+
+#include "runtime/cuda/far/cuda_far_grids.h"
+#include "runtime/cuda/far/cuda_far_particles.h"
+#include "runtime/cuda/far/cuda_far_walk.h"
+
+namespace nbcc {
+
+class CudaFarBackend final : public CudaFarParticles {
+ public:
+  // The kernel must outlive this object. Throws UsageError if the pipeline has no far field.
+  CudaFarBackend(const CudaKernel& kernel, Precision at_least);
+  ~CudaFarBackend() override;
+
+  FarCosts costs() const override;
+  FarCounts count_pairs(int order, const FarLimits& limits) override;
+  FarCounts make_lists(int order, const FarLimits& limits, std::span<const std::int64_t> sampled,
+                       const FarShare& share) override;
+  bool sums_sample_alone() const override { return false; }  // all i are summed within milliseconds
+  FarArray reserve_sums(Sums which, int components) override;
+  void go_up(int order) override;
+  void sum_near(const SumRequest& request, const FarArray& totals, bool lists_are_new) override;
+  void sum_distant(const SumRequest& request, bool lists_are_new) override;
+  void go_down(int order, const FarArray& totals, const FarShare& share) override;
+  FarMemory memory(const SumRequest& request, const FarSetting& setting) override;
+
+ private:
+  using GridsByOrder = std::map<int, std::unique_ptr<CudaFarGrids>>;
+
+  // The points of i are those of j.
+  bool has_one_grid() const { return one_tree_ && kernels().both_sides; }
+  far_data::FarPositions positions_of(const FarShare& share) const {
+    return {share.begin(tree_of_i().count()), share.end(tree_of_i().count())};
+  }
+  void set_trees(int order, const FarLimits& limits);
+  CudaFarGrids& grids(GridsByOrder& of_orders, const CudaFarTree& tree, int order);
+  void resize(CudaFarColumns& columns, int components, std::int64_t count, unsigned pattern, const char* what);
+  std::int64_t bytes_held() const;
+
+  const CudaKernel& kernel_;
+  CudaFarWalk walk_;
+  GridsByOrder grids_of_i_, grids_of_j_;
+  CudaFarColumns points_of_i_, points_of_j_, distant_, totals_;
+  CudaFarColumns near_;     // before them, the exact sums of the sample
+  bool has_lists_ = false;  // lists were made, so that the sums have packed particles
+};
+
+}  // namespace nbcc

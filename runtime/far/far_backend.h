@@ -1,0 +1,145 @@
+// The memory and the device of a sum with a far field: HostFarBackend (host_far_backend.h) is the host, CudaFarBackend
+// (runtime/cuda/far/cuda_far_backend.h) is one GPU. FarRun (far_run.h) decides what is made and when, and measures the
+// time; a backend makes it. On a GPU work is launched in the stream of the run.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/far/far_norms.h"
+#include "runtime/far/far_sums.h"
+#include "runtime/far/far_walk.h"
+
+namespace nbcc {
+
+// Bytes of working memory: without the caller's arrays, with copies of those that are sent to a GPU.
+struct FarMemory {
+  std::string device;  // "host", "cuda:0"
+  std::int64_t needed = 0, available = 0;
+};
+
+// The particles of a run; arrays in the memory of the backend.
+struct FarParticles {
+  std::int64_t ni = 0, nj = 0;
+  double *position_of_i = nullptr, *position_of_j = nullptr;  // [particle][axis]; an i that is not chosen has NaN
+  FarArray weights, factors;                                  // of j, of i
+  std::int64_t chosen = 0;   // number of chosen i; after check_particles() of those with a finite position
+  bool are_all = false;      // all i are chosen and have finite positions
+  bool are_one_set = false;  // the chosen i are the j of the same numbers
+};
+
+// One of `count` nearly equal ranges of positions in the tree of i: the work of one of several GPUs.
+struct FarShare {
+  std::int64_t index = 0, count = 1;
+  std::int64_t begin(std::int64_t all) const { return all * index / count; }
+  std::int64_t end(std::int64_t all) const { return all * (index + 1) / count; }
+};
+
+// The pairs of a walk.
+struct FarCounts {
+  double pairs = 0;              // of both kinds
+  double near = 0, distant = 0;  // with the lanes of a GPU that have no particle
+  double settled = 0;            // pairs of cells
+  double points = 0;             // for FarCosts::point
+};
+
+// Times of a backend, as multiples of the time of a near pair.
+struct FarCosts {
+  double product = 0;   // a product with the value of a grid's polynomial
+  double point = 0;     // the other work for a point of a grid
+  double settled = 0;   // to find a pair of cells and list it
+  double launches = 0;  // of a run
+};
+
+class FarBackend {
+ public:
+  using Seconds = FarStatistics::Seconds;
+
+  // The kernel must outlive this object. Throws UsageError if the pipeline has no far field.
+  FarBackend(const Kernel& kernel, Precision at_least, bool waits)
+      : source_(kernel.source), sums_(kernel, at_least, waits) {}
+  FarBackend(const FarBackend&) = delete;
+  FarBackend& operator=(const FarBackend&) = delete;
+  virtual ~FarBackend() = default;
+
+  FarSums& sums() { return sums_; }
+  const FarKernels& kernels() const { return sums_.kernels(); }
+
+  // ---- particles: all later functions are about those of the last reserve_particles() ----
+  virtual void reserve_particles(const SumRequest& request) = 0;                       // and sends the caller's inputs
+  virtual SumRequest with_inputs(const SumRequest& request) const { return request; }  // in the backend's memory
+  virtual const double* send_centres(std::span<const double> centres) { return centres.data(); }
+  // Returns why there can be no far field, or "".
+  virtual std::string check_particles() = 0;
+  const FarParticles& particles() const { return particles_; }
+  virtual std::vector<std::int64_t> chosen_i() const = 0;  // empty: all i
+  // ---- trees ----
+  virtual bool are_in_trees() = 0;  // true if the trees were built of the particles where they are now
+  // one_tree: the tree of j is that of i, too. False: a j has a position that is not finite.
+  virtual bool build_trees(bool one_tree, int leaf) = 0;
+  virtual void split_trees(int leaf) = 0;  // again, into cells with at most `leaf` particles
+  bool one_tree() const { return one_tree_; }
+  virtual std::vector<int> cell_sizes(bool of_i) const = 0;  // FarCell::size of some cell, ascending
+  // Keeps the order of the particles in the trees, and returns the norms of weights and of factors in kept orders.
+  virtual void keep_orders() = 0;
+  virtual std::array<std::vector<FarNorms>, 2> norms() = 0;
+
+  // ---- lists ----
+  virtual FarCosts costs() const = 0;
+  virtual FarCounts count_pairs(int order, const FarLimits& limits) = 0;  // infinite: lists would be too long
+  // `sampled`: the i that need sums; empty: all. A backend for which sums_sample_alone() is false ignores them.
+  virtual FarCounts make_lists(int order, const FarLimits& limits, std::span<const std::int64_t> sampled,
+                               const FarShare& share) = 0;
+  virtual bool sums_sample_alone() const = 0;
+
+  // ---- sums ----
+  enum class Sums : bool { OfSample, Totals };
+  // Makes room for `components` columns of all i. Totals of an i without a finite position are NaN after go_down().
+  virtual FarArray reserve_sums(Sums which, int components) = 0;
+  virtual std::vector<double> rows(const FarArray& columns, int components,
+                                   std::span<const std::int64_t> particles) = 0;  // [particle][component], on the host
+  virtual void go_up(int order) = 0;
+  virtual void sum_near(const SumRequest& request, const FarArray& totals, bool lists_are_new) = 0;
+  virtual void sum_distant(const SumRequest& request, bool lists_are_new) = 0;
+  // Sums of near and distant pairs -> totals.
+  virtual void go_down(int order, const FarArray& totals, const FarShare& share) = 0;
+
+  // An estimate from numbers of particles; after build_trees() a better one.
+  virtual FarMemory memory(const SumRequest& request, const FarSetting& setting) = 0;
+  virtual bool holds(const ArrayView&) const { return false; }  // in the memory of this GPU alone
+  virtual void wait(void* /*stream*/) {}
+
+  // Adds the time from the begin to the end of `body` on the device. Call only one at a time.
+  template <typename Body>
+  void timed(double Seconds::* stage, const Body& body) {
+    mark(2 * stages_.size());
+    body();
+    mark(2 * stages_.size() + 1);
+    stages_.push_back(stage);
+  }
+  // Call after wait().
+  Seconds seconds() {
+    Seconds all;
+    for (std::size_t k = 0; k < stages_.size(); ++k) all.*stages_[k] += seconds_between(2 * k, 2 * k + 1);
+    return all;
+  }
+  bool has_seconds() const { return !stages_.empty(); }
+  void reset_seconds() { stages_.clear(); }
+
+ protected:
+  // The k-th mark is the time at which the device has done all work so far.
+  virtual void mark(std::size_t k) = 0;
+  virtual double seconds_between(std::size_t first, std::size_t second) = 0;
+
+  const KernelSource& source_;
+  FarSums sums_;
+  FarParticles particles_;
+  bool one_tree_ = false;
+
+ private:
+  std::vector<double Seconds::*> stages_;
+};
+
+}  // namespace nbcc

@@ -1,0 +1,106 @@
+// The host's memory for a sum with a far field; the sums' kernels are those of the device whose sum it is.
+#pragma once
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/far/far_backend.h"
+#include "runtime/far/far_grids.h"
+#include "runtime/for_each.h"
+
+namespace nbcc {
+
+// Owns values of particles or points in the host's memory.
+class FarColumns {
+ public:
+  void resize(int components, std::int64_t count) {
+    components_ = components;
+    count_ = count;
+    memory_.resize(std::size_t(components) * std::size_t(count));
+  }
+  std::span<double> operator[](int component) { return {memory_.data() + component * count_, std::size_t(count_)}; }
+  std::vector<std::span<double>> all() {
+    std::vector<std::span<double>> columns;
+    for (int c = 0; c < components_; ++c) columns.push_back((*this)[c]);
+    return columns;
+  }
+  FarArray array() { return {memory_.data(), count_, count_}; }
+  std::int64_t count() const { return count_; }
+
+ private:
+  int components_ = 0;
+  std::int64_t count_ = 0;
+  std::vector<double> memory_;
+};
+
+class HostFarBackend final : public FarBackend {
+ public:
+  HostFarBackend(const Kernel& kernel, const Summation& summation, Precision at_least);
+
+  void reserve_particles(const SumRequest& request) override;
+  std::string check_particles() override;
+  std::vector<std::int64_t> chosen_i() const override { return chosen_; }
+  bool are_in_trees() override;
+  bool build_trees(bool one_tree, int leaf) override;
+  void split_trees(int leaf) override;
+  std::vector<int> cell_sizes(bool of_i) const override;
+  void keep_orders() override {
+    order_of_j_.assign(tree_of_j_.order().begin(), tree_of_j_.order().end());
+    order_of_i_.assign(tree_of_i().order().begin(), tree_of_i().order().end());
+  }
+  std::array<std::vector<FarNorms>, 2> norms() override {
+    return {norms_of(weights_.all(), order_of_j_), norms_of(factors_.all(), order_of_i_)};
+  }
+  FarCosts costs() const override;
+  FarCounts count_pairs(int order, const FarLimits& limits) override {
+    return counts_of(order, walk_trees(order, limits, true));
+  }
+  FarCounts make_lists(int order, const FarLimits& limits, std::span<const std::int64_t> sampled,
+                       const FarShare& share) override;
+  bool sums_sample_alone() const override { return true; }
+  FarArray reserve_sums(Sums which, int components) override;
+  std::vector<double> rows(const FarArray& columns, int components, std::span<const std::int64_t> particles) override;
+  void go_up(int order) override;
+  void sum_near(const SumRequest& request, const FarArray& totals, bool lists_are_new) override;
+  void sum_distant(const SumRequest& request, bool lists_are_new) override;
+  void go_down(int order, const FarArray& totals, const FarShare& share) override;
+  FarMemory memory(const SumRequest& request, const FarSetting& setting) override;
+
+ private:
+  // Lists of SumState, as arrays.
+  struct ListStore {
+    std::vector<std::int64_t> i_first, i_order, range_first, j_begin, j_end, j_order;
+    void clear();
+    void add_range(std::int64_t begin, std::int64_t end);
+    void end_group();
+    // Makes a last group, without ranges, of all i below `count` that are in no other group.
+    void end_with_others(std::int64_t count);
+    ListArrays arrays() const;
+  };
+  using Clock = std::chrono::steady_clock;
+
+  void mark(std::size_t k) override;
+  double seconds_between(std::size_t first, std::size_t second) override {
+    return std::chrono::duration<double>(marks_[second] - marks_[first]).count();
+  }
+  const FarTree& tree_of_i() const { return one_tree_ ? tree_of_j_ : tree_of_i_; }
+  FarWalk walk_trees(int order, const FarLimits& limits, bool counts_only) const;
+  FarCounts counts_of(int order, const FarWalk& walk) const;
+  void find_sampled_cells(std::span<const std::int64_t> sampled);
+
+  const ForEach for_each_;
+  std::vector<double> position_of_i_, position_of_j_;  // [particle][axis]
+  FarColumns weights_, factors_;
+  std::vector<std::int64_t> order_of_i_, order_of_j_;  // by keep_orders()
+  std::vector<std::int64_t> chosen_, not_finite_;      // the chosen i with a finite position; the other chosen i
+  FarTree tree_of_i_, tree_of_j_;
+  ListStore near_lists_, distant_lists_;
+  std::vector<char> is_sampled_, sampled_cells_;  // [position in the tree of i], [cell]; empty: all have sums
+  FarColumns points_of_i_, points_of_j_, distant_sums_, totals_, exact_;
+  std::vector<Clock::time_point> marks_;
+};
+
+}  // namespace nbcc

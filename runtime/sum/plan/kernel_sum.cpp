@@ -1,0 +1,72 @@
+// Entry points: KernelSum::plan(), KernelSum::run().
+#include "runtime/sum/plan/kernel_sum.h"
+
+#include <utility>
+
+#include "runtime/first_failure.h"
+#include "runtime/sum/plan/batch_sums.h"
+#include "runtime/sum/plan/derived_sums.h"
+
+namespace nbcc {
+
+KernelSum::KernelSum(std::shared_ptr<const Kernel> kernel)
+    : kernel_(std::move(kernel)),
+      summation_(kernel_->start()),
+      batch_sums_(std::make_unique<BatchSums>(*kernel_, *summation_)),
+      derived_sums_(make_derived_sums(*kernel_, *summation_)),
+      methods_(derived_sums_->methods()) {
+  methods_.insert(methods_.begin(), batch_sums_->method());
+}
+
+KernelSum::~KernelSum() = default;
+KernelSum::KernelSum(KernelSum&&) noexcept = default;
+
+void KernelSum::add_method(PairMethod method) {
+  remove_method(method.name);
+  methods_.insert(methods_.begin(), std::move(method));
+}
+
+void KernelSum::remove_method(std::string_view name) {
+  last_plan_ = {};
+  std::erase_if(methods_, [&](const PairMethod& method) { return method.name == name; });
+}
+
+void KernelSum::run(const SumRequest& request) {
+  RunPlan plan = plan_run(methods_, request, Measure::Now);
+  const std::vector<RunStep> steps = std::exchange(plan.steps, {});
+  plan.request = {};
+  last_plan_ = std::move(plan);
+  const auto stages = double(steps.size());
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    if (request.progress && steps.size() > 1) request.progress->set_stage(double(k) / stages, double(k + 1) / stages);
+    steps[k].method->enqueue(steps[k].request);
+  }
+}
+
+void KernelSum::wait(Progress* progress) {
+  FirstFailure failure;
+  failure.attempt([&] { summation_->wait(progress); });
+  failure.attempt([&] { batch_sums_->wait(progress); });
+  for (const PairMethod& method : methods_)
+    if (method.wait) failure.attempt([&] { method.wait(progress); });
+  failure.rethrow();
+}
+
+SumStatistics KernelSum::statistics() const {
+  const PairMethod* const method = last_plan_.method;
+  SumStatistics found = method && method->statistics ? method->statistics() : derived_sums_->statistics(last_plan_);
+  if (!method) return found;
+  for (std::size_t row = 0; row < methods_.size(); ++row)
+    if (&methods_[row] != method && last_plan_.surveyed[row] && methods_[row].add_survey && !method->searches)
+      methods_[row].add_survey(found);
+  found.method = method->name;
+  found.reason = reason_of(last_plan_, methods_);
+  return found;
+}
+
+void KernelSum::forget_batches() {
+  if (last_plan_.method && last_plan_.given == "batches") last_plan_ = {};
+  batch_sums_->forget();
+}
+
+}  // namespace nbcc

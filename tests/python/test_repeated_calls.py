@@ -1,0 +1,309 @@
+"""Calls of a kind that was seen before are not checked again: sequences of calls of one pipeline, each against the same call
+of a pipeline that has seen none; and which functions of the library a repeated call uses."""
+
+import sys
+import types
+import warnings
+
+import numpy as np
+import pytest
+
+import nbcc
+from nbcc._c import _library
+from sampling import sampled
+
+TEXT = """input_i vec3 xi; input_i real hi; input_j vec3 xj; input_j real mj; param real eps2 = 0.1; param vec3 box = vec3(9, 9, 9);
+param int n = 1; output(sum) vec3 acc; output(sum) real pot; output(max) real most; output(argmin) index near; output(total) real all; output(count) int c;
+vec3 d = (xj - xi) * box; real r2 = dot(d, d) + eps2 + hi * hi; acc += mj * d / r2; pot -= mj * rsqrt(r2); most = max(most, mj * r2);
+near = argmin(near, r2); all += n * mj * r2; c += r2 < 1;"""
+
+
+class Sequence:
+    """Random calls, of which most are the call before with one change."""
+
+    def __init__(self, seed, torch):
+        self.random = np.random.default_rng(seed)
+        self.torch = torch
+        self.options = {}
+
+    def coin(self, chance):
+        return bool(self.random.random() < chance)
+
+    def choice(self, *values):
+        return values[int(self.random.integers(len(values)))]
+
+    def layout(self, array):
+        if self.coin(0.85):
+            return array
+        kind = self.choice("strided", "reversed", "readonly", "other order", "list", "record", "view")
+        if kind == "strided":
+            array = np.repeat(array, 2, axis=0)[::2]
+        elif kind == "reversed":
+            array = array[::-1]
+        elif kind == "readonly":
+            array.flags.writeable = False
+        elif kind == "other order":
+            array = np.asfortranarray(array)
+        elif kind == "list":
+            return array.tolist()
+        elif kind == "record":
+            record = np.zeros(len(array), [("v", array.dtype, array.shape[1:]), ("w", "f4")])
+            record["v"] = array
+            array = record["v"]
+        elif kind == "view":
+            array = array.view(type("Other", (np.ndarray,), {}))
+        return array
+
+    def tensor(self, array):
+        tensor = self.torch.tensor(np.array(array))
+        kind = "plain" if self.coin(0.8) else self.choice("transposed", "negative", "parameter")
+        if kind == "transposed" and tensor.dim() == 2:
+            return tensor.T.contiguous().T
+        if kind == "negative":
+            return self.torch._neg_view(tensor)
+        if kind == "parameter":
+            return self.torch.nn.Parameter(tensor, requires_grad=False)
+        return tensor
+
+    def array(self, count, *row):
+        array = self.random.random((count, *row)).astype(self.choice(*["f8"] * 6, "f4", "i8"))
+        if self.coin(0.02):
+            array = (array * 9).astype(self.choice("i4", "u1", "f2", ">f8"))
+        of_torch = self.torch and array.dtype in ("f4", "f8", "i8") and self.coin(0.6)
+        return self.tensor(array) if of_torch else self.layout(array)
+
+    def change(self, array):
+        """Something of the array itself is another than before."""
+        how = self.choice("numbers", "numbers", "shape", "flag")
+        if isinstance(array, list):
+            array[0] = array[-1]
+        elif isinstance(array, np.ndarray):
+            if how == "numbers" and array.flags.writeable and array.dtype.kind == "f":
+                array *= 0.5
+            elif how == "flag" and array.base is None:
+                array.flags.writeable = not array.flags.writeable
+            elif how == "shape" and type(array) is np.ndarray and array.base is None and array.flags.writeable and array.ndim == 1:
+                array.resize(len(array) + 1, refcheck=False)
+        elif how == "numbers":
+            with self.torch.no_grad():
+                array += 1
+        elif how == "flag" and array.is_leaf and array.is_floating_point() and not array.is_neg():
+            array.requires_grad_(not array.requires_grad)
+        elif how == "shape" and array.dim() == 1 and not array.requires_grad and not array.is_neg():
+            array.resize_(len(array) + 1).fill_(0.25)
+
+    def field(self, name):
+        return {"xi": (self.ni, 3), "hi": (self.ni,), "xj": (self.nj, 3), "mj": (self.nj,)}[name]
+
+    def begin(self):
+        self.ni, self.nj = (int(self.random.integers(1, 4)) for _ in range(2))
+        self.fields = {name: self.array(*self.field(name)) for name in ("xi", "hi", "xj", "mj")}
+        self.options, self.out, self.leading = {}, None, int(self.random.integers(0, 5))
+
+    def step(self):
+        """One thing of the call before is another."""
+        what = self.choice("nothing", "nothing", "array", "change", "set", "param", "option", "out", "order")
+        name = self.choice("xi", "hi", "xj", "mj")
+        if what == "array":
+            self.fields[name] = self.array(*self.field(name))
+        elif what == "change":
+            self.change(self.fields[name])
+        elif what == "set" and self.ni == self.nj:
+            self.fields["xj"] = self.fields["xi"]
+        elif what == "param":
+            name = self.choice("eps2", "box", "n")
+            value = {
+                "eps2": (0.5, 1, np.float64(0.25), np.array(0.3), [0.7], 0.5, 2.5, "x", 10**400),
+                "box": ((8.0, 9.0, 7.0), [5, 6.5, 9], np.full(3, 4.0), (1, 2, 3), 3.0),
+                "n": (2, 3.0, 5, True),
+            }[name]
+            self.fields[name] = self.choice(*value)
+        elif what == "option":
+            name, values = self.choice(
+                ("outputs", (None, "pot", ["acc", "all"], ("near",), {"pot", "c"}, "nothing")),
+                ("precision", ("single", "double", "mixed", None)),
+                ("i_offset", (0, 3, np.int64(2), True)),
+                ("exclusions", (None, (np.zeros(self.ni + 1, "i8"), np.zeros(0, "i8")))),
+                ("i", (None, None, slice(0, 1))),
+                ("progress", (None, lambda done: None)),
+                ("pairs", ("all", "auto", "auto", "cutoff")),
+                ("device", (None, "cpu")),
+            )
+            self.options[name] = self.choice(*values)
+        elif what == "out":
+            made = {"pot": self.array(self.ni), "most": self.array(self.ni)}
+            backwards = dict(reversed(list(made.items())))
+            kinds = (made, backwards, made, backwards, tuple(made.values()), {**made, "pot": None}, {**made, "most": made["pot"]})
+            self.out = None if self.coin(0.2) else self.choice(*kinds)
+            self.options["outputs"] = None if self.out is None else ["pot", "most"]
+            self.options["accumulate"] = self.out is not None and self.choice(True, False, 0)
+        elif what == "order":
+            self.leading = int(self.random.integers(0, 5))
+
+    def call(self):
+        if not self.options or self.coin(0.12):
+            self.begin()
+            self.options = {"pairs": "auto"}
+        self.step()
+        fields = dict(self.fields)
+        arrays = [fields.pop(name) for name in ("xi", "hi", "xj", "mj")[: self.leading]]
+        names = [str(name) for name in self.random.permutation(list(fields))] if self.coin(0.3) else list(fields)
+        return arrays, {**{name: fields[name] for name in names}, **self.options}, self.out
+
+
+def outcome(pipeline, arrays, keywords, out):
+    """What a call returns or raises, and what it has written."""
+    made_of = {}
+    written = copies(out, made_of)
+    given = {} if written is None else {"out": written}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            made = pipeline(*arrays, **keywords, **given)
+        except Exception as error:
+            return type(error), str(error)
+    info = getattr(made, "info", None)
+    made = list(made) if isinstance(made, tuple) else [made]
+    kinds = [(type(one), getattr(one, "dtype", None), getattr(one, "requires_grad", None)) for one in made]
+    in_order = list(written.values()) if isinstance(written, dict) else written or []
+    return kinds, contents(made), info, contents([one for one in in_order if one is not None])
+
+
+def copies(out, made):
+    """Of the arrays in `out`, which two pipelines are to write; of an array that is there twice one. made: by id."""
+    if isinstance(out, dict):
+        return {name: copies(one, made) for name, one in out.items()}
+    if isinstance(out, (tuple, list)):
+        return type(out)(copies(one, made) for one in out)
+    copy = out.detach().clone() if hasattr(out, "detach") else out.copy() if hasattr(out, "copy") else out
+    return made.setdefault(id(out), copy)
+
+
+def contents(values):
+    numbers = [np.asarray(one.detach().resolve_neg().numpy() if hasattr(one, "detach") else one) for one in values]
+    return [(one.shape, one.tobytes()) for one in numbers]
+
+
+@pytest.mark.parametrize("with_torch", [False, True])
+@pytest.mark.parametrize("seed", sampled(range(24), 4))
+def test_sequences(seed, with_torch):
+    torch = pytest.importorskip("torch") if with_torch else None
+    pipeline = nbcc.compile(source=TEXT)
+    sequence = Sequence(seed, torch)
+    found = 0
+    find = pipeline._kinds_seen.find
+    for _ in range(200):
+        call = sequence.call()
+        found += _is_known(find, *call)
+        fresh = type(pipeline)(pipeline._family)
+        assert outcome(pipeline, *call) == outcome(fresh, *call), call
+    assert found > 1  # the sequence tests something
+
+
+def _is_known(find, arrays, keywords, out):
+    from nbcc._call._call import OPTIONS
+    from nbcc._call._repeated import kind_of
+
+    options = {name: value for name, value in keywords.items() if name in OPTIONS}
+    fields = {name: value for name, value in keywords.items() if name not in OPTIONS}
+    seen = kind_of(arrays, fields, options if out is None else {**options, "out": out})
+    return seen is not None and find(seen) is not None
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """The names of the library's functions that are called."""
+    names = []
+
+    def counting(name, function):
+        return lambda *arguments: (names.append(name), function(*arguments))[1]
+
+    nbcc.compile("gravity")  # loads the library
+    for name in _library._FUNCTIONS:
+        monkeypatch.setitem(_library.lib.__dict__, name, counting(name, getattr(_library.lib, name)))
+    return names
+
+
+ALWAYS = ["nbcc_sum_run", "nbcc_sum_warning", "nbcc_sum_method"]
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_a_repeated_call_binds_what_is_new_and_waits_for_nothing(library, counted):
+    made = np if library == "numpy" else pytest.importorskip("torch")
+    x, y, m = made.ones((5, 3)), made.zeros((5, 3)), made.ones(5)
+    out = (made.zeros((5, 3)), made.zeros(5))
+    gravity = nbcc.compile("gravity")
+    for _ in range(2):
+        gravity(x, x, m, eps2=0.5, out=out)
+    counted.clear()
+    gravity(x, x, m, eps2=0.5, out=out)
+    assert counted == ALWAYS
+    counted.clear()
+    gravity(x, x, m, eps2=0.25, out=out)
+    assert counted == ["nbcc_sum_set_param", *ALWAYS]
+    gravity(y, x, m, eps2=0.25)
+    counted.clear()
+    kept = gravity(x, x, m, eps2=0.25)
+    # An address that has been bound already is not bound again.
+    assert counted[-3:] == ALWAYS and set(counted[:-3]) == {"nbcc_sum_bind"} and len(counted) <= 6
+    assert kept.info.precision in ("single", "double")
+
+
+def test_cupys_arrays_have_a_kind(monkeypatch):
+    """Without a GPU: an array and a stream with the attributes of CuPy's."""
+    from nbcc._arrays import _repeatable
+    from nbcc._call._repeated import kind_of
+
+    current = types.SimpleNamespace(ptr=0)
+
+    class Device(int):
+        id = property(int)
+        __enter__ = __exit__ = lambda *_: None
+
+    class Array:
+        def __init__(self, pointer, shape=(4,), device=0):
+            self.data, self.dtype, self.shape = types.SimpleNamespace(ptr=pointer), np.dtype("f4"), shape
+            self.strides, self.device = (4,), Device(device)
+
+    cuda = types.SimpleNamespace(
+        get_current_stream=lambda: current, runtime=types.SimpleNamespace(getDevice=lambda: 0), Device=Device
+    )
+    cupy = types.SimpleNamespace(ndarray=Array, cuda=cuda, empty=lambda shape, dtype: Array(77, shape))
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    monkeypatch.setattr(_repeatable, "REPEATABLE", dict(_repeatable.REPEATABLE))
+    monkeypatch.setattr("nbcc._call._repeated.REPEATABLE", _repeatable.REPEATABLE)
+    one, other = kind_of([Array(16)], {}, {}), kind_of([Array(32)], {}, {})
+    assert one.key == other.key and (one.values, other.values) == ([16], [32])
+    for different in (Array(16, (5,)), Array(16, device=1)):
+        assert kind_of([different], {}, {}).key != one.key
+    assert kind_of([Array(16)], {}, {"tolerance": 1e-3}).key != one.key
+    stream_of, ordinal = one.of_arrays[0][:2]
+    assert (stream_of(ordinal), ordinal) == (1, 0)
+    current.ptr = 5
+    assert stream_of(ordinal) == 5
+    made, address = _repeatable.REPEATABLE[Array].another(Array(16))()
+    assert made.shape == (4,) and address == 77
+
+
+def test_streams_of_a_kind():
+    """A call in another stream than the arrays' library works in is checked again, because one must wait for the other."""
+    from nbcc._call._repeated import Kind
+
+    names = Kind._fields
+    kind = Kind(**dict.fromkeys(names))._replace(stream_of=lambda ordinal: 7 + ordinal, ordinal=1)
+    assert kind.order().stream == 8
+    assert kind._replace(stream=8).order().stream == 8
+    assert kind._replace(stream=9).order() is None
+    assert kind._replace(stream=9, stream_of=None).order().stream == 9
+
+
+def test_arrays_for_results_are_told_apart_by_name():
+    sums = nbcc.compile(source="input_i real x; input_j real y; output(sum) real s; output(max) real t; s += x * y; t = max(t, y);")
+    x, y = np.ones(3), np.array([1.0, 2.0])
+    for out in ((np.zeros(3), np.zeros(3)) for _ in range(3)):
+        for given in ({"s": out[0], "t": out[1]}, {"t": out[1], "s": out[0]}, out, list(out)):
+            out[0][:] = out[1][:] = 0
+            sums(x, y, out=given)
+            assert out[0].tolist() == [3, 3, 3] and out[1].tolist() == [2, 2, 2]
+        with pytest.raises(ValueError, match="shares memory with output 's'"):
+            sums(x, y, out=(out[0], out[0]))
