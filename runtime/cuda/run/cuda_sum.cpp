@@ -392,13 +392,10 @@ std::int64_t CudaSummation::size_memory(const CudaRunContext& context, bool list
 void CudaSummation::launch_pieces(const CudaRunContext& context, CudaDevicePointer list, std::int64_t piece, bool first,
                                   bool last, std::int64_t nj) {
   const SumRequest& request = context.request;
-  CudaPiece all;
-  all.i_begin = request.i_begin;
-  all.i_list = list;
-  all.nj = nj;
-  all.first = first;
-  all.last = last;
-  if (!first || !last) all.accumulators = {accumulators_.data(), request.i_count};
+  const CudaAccumulators sums =
+      first && last ? CudaAccumulators{} : CudaAccumulators{accumulators_.data(), request.i_count};
+  const CudaPiece all{
+      .i_begin = request.i_begin, .i_list = list, .nj = nj, .first = first, .last = last, .accumulators = sums};
   for_ranges_of_i(request.i_count, piece,
                   [&](std::int64_t begin, std::int64_t count) { launcher_.launch(all.with_i(begin, count), context); });
 }
