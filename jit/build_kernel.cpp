@@ -157,13 +157,13 @@ std::vector<std::string> names_in(const std::string& list) {
 
 AdjointText adjoint_text(const Pipeline& pipeline, std::string_view side, const std::string& of,
                          const std::string& by) {
-  const AdjointChoice choice{names_in(of), names_in(by)};
+  const AdjointChoice choice{names_in(of), names_in(by), side == "each_i"};
   const auto written = [](Adjoint made) {
     return AdjointText{pipeline_text(made.pipeline), made.fields, warn_singular(made)};
   };
   try {
     if (side == "forward") return written(forward_pipeline(pipeline, choice));
-    if (side == "i") return written(adjoint_pipeline(pipeline, choice, AdjointSide::I));
+    if (side == "i" || side == "each_i") return written(adjoint_pipeline(pipeline, choice, AdjointSide::I));
     if (side == "j") return written(adjoint_pipeline(pipeline, choice, AdjointSide::J));
     if (side == "set") return written(adjoint_pipeline(pipeline, choice, AdjointSide::OneSet));
   } catch (const InvalidAdjoint& invalid) {

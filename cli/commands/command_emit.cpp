@@ -128,8 +128,9 @@ void add_emit(CLI::App& app, Invocation&) {
       .add_option(
           "--side", options->side,
           "adjoint: derivatives by inputs of i and params (i), by inputs of j (j), or by both if i and j are the "
-          "same particles (set); forward: the pipeline with the additional outputs that adjoints need")
-      ->check(CLI::IsMember({"i", "j", "set", "forward"}))
+          "same particles (set); each_i: as i, but by params with a row for each i; forward: the pipeline with the "
+          "additional outputs that adjoints need")
+      ->check(CLI::IsMember({"i", "j", "set", "forward", "each_i"}))
       ->capture_default_str();
   command.add_option("--of", options->of, "adjoint: outputs to differentiate, separated by commas; default: all");
   command.add_option("--by", options->by,

@@ -63,4 +63,11 @@ Pipeline without_loops(Pipeline pipeline, const Options& options, bool fused) {
   return pipeline;
 }
 
+Plan plan_loops(Pipeline& pipeline, const Options& options, bool fused, const std::function<bool(const Plan&)>& fits) {
+  Plan plan = make_plan(pipeline, options);
+  if (!has_element_loops(pipeline) || fits(plan)) return plan;
+  pipeline = without_loops(std::move(pipeline), options, fused);
+  return make_plan(pipeline, options);
+}
+
 }  // namespace nbcc

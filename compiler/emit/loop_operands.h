@@ -1,5 +1,6 @@
 // What a loop over elements (passes/optimize/element_loops.h) reads. Independent of backends.
 #pragma once
+#include <functional>
 #include <vector>
 
 #include "compiler/emit/plan.h"
@@ -28,5 +29,8 @@ std::vector<NodeId> read_outside(const Plan& plan, NodeId operand);
 
 // The pipeline with its loops written out, and products fused with sums as optimize() does. `fused`: Target::fused.
 Pipeline without_loops(Pipeline pipeline, const Options& options, bool fused);
+// The plan of a kernel. If `fits` says that a kernel cannot have the loops of the plan, they are written out in
+// `pipeline`, too.
+Plan plan_loops(Pipeline& pipeline, const Options& options, bool fused, const std::function<bool(const Plan&)>& fits);
 
 }  // namespace nbcc

@@ -157,12 +157,14 @@ NBCC_API nbcc_status nbcc_emit_text(const char* text, const char* name, const ch
  * which inputs L is differentiated:
  */
 typedef enum nbcc_adjoint_side {
-  NBCC_ADJOINT_I = 0,       /* by inputs of i and by params; of a param each i has its contribution, to be added up */
+  NBCC_ADJOINT_I = 0,       /* by inputs of i and by params; by a param as an output(total) */
   NBCC_ADJOINT_J = 1,       /* by inputs of j; the new pipeline has the sides i and j exchanged */
   NBCC_ADJOINT_ONE_SET = 2, /* by inputs of both, if i and j are the same particles in the same order: one sum. Names
                                that differ only in their last letter, as xi and xj, are one input; any other field is
                                also an input of the other side, named NAME_i or NAME_j there */
-  NBCC_ADJOINT_FORWARD = 3  /* no derivative: the pipeline with the additional outputs that its adjoints take */
+  NBCC_ADJOINT_FORWARD = 3, /* no derivative: the pipeline with the additional outputs that its adjoints take */
+  NBCC_ADJOINT_EACH_I = 4   /* as NBCC_ADJOINT_I, but of a param each i has its contribution, to be added up, as for
+                               params that differ between batches or groups */
 } nbcc_adjoint_side;
 /* The text of a pipeline whose outputs are the d_X. Its inputs are those of the first pipeline and, for each i of that
  * pipeline, d_NAME of the outputs and, if derivatives need them, saved forward results: raw_NAME, an output before

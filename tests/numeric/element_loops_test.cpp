@@ -40,8 +40,9 @@ class RandomLoops {
         "output(max) real largest;\noutput(argmin) index least;\n",
         length_, length_ + random_.between(1, 9));
     const bool has_gradient = random_.chance(50), has_array = random_.chance(50);
-    if (has_gradient) text += fmt::format("output(sum) real slope[{}];\n", length_);
-    if (has_array) text += fmt::format("output(sum) {} row[{}];\n", pick({"real", "double"}), length_);
+    if (has_gradient) text += fmt::format("output({}) real slope[{}];\n", pick({"sum", "total"}), length_);
+    if (has_array)
+      text += fmt::format("output({}) {} row[{}];\n", pick({"sum", "total"}), pick({"real", "double"}), length_);
     std::string all = "0.0";
     const int sums = random_.between(1, 3);
     for (int m = 0; m < sums; ++m) {

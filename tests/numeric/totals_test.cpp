@@ -21,6 +21,7 @@
 #include "tests/support/cuda_shim.h"
 #include "tests/support/on_gpu.h"
 #include "tests/support/random_pipeline.h"
+#include "tests/support/random_source.h"
 #include "tests/support/sampling.h"
 #include "tests/support/tolerance.h"
 
@@ -215,6 +216,56 @@ TEST(Totals, TakeOneRow) {
   }
 }
 
+// A total for each factor.
+std::string of_factors(const std::vector<std::int64_t>& factors) {
+  std::string text = "input_i real xi; input_j real xj; output(sum) real own; output(total) real t[" +
+                     std::to_string(factors.size()) + "];\nown += xj / (xi * xi + 1.0);\n";
+  for (std::size_t k = 0; k < factors.size(); ++k)
+    text +=
+        "t[" + std::to_string(k) + "] += xj / (xi * xi + " + std::to_string(factors[k]) + ".25) + real(i_index % 7);\n";
+  return text;
+}
+
+// Totals of many components, which are summed for some i at a time, have the bits of totals of few components.
+template <typename Load>
+void expect_many_components(const Load& load, const CudaGpu* gpu) {
+  constexpr std::int64_t kI = 140'000, kJ = 3;
+  const std::vector<std::int64_t> few{0, 77, 127};
+  OracleInput input;
+  input.ni = kI, input.nj = kJ;
+  RandomSource random(5);
+  for (auto [side, count] : {std::pair(&input.i, kI), {&input.j, kJ}})
+    for (auto& column = side->emplace_back(); std::int64_t(column.size()) < count;)
+      column.push_back(random.between(-1000, 1000) / 999.0);
+  const auto of_few = load(of_factors(few)), of_all = load(of_factors(from_to(0, 128)));
+  for (const auto& [begin, count] : {std::pair<std::int64_t, std::int64_t>(0, -1), {1000, 135'000}}) {
+    const KernelRunChoice choice{.begin = begin, .count = count, .arrays_on = gpu};
+    const test::Columns expected = run_kernel(of_few, input, choice), got = run_kernel(of_all, input, choice);
+    EXPECT_EQ(got[0], expected[0]);
+    for (std::size_t k = 0; k < few.size(); ++k) EXPECT_EQ(got[std::size_t(1 + few[k])], expected[1 + k]) << few[k];
+  }
+}
+
+TEST(Totals, ManyComponentsAreSummedForSomeIAtATime) {
+  CpuDevice device(2, detect_isa(), cpu_toolchain(), "", "");
+  const auto load = [&](const std::string& text) {
+    return device.load(
+        build_cpu_kernel(parse({"many.pipe", text}), {.precision = Precision::Double}, detect_isa(), ""));
+  };
+  expect_many_components(load, nullptr);
+  const std::vector<double> x(140'000, 0.5);
+  std::vector<double> t(128);
+  SumState sum(load(of_factors(from_to(0, 128))));
+  sum.bind("xi", {const_cast<double*>(x.data()), Element::Double, std::int64_t(x.size()), 8, 8});
+  sum.bind("xj", {const_cast<double*>(x.data()), Element::Double, 2, 8, 8});
+  sum.bind("t", {t.data(), Element::Double, 1, 1024, 8});
+  sum.ignore("own");
+  sum.run();
+  const std::vector<double> once = t;
+  sum.run({.accumulate = true});
+  for (std::size_t k = 0; k < t.size(); ++k) EXPECT_EQ(t[k], 2 * once[k]) << k;
+}
+
 // ---- GPUs
 
 void expect_on_cuda(CudaDevice& device, Precision precision) {
@@ -378,12 +429,26 @@ TEST(Totals, OracleOnShim) {
   expect_details_on_cuda(device);
 }
 
+void expect_many_components_on_cuda(CudaDevice& device) {
+  const auto load = [&](const std::string& text) {
+    return device.load(build_cuda_kernel(parse({"many.pipe", text}), {.precision = Precision::Double}, ""));
+  };
+  for (const CudaGpu* gpu : {static_cast<const CudaGpu*>(nullptr), &device.gpu()}) expect_many_components(load, gpu);
+}
+
+TEST(Totals, ManyComponentsOnShim) {
+  CudaShim shim;
+  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
+  expect_many_components_on_cuda(device);
+}
+
 class TotalsOnGpu : public test::OnGpu {};
 
 TEST_F(TotalsOnGpu, OracleInSingle) { expect_on_cuda(*device_, Precision::Single); }
 TEST_F(TotalsOnGpu, OracleInMixed) { expect_on_cuda(*device_, Precision::Mixed); }
 TEST_F(TotalsOnGpu, OracleInDouble) { expect_on_cuda(*device_, Precision::Double); }
 TEST_F(TotalsOnGpu, Details) { expect_details_on_cuda(*device_); }
+TEST_F(TotalsOnGpu, ManyComponents) { expect_many_components_on_cuda(*device_); }
 
 }  // namespace
 }  // namespace nbcc

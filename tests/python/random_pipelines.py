@@ -29,6 +29,9 @@ class RandomPipeline:
         self.has_finish = self._coin(0.7)
         self.table_in_finish = self.has_finish and self._coin(0.4)  # read at an index known at run time only
         self.guards = np.random.default_rng([seed, 1])  # apart, so that all else stays as it is
+        more = np.random.default_rng([seed, 2])
+        # Params that are a vector, an array, a table, a long array; a count.
+        self.more_params, self.counts = {name for name in "uvtl" if more.random() < 0.4}, more.random() < 0.3
         self.text = self._text()
 
     def _coin(self, chance):
@@ -88,13 +91,17 @@ class RandomPipeline:
                  f"param real {self.p} = 1.3;"]
         if self.table_in_finish:
             lines += [f"input_i int {self.kind}; param real {self.table}[3];"]
+        shapes = {"u": "vec2 u_", "v": "real v_[3]", "t": "real t_[3]", "l": "real l_[40]"}
+        lines += [f"param {shape};" for name, shape in shapes.items() if name in self.more_params]
         for name, reduction, width in zip(self.outputs, self.reductions, self.widths):
             lines.append(f"output({reduction}) {'real' if width == 1 else f'vec{width}'} {name};")
-        lines += [f"vec2 d_ = {self.y} - {self.x}; real r2_ = dot(d_, d_) + 0.3;"]
+        lines += [f"vec2 d_ = {self.y} - {self.x}; real r2_ = dot(d_, d_) + 0.3;", *self._factor()]
         if self.guards.random() < 0.6:
             lines.append(f"skip_if({self._exclusion()});")
         for name, reduction, width in zip(self.outputs, self.reductions, self.widths):
             value = self._value(width)
+            if self.more_params:
+                value = f"f_ * {value}"
             if reduction == "sum":
                 lines.append(f"{self._guard()}{name} += {value};")
             elif reduction == "softmax":
@@ -104,6 +111,16 @@ class RandomPipeline:
             else:
                 lines.append(f"{name} = {reduction}({name}, {value});")
         return "\n".join(lines + self._finish())
+
+    def _factor(self):
+        """A factor of all values that depends on the further params, and the count."""
+        lines = ["output(count) int counted_; counted_ += r2_ > 0.8;"] if self.counts else []
+        terms = {"u": "0.2 * dot(u_, d_)", "v": "0.1 * v_[2] * r2_ - 0.2 * v_[0]", "t": "0.3 * t_[int(j_index % 3)]"}
+        factor = " + ".join(["1.0", *(term for name, term in terms.items() if name in self.more_params)])
+        lines += [f"real f_ = {factor};"] if self.more_params else []
+        if "l" in self.more_params:
+            lines.append("for (int k = 0; k < 40; ++k) f_ += 0.02 * l_[k] * cos(0.1 * real(k) * r2_);")
+        return lines
 
     def _finish(self):
         if not self.has_finish:
@@ -132,6 +149,9 @@ class RandomPipeline:
         if self.table_in_finish:
             made[self.kind] = self.random.integers(0, 3, ni)
             made[self.table] = self.random.random(3) + 0.5
+        for name, shape in {"u": 2, "v": 3, "t": 3, "l": 40}.items():
+            if name in self.more_params:
+                made[f"{name}_"] = self.random.random(shape) + 0.5
         return made
 
 

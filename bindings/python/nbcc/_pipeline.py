@@ -100,10 +100,10 @@ class Pipeline(Caller):
         """The pipeline of this one's derivatives, with its options. Let L be any number made of the outputs, and d_X
         stand for dL/dX.
 
-        side: "i": by inputs of i, and by params (for each i its part, to be added up); "j": by inputs of j, where what
-            was j becomes i and the other way round; "set": by inputs of both where these are the same particles in the
-            same order, in one sum; "forward": no derivative, but this pipeline with the outputs besides that its
-            adjoints take as inputs.
+        side: "i": by inputs of i, and by params, as totals; "each_i": the same, of a param a row for each i; "j": by
+            inputs of j, where what was j becomes i and the other way round; "set": by inputs of both where these are
+            the same particles in the same order, in one sum; "forward": no derivative, but this pipeline with the
+            outputs besides that its adjoints take as inputs.
         of: the outputs that L depends on, by names, those that the forward pipeline has besides too. by: what it is
             differentiated by. All real numbers, if not given.
 

@@ -226,7 +226,7 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
         vectors = list(self._cell) if by_cell else []
         slopes = call.gradients({}, results, {self._energy.name: np.ones_like(energy)}, places + vectors)
         by_place = sum(self._array(slopes[name]) for name in places if name in slopes)
-        of_cell = np.array([self._array(slopes[name]).sum(axis=0) for name in vectors])
+        of_cell = np.array([self._array(slopes[name]) for name in vectors])
         return self._array(energy), by_place, of_cell
 
     def _stresses(self, given: Dict[str, Any]) -> Any:

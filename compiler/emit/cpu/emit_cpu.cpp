@@ -18,7 +18,6 @@
 #include "compiler/emit/loop_operands.h"
 #include "compiler/emit/plan.h"
 #include "compiler/emit/spelling.h"
-#include "compiler/passes/optimize/element_loops.h"
 #include "compiler/text/fill_template.h"
 
 namespace nbcc {
@@ -87,11 +86,7 @@ ScalarSpelling scalar_spelling(const Plan& plan, CpuExpressions& expressions) {
 KernelSource emit_cpu(const Pipeline& given, const Options& options, Isa isa, const Neighbourhood* neighbourhood,
                       const TableIndices& indices) {
   Pipeline pipeline = with_accumulators(given);
-  Plan plan = make_plan(pipeline, options);
-  if (has_element_loops(pipeline) && !fits_stack(plan)) {
-    pipeline = without_loops(std::move(pipeline), options, facts(isa).target.fused);
-    plan = make_plan(pipeline, options);
-  }
+  const Plan plan = plan_loops(pipeline, options, facts(isa).target.fused, fits_stack);
   const CpuVectors vectors{isa, options.precision};
   CpuExpressions expressions(vectors);
   CpuPairBody body =

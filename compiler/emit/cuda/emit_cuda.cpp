@@ -23,7 +23,6 @@
 #include "compiler/emit/describe.h"
 #include "compiler/emit/loop_operands.h"
 #include "compiler/emit/plan.h"
-#include "compiler/passes/optimize/element_loops.h"
 #include "compiler/text/fill_template.h"
 
 namespace nbcc {
@@ -139,12 +138,11 @@ KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neig
   const Pipeline accumulating = with_accumulators(given);
   const std::map<int, PlacedTable> tables = tables_of_pairs(accumulating, options.precision);
   Pipeline pipeline = with_byte_offsets(accumulating, tables);
-  Plan plan = make_plan(pipeline, options);
-  const LaunchConfig of_loops = plan.has_loops() ? cuda_loop_launch(pipeline, plan, options) : LaunchConfig{};
-  if (has_element_loops(pipeline) && of_loops.threads == 0) {
-    pipeline = without_loops(std::move(pipeline), options, cuda_target().fused);
-    plan = make_plan(pipeline, options);
-  }
+  LaunchConfig of_loops;
+  Plan plan = plan_loops(pipeline, options, cuda_target().fused, [&](const Plan& with_loops) {
+    if (with_loops.has_loops()) of_loops = cuda_loop_launch(pipeline, with_loops, options);
+    return of_loops.threads > 0;
+  });
   add_tables_of_pairs(plan, tables);
   KernelSource source = describe_kernel(pipeline, plan, options.precision);
   source.target = "cuda";

@@ -175,7 +175,7 @@ class Builder {
     for (const Field& field : old_.fields) {
       if (!is_real(field) || !is_of_side(field) || !is_named(choice.by, field)) continue;
       if (side_ == AdjointSide::OneSet && field.role == Role::InputJ && partner_of(old_, field) != nullptr) continue;
-      add_variable(field);
+      add_variable(field, choice);
       count += field.components();
     }
     if (by_.empty())
@@ -184,7 +184,7 @@ class Builder {
       throw InvalidAdjoint{fmt::format("{} derivatives at once; at most {} are made", count, kMaxDerivatives)};
   }
 
-  void add_variable(const Field& field) {
+  void add_variable(const Field& field, const AdjointChoice& choice) {
     Variable variable{leaf_op(field.role), field.first, field.components(), -1, {}};
     for (std::size_t t = 0; t < old_.tables.size(); ++t) {
       const Table& table = old_.tables[t];
@@ -201,7 +201,8 @@ class Builder {
     while (std::ranges::any_of(new_.fields, is_taken)) output.name = "d" + output.name;
     output.role = Role::Output;
     output.reduction = Reduction::Sum;
-    output.kind = FieldKind::Particle;
+    const bool is_total = field.role == Role::Param && !choice.params_of_each_i;
+    output.kind = is_total ? FieldKind::Total : FieldKind::Particle;
     output.columns = 0;
     output.defaults.clear();
     output.comment.clear();

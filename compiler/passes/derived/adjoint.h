@@ -22,8 +22,10 @@ namespace nbcc {
 // The outputs that L depends on, and the fields to differentiate by. Empty `of`: all real outputs whose reduction has a
 // derivative. Empty `by`: all real inputs and params of the side. `of` may also name the additional outputs of the
 // forward pipeline. An invalid name throws InvalidAdjoint, and so does a derivative of more than kMaxNodes operations.
+// A derivative by a param is a total; with params_of_each_i it has a row for each i.
 struct AdjointChoice {
   std::vector<std::string> of, by;
+  bool params_of_each_i = false;
 };
 
 struct Adjoint {

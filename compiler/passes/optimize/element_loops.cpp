@@ -143,7 +143,7 @@ class LoopFinder {
   void find_arrays() {
     for (const Field& field : pipeline_.fields) {
       const bool is_array = field.role == Role::Output && field.length > kMostWrittenOut && field.width == 1 &&
-                            field.kind == FieldKind::Particle;
+                            (field.kind == FieldKind::Particle || field.kind == FieldKind::Total);
       if (!is_array || field.reduction != Reduction::Sum) continue;
       const int end = field.first + field.components();
       for (int begin = field.first, next = begin; begin < end; begin = next) {

@@ -14,6 +14,7 @@
 #include "fmt/format.h"
 #include "runtime/error.h"
 #include "runtime/first_failure.h"
+#include "runtime/sum/request/divide_i.h"
 #include "runtime/sum/request/overlap.h"
 
 namespace nbcc {
@@ -152,11 +153,7 @@ std::vector<SumRequest> CudaGroupSummation::shares_of(const SumRequest& request,
     if (cut != Cut::Ranges) continue;
     const std::int64_t grains = ceil_div(request.i_count, kGranularity);
     const std::int64_t begin = std::min(own.share.begin(grains) * kGranularity, request.i_count);
-    own.i_count = std::min(own.share.end(grains) * kGranularity, request.i_count) - begin;
-    if (own.i_list)
-      own.i_list += begin;
-    else
-      own.i_begin += begin;
+    own = with_i(own, begin, std::min(own.share.end(grains) * kGranularity, request.i_count) - begin);
   }
   return shares;
 }

@@ -7,6 +7,7 @@
 
 #include "fmt/format.h"
 #include "runtime/error.h"
+#include "runtime/sum/request/divide_i.h"
 
 namespace nbcc {
 
@@ -101,15 +102,8 @@ void CudaLauncher::launch(const CudaPiece& piece, const CudaRunContext& context)
   // Check before any slice stores a result, which may overwrite the inputs that indices are computed from. A launch
   // without j that continues earlier launches only stores: its i were checked before.
   if (piece.first || piece.nj > 0) check_indices(piece, context);
-  const std::int64_t step = slice_ > 0 ? slice_ : piece.ni;
-  for (std::int64_t begin = 0; begin < piece.ni; begin += step) {
-    CudaPiece slice = piece;
-    slice.ni = std::min(step, piece.ni - begin);
-    slice.i_begin += begin;
-    if (piece.i_list != 0) slice.i_list += std::uint64_t(begin) * sizeof(std::int64_t);
-    if (piece.accumulators.at != 0) slice.accumulators.at += std::uint64_t(begin) * sizeof(double);
-    launch_slice(slice, context);
-  }
+  for_ranges_of_i(piece.ni, slice_,
+                  [&](std::int64_t begin, std::int64_t count) { launch_slice(piece.with_i(begin, count), context); });
 }
 
 CudaDevicePointer CudaLauncher::copied_argument(const CudaRunContext& context) {

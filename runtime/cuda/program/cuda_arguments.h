@@ -65,6 +65,15 @@ struct CudaPiece {
   bool first = true;              // sums begin at zero
   bool last = true;               // the launch applies finish() and stores results
   CudaAccumulators accumulators;  // not accessed when both `first` and `last` are set
+  // The piece of `count` of its i, from the one with this number on.
+  CudaPiece with_i(std::int64_t begin, std::int64_t count) const {
+    CudaPiece piece = *this;
+    piece.ni = count;
+    piece.i_begin += begin;
+    if (i_list != 0) piece.i_list += std::uint64_t(begin) * sizeof(std::int64_t);
+    if (accumulators.at != 0) piece.accumulators.at += std::uint64_t(begin) * sizeof(double);
+    return piece;
+  }
 };
 
 // The first argument of a kernel, made once and patched before each launch.

@@ -8,6 +8,7 @@
 #include "fmt/format.h"
 #include "runtime/cuda/run/cuda_sum.h"
 #include "runtime/error.h"
+#include "runtime/sum/request/divide_i.h"
 #include "runtime/sum/request/overlap.h"
 #include "runtime/sum/run/histograms.h"
 
@@ -32,23 +33,16 @@ void CudaSummation::run_with_histograms(const SumRequest& request, CudaMethod* m
   if (gpu_.is_captured(static_cast<CudaStream*>(request.stream)))
     throw DeviceError("a run with histograms waits for them, which cannot be done while a stream is captured");
   const double most = most_pairs(kernel_.source);
-  SumRequest piece = request;
   const bool has_pieces = method == nullptr && request.j_part == JPart::Whole && pairs_of(request) > most;
   if (has_pieces && find_overlap(kernel_.source.fields, request.views, disjoint))
     throw UsageError("an output may not be an input of j where histograms are summed for some i at a time");
-  if (has_pieces) {
-    piece.share.i_of_run = request.i_of_run();  // the pieces are one run, with one progress
-    piece.i_count = std::max<std::int64_t>(std::int64_t(most / double(request.nj)), 1);
-    if (request.progress) request.progress->begin(pairs_of(request));
-  }
+  if (has_pieces && request.progress) request.progress->begin(pairs_of(request));
   const auto tested_so_far = [&] { return method == &search_ ? search_.statistics().pairs_tested : 0; };
   wait_for_work(request.progress);
-  for (std::int64_t done = 0; done < request.i_count; done += piece.i_count) {
-    piece.i_count = std::min(piece.i_count, request.i_count - done);
-    if (request.i_list)
-      piece.i_list = request.i_list + done;
-    else
-      piece.i_begin = request.i_begin + done;
+  const std::int64_t at_a_time = has_pieces ? i_within(std::int64_t(most), request.nj) : 0;
+  for_ranges_of_i(request.i_count, at_a_time, [&](std::int64_t begin, std::int64_t count) {
+    SumRequest piece = with_i(request, begin, count);
+    if (has_pieces) piece.share.i_of_run = request.i_of_run();  // the pieces are one run, with one progress
     const std::int64_t tested = tested_so_far();
     run_for_histograms(piece, method);
     const double pairs = method == &search_     ? double(tested_so_far() - tested)
@@ -60,7 +54,7 @@ void CudaSummation::run_with_histograms(const SumRequest& request, CudaMethod* m
           fmt::format("histograms of real numbers take the terms of at most {:.3g} pairs in one run on a "
                       "GPU, this run has {:.3g}: run it for some i at a time, with accumulate",
                       most, pairs));
-  }
+  });
 }
 
 void CudaSummation::run_for_histograms(const SumRequest& request, CudaMethod* method) {

@@ -18,6 +18,7 @@
 #include "fmt/format.h"
 #include "runtime/error.h"
 #include "runtime/first_failure.h"
+#include "runtime/sum/request/divide_i.h"
 #include "runtime/sum/request/overlap.h"
 #include "runtime/sum/request/reduction.h"
 
@@ -269,18 +270,19 @@ void CudaStaging::run_chunks(const SumRequest& request, const Plan& plan, const 
   const std::int64_t step = plan.by_list ? request.i_count : plan.chunks.i_chunk;
   int number = 0;
   IChunk chunk;
-  for (std::int64_t begin = 0; begin < request.i_count; begin += step, ++number) {
+  for_ranges_of_i(request.i_count, step, [&](std::int64_t begin, std::int64_t count) {
     chunk.begin = begin;
-    chunk.end = std::min(begin + step, request.i_count);
+    chunk.end = begin + count;
     chunk.first_row = plan.lowest + begin;
-    chunk.row_count = plan.by_list ? plan.rows : chunk.end - begin;
+    chunk.row_count = plan.by_list ? plan.rows : count;
     chunk.buffer = number % 2;
     if (number >= 2) gather(plan, waiting[std::size_t(chunk.buffer)]);
     send_i(request, plan, chunk, list, stream);
     sum_chunk(request, plan, chunk, !resident_ && (number == 0 || !plan.chunks.j_resident), stream);
     receive(plan, chunk);
     waiting[std::size_t(chunk.buffer)] = chunk;
-  }
+    ++number;
+  });
   for (int last = std::max(0, number - 2); last < number; ++last) gather(plan, waiting[std::size_t(last % 2)]);
 }
 

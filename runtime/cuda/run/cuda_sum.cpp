@@ -13,6 +13,7 @@
 #include "fmt/format.h"
 #include "runtime/error.h"
 #include "runtime/first_failure.h"
+#include "runtime/sum/request/divide_i.h"
 #include "runtime/sum/request/formula.h"
 
 namespace nbcc {
@@ -353,7 +354,7 @@ void CudaSummation::launch_all(const CudaRunContext& context, bool list_on_devic
 // The number of i, a multiple of a block's, whose partial sums take at most kMaxPartialBytes.
 std::int64_t CudaSummation::max_i_per_launch() const {
   const std::int64_t grain = launcher_.i_per_block();
-  return std::max(grain, kMaxPartialBytes / launcher_.bytes_per_i() / grain * grain);
+  return i_within(kMaxPartialBytes, launcher_.bytes_per_i(), grain);
 }
 
 // Allocates the working memory of a run. Returns the number of i per launch, as many as there is memory for.
@@ -391,18 +392,12 @@ std::int64_t CudaSummation::size_memory(const CudaRunContext& context, bool list
 void CudaSummation::launch_pieces(const CudaRunContext& context, CudaDevicePointer list, std::int64_t piece, bool first,
                                   bool last, std::int64_t nj) {
   const SumRequest& request = context.request;
-  for (std::int64_t begin = 0; begin < request.i_count; begin += piece) {
-    CudaPiece now;
-    now.i_begin = request.i_begin + begin;
-    now.ni = std::min(piece, request.i_count - begin);
-    now.i_list = list == 0 ? 0 : list + std::uint64_t(begin) * sizeof(std::int64_t);
-    now.nj = nj;
-    now.first = first;
-    now.last = last;
-    if (!first || !last)
-      now.accumulators = {accumulators_.data() + std::uint64_t(begin) * sizeof(double), request.i_count};
-    launcher_.launch(now, context);
-  }
+  const CudaAccumulators sums =
+      first && last ? CudaAccumulators{} : CudaAccumulators{accumulators_.data(), request.i_count};
+  const CudaPiece all{
+      .i_begin = request.i_begin, .i_list = list, .nj = nj, .first = first, .last = last, .accumulators = sums};
+  for_ranges_of_i(request.i_count, piece,
+                  [&](std::int64_t begin, std::int64_t count) { launcher_.launch(all.with_i(begin, count), context); });
 }
 
 // Later work of `stream` waits for the last run.

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "runtime/sum/request/divide_i.h"
 #include "runtime/sum/request/pack.h"
 
 namespace nbcc {
@@ -113,7 +114,7 @@ std::int64_t most_rows(const KernelSource& source) {
   for (const HistogramLayout& layout : source.histograms)
     if (layout.of_i) most = std::min(most, layout.most_words);
   const std::int64_t of_row = row_words_of(source);
-  return of_row == 0 ? 0 : std::max<std::int64_t>(most / of_row, 1);
+  return of_row == 0 ? 0 : i_within(most, of_row);
 }
 
 HistogramWords::HistogramWords(const KernelSource& source) : source_(source), pointers_(source.histograms.size()) {

@@ -6,13 +6,16 @@
 #include <vector>
 
 #include "runtime/error.h"
+#include "runtime/sum/request/divide_i.h"
 #include "runtime/sum/request/overlap.h"
 #include "runtime/sum/run/histograms.h"
 #include "runtime/sum/run/sum.h"
+#include "runtime/sum/run/totals.h"
 
 namespace nbcc {
 
 void SumState::sum(const SumRequest& request) {
+  if (totals_ && totals_->i_at_a_time() > 0) return sum_for_totals(request);
   const std::int64_t most = most_rows(source());
   if (most == 0) return sum_.run(request);
   std::vector<std::int64_t> list(request.i_list ? std::size_t(request.i_count) : 0);
@@ -34,7 +37,6 @@ void SumState::sum(const SumRequest& request) {
   if (find_overlap(fields(), views_, disjoint))
     throw UsageError("an output may not be an input where histograms are summed for some i at a time");
   std::ranges::sort(list);
-  const double i_count = double(request.i_count);
   for (std::int64_t done = 0; done < request.i_count; done += piece.i_count) {
     piece.i_begin = request.i_begin + done;
     piece.i_count = std::min(most, request.i_count - done);
@@ -44,9 +46,19 @@ void SumState::sum(const SumRequest& request) {
       first = piece.i_list[0];
       piece.i_count = std::lower_bound(list.begin() + done, list.end(), first + most) - (list.begin() + done);
     }
-    if (request.progress) request.progress->set_stage(double(done) / i_count, double(done + piece.i_count) / i_count);
+    set_range_of_progress(request, done, piece.i_count);
     sum_piece(first, std::min(most, greatest - first + 1));
   }
+}
+
+// Totals of many components: the values of some i at a time.
+void SumState::sum_for_totals(const SumRequest& request) {
+  for_ranges_of_i(request.i_count, totals_->i_at_a_time(), [&](std::int64_t done, std::int64_t count) {
+    const SumRequest piece = totals_->piece(request, done, count);
+    set_range_of_progress(request, done, count);
+    sum_.run(piece);
+    totals_->reduce_piece(piece, done);
+  });
 }
 
 // After the last part of a run.

@@ -74,8 +74,11 @@ SumState::SumState(std::shared_ptr<const Kernel> kernel)
       views_(fields().size()),
       params_(std::size_t(source().params + source().table_params)) {
   if (!source().histograms.empty()) histograms_ = std::make_unique<HistogramWords>(source());
-  if (histograms_ || std::ranges::any_of(fields(), &FieldLayout::is_total))
-    add_result(std::make_unique<Totals>(source(), sum_.summation()));
+  if (histograms_ || std::ranges::any_of(fields(), &FieldLayout::is_total)) {
+    auto totals = std::make_unique<Totals>(source(), sum_.summation());
+    totals_ = totals.get();
+    add_result(std::move(totals));
+  }
   if (histograms_) add_result(std::make_unique<RunHistograms>(*histograms_, sum_.summation()));
   request_.views = views_;
   request_.params = params_;

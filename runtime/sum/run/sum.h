@@ -18,6 +18,7 @@
 namespace nbcc {
 
 class HistogramWords;
+class Totals;
 
 // The options of one run.
 struct RunChoice {
@@ -124,6 +125,7 @@ class SumState {
   void check_indices(SumRequest& request);
   // Histograms of each i are summed for so many i at a time as have rows in memory, and stored.
   void sum(const SumRequest& request);
+  void sum_for_totals(const SumRequest& request);
   void store_results(const SumRequest& request);
   void warn_of(const SumRequest& request);
 
@@ -139,6 +141,7 @@ class SumState {
   std::unique_ptr<const Exclusions> exclusions_;
   std::unique_ptr<HistogramWords> histograms_;       // null: the pipeline has none
   std::vector<std::unique_ptr<RunResult>> results_;  // totals and histograms, and those that were added
+  Totals* totals_ = nullptr;                         // among results_; null: the pipeline has none
   bool needs_both_ends_ = false;
   std::optional<std::int64_t> i_in_parts_;                       // number of chosen i of a sum in parts that has begun
   std::map<std::size_t, std::vector<double>> params_of_groups_;  // by field: [group][component]

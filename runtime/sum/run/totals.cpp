@@ -7,6 +7,8 @@
 #include <optional>
 #include <type_traits>
 
+#include "runtime/sum/request/divide_i.h"
+#include "runtime/sum/request/overlap.h"
 #include "runtime/sum/request/reduction.h"
 
 namespace nbcc {
@@ -89,6 +91,17 @@ void HostTotals::reduce(std::span<const TotalComponent> totals, const SumRequest
   }
 }
 
+// Values in memory at a time if a run has totals of many components. Few components take no more memory than inputs.
+constexpr std::int64_t kMaxValues = std::int64_t(1) << 24, kManyComponents = 65;
+
+std::int64_t Totals::choose_i_at_a_time(const SumRequest& request, std::int64_t components) const {
+  if (components < kManyComponents || components * request.i_count <= kMaxValues) return 0;
+  const bool can_be_divided = !request.lists && !request.listed_pairs && !request.exclusions && !request.i_list &&
+                              !request.histograms && !source_.callers && request.j_part == JPart::Whole;
+  if (!can_be_divided || find_overlap(source_.fields, request.views, disjoint)) return 0;
+  return i_within(kMaxValues, components, kTotalGroup);
+}
+
 SumRequest Totals::begin(const SumRequest& request) {
   const auto is_wanted = [&](std::size_t f) {
     return source_.fields[f].kind == FieldKind::Total && request.views[f].data;
@@ -96,9 +109,13 @@ SumRequest Totals::begin(const SumRequest& request) {
   std::int64_t components = 0;
   for (std::size_t f = 0; f < source_.fields.size(); ++f)
     if (is_wanted(f)) components += source_.fields[f].components();
-  const std::int64_t rows = request.ni;
+  i_at_a_time_ = choose_i_at_a_time(request, components);
+  groups_ = i_at_a_time_ > 0 ? ceil_div(request.i_count, kTotalGroup) : 0;
+  const std::int64_t rows = i_at_a_time_ > 0 ? i_at_a_time_ : request.ni, values = components * rows;
   // Without totals a kernel has no steps for them.
-  double* at = components > 0 ? steps_->reserve(request, std::max<std::int64_t>(components * rows, 1)) : nullptr;
+  double* at =
+      components > 0 ? steps_->reserve(request, std::max<std::int64_t>(values + components * groups_, 1)) : nullptr;
+  partials_ = at + values;
   std::vector<ArrayView> views(request.views.begin(), request.views.end());
   totals_.clear();
   for (std::size_t f = 0; f < source_.fields.size(); ++f) {
@@ -106,10 +123,10 @@ SumRequest Totals::begin(const SumRequest& request) {
     if (!is_wanted(f)) continue;
     const FieldLayout& field = source_.fields[f];
     const Element element = source_.accumulators[std::size_t(field.first)].type;
-    views[f] = {at, element, rows, sizeof(double), rows * std::int64_t(sizeof(double))};
+    views[f] = {at, element, request.ni, sizeof(double), rows * std::int64_t(sizeof(double))};
     for (int c = 0; c < field.components(); ++c, at += rows) {
       totals_.push_back({field.reduction, element, at, request.views[f], c});
-      if (request.accumulate) steps_->fill(totals_.back(), request, rows);
+      if (request.accumulate && groups_ == 0) steps_->fill(totals_.back(), request, rows);
     }
   }
   if (views != views_ || request.binding != callers_binding_) ++binding_;
@@ -121,8 +138,50 @@ SumRequest Totals::begin(const SumRequest& request) {
   return with_values;
 }
 
+SumRequest Totals::piece(const SumRequest& request, std::int64_t done, std::int64_t count) {
+  SumRequest piece = request;
+  piece.ni = piece.i_count = count;
+  piece.i_begin = 0;
+  piece.i_offset += request.i_begin + done;
+  piece.binding = ++binding_;
+  views_of_piece_.assign(request.views.begin(), request.views.end());
+  for (std::size_t f = 0; f < source_.fields.size(); ++f) {
+    const FieldLayout& field = source_.fields[f];
+    ArrayView& view = views_of_piece_[f];
+    if (field.role != Role::InputI && field.role != Role::Output) continue;
+    if (view.data && field.kind == FieldKind::Particle)
+      view.data = static_cast<std::byte*>(view.data) + (request.i_begin + done) * view.stride;
+    view.count = piece.ni;
+  }
+  if (request.accumulate)
+    for (const TotalComponent& total : totals_) steps_->fill(total, piece, piece.ni);
+  piece.views = views_of_piece_;
+  return piece;
+}
+
+void Totals::reduce_piece(const SumRequest& piece, std::int64_t done) {
+  std::vector<TotalComponent> totals = totals_;
+  for_ranges_of_i(piece.i_count, kTotalGroup, [&](std::int64_t begin, std::int64_t count) {
+    SumRequest group = with_i(piece, begin, count);
+    group.ni = i_at_a_time_;
+    group.accumulate = false;
+    for (std::size_t k = 0; k < totals.size(); ++k) {
+      double* const field = partials_ + (std::int64_t(k) - totals[k].component) * groups_;
+      totals[k].to = {field + (done + begin) / kTotalGroup, totals[k].element, 1, sizeof(double),
+                      groups_ * std::int64_t(sizeof(double))};
+    }
+    steps_->reduce(totals, group);
+  });
+}
+
 void Totals::store(const SumRequest& request, std::span<const ArrayView>) {
-  if (!totals_.empty()) steps_->reduce(totals_, request);
+  SumRequest of_groups = request;
+  if (i_at_a_time_ > 0) {
+    for (std::size_t k = 0; k < totals_.size(); ++k) totals_[k].values = partials_ + std::int64_t(k) * groups_;
+    of_groups.i_begin = 0;
+    of_groups.ni = of_groups.i_count = groups_;
+  }
+  if (!totals_.empty()) steps_->reduce(totals_, of_groups);
   totals_.clear();
 }
 

@@ -5,7 +5,13 @@
 //   numbers
 //
 // The values are combined in the order of the chosen i by a tree whose shape depends on their number alone, so that a
-// total has the same bits for any number of threads and GPUs. Tested by tests/numeric/totals_test.cpp.
+// total has the same bits for any number of threads and GPUs. Totals of many components, such as derivatives by a long
+// param, are summed for some i at a time, so that the values take at most 128 MB:
+//
+//   request --piece()--> some i --pair method--> values [component][i of the piece] --reduce_piece()--> partials
+//   [component][group of i] --store()--> the caller's numbers
+//
+// Tested by tests/numeric/totals_test.cpp.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -73,16 +79,27 @@ class Totals final : public RunResult {
   // Both must outlive this object.
   Totals(const KernelSource& source, Summation& sum) : source_(source), steps_(sum.total_steps()) {}
   // The request with arrays of values of i in place of the totals that are bound. It is valid until the next call.
+  // Totals of many components make it valid for piece() alone.
   SumRequest begin(const SumRequest& request) override;
+  // The number of i that are summed at a time; 0: all.
+  std::int64_t i_at_a_time() const { return i_at_a_time_; }
+  // The request for `count` of the chosen i, from number `done` on, as a run of its own. It is valid until the next
+  // call.
+  SumRequest piece(const SumRequest& request, std::int64_t done, std::int64_t count);
+  void reduce_piece(const SumRequest& piece, std::int64_t done);
   // Reduces the values.
   void store(const SumRequest& request, std::span<const ArrayView> callers) override;
 
  private:
+  std::int64_t choose_i_at_a_time(const SumRequest& request, std::int64_t components) const;
+
   const KernelSource& source_;
   std::unique_ptr<TotalSteps> steps_;
   std::vector<TotalComponent> totals_;
-  std::vector<ArrayView> views_;
+  std::vector<ArrayView> views_, views_of_piece_;
   std::uint64_t callers_binding_ = 0, binding_ = 0;
+  std::int64_t i_at_a_time_ = 0, groups_ = 0;  // groups_: of all i, if these are summed for some at a time
+  double* partials_ = nullptr;                 // [component][group]
 };
 
 }  // namespace nbcc

@@ -12,7 +12,7 @@ from ._fields import Field
 from ._handles import fields_of
 from ._library import AdjointFieldStruct, lib
 
-SIDES = ("i", "j", "set", "forward")
+SIDES = ("i", "j", "set", "forward", "each_i")
 
 # Meanings of the fields of adjoint pipelines, in the order of nbcc_adjoint_meaning.
 VALUE, GIVEN, SAVED, DERIVATIVE = "value", "given", "saved", "derivative"

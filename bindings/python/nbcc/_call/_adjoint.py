@@ -283,7 +283,7 @@ class Call:
     def gradients(
         self, values: Mapping[str, Any], results: Mapping[str, Any], adjoints: Mapping[str, Any], by: Sequence[str]
     ) -> Dict[str, Any]:
-        """d_NAME of the fields in `by`, from those of outputs. Those of params have a row for each i."""
+        """d_NAME of the fields in `by`, from those of outputs. That of a param by group has a row for each i."""
         self.check_derivatives()
         of = [field.name for field in self.outputs if field.name in adjoints]
         sides: Dict[str, List[str]] = {}
@@ -295,6 +295,9 @@ class Call:
                 sides.setdefault("j", []).append(name)
             elif self.partner(name) is None:
                 sides.setdefault("set", []).append(name)
+        # Derivatives by a param that differs from group to group are added up for each group.
+        if any(map(self.by_group, sides.get("i", ()))):
+            sides["each_i"] = sides.pop("i")
         known = {**self.values, **values}
         ni = self._count(INPUT_I, "ni", known)
         is_single = self.is_single(value for name, value in known.items() if self.field(name).role != PARAM)
@@ -314,6 +317,9 @@ class Call:
             parts = [made] if len(names) == 1 else list(made)
             order = [one.of for one in adjoint.adjoint_fields if one.meaning == DERIVATIVE]
             found.update(zip(order, parts))
+        for name in sides.get("each_i", ()):
+            if self.field(name).role == PARAM and not self.by_group(name):
+                found[name] = found[name].sum(0)
         return found
 
     def _of_each_i(self, name: str, value: Any, ni: int, is_single: bool) -> Any:

@@ -162,14 +162,12 @@ def gradient_of(
     by_group: Callable[[Any, Any, int], Any],
     as_complex: Callable[[Any], Any],
 ) -> Any:
-    """A derivative as `Call.gradients` gives it, which by a param has a row for each i, in the shape of the field's value.
-    by_group: (rows, group of each row, number of groups) -> the rows' sums by group. as_complex: of an array with an axis
-    of length 2."""
+    """A derivative as `Call.gradients` gives it, in the shape of the field's value. By a param by group it has a row for
+    each i. by_group: (rows, group of each row, number of groups) -> the rows' sums by group. as_complex: of an array with
+    an axis of length 2."""
     field = plan.field(name)
     if plan.by_group(name):
         gradient = by_group(gradient, plan.group_of_i(), like.shape[0])
-    elif field.role == PARAM:
-        gradient = gradient.sum(0)
     if "complex" in str(like.dtype):
         return as_complex(gradient.reshape(*like.shape, 2))
     if field.is_complex and field.role == PARAM:  # given as real numbers

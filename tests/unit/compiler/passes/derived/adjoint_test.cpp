@@ -124,12 +124,18 @@ class Case {
         const std::vector<double>& found = arrays.of[output.name][c];
         double sum = 0;
         for (const double part : found) sum += part;
+        if (is_param) EXPECT_EQ(std::int64_t(found.size()), choice.params_of_each_i ? arrays.ni : 1) << name;
         for (std::size_t k = 0; k < (is_param ? 1 : found.size()); ++k) {
           const auto [expected, error] = difference(name, c, k);
           EXPECT_NEAR(is_param ? sum : found[k], expected, 8 * error) << name << " " << c << " of " << k;
           ++compared;
         }
       }
+    }
+    if (side == AdjointSide::I && !choice.params_of_each_i) {
+      AdjointChoice each_i = choice;
+      each_i.params_of_each_i = true;
+      compare(side, each_i);
     }
     return compared;
   }
