@@ -18,6 +18,7 @@ std::optional<Estimate> CpuSummation::estimate_search(const SumRequest& request)
   Estimate found{.cost = least_cost_of_search(request.i_count, request.nj)};
   constexpr std::int64_t kMaxParticles = std::numeric_limits<int>::max();
   if (std::max(request.i_count, request.nj) > kMaxParticles) {
+    found.of_size = true;
     found.obstacle = fmt::format("a search takes at most {} i- and j-particles, got {} and {}", kMaxParticles,
                                  request.i_count, request.nj);
   }

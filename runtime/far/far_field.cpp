@@ -176,8 +176,9 @@ std::optional<Estimate> FarField::estimate(const SumRequest& request) const {
   if (request.pairs != PairChoice::Auto) return {};
   Estimate found;
   found.obstacle = obstacle_of("far field", request);
+  if (!found.obstacle.empty()) found.cost = least_cost(request);
   if (std::max(request.ni, request.nj) > std::numeric_limits<std::int32_t>::max() / 2)
-    found.obstacle = "there are more particles than lists can index";
+    found.obstacle = "there are more particles than lists can index", found.of_size = true;
   if (is_experiment()) return found;  // at any cost
   if (!found.obstacle.empty() && request.nj > 0 && is_raised_)
     throw UsageError(fmt::format(

@@ -44,7 +44,8 @@ CudaSummation::CudaSummation(const CudaKernel& kernel) : kernel_(kernel), gpu_(k
       const bool always = request.symmetric == SymmetricChoice::Always;
       Estimate found{.obstacle = symmetric_.obstacle(request.ni, always), .cost = pairs_of(request) / 2};
       if (found.obstacle.empty() && !leaves_memory(request, symmetric_))
-        found.obstacle = "its working memory would take more than half of what is free on the GPU";
+        found.obstacle = "its working memory would take more than half of what is free on the GPU",
+        found.of_size = true;
       return found;
     };
     methods_.push_back(std::move(symmetric));
@@ -83,6 +84,7 @@ std::optional<Estimate> CudaSummation::estimate_search(const SumRequest& request
     found.obstacle =
         fmt::format("the code of pipeline '{}' for this GPU has no search for neighbours", kernel_.source.pipeline);
   else if (std::max(request.i_count, request.nj) > CudaSearch::kMaxParticles)
+    found.of_size = true,
     found.obstacle = fmt::format("on a GPU a search takes at most {} i- and j-particles, got {} and {}",
                                  CudaSearch::kMaxParticles, request.i_count, request.nj);
   else if (request.nj == 0)
@@ -93,7 +95,7 @@ std::optional<Estimate> CudaSummation::estimate_search(const SumRequest& request
   const double share = fraction_within(kernel_.source.search, request.params);
   if (share > kMaxFractionWithin) found.cost = std::max(found.cost, pairs * share / kMaxFractionWithin);
   if (found.cost <= pairs && !leaves_memory(request, search_))
-    found.obstacle = "its working memory would take more than half of what is free on the GPU";
+    found.obstacle = "its working memory would take more than half of what is free on the GPU", found.of_size = true;
   return found;
 }
 

@@ -70,7 +70,7 @@ std::optional<Estimate> NearestSum::estimate(const SumRequest& request) {
   Estimate found{.cost = std::max(of_i * double(request.i_count), kMinI * double(request.nj)), .falls_back = true};
   // Not every device's search can index more particles.
   if (request.pairs == PairChoice::Auto && std::max(request.i_count, request.nj) > kMaxSearchedParticles)
-    found.obstacle = "there are too many particles for a search";
+    found.obstacle = "there are too many particles for a search", found.of_size = true;
   return found;
 }
 

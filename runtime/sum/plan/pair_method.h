@@ -25,7 +25,8 @@ struct Estimate {
   double cost = 0;            // in pairs that a sum over all pairs evaluates in the same time
   // If pairs = cutoff meets the obstacle: true: another method does the run, with the same results; false: an error.
   bool falls_back = false;
-  bool once = false;  // each pair is computed once, for both of its particles
+  bool once = false;     // each pair is computed once, for both of its particles
+  bool of_size = false;  // the obstacle is that there are too many particles, or too little memory
 };
 
 // Launches and memory of one device for a run. The CPU has no launches.
@@ -145,7 +146,8 @@ struct RunPlan {
   std::vector<std::optional<Estimate>> estimates;  // parallel to the methods; no value: the method does not apply
   std::vector<bool> surveyed;                      // parallel to the methods: true if the estimate is made by survey()
   PairChoice choice = PairChoice::Auto;
-  std::string given;   // the caller's "lists", "batches" or "listed pairs"; "": none
+  bool asks_for_once = false;  // symmetric = always
+  std::string given;           // the caller's "lists", "batches" or "listed pairs"; "": none
   SumRequest request;  // the caller's, with `reuse` as a survey has set it; valid as long as the caller's arrays
   std::vector<RunStep> steps;  // in the order of the run
   // What the run measures before it takes its method, which then may be another one: methods and costs in pairs.
@@ -162,6 +164,11 @@ RunPlan plan_run(std::span<const PairMethod> methods, const SumRequest& request,
 
 // The reason for the plan's method, as a sentence without a full stop. `methods` as for plan_run().
 std::string reason_of(const RunPlan& plan, std::span<const PairMethod> methods);
+
+// A sentence without its end if another method would have cost less than a quarter, but for an obstacle other than
+// size, or if it would have computed each pair once as the caller has asked; "": there is none. Without numbers, so
+// that runs of one kind have the same text.
+std::string detour_of(const RunPlan& plan, std::span<const PairMethod> methods);
 
 // A lower bound of a search's cost, in pairs: a sum over all pairs is faster unless ni > kMinI and nj > kMinJ, because
 // particles must be sorted for a search.

@@ -45,6 +45,7 @@ RunPlan plan_run(std::span<const PairMethod> methods, const SumRequest& request,
   RunPlan plan;
   plan.surveyed.resize(methods.size());
   plan.choice = request.pairs;
+  plan.asks_for_once = request.symmetric == SymmetricChoice::Always;
   plan.request = request;
   if (request.lists) plan.given = request.lists->what;
   if (request.listed_pairs) plan.given = "listed pairs";
@@ -78,6 +79,21 @@ RunPlan plan_run(std::span<const PairMethod> methods, const SumRequest& request,
       if (cost > 0) plan.measurements.emplace_back(method.name, cost);
     }
   }
+}
+
+std::string detour_of(const RunPlan& plan, std::span<const PairMethod> methods) {
+  constexpr double kMuch = 4;
+  if (!plan.method) return "";
+  for (std::size_t row = 0; row < methods.size(); ++row) {
+    const std::optional<Estimate>& other = plan.estimates[row];
+    if (!other || other->obstacle.empty() || other->of_size) continue;
+    if (other->cost > 0 && kMuch * other->cost < plan.estimate.cost)
+      return fmt::format("{}, so that the run is {} and not {}, which would take less than a quarter of its time",
+                         other->obstacle, plan.method->name, methods[row].name);
+    if (other->once && plan.asks_for_once && !plan.estimate.once)
+      return fmt::format("{}, so that each pair is computed twice, though symmetric is always", other->obstacle);
+  }
+  return "";
 }
 
 std::string reason_of(const RunPlan& plan, std::span<const PairMethod> methods) {

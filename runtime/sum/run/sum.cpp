@@ -393,8 +393,9 @@ void SumState::warn_of(const SumRequest& request) {
     }
   };
   const std::optional<std::string> images = image_warning(source(), request, can_read);
-  if (!images) return warnings_.clear();
-  if (warnings_.empty()) warnings_.push_back(*images);
+  if (!images || !image_warning_) image_warning_ = images;
+  warnings_.clear();
+  if (image_warning_) warnings_.push_back(*image_warning_);
 }
 
 SumRequest SumState::prepare(const RunChoice& choice, std::optional<std::int64_t> begun) {
@@ -432,6 +433,8 @@ void SumState::run(const RunChoice& choice) {
   request_.reuse = JReuse::None;
   sum(request);
   store_results(request);
+  if (const std::string detour = detour_of(sum_.last_plan(), sum_.methods()); !detour.empty())
+    warnings_.push_back(fmt::format("pipeline '{}': {}", source().pipeline, detour));
   if (request.keep_j && sum_.last_plan().method->keeps_j) request_.reuse = JReuse::Prepared;
   i_in_parts_ = i_in_next_part;
 }

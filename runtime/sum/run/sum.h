@@ -147,7 +147,8 @@ class SumState {
   std::map<std::size_t, std::vector<double>> params_of_groups_;  // by field: [group][component]
   std::vector<double> table_of_params_;                          // [group][param]; empty: all groups have params_
   SumRequest request_;                                           // settings that later runs inherit
-  std::vector<std::string> warnings_;
+  std::optional<std::string> image_warning_;                     // keeps its text as long as it applies
+  std::vector<std::string> warnings_;                            // of the last run
 };
 
 }  // namespace nbcc
