@@ -19,7 +19,7 @@
 #include "compiler/passes/derived/nearest.h"
 #include "compiler/passes/derived/pair_values.h"
 #include "compiler/passes/derived/virial.h"
-#include "compiler/passes/facts/equal_indices.h"
+#include "compiler/passes/facts/text_facts.h"
 #include "compiler/passes/optimize/element_loops.h"
 #include "compiler/passes/optimize/optimize.h"
 #include "compiler/passes/prove/neighbourhood.h"
@@ -101,9 +101,9 @@ KernelSource build_kernel(const Backend& backend, const Source& source, const Op
 }
 
 KernelSource build_kernel(const Backend& backend, const Source& source, const Options& options, Isa isa,
-                          const std::string& dump_folder, IndexGuard& guard) {
+                          const std::string& dump_folder, TextFacts& facts) {
   const Pipeline pipeline = parse_and_dump(source, dump_folder);
-  guard = index_guard(pipeline);
+  facts = text_facts(pipeline);
   return build_kernel(backend, pipeline, options, isa, dump_folder);
 }
 

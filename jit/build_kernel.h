@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/index_guard.h"
 #include "compiler/ir/ir.h"
 #include "compiler/isa.h"
 #include "compiler/kernel_source.h"
@@ -13,6 +12,7 @@
 #include "compiler/passes/derived/exchange.h"
 #include "compiler/text/diagnostic.h"
 #include "compiler/text/source.h"
+#include "compiler/text_facts.h"
 #include "jit/backend.h"
 
 namespace nbcc {
@@ -22,9 +22,9 @@ namespace nbcc {
 // CPU backends only.
 KernelSource build_kernel(const Backend& backend, const Source& source, const Options& options, Isa isa,
                           const std::string& dump_folder);
-// The same, with a fact that the kernel does not need.
+// The same, with facts of the text.
 KernelSource build_kernel(const Backend& backend, const Source& source, const Options& options, Isa isa,
-                          const std::string& dump_folder, IndexGuard& guard);
+                          const std::string& dump_folder, TextFacts& facts);
 // The same for a pipeline that has been parsed.
 KernelSource build_kernel(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa,
                           const std::string& dump_folder);

@@ -119,6 +119,7 @@ LibraryObject compile_functions(const LibraryText& library, const std::vector<Is
   job.files.insert({{job.main, library_source(library, isas)},
                     {"/include/nbcc/nbcc.h", nbcc_h},
                     {"/include/runtime/api/nbcc.h", nbcc_h},
+                    {"/include/runtime/api/nbcc_fields.h", std::string(embedded_template("nbcc_fields.h"))},
                     {"/include/runtime/api/nbcc_statistics.h", std::string(embedded_template("nbcc_statistics.h"))},
                     {"/include/nbcc_image.h", std::string(embedded_template("nbcc_image.h"))},
                     {"/include/stddef.h", "typedef __SIZE_TYPE__ size_t;\n"},

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/passes/facts/text_facts.h"
 #include "compiler/source/parse.h"
 #include "compiler/text/diagnostic.h"
 #include "compiler/text/own_stack.h"
@@ -22,6 +23,9 @@ struct nbcc_report {
   std::vector<nbcc::Diagnostic> diagnostics;
   std::vector<std::string> rendered;               // parallel to diagnostics
   std::vector<nbcc::AdjointField> adjoint_fields;  // empty unless the text is an adjoint pipeline
+  std::vector<nbcc::FieldLayout> fields;           // of nbcc_check_text
+  std::vector<std::string> types;                  // parallel to fields; as declared
+  std::vector<bool> is_read;                       // parallel to fields
 };
 
 namespace nbcc {
@@ -69,10 +73,10 @@ nbcc_pipeline* compile(nbcc_device* device, const Source& source, const nbcc_pip
   KernelDevice& opened = *device->device;
   const Backend& backend = backend_named(opened.backend());
   backend.provide_compiler(opened);
-  IndexGuard guard = IndexGuard::None;
+  TextFacts facts;
   KernelSource kernel =
-      build_kernel(backend, source, compile_options(options), opened.isa(), opened.dump_folder(), guard);
-  return new nbcc_pipeline{for_callers(opened.load(std::move(kernel))), guard};
+      build_kernel(backend, source, compile_options(options), opened.isa(), opened.dump_folder(), facts);
+  return new nbcc_pipeline{for_callers(opened.load(std::move(kernel))), std::move(facts)};
 }
 
 void add(nbcc_report& report, const Source& source, const std::vector<Diagnostic>& diagnostics) {
@@ -128,8 +132,13 @@ nbcc_status nbcc_check_text(const char* text, const char* name, nbcc_report** re
     auto made = std::make_unique<nbcc_report>();
     try {
       std::vector<Diagnostic> warnings;
-      parse(source, &warnings);
+      const Pipeline pipeline = parse(source, &warnings);
       add(*made, source, warnings);
+      for (const Field& field : pipeline.fields) {
+        made->fields.push_back(field);
+        made->types.push_back(type_name(field));
+      }
+      made->is_read = text_facts(pipeline).is_read;
     } catch (const CompileError& e) {
       add(*made, source, e.diagnostics);
       made->text = e.what();
@@ -209,6 +218,9 @@ int nbcc_report_diagnostic(const nbcc_report* report, int k, nbcc_diagnostic* di
   return 0;
 }
 
+int nbcc_report_field(const nbcc_report* report, int k, nbcc_field* field) {
+  return report ? describe_field(report->fields, report->types, report->is_read, k, field) : -1;
+}
 int nbcc_report_adjoint_field_count(const nbcc_report* report) {
   return report ? int(report->adjoint_fields.size()) : 0;
 }

@@ -27,7 +27,7 @@ KernelSource build(const DerivationInput& of, const Pipeline& pipeline, const Op
 }
 
 // Fields that have the names of the pipeline's have its arrays and values; the runtime makes all others.
-// `makes_outputs`: it makes those of all outputs.
+// `makes_outputs`: the runtime makes the arrays of all outputs, too.
 DerivedKernel named(std::string name, std::shared_ptr<const KernelSource> source, const Pipeline& callers,
                     bool makes_outputs = false) {
   std::vector<FieldBinding> bind;

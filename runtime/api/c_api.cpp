@@ -206,32 +206,20 @@ int nbcc_pipeline_field_count(const nbcc_pipeline* pipeline) {
   return pipeline ? int(pipeline->kernel->source.fields.size()) : 0;
 }
 
-static int field_of(const nbcc::Kernel& kernel, int k, nbcc_field* field) {
-  if (!field || k < 0 || k >= int(kernel.source.fields.size())) return -1;
-  const nbcc::FieldLayout& layout = kernel.source.fields[std::size_t(k)];
-  *field = {layout.name.c_str(),
-            nbcc_role(layout.role),
-            kernel.types[std::size_t(k)].c_str(),
-            layout.comment.c_str(),
-            layout.numbers(),
-            layout.integral() ? 1 : 0,
-            nbcc_reduction(layout.is_histogram() ? nbcc::Reduction::Sum : layout.reduction),
-            int(layout.defaults.size()),
-            layout.defaults.data(),
-            layout.is_total() ? 1 : 0,
-            layout.is_pair_result() ? 1 : 0};
-  return 0;
-}
-
 int nbcc_pipeline_field(const nbcc_pipeline* pipeline, int k, nbcc_field* field) {
-  return pipeline ? field_of(*pipeline->kernel, k, field) : -1;
+  if (!pipeline) return -1;
+  const nbcc::Kernel& kernel = *pipeline->kernel;
+  return nbcc::describe_field(kernel.source.fields, kernel.types, pipeline->facts.is_read, k, field);
+}
+nbcc_index_use nbcc_pipeline_index_use(const nbcc_pipeline* pipeline) {
+  return pipeline ? nbcc_index_use(pipeline->facts.index_use) : NBCC_INDEX_VALUE;
 }
 
 nbcc_status nbcc_sum_create(nbcc_pipeline* pipeline, nbcc_sum** sum, nbcc_error** error) {
   return guarded(error, [&] {
     nbcc::checked(sum, "sum") = nullptr;
     const nbcc_pipeline& of = nbcc::checked(pipeline, "pipeline");
-    *sum = new nbcc_sum{nbcc::SumState(of.kernel), nbcc::RunCheck(of.kernel, of.index_guard)};
+    *sum = new nbcc_sum{nbcc::SumState(of.kernel), nbcc::RunCheck(of.kernel, of.facts.index_guard)};
   });
 }
 void nbcc_sum_destroy(nbcc_sum* sum) { delete sum; }
@@ -263,7 +251,9 @@ nbcc_status nbcc_sum_set_counts(nbcc_sum* sum, int64_t ni, int64_t nj, nbcc_erro
 }
 
 int nbcc_sum_field(const nbcc_sum* sum, int k, nbcc_field* field) {
-  return sum ? field_of(sum->state.kernel(), k, field) : -1;
+  if (!sum) return -1;
+  const nbcc::Kernel& kernel = sum->state.kernel();
+  return nbcc::describe_field(kernel.source.fields, kernel.types, {}, k, field);
 }
 
 nbcc_status nbcc_sum_get_view(nbcc_sum* sum, const char* name, nbcc_view* view, nbcc_error** error) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "compiler/text_facts.h"
 #include "runtime/api/nbcc.h"
 #include "runtime/error.h"
 #include "runtime/sum/check/run_check.h"
@@ -23,7 +24,7 @@ struct nbcc_device {
 
 struct nbcc_pipeline {
   std::shared_ptr<const nbcc::Kernel> kernel;
-  nbcc::IndexGuard index_guard = nbcc::IndexGuard::None;  // a compiled library does not say it
+  nbcc::TextFacts facts = {};
 };
 
 struct nbcc_sum {
@@ -39,6 +40,9 @@ namespace nbcc {
 
 // Sets *error (if error is not null) and returns the status. Without memory for the message *error becomes null.
 nbcc_status fail(nbcc_error** error, nbcc_status status, const std::string& message) noexcept;
+// Field k for the caller: 0, or -1 if there is none. types: as declared. is_read: TextFacts::is_read.
+int describe_field(const std::vector<FieldLayout>& fields, const std::vector<std::string>& types,
+                   const std::vector<bool>& is_read, int k, nbcc_field* field);
 // For use in a catch block: UsageError, DeviceError, Interrupted and std::bad_alloc get their statuses; any other
 // exception is a defect of nbcc.
 nbcc_status fail_with_current_exception(nbcc_error** error) noexcept;

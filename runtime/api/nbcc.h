@@ -123,42 +123,7 @@ NBCC_API double nbcc_pipeline_operations(const nbcc_pipeline* pipeline);
 NBCC_API const char* nbcc_pipeline_neighbours(const nbcc_pipeline* pipeline);
 NBCC_API const char* nbcc_pipeline_no_neighbours(const nbcc_pipeline* pipeline);
 
-typedef enum nbcc_role {
-  NBCC_INPUT_I = 0,
-  NBCC_INPUT_J = 1,
-  NBCC_PARAM = 2,
-  NBCC_OUTPUT = 3,
-  NBCC_INPUT_PAIR = 4 /* one row for each listed pair: nbcc_sum_set_listed_pairs */
-} nbcc_role;
-typedef enum nbcc_reduction {
-  NBCC_SUM = 0,
-  NBCC_MIN = 1,
-  NBCC_MAX = 2,
-  NBCC_ARGMIN = 3,
-  NBCC_ARGMAX = 4,
-  NBCC_LOGSUMEXP = 5,
-  NBCC_SOFTMAX = 6,
-  NBCC_PRODUCT = 7,
-  NBCC_COUNT = 8,
-  NBCC_AT = 9 /* the payload of an argmin or argmax: a value of the chosen pair */
-} nbcc_reduction;
-
-typedef struct nbcc_field {
-  const char* name;
-  nbcc_role role;
-  const char* type;         /* as declared: "real", "vec3", "complex", "int", "float[4]" */
-  const char* comment;      /* the comment after the declaration, or "" */
-  int components;           /* numbers per particle */
-  int integral;             /* 1: int, index or bool, or an argmin/argmax output */
-  nbcc_reduction reduction; /* outputs only */
-  int default_count;        /* params: length of `defaults`, 0 or `components` */
-  const double* defaults;
-  int total, of_pair; /* 1: an output(total), one row for the run; an output(pair), one for each listed pair */
-} nbcc_field;
-
-NBCC_API int nbcc_pipeline_field_count(const nbcc_pipeline* pipeline);
-/* Field k in order of declaration; 0 on success, -1 when there is none. */
-NBCC_API int nbcc_pipeline_field(const nbcc_pipeline* pipeline, int k, nbcc_field* field);
+#include "runtime/api/nbcc_fields.h" /* nbcc_role, nbcc_reduction, nbcc_field, nbcc_pipeline_field */
 
 /* ---- texts ---------------------------------------------------------------------------------------------- */
 
@@ -178,8 +143,8 @@ typedef struct nbcc_diagnostic {
  * none of this name. nbcc_pipeline_from_file takes such a name too, where there is no file that is called so. */
 NBCC_API const char* nbcc_library_names(void);            /* [jit] */
 NBCC_API const char* nbcc_library_text(const char* name); /* [jit] */
-/* Errors and warnings of a text; the report's text is all diagnostics, rendered. If there are errors the status is
- * NBCC_ERROR_INPUT, and the report is still made. */
+/* Errors, warnings and fields of a text; the report's text is all diagnostics, rendered. If there are errors the status
+ * is NBCC_ERROR_INPUT, and the report is still made, without fields. */
 NBCC_API nbcc_status nbcc_check_text(const char* text, const char* name, nbcc_report** report,
                                      nbcc_error** error); /* [jit] */
 /* The output of a compilation stage: "ir", "optimized" (for the CPU), "cpu", "cpu-symmetric", "asm", "cuda",
@@ -223,6 +188,8 @@ NBCC_API const char* nbcc_report_text(const nbcc_report* report);     /* [jit] "
 NBCC_API int nbcc_report_diagnostic_count(const nbcc_report* report); /* [jit] */
 /* Diagnostic k in the order of the text; 0 on success, -1 when there is none. */
 NBCC_API int nbcc_report_diagnostic(const nbcc_report* report, int k, nbcc_diagnostic* diagnostic); /* [jit] */
+/* Field k of the text of nbcc_check_text; 0 on success, -1 when there is none. The strings belong to the report. */
+NBCC_API int nbcc_report_field(const nbcc_report* report, int k, nbcc_field* field); /* [jit] */
 /* The meaning of a field of an adjoint pipeline; `of` is a field of the first pipeline, or an output of the forward
  * pipeline. */
 typedef enum nbcc_adjoint_meaning {

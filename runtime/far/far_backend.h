@@ -67,14 +67,20 @@ class FarBackend {
   FarSums& sums() { return sums_; }
   const FarKernels& kernels() const { return sums_.kernels(); }
 
-  // ---- particles: all later functions are about those of the last reserve_particles() ----
-  virtual void reserve_particles(const SumRequest& request) = 0;                       // and sends the caller's inputs
-  virtual SumRequest with_inputs(const SumRequest& request) const { return request; }  // in the backend's memory
+  // ---- particles: all other functions are about those of the last reserve_particles() ----
+  // Makes room for the particles. A GPU also gets the caller's inputs.
+  virtual void reserve_particles(const SumRequest& request) = 0;
+  // The request with its inputs in the memory of the backend.
+  virtual SumRequest with_inputs(const SumRequest& request) const { return request; }
   virtual const double* send_centres(std::span<const double> centres) { return centres.data(); }
-  // Returns why there can be no far field, or "".
+  // Call when the particles' arrays are filled. Returns why there can be no far field, or "".
   virtual std::string check_particles() = 0;
   const FarParticles& particles() const { return particles_; }
   virtual std::vector<std::int64_t> chosen_i() const = 0;  // empty: all i
+  // [particle][component], on the host.
+  virtual std::vector<double> rows(const FarArray& columns, int components,
+                                   std::span<const std::int64_t> particles) = 0;
+
   // ---- trees ----
   virtual bool are_in_trees() = 0;  // true if the trees were built of the particles where they are now
   // one_tree: the tree of j is that of i, too. False: a j has a position that is not finite.
@@ -98,8 +104,6 @@ class FarBackend {
   enum class Sums : bool { OfSample, Totals };
   // Makes room for `components` columns of all i. Totals of an i without a finite position are NaN after go_down().
   virtual FarArray reserve_sums(Sums which, int components) = 0;
-  virtual std::vector<double> rows(const FarArray& columns, int components,
-                                   std::span<const std::int64_t> particles) = 0;  // [particle][component], on the host
   virtual void go_up(int order) = 0;
   virtual void sum_near(const SumRequest& request, const FarArray& totals, bool lists_are_new) = 0;
   virtual void sum_distant(const SumRequest& request, bool lists_are_new) = 0;

@@ -124,9 +124,12 @@ for tool in memcheck initcheck; do
     part "$tool, arrays on either side" "$sanitizer" --tool "$tool" --error-exitcode 9 "$binaries/numeric_tests" \
       --gtest_filter='SumsOnGpu.*'
 done
-# GoogleTest's shards. The tests that take longest begin first, and the others are in small shards, so that all cores
-# have work until the end.
-longest='*FarParticlesOnGpu*:*SearchOnGpu*:*RandomPipelinesOnGpu*:*RandomListsOnGpu*:*PartsOnGpu*:*Symmetric*OnGpu*:*OnAGpu*'
+# The tests that take longest begin first, each in its own process, so that none of them is left when all others
+# have ended; then the pipelines of the library, all tests of one in one process, because they share kernels; then the
+# others in GoogleTest's shards, the long ones first.
+longest='*OnAGpu*:EveryImageOnGpu*:ElementLoopsOnGpu*:*FarParticlesOnGpu*:*SearchOnGpu*:SymmetricOnGpu.RandomPipelines*'
+of_library='Library/EveryPipelineOnGpu.*'
+long='*RandomPipelinesOnGpu*:*RandomListsOnGpu*:*PartsOnGpu*:*Symmetric*OnGpu*'
 numeric_part() { # name, number of shards, filter
   local shard
   for ((shard = 0; shard < $2; ++shard)); do
@@ -134,8 +137,13 @@ numeric_part() { # name, number of shards, filter
       "$binaries/numeric_tests" --gtest_filter="$3"
   done
 }
-numeric_part 'longest tests on the GPU' $((2 * at_once)) "$longest"
-numeric_part 'other tests on the GPU' $((4 * at_once)) "*OnGpu*-$longest"
+tests_of() { "$binaries/numeric_tests" --gtest_list_tests --gtest_filter="$1" | sed -n 's/^  \([^ ]*\).*/\1/p'; }
+numeric_part 'longest tests on the GPU' "$(tests_of "$longest" | wc -l)" "$longest"
+for test in $(tests_of 'Library/EveryPipelineOnGpu.AgreesWithTheOracleInSingle/*'); do
+  part "${test##*/} on the GPU" "$binaries/numeric_tests" --gtest_filter="$of_library/${test##*/}"
+done
+numeric_part 'long tests on the GPU' $((4 * at_once)) "$long-$longest"
+numeric_part 'other tests on the GPU' $((2 * at_once)) "*OnGpu*-$longest:$long:$of_library"
 wait
 echo "logs: $logs"
 [ ! -e "$logs/failed" ]

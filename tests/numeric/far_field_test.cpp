@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/far/far_run.h"
 #include "tests/support/far_trial.h"
 
 namespace nbcc::test {
@@ -25,6 +26,31 @@ constexpr const char* kSmoothPipelines[] = {"gravity",          "gravity_acc",  
 constexpr const char* kShapes[] = {"uniform", "plummer", "clumps", "line", "plane", "coincident", "far body", "apart"};
 constexpr double kTolerances[] = {1e-2, 1e-4, 1e-6, 1e-8, 1e-10};
 constexpr Precision kPrecisions[] = {Precision::Single, Precision::Mixed, Precision::Double};
+
+// There are more particles than are compared.
+TEST(FarField, KnowsWhetherManyParticlesHaveMoved) {
+  constexpr std::int64_t kCount = 9000;
+  for (const bool one_set : {true, false}) {
+    SCOPED_TRACE(one_set);
+    FarTrial trial(FarTrial::library("gravity"), Precision::Single);
+    trial.fill("uniform", kCount, kCount, one_set, 9);
+    FarRun run(trial.sum.kernel(), trial.sum.summation(), Precision::Single);
+    const auto is_far_after_move_of_every = [&](std::int64_t stride, double distance) {
+      for (const char* const name : {"xi", "xj"})
+        for (std::int64_t k = 0; k < kCount && (one_set || name[1] == 'i'); k += stride)
+          trial.arrays[name][std::size_t(3 * k)] += distance;
+      EXPECT_EQ(run.prepare(trial.sum.plan().request, 64), "");
+      return run.has_moved_far();
+    };
+    EXPECT_EQ(run.prepare(trial.sum.plan().request, 64), "");
+    EXPECT_EQ(run.draw_sample(trial.sum.plan().request, 8), "");
+    EXPECT_FALSE(is_far_after_move_of_every(1, 1e-3));
+    EXPECT_FALSE(is_far_after_move_of_every(100, 0.3));
+    EXPECT_TRUE(is_far_after_move_of_every(7, 0.3));
+    EXPECT_EQ(run.draw_sample(trial.sum.plan().request, 8), "");
+    EXPECT_FALSE(run.has_moved_far());
+  }
+}
 
 TEST(FarField, KeepsTheTolerance) {
   const char* const wide = std::getenv("NBCC_FAR_CASES");

@@ -107,6 +107,40 @@ def test_what_a_pipeline_tells(gravity, types):
     assert "with xj, mj bound" in repr(gravity.bind([[0, 0, 0]], [1]))
 
 
+def test_parts_of_types():
+    p = nbcc.compile(source="""input_i complex z[2]; input_j vec2 w[3]; input_j float unused; param real t[2][3]; param bool b[2] = {true, false};
+    param vec3 box = vec3(1, 2, 3); output(sum) complex s; output(sum) double h[7]; output(argmin) index k[2]; output(total) int n;
+    s += z[0] * complex(w[0].x, w[1].y); h[int(5 * w[2].x)] += t[int(w[0].x)][1] + box.x; k = argmin(k, w[0].y); n += b[0];""")
+    found = {f.name: (f.scalar, f.width, f.shape, f.components) for f in p.fields}
+    assert found == {
+        "z": ("real", 2, (2,), 4),
+        "w": ("real", 2, (3, 2), 6),
+        "unused": ("float", 1, (), 1),
+        "t": ("real", 1, (2, 3), 6),
+        "b": ("bool", 1, (2,), 2),
+        "box": ("real", 3, (3,), 3),
+        "s": ("real", 2, (), 2),
+        "h": ("double", 1, (7,), 7),
+        "k": ("index", 1, (2,), 2),
+        "n": ("int", 1, (), 1),
+    }
+    for property, names in (("is_complex", "zs"), ("histogram", "h"), ("table", "t"), ("total", "n"), ("has_pairs", "zws")):
+        assert [f.name for f in p.fields if getattr(f, property)] == list(names), property
+    assert [f.name for f in p.fields if not f.is_read] == ["unused"]
+    assert p._family.index_use == "unused"
+
+
+def test_use_of_indices():
+    fields = "input_i real x; input_j real y; output(sum) real s; "
+    for statement, use in (
+        ("s += y; // i_index", "unused"),
+        ("skip_if(i_index == j_index); s += x * y;", "equal"),
+        ("s += i_index == j_index ? x : y;", "equal"),
+        ("if (2 * i_index == j_index) s += x;", "value"),
+    ):
+        assert nbcc.compile(source=fields + statement)._family.index_use == use, statement
+
+
 def test_info(gravity):
     told = gravity.info()
     assert told["name"] == "gravity" and told["options"] == {"precision": None, "math": "fast", "root": "refined"}
@@ -125,6 +159,12 @@ def test_info(gravity):
         "comment": "",
         "total": False,
         "of_pair": False,
+        "scalar": "real",
+        "width": 3,
+        "is_complex": False,
+        "histogram": False,
+        "table": False,
+        "is_read": True,
     }
     assert any(kernel["device"] == "cpu" for kernel in told["kernels"])
     machine = nbcc.info()

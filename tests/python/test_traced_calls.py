@@ -137,3 +137,7 @@ def test_arguments_of_recorded_calls_are_checked():
         gravity(x, x, mass=m)
     with pytest.raises(TypeError, match="out= cannot be given where derivatives are taken"):
         gravity(x, x, m, out=(torch.zeros(6, 3), torch.zeros(6)))
+    for call in (lambda x: gravity(x, x, m, 0.1, 0.2).pot, lambda x: gravity(x, x, m, xi=x).pot):
+        torch._dynamo.reset()
+        with pytest.raises(Exception, match="expected each of xi, xj, mj, eps2 once at most"):
+            torch.compile(call, fullgraph=True)(x)

@@ -303,6 +303,10 @@ static inline void store_shared_halves(unsigned low_at, unsigned high_at, unsign
   store_shared_half(low_at, both), store_shared_half(high_at, both >> 16);
 }
 static inline unsigned arrive(unsigned* counter) { return atomicAdd(counter, 1u); }
+static inline unsigned load_relaxed(const unsigned* word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
+static inline unsigned load_acquire(const unsigned* word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
+static inline void store_relaxed(unsigned* word, unsigned value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
+static inline void store_release(unsigned* word, unsigned value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
 static inline void pdl_wait() { nbcc_shim_wait(); }
 static inline void pdl_trigger() {}
 #line 1 "kernel.cu"

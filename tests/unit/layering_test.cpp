@@ -279,6 +279,23 @@ TEST(layering, every_folder_of_sources_is_a_module) {
   }
 }
 
+// Blocks of a GPU that wait for each other use load_acquire() and store_release(): `volatile` orders no other access.
+// cuda_indices.cu.in reports to the host.
+TEST(layering, cuda_kernels_share_no_volatile_words) {
+  std::vector<std::string> found;
+  int files = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(test::source_folder()) / "templates/cuda")) {
+    if (!entry.is_regular_file() || entry.path().filename() == "cuda_indices.cu.in") continue;
+    ++files;
+    std::ifstream in(entry.path());
+    for (std::string line; std::getline(in, line);)
+      if (std::regex_search(line, std::regex(R"(volatile \w+\*)")))
+        found.push_back(entry.path().filename().string() + ": " + line);
+  }
+  EXPECT_GT(files, 30);
+  EXPECT_EQ(found, kNoFiles);
+}
+
 // A .h and its .cpp are one: neither may lead back to itself by way of others.
 TEST(layering, no_file_runs_back_up) {
   std::map<std::string, std::set<std::string>> below;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import functools
 import os
 import sys
 import warnings
@@ -11,9 +12,9 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from ._frameworks import _opened
 from ._call._adjoint import Adjoints
-from ._c._adjoint_text import AdjointField, adjoint_text, virial_text
+from ._c._adjoint_text import AdjointField, adjoint_text, checked_text, virial_text
 from ._call._call import OPTIONS, Caller
-from ._c._errors import INPUT, CompileError, Diagnostic, ErrorOut, PipelineWarning, decode, diagnostics_of
+from ._c._errors import CompileError, Diagnostic, ErrorOut, PipelineWarning, decode
 from ._c._family import Family
 from ._c._fields import (
     INPUT_J,
@@ -27,8 +28,8 @@ from ._c._fields import (
     precision_of_environment,
 )
 from ._c._handles import View, level_of_caller
-from ._call._repeated import Arguments, kind_of
-from ._call._keywords import COMPILE_OPTIONS, split, split_compile_options, warning_of_names
+from ._call._repeated import CallArguments, kind_of
+from ._call._keywords import COMPILE_OPTIONS, split, warning_of_names
 from ._c._library import lib
 from ._arrays._numbers import named, shown, whole
 from ._arrays._streams import Order, handle_of
@@ -71,7 +72,7 @@ class Pipeline(Caller):
 
     def _call(self, arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
         torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
-        seen: Optional[Arguments] = None
+        seen: Optional[CallArguments] = None
         if torch is None or not torch.compiler.is_compiling():
             seen = kind_of(arrays, fields, options)
             made = None if seen is None else self._repeat(seen)
@@ -118,7 +119,7 @@ class Pipeline(Caller):
         family = self._family
         chosen = [None if names is None else ([names] if isinstance(names, str) else list(names)) for names in (of, by)]
         text, fields, found = adjoint_text(family.text, self.filename, side, chosen[0], chosen[1])
-        known = _diagnostics(family.text, self.filename) if found else []  # compile() has warned of these
+        known = checked_text(family.text, self.filename)[0] if found else []  # compile() has warned of these
         for diagnostic in found:
             if diagnostic not in known:
                 warnings.warn(str(diagnostic).rstrip("\n"), PipelineWarning, stacklevel=level_of_caller())
@@ -269,12 +270,9 @@ class Pipeline(Caller):
 _BIND_OPTIONS = frozenset(("stream",))
 
 
-def _of_identity(identity: Any) -> Pipeline:
+def pipeline_of(identity: _opened.Identity) -> Pipeline:
     text, filename, options, device, choice, search = identity
     return Pipeline(Family(text, filename, Options(*options), device, DeviceChoice(*choice), Search(*search)))
-
-
-_opened.set_maker(_of_identity)
 
 
 class BoundPipeline(Caller):
@@ -385,19 +383,6 @@ def _text_of(path: Optional[Path], source: Optional[Union[str, bytes]], name: Op
     return text, filename
 
 
-def _diagnostics(text: bytes, filename: str) -> List[Diagnostic]:
-    report, place = ctypes.c_void_p(), ErrorOut()
-    status = lib.nbcc_check_text(text, os.fsencode(filename), ctypes.addressof(report), place.address)
-    try:
-        if status == INPUT:
-            place.take()  # the report says the same in parts
-        elif status:
-            place.throw(status)
-        return diagnostics_of(report)
-    finally:
-        lib.nbcc_report_free(report)
-
-
 def check(
     path: Optional[Path] = None, *, source: Optional[Union[str, bytes]] = None, name: Optional[str] = None
 ) -> List[Diagnostic]:
@@ -410,7 +395,7 @@ def check(
         text, filename = _text_of(path, source, name)
     except CompileError as error:
         return error.diagnostics
-    return _diagnostics(text, filename)
+    return checked_text(text, filename)[0]
 
 
 def compile(
@@ -462,7 +447,7 @@ def compile(
     if precision is None:
         options = options._replace(precision=precision_of_environment())
     where = None if device is None else device_name(device)
-    diagnostics = _diagnostics(text, filename)
+    diagnostics, _ = checked_text(text, filename)
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         raise CompileError(filename, diagnostics)
     for diagnostic in diagnostics:
@@ -474,6 +459,11 @@ def compile(
     if said is not None:
         warnings.warn(said, PipelineWarning, stacklevel=2)
     return Pipeline(family)
+
+
+@functools.lru_cache(64)
+def _params_of(text: bytes, filename: str) -> Tuple[str, ...]:
+    return tuple(field.name for field in checked_text(text, filename)[1] if field.role == PARAM)
 
 
 def compiled_with_params(
@@ -491,6 +481,5 @@ def compiled_with_params(
         if options:
             raise TypeError(f"{what}: {', '.join(options)}: the pipeline is compiled already")
         return pipeline, params
-    text, _ = _text_of(pipeline, None, None)
-    options, params = split_compile_options(what, decode(text), keywords)
+    params, options = split(what, keywords, COMPILE_OPTIONS, _params_of(*_text_of(pipeline, None, None)))
     return compiler(pipeline, **{**defaults, **options}), params

@@ -443,7 +443,7 @@ class Calculator(_Base):  # type: ignore[misc, unused-ignore]
             return value
         field = self._param(name)
         shape = field.shape
-        if len(shape) not in (1, 2) or len(set(shape)) != 1 or field.type.startswith("vec"):
+        if len(shape) not in (1, 2) or len(set(shape)) != 1 or field.width > 1:
             raise ValueError(f"{name}: a dict by chemical symbols is for tables with one index, or two of one length; it is "
                              f"{field}")  # fmt: skip
         if len(types) > shape[0]:

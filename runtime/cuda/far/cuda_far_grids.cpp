@@ -17,17 +17,13 @@ using namespace far_data;
 
 constexpr std::int64_t kAlignment = 256;  // bytes; alignment of arrays
 
-std::string macros_of(int axes, int order) {
-  return fmt::format("#pragma nv_diag_suppress 177  // unused variable\n#define NBCC_AXES {}\n#define NBCC_ORDER {}\n",
-                     axes, order);
-}
-
 }  // namespace
 
 CudaFarGrids::CudaFarGrids(const CudaKernel& any, int axes, int order)
     : program_(any,
-               cuda_far_source(fmt::format("far grids, {} axes, order {}", axes, order), macros_of(axes, order),
-                               {"cuda_far_grids.cu"}, false),
+               cuda_far_source(fmt::format("far grids, {} axes, order {}", axes, order),
+                               fmt::format("#define NBCC_AXES {}\n#define NBCC_ORDER {}\n", axes, order),
+                               {"cuda_far_grids.cu"}),
                false),
       gpu_(any.gpu()),
       order_(order),

@@ -10,9 +10,9 @@
 namespace nbcc {
 
 // `macros`: lines that come first. `templates`: names of embedded templates, which follow the text that all far fields
-// share: cuda_far_types.cuh, unless the templates have types of their own, and cuda_far_data.h.
+// share.
 inline KernelSource cuda_far_source(std::string name, std::string_view macros,
-                                    std::initializer_list<std::string_view> templates, bool has_types = true) {
+                                    std::initializer_list<std::string_view> templates) {
   constexpr std::string_view kOnce = "#pragma once\n";  // of a header, which NVRTC expects in included files only
   KernelVariant variant{Frame::AllPairs, std::string(macros), {{256, 1, 32, 1, 1}}};
   const auto append = [&](std::string_view of) {
@@ -20,8 +20,7 @@ inline KernelSource cuda_far_source(std::string name, std::string_view macros,
     if (const std::size_t at = text.find(kOnce); at != std::string::npos) text.erase(at, kOnce.size());
     variant.source += text;
   };
-  if (has_types) append("cuda_far_types.cuh");
-  append("cuda_far_data.h");
+  for (const std::string_view of : {"cuda_far_types.cuh", "cuda_far_data.h", "cuda_blocks.cuh"}) append(of);
   for (const std::string_view of : templates) append(of);
   KernelSource source;
   source.pipeline = std::move(name);

@@ -22,7 +22,8 @@ T* address(CudaDevicePointer at) {
 }  // namespace
 
 CudaRadixSort::CudaRadixSort(const CudaKernel& kernel)
-    : program_(kernel, cuda_far_source("radix_sort", "", {"cuda_far_blocks.cuh", "cuda_radix_sort.cu"})),
+    : program_(kernel,
+               cuda_far_source("radix_sort", "", {"cuda_far_blocks.cuh", "cuda_onesweep.cuh", "cuda_radix_sort.cu"})),
       gpu_(kernel.gpu()),
       counters_(gpu_),
       memory_(gpu_) {}

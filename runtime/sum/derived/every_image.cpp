@@ -373,7 +373,7 @@ class CopiesSummation final : public ForwardingSummation {
   std::vector<double> place_i_, place_j_, shift_j_;
   std::vector<std::int64_t> copied_;
   std::vector<std::vector<std::byte>> gathered_;  // by field
-  // Of copies.
+  // The exclusions of copies.
   PairRows excluded_;
   std::unique_ptr<const Exclusions> exclusions_;
 };

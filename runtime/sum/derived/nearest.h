@@ -36,7 +36,7 @@ class NearestSum {
 
   const Kernel& kernel_;
   const Summation& summation_;
-  const DerivedKernels* row_ = nullptr;  // null: nobody has asked for it
+  const DerivedKernels* row_ = nullptr;  // null: no run has needed it
   std::unique_ptr<DerivedSum> sum_;      // made when a run needs it
   std::vector<double> bounds_, worst_;   // by i: the bound of the current run; the largest value that it keeps
   std::vector<std::int64_t> j_numbers_;  // by j: its j_index

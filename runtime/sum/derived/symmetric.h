@@ -38,7 +38,7 @@ class SymmetricSum {
 
   const Kernel& kernel_;
   const Summation& summation_;
-  const DerivedKernels* row_ = nullptr;  // null: nobody has asked for it
+  const DerivedKernels* row_ = nullptr;  // null: no run has needed it
   std::unique_ptr<DerivedSum> sum_;      // made when a run needs it
   PairMethod both_ends_;                 // the device's search
   RunPlan search_;  // of the surveyed search with each pair once; without a method: the device's search does the run

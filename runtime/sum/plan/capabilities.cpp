@@ -58,7 +58,7 @@ constexpr Capability kTable[] = {
 };
 // clang-format on
 
-// Messages of what is refused; {0}: the pipeline, {1}: the feature.
+// The message of an error; {0} is the name of the pipeline, {1} that of the feature.
 struct Refusal {
   std::string_view name;
   Feature feature;

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 from ctypes import c_size_t, c_uint8, c_uint64, c_void_p
 from typing import Iterator, Optional
 
@@ -16,12 +17,16 @@ def _require(what: str, status: int) -> None:
         raise RuntimeError(f"CUDA's driver: {what} failed with error {status}")
 
 
+@functools.lru_cache(None)
+def _driver() -> ctypes.CDLL:
+    return ctypes.CDLL("libcuda.so.1")
+
+
 def ordinal_of(pointer: int) -> int:
     """The number of the GPU that has the memory."""
     found = ctypes.c_int()
-    driver = ctypes.CDLL("libcuda.so.1")
     _require(
-        "asking for the GPU of an array", driver.cuPointerGetAttribute(ctypes.byref(found), _ORDINAL, ctypes.c_uint64(pointer))
+        "asking for the GPU of an array", _driver().cuPointerGetAttribute(ctypes.byref(found), _ORDINAL, ctypes.c_uint64(pointer))
     )
     return found.value
 
@@ -29,7 +34,7 @@ def ordinal_of(pointer: int) -> int:
 @contextlib.contextmanager
 def _gpu_of(pointer: int) -> Iterator[ctypes.CDLL]:
     """CUDA's driver, in the primary context of the GPU that has the memory, in which the libraries of arrays work."""
-    driver, context, device = ctypes.CDLL("libcuda.so.1"), c_void_p(), ctypes.c_int()
+    driver, context, device = _driver(), c_void_p(), ctypes.c_int()
     _require("finding a GPU", driver.cuDeviceGet(ctypes.byref(device), ordinal_of(pointer)))
     _require("using a GPU", driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device))
     try:

@@ -1,5 +1,5 @@
-"""A pipeline's text -> the texts of the pipelines of its derivatives and of its virial. The interface is `adjoint_text`
-and `virial_text`; derivatives are the library's (`nbcc_adjoint_text`)."""
+"""A pipeline's text -> its diagnostics and fields, and the texts of the pipelines of its derivatives and of its virial.
+The interface is `checked_text`, `adjoint_text` and `virial_text`; derivatives are the library's (`nbcc_adjoint_text`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import ctypes
 import os
 from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
 
-from ._errors import Diagnostic, ErrorOut, decode, diagnostics_of
+from ._errors import INPUT, Diagnostic, ErrorOut, decode, diagnostics_of
+from ._fields import Field
+from ._handles import fields_of
 from ._library import AdjointFieldStruct, lib
 
 SIDES = ("i", "j", "set", "forward", "each_i")
@@ -74,3 +76,17 @@ class _Report:
             lib.nbcc_report_adjoint_field(self.pointer, k, ctypes.addressof(one))
             found.append(AdjointField(decode(one.name), _MEANINGS[one.meaning], decode(one.of), decode(one.partner)))
         return tuple(found)
+
+
+def checked_text(text: bytes, filename: str) -> Tuple[List[Diagnostic], Tuple[Field, ...]]:
+    """The diagnostics of a text, and its fields, of which there are none if there are errors."""
+    report, place = ctypes.c_void_p(), ErrorOut()
+    status = lib.nbcc_check_text(text, os.fsencode(filename), ctypes.addressof(report), place.address)
+    try:
+        if status == INPUT:
+            place.take()  # the report says the same in parts
+        elif status:
+            place.throw(status)
+        return diagnostics_of(report), fields_of(lib.nbcc_report_field, report)
+    finally:
+        lib.nbcc_report_free(report)

@@ -47,6 +47,7 @@ class Known(NamedTuple):
     operations: float
     neighbours: str
     no_neighbours: str
+    index_use: str
 
 
 class Family:
@@ -75,6 +76,7 @@ class Family:
         self.operations = first.operations
         self.neighbours = first.neighbours
         self.no_neighbours = first.no_neighbours
+        self.index_use = first.index_use  # how results depend on i_index and j_index, see _fields.INDEX_USES
         self.inputs = [(k, field) for k, field in enumerate(self.fields) if field.role not in (PARAM, OUTPUT)]
         self.params = [(k, field) for k, field in enumerate(self.fields) if field.role == PARAM]
         self.outputs = [(k, field) for k, field in enumerate(self.fields) if field.role == OUTPUT]
@@ -109,7 +111,7 @@ class Family:
         return made
 
     def __reduce__(self) -> Any:
-        known = Known(self.name, self.fields, self.operations, self.neighbours, self.no_neighbours)
+        known = Known(self.name, self.fields, self.operations, self.neighbours, self.no_neighbours, self.index_use)
         return Family, (self.text, self.filename, self.options, self.device, self.choice, self.search, known)
 
     def __deepcopy__(self, memo: Any) -> Family:

@@ -20,6 +20,9 @@ SYMMETRIC = ("auto", "off", "always")
 INPUT_I, INPUT_J, PARAM, OUTPUT, INPUT_PAIR = "input_i", "input_j", "param", "output", "input_pair"
 ROLES = (INPUT_I, INPUT_J, PARAM, OUTPUT, INPUT_PAIR)
 REDUCTIONS = ("sum", "min", "max", "argmin", "argmax", "logsumexp", "softmax", "product", "count", "at")
+SCALARS = ("real", "float", "double", "int", "index", "bool")
+UNUSED, EQUAL, VALUE = "unused", "equal", "value"
+INDEX_USES = (UNUSED, EQUAL, VALUE)
 
 
 def _check_is_known(name: str, value: Any, known: Tuple[str, ...]) -> None:
@@ -114,7 +117,10 @@ class Field(NamedTuple):
     complex number. components: real numbers per particle.
     integral: True for int, index, bool, and outputs that are indices. reduction: outputs only. default: params only,
     one number for each component; None if there is no default. total: True for an output(total), which has one value
-    for the run, of that shape. of_pair: True for an output(pair), which has one value for each listed pair.
+    for the run, of that shape. of_pair: True for an output(pair), which has one value for each listed pair. scalar: the
+    type of each number, "real" for vectors and complex numbers; width: numbers of a vector or a complex number, else 1.
+    histogram: True for an output to one element of which each pair adds. table: True for a param that is read at indices
+    known only at run time. is_read: False for an input or param on which no result depends.
     """
 
     name: str
@@ -128,19 +134,21 @@ class Field(NamedTuple):
     comment: str
     total: bool = False
     of_pair: bool = False
+    scalar: str = "real"
+    width: int = 1
+    is_complex: bool = False
+    histogram: bool = False
+    table: bool = False
+    is_read: bool = True
 
     def rows(self, ni: int, pairs: int) -> int:
         """The number of rows of an output."""
         return 1 if self.total else pairs if self.of_pair else ni
 
     @property
-    def is_complex(self) -> bool:
-        return self.type.startswith("complex")
-
-    @property
     def has_pairs(self) -> bool:
         """Whether its numbers may be given as complex numbers: also those of a vec2."""
-        return self.is_complex or self.type.startswith("vec2")
+        return self.width == 2
 
     @property
     def row(self) -> Tuple[int, ...]:

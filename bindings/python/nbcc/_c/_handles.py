@@ -8,7 +8,6 @@ from __future__ import annotations
 import ctypes
 import itertools
 import os
-import re
 import struct
 import sys
 import warnings
@@ -16,7 +15,7 @@ from typing import Any, ClassVar, Dict, List, Optional, Sequence, Set, Tuple
 
 from . import _library
 from ._errors import INTERRUPTED, ErrorOut, check, decode
-from ._fields import OUTPUT, PAIRS, REDUCTIONS, ROLES, SYMMETRIC, DeviceChoice, Field, Options, Search
+from ._fields import INDEX_USES, OUTPUT, PAIRS, REDUCTIONS, ROLES, SCALARS, SYMMETRIC, DeviceChoice, Field, Options, Search
 from ._library import DeviceOptions, FieldStruct, NeighbourListStruct, RunOptions, StatisticsStruct
 from ._library import lib
 from ._lists import NOTHING_LISTED, LastGiven, Listing, Values
@@ -84,7 +83,7 @@ def open_device(name: str, choice: DeviceChoice) -> Device:
 class Kernel(_Handle):
     """A pipeline, compiled for a device."""
 
-    __slots__ = ("device", "name", "operations", "neighbours", "no_neighbours", "fields")
+    __slots__ = ("device", "name", "operations", "neighbours", "no_neighbours", "fields", "index_use")
     _close = "nbcc_pipeline_close"
 
     def __init__(self, device: Device, text: bytes, filename: str, options: Options) -> None:
@@ -107,21 +106,24 @@ class Kernel(_Handle):
         self.operations: float = lib.nbcc_pipeline_operations(self.pointer)
         self.neighbours = decode(lib.nbcc_pipeline_neighbours(self.pointer))
         self.no_neighbours = decode(lib.nbcc_pipeline_no_neighbours(self.pointer))
-        self.fields = _fields_of(self.pointer)
+        self.fields = fields_of(lib.nbcc_pipeline_field, self.pointer)
+        self.index_use = INDEX_USES[lib.nbcc_pipeline_index_use(self.pointer)]
 
 
-def _fields_of(pipeline: ctypes.c_void_p) -> Tuple[Field, ...]:
-    fields = []
+def fields_of(function: Any, owner: Any) -> Tuple[Field, ...]:
+    """function: nbcc_pipeline_field or nbcc_report_field. owner: its handle."""
+    fields: List[Field] = []
     one = FieldStruct()
-    for k in range(lib.nbcc_pipeline_field_count(pipeline)):
-        lib.nbcc_pipeline_field(pipeline, k, ctypes.addressof(one))
-        role, type_ = ROLES[one.role], decode(one.type)
+    while function(owner, len(fields), ctypes.addressof(one)) == 0:
+        role = ROLES[one.role]
+        rows = [length for length in (one.rows, one.columns) if length > 0]
+        is_vector = one.width > 1 and not one.is_complex
         fields.append(
             Field(
                 name=decode(one.name),
                 role=role,
-                type=type_,
-                shape=_shape_of(type_, one.components),
+                type=decode(one.type),
+                shape=(*rows, one.width) if is_vector else tuple(rows),
                 components=one.components,
                 integral=bool(one.integral),
                 reduction=REDUCTIONS[one.reduction] if role == OUTPUT else None,
@@ -129,17 +131,15 @@ def _fields_of(pipeline: ctypes.c_void_p) -> Tuple[Field, ...]:
                 comment=decode(one.comment),
                 total=bool(one.total),
                 of_pair=bool(one.of_pair),
+                scalar=SCALARS[one.scalar],
+                width=one.width,
+                is_complex=bool(one.is_complex),
+                histogram=bool(one.histogram),
+                table=bool(one.table),
+                is_read=bool(one.is_read),
             )
         )
     return tuple(fields)
-
-
-def _shape_of(type_: str, components: int) -> Tuple[int, ...]:
-    """The shape of a type: "real" (), "complex" (), "vec3" (3,), "float[4]" (4,), "vec3[2]" (2, 3), "real[9][27]" (9, 27)."""
-    match = re.fullmatch(r"(?:vec(\d)|\w+)((?:\[\d+\])*)", type_)
-    if not match:
-        return (components,) if components > 1 else ()
-    return tuple(int(number) for number in (*re.findall(r"\d+", match.group(2)), match.group(1)) if number)
 
 
 # data, element, count, stride, component_stride of nbcc_view, with its padding.

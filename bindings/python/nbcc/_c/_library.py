@@ -43,6 +43,14 @@ class FieldStruct(ctypes.Structure):
         ("defaults", POINTER(c_double)),
         ("total", c_int),
         ("of_pair", c_int),
+        ("scalar", c_int),
+        ("width", c_int),
+        ("is_complex", c_int),
+        ("rows", c_int),
+        ("columns", c_int),
+        ("histogram", c_int),
+        ("table", c_int),
+        ("is_read", c_int),
     ]
 
 
@@ -157,6 +165,7 @@ _FUNCTIONS = {
     "nbcc_pipeline_no_neighbours": (c_char_p, [_P]),
     "nbcc_pipeline_field_count": (c_int, [_P]),
     "nbcc_pipeline_field": (c_int, [_P, c_int, _P]),
+    "nbcc_pipeline_index_use": (c_int, [_P]),
     "nbcc_check_text": (c_int, [c_char_p, c_char_p, _P, _P]),
     "nbcc_emit_text": (c_int, [c_char_p, c_char_p, c_char_p, _P, c_char_p, _P, _P]),
     "nbcc_adjoint_text": (c_int, [c_char_p, c_char_p, c_int, c_char_p, c_char_p, _P, _P]),
@@ -164,6 +173,7 @@ _FUNCTIONS = {
     "nbcc_report_text": (c_char_p, [_P]),
     "nbcc_report_diagnostic_count": (c_int, [_P]),
     "nbcc_report_diagnostic": (c_int, [_P, c_int, _P]),
+    "nbcc_report_field": (c_int, [_P, c_int, _P]),
     "nbcc_report_adjoint_field_count": (c_int, [_P]),
     "nbcc_report_adjoint_field": (c_int, [_P, c_int, _P]),
     "nbcc_report_free": (None, [_P]),

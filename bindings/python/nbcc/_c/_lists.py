@@ -403,4 +403,4 @@ def values_by_group(value: Any, field: Field, groups: int) -> Optional[Values]:
     """Values of a param for each group; None if the value has the shape of one param. Raises TypeError."""
     if not is_by_group(value, field, groups):
         return None
-    return Values(groups * field.components, doubles_of(value, field.type.startswith("bool")))
+    return Values(groups * field.components, doubles_of(value, field.scalar == "bool"))

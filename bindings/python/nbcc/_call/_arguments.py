@@ -155,7 +155,7 @@ class Arguments:
         if field.default is not None and value is field.default:
             return field.default
         try:
-            shape, given = read(self._in_pairs(field, value), field.type.startswith("bool"))
+            shape, given = read(self._in_pairs(field, value), field.scalar == "bool")
             values = as_doubles(given)
         except TypeError as error:
             raise self._wrong(TypeError, field, what_is_wrong(value, error)) from None

@@ -21,7 +21,7 @@ from .._arrays._numbers import flag, named, whole
 from ._outputs import Outputs
 from .._c._progress import Bar, Progress, function_of
 from ._precision import RunInfo, precision_of, warn_of_double
-from ._repeated import Arguments, Kinds
+from ._repeated import CallArguments, Kinds
 from .._arrays._results import Result
 from .._c._statistics import Statistics
 from .._arrays._streams import LEGACY, handle_of
@@ -106,7 +106,7 @@ class Caller(Outputs):
         """A call whose keywords have been split."""
         return self._sum(arrays, fields, None, **options)
 
-    def _repeat(self, arguments: Arguments) -> Any:
+    def _repeat(self, arguments: CallArguments) -> Any:
         """The results of a call of a kind that was seen before; None: it must be checked."""
         kind = self._kinds_seen.find(arguments)
         order = None if kind is None else kind.order()
@@ -130,7 +130,7 @@ class Caller(Outputs):
         self,
         arrays: Sequence[Any],
         fields: Mapping[str, Any],
-        seen: Optional[Arguments],
+        seen: Optional[CallArguments],
         *,
         out: Any = None,
         outputs: Any = None,

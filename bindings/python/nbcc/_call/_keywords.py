@@ -1,10 +1,8 @@
-"""The keywords of a call, which are fields of its pipeline or options. Entry points: `split`, for calls, and
-`split_compile_options`, for objects that compile a pipeline and hold its params. A name that a field has is the field's;
-an option of that name is given as `options={"tolerance": ...}`."""
+"""The keywords of a call, which are fields of its pipeline or options. Entry point: `split`. A name that a field has is the
+field's; an option of that name is given as `options={"tolerance": ...}`."""
 
 from __future__ import annotations
 
-import re
 from typing import AbstractSet, Any, Collection, Dict, Mapping, Optional, Tuple
 
 # The keyword of a dict of options.
@@ -56,14 +54,3 @@ def warning_of_names(filename: str, options: AbstractSet[str], fields: Collectio
         f"{filename}: {'field' if is_one else 'fields'} {listed} {'has' if is_one else 'have'} the name of an option of "
         f"calls: {names[0]}=... sets the field; to set the option, write options={{\"{names[0]}\": ...}}"
     )
-
-
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_PARAM = re.compile(r"\bparam\s+\w+\s+(\w+)")
-
-
-def split_compile_options(what: str, text: str, keywords: Mapping[str, Any]) -> Tuple[Dict[str, Any], Dict[str, Any]]:
-    """(options of `compile`, params) of keywords. text: of the pipeline, which is not compiled yet. Raises TypeError."""
-    params = _PARAM.findall(_COMMENT.sub(" ", text))
-    of_params, options = split(what, keywords, COMPILE_OPTIONS, params)
-    return options, of_params

@@ -23,7 +23,7 @@ _MOST_KINDS = 64  # then all are forgotten
 _NOT_AN_ARRAY: Any = (None, -1)
 
 
-class Arguments(NamedTuple):
+class CallArguments(NamedTuple):
     """The arguments of a call that has a kind."""
 
     key: Tuple[Any, ...]
@@ -32,7 +32,7 @@ class Arguments(NamedTuple):
     out: List[Any]
 
 
-def kind_of(arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[str, Any]) -> Optional[Arguments]:
+def kind_of(arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[str, Any]) -> Optional[CallArguments]:
     """None: a call that has no kind."""
     values: List[Any] = []
     of_arrays: List[Any] = []
@@ -67,7 +67,7 @@ def kind_of(arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[s
         values.append(found[0])
         of_arrays.append(found[1])
     key = (len(arrays), names, len(out), *fields, *of_arrays, *others)
-    return Arguments(key, values, of_arrays, out)
+    return CallArguments(key, values, of_arrays, out)
 
 
 class Kind(NamedTuple):
@@ -100,7 +100,7 @@ class Kind(NamedTuple):
                 return None
         return made
 
-    def results_for(self, arguments: Arguments) -> List[Tuple[int, Result, View]]:
+    def results_for(self, arguments: CallArguments) -> List[Tuple[int, Result, View]]:
         made: List[Tuple[int, Result, View]] = []
         first = len(arguments.values) - len(arguments.out)
         for k, index, rest, make in self.results:
@@ -118,13 +118,13 @@ class Kinds:
     def __init__(self) -> None:
         self._known: Dict[Tuple[Any, ...], Kind] = {}
 
-    def find(self, arguments: Arguments) -> Optional[Kind]:
+    def find(self, arguments: CallArguments) -> Optional[Kind]:
         found = self._known.get(arguments.key)
         return found if found is not None and found.kernel.generation == _library.generation else None
 
     def learn(
         self,
-        arguments: Arguments,
+        arguments: CallArguments,
         indices: Sequence[int],
         views: Sequence[Tuple[int, Field, View]],
         params: Sequence[Tuple[Tuple[int, Any], Field]],
@@ -153,8 +153,8 @@ class Kinds:
                     return
                 made.append((k, -1, view[1:], known.another(result.value)))
             else:
-                index = first + next(at for at, one in enumerate(arguments.out) if one is result.value)
-                if arguments.values[index] != view[0]:
+                index = first + next((at for at, one in enumerate(arguments.out) if one is result.value), 0)
+                if arguments.out[index - first] is not result.value or arguments.values[index] != view[0]:
                     return
                 made.append((k, index, view[1:], None))
         streams = {(one[0], one[1]) for one in arguments.of_arrays if one[0] is not None}

@@ -66,7 +66,7 @@ def as_array(value: Any) -> Any:
 
 def as_option(value: Any) -> Any:
     """An option, which may be an array to be written."""
-    return value.detach() if isinstance(value, torch.Tensor) else value
+    return value.detach() if isinstance(value, torch.Tensor) and value.requires_grad else value
 
 
 _warned_of_halves = False
@@ -110,6 +110,9 @@ def call(pipeline: Any, arrays: Sequence[Any], fields: Mapping[str, Any], option
     fields = {name: _one_tensor(value) for name, value in fields.items()}
     values = {**dict(zip(pipeline._argument_names, arrays)), **fields}
     if is_compiling:
+        if len(values) < len(arrays) + len(fields):
+            raise TypeError(f"{pipeline._name}(): expected each of {', '.join(pipeline._argument_names)} once at most, got "
+                            f"{len(arrays)} by position and {', '.join(fields) or 'none'} by name")  # fmt: skip
         return _trace(pipeline, values, options)
     plan = Call(pipeline, arrays, fields, options)
     by = [name for name, value in values.items() if isinstance(value, torch.Tensor) and value.requires_grad]
@@ -232,7 +235,8 @@ def _save_traced(ctx: Any, inputs: Tuple[Any, ...], output: Sequence[torch.Tenso
 
 def _gradients(ctx: Any, grads: Sequence[Any], needed: Sequence[bool]) -> List[Any]:
     """By all tensors of the call; None: not needed."""
-    tensors, outputs, at = ctx.saved_tensors[: ctx.count], ctx.saved_tensors[ctx.count :], ctx.sums.at
+    saved, at = ctx.saved_tensors, ctx.sums.at
+    tensors, outputs = saved[: ctx.count], saved[ctx.count :]
     plan = ctx.sums.plan(tensors)
     results = {field.name: value for field, value in zip(plan.outputs, outputs)}
     adjoints = {

@@ -17,12 +17,11 @@ from __future__ import annotations
 
 import ast
 import functools
-import re
 import weakref
 from typing import Any, Callable, Collection, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .._arrays._numbers import shape_of
-from .._c._fields import INPUT_I, INPUT_J, PARAM
+from .._c._fields import EQUAL, INPUT_I, INPUT_J, PARAM, UNUSED
 from .._c._lists import listed_count
 from .._call._adjoint import Call
 from ._opened import opened_again
@@ -131,17 +130,10 @@ class TracedCall:
             return False
         if any(field.name not in self.at for _, field in family.inputs):
             return False
-        # Of batches params may be numbers and vectors of real numbers, and no tables.
-        if any("[" in field.type or field.is_complex for _, field in family.params if field.name in mapped):
+        # Of batches params may be numbers and vectors of real numbers, and no arrays.
+        if any(field.components > field.width or field.is_complex for _, field in family.params if field.name in mapped):
             return False
-        text = _COMMENT.sub(b"", family.text)
-        bare = _EQUAL_INDICES.sub(b" ", text)
-        return b"_index" not in bare and (text == bare or lengths[INPUT_I] == lengths[INPUT_J])
-
-
-_COMMENT = re.compile(rb"//[^\n]*")
-# The comparison is a whole condition, or && or || joins it to others.
-_EQUAL_INDICES = re.compile(rb"(?<=[(&|])\s*(i_index\s*[=!]=\s*j_index|j_index\s*[=!]=\s*i_index)\s*(?=[)&|])")
+        return family.index_use == UNUSED or (family.index_use == EQUAL and lengths[INPUT_I] == lengths[INPUT_J])
 
 
 def results_of(plan: Call, values: Mapping[str, Any]) -> List[Tuple[Tuple[int, ...], str]]:

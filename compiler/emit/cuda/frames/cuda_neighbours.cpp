@@ -230,25 +230,25 @@ void add_cuda_search(KernelSource& source, const Pipeline& pipeline, const Plan&
       fill_template("cuda_search_candidates.cuh", {{"resident_blocks", blocks},
                                                    {"shared_memory", shared_memory_text()},
                                                    {"bytes_per_block", std::to_string(kGpuSharedBytesPerBlock)}});
-  variant.source =
-      fill_template("cuda_search.cu", {{"title", cuda_title(pipeline, options)},
-                                       {"types", cuda_types(kLaunch, "0", options.precision, plan)},
-                                       {"exclusions", cuda_exclusions()},
-                                       {"instructions", fill_template("cuda_halves.cuh", {})},
-                                       {"particles", cuda_particles(pipeline, plan, body)},
-                                       {"axes", std::to_string(source.search.axes)},
-                                       {"periodic", std::to_string(periodic_axes(source.search))},
-                                       {"reach", reach_name(source.search.reach)},
-                                       {"coordinates", coordinates},
-                                       {"packed_bytes", std::to_string(variant.packed_bytes)},
-                                       {"packed_has_position", columns && !source.search.triclinic ? "true" : "false"},
-                                       {"cell", source.search.triclinic ? "true" : "false"},
-                                       {"domain", domain},
-                                       {"data", fill_template("cuda_search_data.h", {})},
-                                       {"boxes", boxes},
-                                       {"sort", fill_template("cuda_search_sort.cuh", {})},
-                                       {"candidates", candidates},
-                                       {"sums", sums}});
+  variant.source = fill_template(
+      "cuda_search.cu", {{"title", cuda_title(pipeline, options)},
+                         {"types", cuda_types(kLaunch, "0", options.precision, plan)},
+                         {"exclusions", cuda_exclusions()},
+                         {"instructions", fill_template("cuda_halves.cuh", {}) + fill_template("cuda_blocks.cuh", {})},
+                         {"particles", cuda_particles(pipeline, plan, body)},
+                         {"axes", std::to_string(source.search.axes)},
+                         {"periodic", std::to_string(periodic_axes(source.search))},
+                         {"reach", reach_name(source.search.reach)},
+                         {"coordinates", coordinates},
+                         {"packed_bytes", std::to_string(variant.packed_bytes)},
+                         {"packed_has_position", columns && !source.search.triclinic ? "true" : "false"},
+                         {"cell", source.search.triclinic ? "true" : "false"},
+                         {"domain", domain},
+                         {"data", fill_template("cuda_search_data.h", {})},
+                         {"boxes", boxes},
+                         {"sort", fill_template("cuda_onesweep.cuh", {}) + fill_template("cuda_search_sort.cuh", {})},
+                         {"candidates", candidates},
+                         {"sums", sums}});
   source.variants.push_back(std::move(variant));
 }
 

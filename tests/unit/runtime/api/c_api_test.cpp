@@ -210,6 +210,14 @@ TEST(CApi, TellsTheFields) {
   EXPECT_EQ(fields[7].reduction, NBCC_ARGMIN);
   EXPECT_TRUE(fields[7].integral);
   nbcc_field field;
+  ASSERT_EQ(nbcc_pipeline_field(pipeline.get(), 0, &field), 0);
+  EXPECT_EQ(field.scalar, NBCC_SCALAR_REAL);
+  EXPECT_EQ(field.width, 3);
+  EXPECT_EQ(field.rows, 0);
+  EXPECT_EQ(field.histogram, 0);
+  EXPECT_EQ(field.is_read, 1);
+  EXPECT_EQ(nbcc_pipeline_index_use(pipeline.get()), NBCC_INDEX_VALUE);
+  EXPECT_EQ(nbcc_pipeline_index_use(nullptr), NBCC_INDEX_VALUE);
   EXPECT_EQ(nbcc_pipeline_field(pipeline.get(), -1, &field), -1);
   EXPECT_EQ(nbcc_pipeline_field(pipeline.get(), 9, &field), -1);
 }

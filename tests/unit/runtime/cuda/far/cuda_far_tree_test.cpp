@@ -195,14 +195,17 @@ TEST_F(CudaFarTreeTest, TellsThatMemoryDoesNotSuffice) {
 
 TEST(CudaFarSource, IsCompiledWithoutWarningsAndSpilledRegisters) {
   NBCC_NEEDS_NVRTC();
-  std::vector<KernelSource> sources{cuda_far_source("sort", "", {"cuda_far_blocks.cuh", "cuda_radix_sort.cu"})};
+  std::vector<KernelSource> sources{
+      cuda_far_source("sort", "", {"cuda_far_blocks.cuh", "cuda_onesweep.cuh", "cuda_radix_sort.cu"})};
   for (const char* axes : {"#define NBCC_AXES 1\n", "#define NBCC_AXES 3\n"})
     sources.push_back(cuda_far_source("tree", axes, {"cuda_far_blocks.cuh", "cuda_far_tree.cu"}));
+  sources.push_back(cuda_far_source("grids", "#define NBCC_AXES 3\n#define NBCC_ORDER 6\n", {"cuda_far_grids.cu"}));
   // NVRTC is slow: of the tree, one architecture for each number of axes.
   for (const auto& [k, architecture] : {std::pair{std::size_t(0), "sm_75"},
                                         {std::size_t(0), "sm_90"},
                                         {std::size_t(1), "sm_75"},
-                                        {std::size_t(2), "sm_90"}}) {
+                                        {std::size_t(2), "sm_90"},
+                                        {std::size_t(3), "sm_90"}}) {
     const CudaCode code = installed_nvrtc()->compile(sources[k].first().source, architecture, {});
     EXPECT_THAT(code.log, HasSubstr("bytes spill stores"));
     EXPECT_FALSE(std::regex_search(code.log, std::regex("[1-9][0-9]* bytes spill"))) << code.log;
