@@ -163,8 +163,7 @@ typedef enum nbcc_adjoint_side {
                                that differ only in their last letter, as xi and xj, are one input; any other field is
                                also an input of the other side, named NAME_i or NAME_j there */
   NBCC_ADJOINT_FORWARD = 3, /* no derivative: the pipeline with the additional outputs that its adjoints take */
-  NBCC_ADJOINT_EACH_I = 4   /* as NBCC_ADJOINT_I, but of a param each i has its contribution, to be added up, as for
-                               params that differ between batches or groups */
+  NBCC_ADJOINT_EACH_I = 4   /* as NBCC_ADJOINT_I, but of a param each i has its contribution, to be added up */
 } nbcc_adjoint_side;
 /* The text of a pipeline whose outputs are the d_X. Its inputs are those of the first pipeline and, for each i of that
  * pipeline, d_NAME of the outputs and, if derivatives need them, saved forward results: raw_NAME, an output before
