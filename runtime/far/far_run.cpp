@@ -107,6 +107,7 @@ std::string FarRun::prepare(Member& member, const SumRequest& request, int leaf)
     return "";
   }
   member.lists.reset();
+  if (&member == &first()) kept_.are_here = false;
   bool is_finite = true;
   backend.timed(&Seconds::tree, [&] { is_finite = backend.build_trees(one_tree, leaf); });
   if (!is_finite) return "a j has a position that is not finite";
@@ -139,6 +140,7 @@ std::array<std::vector<double>, 2> FarRun::some_positions() {
 
 bool FarRun::has_moved_far() {
   const FarParticles& particles = first().backend->particles();
+  if (kept_.are_here) return false;
   if (particles.ni != kept_.ni || particles.nj != kept_.nj) return true;
   const double far = kFarMove * std::exp2(first().backend->cell_sizes(false).back());
   const std::array<std::vector<double>, 2> positions = some_positions();
@@ -172,6 +174,7 @@ std::string FarRun::draw_sample(const SumRequest& request, std::int64_t wanted) 
   kept_.ni = backend.particles().ni;
   kept_.nj = backend.particles().nj;
   kept_.positions = some_positions();
+  kept_.are_here = first().leaf > 0;
   if (first().leaf > 0) {
     backend.keep_orders();
     kept_.norms = backend.norms();
@@ -253,15 +256,16 @@ FarMemory FarRun::memory(const SumRequest& request, const FarSetting& setting) {
 // ---- sums -----------------------------------------------------------------------------------------------------------
 
 void FarRun::compute(const SumRequest& request, const FarSetting& setting, Of of) {
-  const FarLimits limits = this->limits(setting);
+  const Made made{setting, first().backend->sums_sample_alone() ? of : Of::All};
+  const bool makes_lists = std::ranges::any_of(members_, [&](const Member& member) { return member.lists != made; });
+  const FarLimits limits = makes_lists ? this->limits(setting) : FarLimits();
+  if (makes_lists) statistics_.separation = limits.largest_ratio();
   totals_ = first().backend->reserve_sums(FarBackend::Sums::Totals, source_.outputs);
   if (is_shared()) first().backend->wait(nullptr);
-  const Made made{setting, first().backend->sums_sample_alone() ? of : Of::All};
   on_each(request, [&](Member& member, const SumRequest& own) { compute(member, own, made, limits); });
   double pairs = 0;
   for (const Member& member : members_) pairs += member.pairs;
   statistics_.pairs_per_i = pairs / double(first().backend->particles().chosen);
-  statistics_.separation = limits.largest_ratio();
   statistics_.order = setting.order;
   statistics_.leaf = setting.leaf;
   statistics_.precision = kernels().precision;

@@ -93,6 +93,7 @@ class FarRun {
     std::array<std::vector<double>, 2> positions;  // of some j, of some i: [k][axis]
     std::int64_t ni = 0, nj = 0;
     std::array<std::vector<FarNorms>, 2> norms;  // of weights, of factors
+    bool are_here = false;                       // no particle has moved since
   };
 
   Member& first() { return members_.front(); }
