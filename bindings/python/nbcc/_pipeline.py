@@ -275,6 +275,9 @@ def pipeline_of(identity: _opened.Identity) -> Pipeline:
     return Pipeline(Family(text, filename, Options(*options), device, DeviceChoice(*choice), Search(*search)))
 
 
+_opened.set_maker(pipeline_of)
+
+
 class BoundPipeline(Caller):
     """A pipeline that holds its j-particles. Made by `Pipeline.bind`; called with what is left, see `Pipeline`. Pickles
     with its arrays as they are then, also if they have changed since they were packed."""
