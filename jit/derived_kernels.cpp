@@ -131,14 +131,15 @@ class MadeDerivations final : public Derivations {
 
   const DerivedKernels& row(std::string_view name, Precision at_least) const override {
     const auto found = std::ranges::find(kRows, name, &Derivation::name);
+    const bool is_of_precision = found != std::end(kRows) && found->is_of_precision;
+    const Precision own = input_.options.precision, precision = is_of_precision ? std::max(own, at_least) : own;
     const std::lock_guard lock(mutex_);
-    DerivationInput input = input_;
-    if (found != std::end(kRows) && found->is_of_precision)
-      input.options.precision = std::max(input.options.precision, at_least);
-    const std::pair key(std::string(name), input.options.precision);
+    const std::pair key(std::string(name), precision);
     if (const auto made = made_.find(key); made != made_.end()) return made->second;
-    return made_[key] = found == std::end(kRows) ? DerivedKernels{fmt::format("there is no row '{}'", name)}
-                                                 : found->make(input);
+    if (found == std::end(kRows)) return made_[key] = {fmt::format("there is no row '{}'", name)};
+    DerivationInput input = input_;
+    input.options.precision = precision;
+    return made_[key] = found->make(input);
   }
 
  private:

@@ -207,7 +207,9 @@ std::pair<Estimate, double> FarField::expected(const SumRequest& request) {
   const bool tries = may_be_far(request);
   if (tries) require_memory(request);
   const double sampled = double(std::min(tries ? sample_size(request) : FarRun::kSampled, request.i_count));
-  return {{.cost = tries ? least_cost(request) : pairs_of(request)}, kExactPair * sampled * double(request.nj)};
+  // Of equal costs this method would be the first.
+  const double otherwise = (is_raised_ ? kPreferred : 1 / kPreferred) * pairs_of(request);
+  return {{.cost = tries ? least_cost(request) : otherwise}, kExactPair * sampled * double(request.nj)};
 }
 
 Estimate FarField::measure(const SumRequest& request) {
@@ -460,8 +462,10 @@ FarMemory FarField::memory(const SumRequest& request) const {
 }  // namespace
 
 void set_tolerance(SumState& sum, double tolerance, const FarChoice& choice) {
-  sum.needs_both_ends(tolerance != 0);
-  if (tolerance == 0) return sum.remove_method("far field");
+  if (tolerance == 0) {
+    sum.needs_both_ends(false);
+    return sum.remove_method("far field");
+  }
   if (!(tolerance >= 1e-14 && tolerance <= 1))
     throw UsageError(fmt::format("tolerance: it must be 0 (none) or from 1e-14 to 1, got {}", tolerance));
   if (!sum.kernel().source.derivations)
@@ -483,6 +487,7 @@ void set_tolerance(SumState& sum, double tolerance, const FarChoice& choice) {
   method.add_survey = [field](SumStatistics& found) { found.far = field->statistics().far; };
   method.wait = [field](Progress*) { field->wait(); };
   sum.add_method(std::move(method));
+  sum.needs_both_ends(true);
 }
 
 }  // namespace nbcc

@@ -266,6 +266,29 @@ TEST(Totals, ManyComponentsAreSummedForSomeIAtATime) {
   for (std::size_t k = 0; k < t.size(); ++k) EXPECT_EQ(t[k], 2 * once[k]) << k;
 }
 
+// Rows of histograms are for ranges of i of their own.
+TEST(Totals, ManyComponentsBesideHistogramsOfI) {
+  CpuDevice device(2, detect_isa(), cpu_toolchain(), "", "");
+  std::string text = "input_i real xi; input_j real xj; output(total) real t[128]; output(sum) int h[4];\n";
+  for (int k = 0; k < 128; ++k) text += "t[" + std::to_string(k) + "] += xi * xj;\n";
+  text += "h[int(3 * xj)] += 1;\n";
+  constexpr std::int64_t kI = 140'000;
+  std::vector<double> x(kI, 2), y{0.5, 0.75}, t(128);
+  std::vector<std::int64_t> h(4 * kI, -1);
+  SumState sum(
+      device.load(build_cpu_kernel(parse({"beside.pipe", text}), {.precision = Precision::Double}, detect_isa(), "")));
+  sum.bind("xi", {x.data(), Element::Double, kI, 8, 8});
+  sum.bind("xj", {y.data(), Element::Double, 2, 8, 8});
+  sum.bind("t", {t.data(), Element::Double, 1, 1024, 8});
+  sum.bind("h", {h.data(), Element::Int64, kI, 32, 8});
+  sum.run();
+  for (std::size_t k = 0; k < t.size(); ++k) EXPECT_EQ(t[k], 2.5 * kI) << k;
+  for (std::size_t i = 0; i < std::size_t(kI); ++i)
+    ASSERT_EQ(std::vector(h.begin() + std::ptrdiff_t(4 * i), h.begin() + std::ptrdiff_t(4 * i + 4)),
+              (std::vector<std::int64_t>{0, 1, 1, 0}))
+        << i;
+}
+
 // ---- GPUs
 
 void expect_on_cuda(CudaDevice& device, Precision precision) {

@@ -61,7 +61,7 @@ PairValuesPipelines pair_values_pipelines(const Pipeline& pipeline) {
     if (field.role == Role::InputJ) field.first += of_j;
     if (field.role == Role::InputPair) field.first += of_pairs;
     if (field.role == Role::InputJ || field.role == Role::InputPair) field.role = Role::InputI;
-    field.kind = kind_of(field.role);
+    if (field.role != Role::Param) field.kind = kind_of(field.role);
   }
   // Components are numbered in the order of the fields.
   std::ranges::stable_sort(values.fields, {}, [](const Field& field) {

@@ -78,7 +78,7 @@ PairMethod SymmetricSum::search(PairMethod both_ends) {
     return search_.method ? search_.method->work(search_.request) : both_ends_.work(request);
   };
   row.steps = [this](const SumRequest& request) {
-    if (!search_.method) return std::vector{RunStep{&both_ends_, request}};
+    if (!search_.method) return std::vector{RunStep{&both_ends_, request, "", both_ends_.estimate(request)->cost}};
     return std::vector{RunStep{search_.method, search_.request, "symmetric", search_.estimate.cost}};
   };
   return row;

@@ -93,10 +93,18 @@ constexpr Refusal kRefusals[] = {
      "is a softmax and cannot be accumulated: the mean alone does not give the sum of its weights"},
 };
 
+constexpr Condition kConditions[] = {
+    {"search", Feature::NoParticles, "falls back if there are no j, or no particle has a finite position"},
+    {"symmetric", Feature::ListedPairs, "with symmetric = listed, on the CPU"},
+    {"far field", Feature::TwoSets, "falls back if the text compares i_index and j_index"},
+    {"batches", Feature::Accumulate, "falls back if the text has finish() and some batches are not searched"},
+};
+
 }  // namespace
 
 std::span<const FeatureFacts, kFeatures> features() { return kFacts; }
 std::span<const Capability> capabilities() { return kTable; }
+std::span<const Condition> conditions() { return kConditions; }
 
 const Capability* find_capability(std::string_view name) {
   const auto found = std::ranges::find(kTable, name, &Capability::name);

@@ -50,6 +50,13 @@ struct Capability {
   Answer to(Feature feature) const { return answers[std::size_t(feature)]; }
 };
 std::span<const Capability> capabilities();
+// What a "yes" depends on, for the page: the method or kind, the feature, a sentence.
+struct Condition {
+  std::string_view name;
+  Feature feature;
+  std::string_view text;
+};
+std::span<const Condition> conditions();
 // Null: the table has no such row, and nothing is known of it.
 const Capability* find_capability(std::string_view name);
 

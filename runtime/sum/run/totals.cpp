@@ -96,8 +96,11 @@ constexpr std::int64_t kMaxValues = std::int64_t(1) << 24, kManyComponents = 65;
 
 std::int64_t Totals::choose_i_at_a_time(const SumRequest& request, std::int64_t components) const {
   if (components < kManyComponents || components * request.i_count <= kMaxValues) return 0;
+  // A far field, which turns off `symmetric`, and kept lists are for the same i in every run.
+  const bool is_for_all_i = request.skin > 0 || request.symmetric != SymmetricChoice::Auto;
   const bool can_be_divided = !request.lists && !request.listed_pairs && !request.exclusions && !request.i_list &&
-                              !request.histograms && !source_.callers && request.j_part == JPart::Whole;
+                              source_.histograms.empty() && !source_.callers && request.j_part == JPart::Whole &&
+                              !is_for_all_i;
   if (!can_be_divided || find_overlap(source_.fields, request.views, disjoint)) return 0;
   return i_within(kMaxValues, components, kTotalGroup);
 }

@@ -65,6 +65,9 @@ A pair method is how a run finds its pairs ([how a run is planned](../explanatio
   text += table_of(Capability::Kind::Pipeline);
   text += "\n## Results\n\n";
   text += table_of(Capability::Kind::Result);
+  text += "\n## Conditions\n\n| | with | yes means |\n|---|---|---|\n";
+  for (const Condition& one : conditions())
+    text += fmt::format("| `{}` | {} | {} |\n", one.name, features()[std::size_t(one.feature)].name, one.text);
   text += "\n## Messages\n\n| | with | message |\n|---|---|---|\n";
   for (const Capability& row : capabilities())
     for (const FeatureFacts& one : features())

@@ -64,10 +64,59 @@ TEST(RunPlan, ASurveyMayRaiseTheCost) {
 
 TEST(RunPlan, TheReasonNamesCostsAndObstacles) {
   const std::vector<PairMethod> methods{row("search", 1, true, "nothing is proved"), row("all", 2000)};
-  EXPECT_EQ(reason_of(plan_run(methods, {}, Measure::Now), methods), "costs as much as 2e+03 pairs; search: nothing is proved");
+  EXPECT_EQ(reason_of(plan_run(methods, {}, Measure::Now), methods),
+            "costs as much as 2e+03 pairs; search: nothing is proved");
   SumRequest all;
   all.pairs = PairChoice::All;
   EXPECT_EQ(reason_of(plan_run(methods, all, Measure::Now), methods), "pairs = all");
+}
+
+// A run that costs much more than another would have, had nothing stood in its way, says so; size is no news.
+TEST(RunPlan, ADetourIsSaid) {
+  const auto detour = [](double cost, bool of_size) {
+    PairMethod search = row("search", cost, true);
+    search.estimate = [=](const SumRequest&) {
+      return std::optional(
+          Estimate{.obstacle = "pairs are excluded", .cost = cost, .falls_back = true, .of_size = of_size});
+    };
+    const std::vector<PairMethod> methods{search, row("all", 2000)};
+    return detour_of(plan_run(methods, {}, Measure::Now), methods);
+  };
+  EXPECT_EQ(
+      detour(400, false),
+      "pairs are excluded, so that the run is all and not search, which would take less than a quarter of its time");
+  EXPECT_EQ(detour(600, false), "");
+  EXPECT_EQ(detour(400, true), "");
+  EXPECT_EQ(detour_of({}, {}), "");
+}
+
+TEST(RunPlan, PairsThatAreComputedTwiceAreSaidWhereOnceIsAskedFor) {
+  PairMethod once = row("symmetric", 1000);
+  once.estimate = [](const SumRequest&) {
+    return std::optional(Estimate{.obstacle = "some i are chosen", .cost = 1000, .once = true});
+  };
+  const std::vector<PairMethod> methods{once, row("all", 2000)};
+  SumRequest request;
+  EXPECT_EQ(detour_of(plan_run(methods, request, Measure::Now), methods), "");
+  request.symmetric = SymmetricChoice::Always;
+  EXPECT_EQ(detour_of(plan_run(methods, request, Measure::Now), methods),
+            "some i are chosen, so that each pair is computed twice, though symmetric is always");
+}
+
+// What must be measured is measured by the run: a plan has the cost alone.
+TEST(RunPlan, APlanMeasuresNothing) {
+  int measured = 0;
+  PairMethod far = row("far", 0);
+  far.measure = [&](const SumRequest&) { return ++measured, Estimate{.cost = 5000}; };
+  far.expected = [](const SumRequest&) { return std::pair(Estimate{.cost = 100}, 77.0); };
+  const std::vector<PairMethod> methods{far, row("all", 2000)};
+  const RunPlan plan = plan_run(methods, {}, Measure::Later);
+  EXPECT_EQ(plan.method->name, "far");
+  ASSERT_EQ(plan.measurements.size(), 1u);
+  EXPECT_EQ(plan.measurements[0], (std::pair<std::string_view, double>("far", 77)));
+  EXPECT_EQ(measured, 0);
+  EXPECT_EQ(plan_run(methods, {}, Measure::Now).method->name, "all");
+  EXPECT_EQ(measured, 1);
 }
 
 // A pair method that this file alone knows: the j in two halves, which add to the same accumulators.
