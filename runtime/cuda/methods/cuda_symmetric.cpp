@@ -41,6 +41,14 @@ std::string CudaSymmetric::obstacle(std::int64_t particles, bool always) const {
                                       : "there are too few particles to occupy the GPU";
 }
 
+// While the last pairs of groups are at work, multiprocessors are idle: 1.45 times the time of full use was measured
+// with 4 pairs of groups for each of 132 multiprocessors, 1.09 times with 16 (bench/RESULTS.md).
+double CudaSymmetric::idling(std::int64_t particles) const {
+  constexpr double kIdle = 1.8;
+  const auto groups = double(divide(particles).groups);
+  return 1 + kIdle * kernel_.gpu().multiprocessors() / (groups * (groups + 1) / 2);
+}
+
 std::size_t CudaSymmetric::bytes_for(const SumRequest& request) const { return std::size_t(divide(request.ni).bytes); }
 
 bool CudaSymmetric::has_room(const SumRequest& request) const {

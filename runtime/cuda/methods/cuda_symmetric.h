@@ -22,6 +22,8 @@ class CudaSymmetric final : public CudaMethod {
   // the number of particles, the kernel and the GPU.
   // `always`: too few particles are no reason.
   std::string obstacle(std::int64_t particles, bool always) const;
+  // The time of a run, relative to one that keeps all multiprocessors busy until its end.
+  double idling(std::int64_t particles) const;
 
   bool has_room(const SumRequest& request) const override;
   [[nodiscard]] bool reserve(const SumRequest& request) override;

@@ -42,7 +42,8 @@ CudaSummation::CudaSummation(const CudaKernel& kernel) : kernel_(kernel), gpu_(k
     PairMethod symmetric = row("symmetric", &symmetric_);
     symmetric.estimate = [this](const SumRequest& request) {
       const bool always = request.symmetric == SymmetricChoice::Always;
-      Estimate found{.obstacle = symmetric_.obstacle(request.ni, always), .cost = pairs_of(request) / 2};
+      Estimate found{.obstacle = symmetric_.obstacle(request.ni, always),
+                     .cost = pairs_of(request) / 2 * symmetric_.idling(request.ni)};
       if (found.obstacle.empty() && !leaves_memory(request, symmetric_))
         found.obstacle = "its working memory would take more than half of what is free on the GPU",
         found.of_size = true;

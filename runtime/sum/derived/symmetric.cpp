@@ -18,7 +18,8 @@ constexpr std::int64_t kLeastParticles = 4096;
 // Adding to the sums of j costs a tenth of the operations of a pair. With few particles, blocks are short, and threads
 // wait for each other: at 4096 particles this costs 0.45 of the operations, more than light pairs save
 // (bench/RESULTS.md).
-double cost_of_reactions(std::int64_t particles) { return 1.1 * (1 + 1850.0 / double(particles)); }
+constexpr double kCostOfReactions = 1.1;
+double cost_of_reactions(std::int64_t particles) { return kCostOfReactions * (1 + 1850.0 / double(particles)); }
 // The cost of a pair beyond which a search from both ends costs less: half lists test half of the pairs, but
 // each reaction is added twice, first within a piece.
 constexpr double kMostCostOfSearch = 0.85;
@@ -190,7 +191,11 @@ Estimate SymmetricSum::survey(const SumRequest& request) {
   }
   const std::span<const PairMethod> methods = sum_->sum().summation().methods();
   const auto of_device = std::ranges::find(methods, "symmetric", &PairMethod::name);
-  if (of_device != methods.end()) found.obstacle = of_device->estimate(request)->obstacle;
+  if (of_device == methods.end()) return found;
+  const Estimate once = *of_device->estimate(request);  // its cost is of half of the pairs
+  found.obstacle = once.obstacle;
+  if (request.symmetric == SymmetricChoice::Auto)
+    found.cost = std::max(found.cost, 2 * kCostOfReactions * facts().cost * once.cost);
   return found;
 }
 
