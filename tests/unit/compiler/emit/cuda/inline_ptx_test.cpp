@@ -13,6 +13,7 @@
 #include "compiler/passes/optimize/optimize.h"
 #include "compiler/passes/prove/neighbourhood.h"
 #include "compiler/source/parse.h"
+#include "runtime/cuda/far/cuda_far_source.h"
 #include "tests/support/folders.h"
 #include "tests/support/installed_nvrtc.h"
 
@@ -31,13 +32,7 @@ std::set<std::string> instructions_of_templates() {
   return found;
 }
 
-std::set<std::string> instructions_of_kernel(const std::string& text, Precision precision, bool search = false) {
-  const Options options{.precision = precision};
-  const Pipeline pipeline = parse({"t.pipe", text});
-  const NeighbourhoodProof proof = prove_neighbourhood(pipeline);
-  const KernelSource source = emit_cuda(optimize(pipeline, options, cuda_target()), options,
-                                        proof.neighbourhood ? &*proof.neighbourhood : nullptr);
-  const std::string& kernel = (search ? *source.find(Frame::Search) : source.first()).source;
+std::set<std::string> instructions_of_source(const std::string& kernel) {
   const CudaCompiler* const nvrtc = test::installed_nvrtc();
   EXPECT_GT(nvrtc->compile(kernel, "sm_90", {}).registers, 0);  // the assembler takes them, too
   const std::string ptx = nvrtc->compile(kernel, "sm_90", {}, CudaCompiler::Form::Ptx).image;
@@ -45,6 +40,15 @@ std::set<std::string> instructions_of_kernel(const std::string& text, Precision 
   const std::regex block("// begin inline asm\\s+(?:\\{[^}]*@%?p )?([a-z0-9]+\\.[A-Za-z0-9_.]+)");
   for (std::sregex_iterator at(ptx.begin(), ptx.end(), block), end; at != end; ++at) found.insert((*at)[1]);
   return found;
+}
+
+std::set<std::string> instructions_of_kernel(const std::string& text, Precision precision, bool search = false) {
+  const Options options{.precision = precision};
+  const Pipeline pipeline = parse({"t.pipe", text});
+  const NeighbourhoodProof proof = prove_neighbourhood(pipeline);
+  const KernelSource source = emit_cuda(optimize(pipeline, options, cuda_target()), options,
+                                        proof.neighbourhood ? &*proof.neighbourhood : nullptr);
+  return instructions_of_source((search ? *source.find(Frame::Search) : source.first()).source);
 }
 
 TEST(inline_ptx, stands_in_kernels_that_need_it) {
@@ -66,6 +70,8 @@ TEST(inline_ptx, stands_in_kernels_that_need_it) {
                                            "output(sum) real s;\nvec3 d = xj - xi; real h = ") +
                                    reach + "; real r2 = dot(d, d); if (r2 < h * h) s += r2;",
                                Precision::Single, true));
+  found.merge(instructions_of_source(
+      cuda_far_source("grids", "#define NBCC_AXES 3\n#define NBCC_ORDER 6\n", {"cuda_far_grids.cu"}).first().source));
   // optimize() makes a quotient of floats a product with a reciprocal.
   found.insert("div.full.ftz.f32");
   const std::set<std::string> written = instructions_of_templates();
