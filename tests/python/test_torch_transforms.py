@@ -167,6 +167,19 @@ def test_vmap_is_one_call_of_batches(gravity, monkeypatch):
     monkeypatch.setattr(nbcc._call._call.Caller, "_run", lambda self, *rest: calls.append(run(self, *rest)) or calls[-1])
     torch.vmap(lambda x: gravity(x, x, torch.ones(9), eps2=0.1).acc)(points(50, 9, 3))
     assert calls in (["lists"], ["batches"])
+    calls.clear()
+
+    def energy(x, eps2):
+        return gravity(x, x, torch.ones(9), eps2=eps2).pot.sum()
+
+    x, eps2 = points(50, 9, 3), points(50, seed=1) + 0.1
+    derivatives = torch.vmap(torch.func.grad(energy, 1))(x, eps2)
+    assert len(calls) == 2
+    common = torch.tensor(0.1, requires_grad=True)
+    (sum_of_all,) = torch.autograd.grad(torch.vmap(lambda x: energy(x, common))(x).sum(), common)
+    assert len(calls) == 4
+    close(derivatives, torch.stack([torch.func.grad(energy, 1)(*one) for one in zip(x, eps2)]))
+    close(sum_of_all, sum(torch.func.grad(energy, 1)(one, common.detach()) for one in x), 1e-4)
 
 
 @on_devices

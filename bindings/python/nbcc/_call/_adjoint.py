@@ -281,9 +281,15 @@ class Call:
         )
 
     def gradients(
-        self, values: Mapping[str, Any], results: Mapping[str, Any], adjoints: Mapping[str, Any], by: Sequence[str]
+        self,
+        values: Mapping[str, Any],
+        results: Mapping[str, Any],
+        adjoints: Mapping[str, Any],
+        by: Sequence[str],
+        is_mapped: bool = False,
     ) -> Dict[str, Any]:
-        """d_NAME of the fields in `by`, from those of outputs. That of a param by group has a row for each i."""
+        """d_NAME of the fields in `by`, from those of outputs. That of a param by group has a row for each i. is_mapped: a
+        framework's vmap maps over the values."""
         self.check_derivatives()
         of = [field.name for field in self.outputs if field.name in adjoints]
         sides: Dict[str, List[str]] = {}
@@ -295,8 +301,10 @@ class Call:
                 sides.setdefault("j", []).append(name)
             elif self.partner(name) is None:
                 sides.setdefault("set", []).append(name)
-        # Derivatives by a param that differs from group to group are added up for each group.
-        if any(map(self.by_group, sides.get("i", ()))):
+        # Derivatives by a param that differs from group to group are added up for each group. Those of mapped systems are
+        # added up for each system: a call for totals cannot have several systems (`TracedCall.can_be_batches`).
+        params = [name for name in sides.get("i", ()) if self.field(name).role == PARAM]
+        if any(is_mapped or self.by_group(name) for name in params):
             sides["each_i"] = sides.pop("i")
         known = {**self.values, **values}
         ni = self._count(INPUT_I, "ni", known)

@@ -190,6 +190,12 @@ def _is_transformed() -> bool:
     return not torch.compiler.is_compiling() and torch._C._are_functorch_transforms_active()
 
 
+def _is_mapped() -> bool:
+    """Whether torch.func.vmap is at work."""
+    stack = torch._C._functorch.get_interpreter_stack() or ()
+    return any(one.key() == torch._C._functorch.TransformType.Vmap for one in stack)
+
+
 # ---- the operator ----------------------------------------------------------------------------------------------------
 
 
@@ -248,7 +254,7 @@ def _gradients(ctx: Any, grads: Sequence[Any], needed: Sequence[bool]) -> List[A
         plan.refuse_derivative_by_pairs(name)
     if not adjoints or not wanted:
         return gradients
-    found = plan.gradients(plan.values, results, adjoints, wanted)
+    found = plan.gradients(plan.values, results, adjoints, wanted, _is_mapped())
     for name in wanted:
         gradient, index = found.get(name), at[name]
         if gradient is None:
