@@ -182,6 +182,18 @@ def test_vmap_is_one_call_of_batches(gravity, monkeypatch):
     close(sum_of_all, sum(torch.func.grad(energy, 1)(one, common.detach()) for one in x), 1e-4)
 
 
+@pytest.mark.parametrize("needs_gradient", [False, True])
+def test_jit_trace_records_the_call(gravity, needs_gradient, tmp_path):
+    x, m = points(7, 3).requires_grad_(needs_gradient), points(7, seed=1)
+    call = lambda x, m: gravity(x, x, m, eps2=0.1).pot  # noqa: E731
+    for _ in range(2):
+        call(x, m)
+    traced = torch.jit.trace(call, (x, m), check_trace=False)
+    torch.jit.save(traced, str(tmp_path / "call.pt"))
+    for one in (traced, torch.jit.load(str(tmp_path / "call.pt"))):
+        close(one(x.detach() * 2, m), call(x.detach() * 2, m))
+
+
 @on_devices
 def test_fake_and_meta_tensors(gravity, device):
     meta = gravity(torch.empty(7, 3, device="meta"), torch.empty(9, 3, device="meta"), torch.empty(9, device="meta"), eps2=1)

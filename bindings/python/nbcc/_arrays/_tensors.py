@@ -48,6 +48,11 @@ def described(tensor: Any, order: Order) -> Optional[Array]:
     return Array(pointer, element, name, tuple(tensor.shape), strides, False, where, "torch", tensor)
 
 
+def are_operations_seen() -> bool:
+    """Whether PyTorch traces all operations, whatever their tensors: by torch.jit.trace, or by a mode for dispatch."""
+    return torch._C._is_tracing() or torch._C._len_torch_dispatch_stack() > 0
+
+
 def _of_tensor(tensor: Any) -> Optional[Tuple[int, _repeatable.Key]]:
     """None: also where PyTorch must see the call, see `_torch.route_of`."""
     dtype = tensor.dtype
@@ -61,7 +66,7 @@ def _of_tensor(tensor: Any) -> Optional[Tuple[int, _repeatable.Key]]:
         stream_of, ordinal = current_stream, tensor.get_device()
     else:
         return None
-    if torch._C._len_torch_dispatch_stack() > 0 or torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+    if are_operations_seen() or torch._C._functorch.is_functorch_wrapped_tensor(tensor):
         return None
     return tensor.data_ptr(), (stream_of, ordinal, torch.Tensor, dtype, tensor.shape, tensor.stride())
 

@@ -12,7 +12,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
 import torch
 
-from .._arrays import _tensors  # noqa: F401: from now on tensors are described by their attributes
+from .._arrays import _tensors  # from now on tensors are described by their attributes
 from .._c._errors import PipelineWarning
 from .._c._fields import INPUT_I, INPUT_J, PARAM
 from .._c._handles import level_of_caller
@@ -49,7 +49,7 @@ def route_of(tensors: Sequence[torch.Tensor], options: Mapping[str, Any]) -> str
             return TRACE
         is_recorded = is_recorded or tensor.requires_grad
     is_recorded = is_recorded and torch.is_grad_enabled()
-    if (is_recorded or options.get("out") is None) and torch._C._len_torch_dispatch_stack() > 0:
+    if (is_recorded or options.get("out") is None) and _tensors.are_operations_seen():
         return TRACE
     if is_recorded:
         return TRACE if _is_transformed() else RECORD
