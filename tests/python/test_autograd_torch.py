@@ -207,3 +207,22 @@ def test_what_is_refused():
     product = nbcc.compile(source="input_i real x; input_j real y; output(total, product) real p; p *= x + y;")
     with pytest.raises(nbcc.UsageError, match="does not differentiate"):
         product(torch.rand(3, requires_grad=True), torch.rand(4))
+
+
+@pytest.mark.parametrize("text", [
+    "input_i real x; input_j real y; output(total) real q; q += x * y;",
+    "input_i real x; input_j real y; output(total) real q; output(sum) real u; q += x * x * y; u += x;",
+    "input_i real x; input_j real y; output(total) complex q; q += x * complex(y, 1);",
+    "input_i real x; input_j real y; output(sum) complex q; q += x * complex(y, 1);",
+])  # fmt: skip
+def test_results_are_changed_in_place(text):
+    p = nbcc.compile(source=text)
+    x, y = torch.rand(4, dtype=torch.float64, requires_grad=True), torch.rand(3, dtype=torch.float64)
+    expected = torch.autograd.grad((3 * (p(x, y, outputs="q") + 1)).sum().abs(), x)[0]
+    for names in ("q", None):
+        loss = p(x, y, outputs=names)
+        loss = loss.q if isinstance(loss, tuple) else loss
+        assert not loss._is_view()
+        loss += 1
+        loss *= 3
+        assert torch.allclose(torch.autograd.grad(loss.sum().abs(), x)[0], expected)

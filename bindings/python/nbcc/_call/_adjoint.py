@@ -176,8 +176,8 @@ class Call:
         of_forward = self.forward.adjoint_fields if self.forward is not pipeline else ()
         # What the caller wants, then what derivatives need besides.
         asked = [field.name for field in self.wanted]
-        saved = [field.name for field in of_forward if field.meaning == SAVED]
-        more = [field for _, field in self.forward._family.outputs if field.name in saved and field.name not in asked]
+        self._saved = [field.name for field in of_forward if field.meaning == SAVED]
+        more = [field for _, field in self.forward._family.outputs if field.name in self._saved and field.name not in asked]
         self.outputs = self.wanted + more
         self._partners = {field.name: field.partner for field in of_forward if field.partner}
         self.one_set = self._is_one_set()
@@ -190,6 +190,11 @@ class Call:
 
     def field(self, name: str) -> Field:
         return self.pipeline._family.fields[self.pipeline._family.arguments[name]]
+
+    def may_need(self, output: Field) -> bool:
+        """Whether derivatives may need the value of one of `outputs`. Those of a sum do not, unless the forward pipeline has
+        the sum for them."""
+        return output.reduction != "sum" or output.name in self._saved
 
     def _is_one_set(self) -> bool:
         """Whether i and j are the same particles: all fields that have a partner on the other side, as xi and xj, are

@@ -8,7 +8,7 @@ calls of other pipelines, which can be differentiated and mapped again."""
 from __future__ import annotations
 
 import warnings
-from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import torch
 
@@ -209,12 +209,18 @@ def _plain(plan: Call) -> Dict[str, Any]:
     }
 
 
+def _run(plan: Call) -> List[torch.Tensor]:
+    """The results. One number of a total, and complex numbers, are views of what the run has written; PyTorch refuses to
+    change a view in place that a function of autograd has returned, and detach() makes a tensor that is none."""
+    return [torch.as_tensor(result).detach() for result in plan.run(_plain(plan))]
+
+
 @torch.library.custom_op(  # type: ignore[misc, unused-ignore]
     "nbcc::sums", mutates_args=(), schema="(str call, Tensor[] tensors) -> Tensor[]"
 )
 def _sums(call: str, tensors: List[torch.Tensor]) -> List[torch.Tensor]:
     plan = TracedCall(call).plan(tensors)
-    return [torch.as_tensor(result) for result in plan.run(_plain(plan))]
+    return _run(plan)
 
 
 @_sums.register_fake  # type: ignore[misc, unused-ignore]
@@ -229,7 +235,7 @@ def _fake(call: str, tensors: List[torch.Tensor]) -> List[torch.Tensor]:
     ]
 
 
-def _save(ctx: Any, sums: Any, tensors: Sequence[torch.Tensor], output: Sequence[torch.Tensor]) -> None:
+def _save(ctx: Any, sums: Any, tensors: Sequence[torch.Tensor], output: Sequence[Optional[torch.Tensor]]) -> None:
     """sums: a TracedCall or _RecordedCall."""
     ctx.sums, ctx.count = sums, len(tensors)
     ctx.save_for_backward(*tensors, *output)
@@ -309,9 +315,11 @@ class _Recorded(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def forward(ctx: Any, sums: _RecordedCall, *tensors: torch.Tensor) -> Tuple[torch.Tensor, ...]:
-        results = [torch.as_tensor(result) for result in sums.of.run(_plain(sums.of))]
+        results = _run(sums.of)
         sums.of.values.update(dict.fromkeys(sums.at))  # autograd keeps these
-        _save(ctx, sums, tensors, results)
+        # Results that no derivative needs may be changed in place.
+        needed = [one if sums.of.may_need(field) else None for field, one in zip(sums.of.outputs, results)]
+        _save(ctx, sums, tensors, needed)
         ctx.set_materialize_grads(False)  # an output that the loss does not depend on needs no derivative
         return tuple(results)
 
