@@ -194,6 +194,21 @@ def test_jit_trace_records_the_call(gravity, needs_gradient, tmp_path):
         close(one(x.detach() * 2, m), call(x.detach() * 2, m))
 
 
+def test_plain_tensors_inside_of_transformations(gravity):
+    x, m, one = points(7, 3), points(7, seed=1), torch.tensor(2.0)
+    pot = gravity(x, x, m, eps2=0.1).pot
+    for _ in range(2):  # the second call is of a kind that was seen before
+
+        def scaled(a):
+            return (gravity(x, x, m, eps2=0.1).pot * a).sum()
+
+        close(torch.func.grad(scaled)(one), pot.sum())
+        close(torch.vmap(scaled)(torch.ones(3)), pot.sum().expand(3))
+        close(torch.vmap(torch.func.grad(scaled))(torch.ones(3)), pot.sum().expand(3))
+        out = torch.empty(7, 3), torch.empty(7)
+        close(torch.vmap(lambda a: gravity(x, x, m, eps2=0.1, out=out).pot * a)(torch.ones(3)), pot.expand(3, 7))
+
+
 @on_devices
 def test_fake_and_meta_tensors(gravity, device):
     meta = gravity(torch.empty(7, 3, device="meta"), torch.empty(9, 3, device="meta"), torch.empty(9, device="meta"), eps2=1)

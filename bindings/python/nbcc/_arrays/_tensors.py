@@ -49,8 +49,10 @@ def described(tensor: Any, order: Order) -> Optional[Array]:
 
 
 def are_operations_seen() -> bool:
-    """Whether PyTorch traces all operations, whatever their tensors: by torch.jit.trace, or by a mode for dispatch."""
-    return torch._C._is_tracing() or torch._C._len_torch_dispatch_stack() > 0
+    """Whether PyTorch sees all operations, whatever their tensors: torch.jit.trace, torch.func, and modes for dispatch."""
+    return (
+        torch._C._are_functorch_transforms_active() or torch._C._is_tracing() or torch._C._len_torch_dispatch_stack() > 0
+    )
 
 
 def _of_tensor(tensor: Any) -> Optional[Tuple[int, _repeatable.Key]]:

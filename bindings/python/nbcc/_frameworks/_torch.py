@@ -51,9 +51,7 @@ def route_of(tensors: Sequence[torch.Tensor], options: Mapping[str, Any]) -> str
     is_recorded = is_recorded and torch.is_grad_enabled()
     if (is_recorded or options.get("out") is None) and _tensors.are_operations_seen():
         return TRACE
-    if is_recorded:
-        return TRACE if _is_transformed() else RECORD
-    return READ
+    return RECORD if is_recorded else READ
 
 
 def as_array(value: Any) -> Any:
