@@ -226,3 +226,20 @@ def test_results_are_changed_in_place(text):
         loss += 1
         loss *= 3
         assert torch.allclose(torch.autograd.grad(loss.sum().abs(), x)[0], expected)
+
+
+def test_results_do_not_depend_on_calls_before():
+    p = nbcc.compile(source="input_i real x; input_j real y; output(sum) real u; u += x * y;")
+    x, plain, weight = torch.rand(4), torch.empty(4), torch.empty(4, requires_grad=True)
+    with torch.no_grad():
+        first = p(x, x, out=weight)
+        assert p(x, x, out=plain) is plain
+        second = p(x, x, out=weight)
+    for found in (first, second):
+        assert found.data_ptr() == weight.data_ptr() and found is not weight and not found.requires_grad
+    with torch.no_grad(), pytest.raises(TypeError, match="'u'.*requires? grad"):
+        p(x, x, out=(weight,))
+    with torch.no_grad():
+        p(x, x, out=(plain,))
+    with torch.no_grad(), pytest.raises(TypeError, match="'u'.*requires? grad"):
+        p(x, x, out=(weight,))

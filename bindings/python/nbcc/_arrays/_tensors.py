@@ -60,7 +60,8 @@ def _of_tensor(tensor: Any) -> Optional[Tuple[int, _repeatable.Key]]:
     dtype = tensor.dtype
     if dtype not in _TYPES or tensor.layout is not torch.strided or tensor.is_neg() or tensor.is_conj():
         return None
-    if tensor._is_zerotensor() or (tensor.requires_grad and torch.is_grad_enabled()):
+    needs_gradient = tensor.requires_grad
+    if tensor._is_zerotensor() or (needs_gradient and torch.is_grad_enabled()):
         return None
     if tensor.is_cpu:
         stream_of, ordinal = None, -1
@@ -70,7 +71,7 @@ def _of_tensor(tensor: Any) -> Optional[Tuple[int, _repeatable.Key]]:
         return None
     if are_operations_seen() or torch._C._functorch.is_functorch_wrapped_tensor(tensor):
         return None
-    return tensor.data_ptr(), (stream_of, ordinal, torch.Tensor, dtype, tensor.shape, tensor.stride())
+    return tensor.data_ptr(), (stream_of, ordinal, torch.Tensor, (dtype, needs_gradient), tensor.shape, tensor.stride())
 
 
 def _another_tensor(tensor: Any) -> Callable[[], Tuple[Any, int]]:
