@@ -1,6 +1,7 @@
 """Calls with PyTorch's tensors that require gradients, against PyTorch's own derivatives and against differences."""
 
 import pathlib
+import warnings
 
 import pytest
 
@@ -243,3 +244,25 @@ def test_results_do_not_depend_on_calls_before():
         p(x, x, out=(plain,))
     with torch.no_grad(), pytest.raises(TypeError, match="'u'.*requires? grad"):
         p(x, x, out=(weight,))
+
+
+def test_tensors_that_cannot_be_read_are_named():
+    p = nbcc.compile(source="input_i real x; input_j real y; param real k[3] = {1, 2, 3}; output(sum) real u; u += x * y * k[1];")
+    x, weight = torch.rand(4), torch.rand(4, requires_grad=True)
+    unread = [torch.ones(4).to_sparse()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        unread.append(torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]))
+    if torch.backends.mkldnn.is_available():
+        unread.append(torch.ones(4).to_mkldnn())
+    for one in unread:
+        for name, call in (
+            ("x", lambda: p(one, x)),
+            ("y", lambda: p(weight, one)),
+            ("k", lambda: p(x, x, k=one)),
+            ("u", lambda: p(x, x, out=one)),
+            ("u", lambda: p(x, x, out=(one,))),
+            ("y", lambda: p.bind(one)),
+        ):
+            with pytest.raises(TypeError, match=f"'{name}' "):
+                call()

@@ -25,7 +25,10 @@ def read(value: Any, is_bool: bool = False) -> Numbers:
     if kind is float or kind is int:
         return Numbers((), (value,))
     values: List[Union[int, float]] = []
-    return Numbers(_read(value, is_bool, values), values)
+    try:
+        return Numbers(_read(value, is_bool, values), values)
+    except RuntimeError as error:  # PyTorch's, of a nested tensor, which has no shape
+        raise TypeError(f"expected numbers, got a {kind.__name__} whose numbers cannot be read: {error}") from error
 
 
 def has_complex(value: Any) -> bool:

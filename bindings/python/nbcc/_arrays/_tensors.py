@@ -27,14 +27,14 @@ def current_stream(ordinal: int) -> int:
 def described(tensor: Any, order: Order) -> Optional[Array]:
     """None: a tensor that needs more than its attributes, or that cannot be read; DLPack reads it or gives the reason."""
     known = _TYPES.get(tensor.dtype)
-    if known is None or tensor.requires_grad or tensor.is_neg() or tensor.is_conj() or tensor._is_zerotensor():
+    if known is None or tensor.is_nested or tensor.requires_grad or tensor.is_neg() or tensor.is_conj() or tensor._is_zerotensor():
         return None
     device, where = tensor.device, CPU
     if tensor.layout is not torch.strided or device.type not in ("cpu", "cuda"):
         return None
     try:
         pointer = tensor.data_ptr()
-    except RuntimeError:  # of a tensor that torch.func has wrapped
+    except RuntimeError:  # of a tensor without a storage, as torch.func makes them
         return None
     if device.type == "cuda":
         stream = current_stream(device.index)
@@ -58,7 +58,7 @@ def are_operations_seen() -> bool:
 def _of_tensor(tensor: Any) -> Optional[Tuple[int, _repeatable.Key]]:
     """None: also where PyTorch must see the call, see `_torch.route_of`."""
     dtype = tensor.dtype
-    if dtype not in _TYPES or tensor.layout is not torch.strided or tensor.is_neg() or tensor.is_conj():
+    if dtype not in _TYPES or tensor.is_nested or tensor.layout is not torch.strided or tensor.is_neg() or tensor.is_conj():
         return None
     needs_gradient = tensor.requires_grad
     if tensor._is_zerotensor() or (needs_gradient and torch.is_grad_enabled()):
@@ -71,7 +71,11 @@ def _of_tensor(tensor: Any) -> Optional[Tuple[int, _repeatable.Key]]:
         return None
     if are_operations_seen() or torch._C._functorch.is_functorch_wrapped_tensor(tensor):
         return None
-    return tensor.data_ptr(), (stream_of, ordinal, torch.Tensor, (dtype, needs_gradient), tensor.shape, tensor.stride())
+    try:
+        pointer = tensor.data_ptr()
+    except RuntimeError:  # of a tensor without a storage
+        return None
+    return pointer, (stream_of, ordinal, torch.Tensor, (dtype, needs_gradient), tensor.shape, tensor.stride())
 
 
 def _another_tensor(tensor: Any) -> Callable[[], Tuple[Any, int]]:
