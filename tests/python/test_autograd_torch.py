@@ -7,6 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 import numpy as np  # noqa: E402
+from torch.autograd import forward_ad  # noqa: E402
 
 import nbcc  # noqa: E402
 
@@ -266,3 +267,29 @@ def test_tensors_that_cannot_be_read_are_named():
         ):
             with pytest.raises(TypeError, match=f"'{name}' "):
                 call()
+
+
+def test_tangents_are_refused():
+    p = nbcc.compile(source="input_i real x; input_j real y; param real k[3] = {1, 2, 3}; output(sum) real u; u += x * y * k[1];")
+    x = torch.rand(4)
+    known = p(x, x), p(x, x, out=torch.empty(4)), p(x, x, k=[x[0], 2, 3])
+    with forward_ad.dual_level():
+        assert torch.equal(p(x, x), known[0])
+        dual = forward_ad.make_dual(x, torch.ones(4))
+        weight = forward_ad.make_dual(torch.rand(4, requires_grad=True), torch.ones(4))
+        for name, call in (
+            ("x", lambda: p(dual, x)),
+            ("y", lambda: p(x, y=dual)),
+            ("y", lambda: p(x, weight)),
+            ("k", lambda: p(x, x, k=dual[:3])),
+            ("k", lambda: p(x, x, k=[dual[0], 2, 3])),
+            ("out", lambda: p(x, x, out=dual)),
+            ("out", lambda: p(x, x, out=(dual,))),
+        ):
+            for is_enabled in (True, False):
+                with torch.set_grad_enabled(is_enabled), pytest.raises(TypeError, match=f"'{name}'.*tangent"):
+                    call()
+        plain = forward_ad.unpack_dual(dual).primal
+        assert torch.equal(p(plain, x), known[0])
+    with pytest.raises(TypeError, match="'x'.*tangent"):
+        torch.func.jvp(lambda x: p(x, x), (x,), (x,))

@@ -83,6 +83,7 @@ class Pipeline(Caller):
 
             tensors = _torch.tensors_of(arrays, fields, options)
             if tensors:
+                _torch.refuse_tangents(self, arrays, fields, options)
                 route = _torch.route_of(tensors, options)
                 if route != _torch.READ:
                     return _torch.call(self, arrays, fields, options, route)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any, Callable, Optional, Tuple
 
 import torch
+from torch.autograd import forward_ad
 
 from . import _arrays, _repeatable
 from ._arrays import COMPLEX_NAMES, CPU, ELEMENT_NAMES, ELEMENT_SIZES, Array
@@ -48,6 +49,11 @@ def described(tensor: Any, order: Order) -> Optional[Array]:
     return Array(pointer, element, name, tuple(tensor.shape), strides, False, where, "torch", tensor)
 
 
+def may_have_tangents() -> bool:
+    """Whether tensors may have tangents, the derivatives of forward mode."""
+    return forward_ad._current_level >= 0
+
+
 def are_operations_seen() -> bool:
     """Whether PyTorch sees all operations, whatever their tensors: torch.jit.trace, torch.func, and modes for dispatch."""
     return (
@@ -69,7 +75,7 @@ def _of_tensor(tensor: Any) -> Optional[Tuple[int, _repeatable.Key]]:
         stream_of, ordinal = current_stream, tensor.get_device()
     else:
         return None
-    if are_operations_seen() or torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+    if are_operations_seen() or may_have_tangents() or torch._C._functorch.is_functorch_wrapped_tensor(tensor):
         return None
     try:
         pointer = tensor.data_ptr()

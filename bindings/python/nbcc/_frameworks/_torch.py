@@ -11,6 +11,7 @@ import warnings
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import torch
+from torch.autograd import forward_ad
 
 from .._arrays import _tensors  # from now on tensors are described by their attributes
 from .._c._errors import PipelineWarning
@@ -52,6 +53,21 @@ def route_of(tensors: Sequence[torch.Tensor], options: Mapping[str, Any]) -> str
     if (is_recorded or options.get("out") is None) and _tensors.are_operations_seen():
         return TRACE
     return RECORD if is_recorded else READ
+
+
+def refuse_tangents(
+    pipeline: Any, arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[str, Any]
+) -> None:
+    """Raises TypeError, because calls have no derivatives in forward mode."""
+    if torch.compiler.is_compiling() or not _tensors.may_have_tangents():
+        return
+    names = [field.name for field in pipeline._family.fields]
+    for name, value in (*zip(names, pipeline._match(arrays, fields)), *options.items()):
+        if any(forward_ad.unpack_dual(one).tangent is not None for one in tensors_of((value,))):
+            raise TypeError(
+                f"{pipeline.name}(): '{name}': expected a tensor without a tangent, got one with a tangent, of forward-mode "
+                "differentiation, which nbcc does not support; torch.autograd.forward_ad.unpack_dual() of it has the primal"
+            )
 
 
 def as_array(value: Any) -> Any:
