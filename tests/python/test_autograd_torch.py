@@ -1,7 +1,9 @@
 """Calls with PyTorch's tensors that require gradients, against PyTorch's own derivatives and against differences."""
 
+import gc
 import pathlib
 import warnings
+import weakref
 
 import pytest
 
@@ -293,3 +295,15 @@ def test_tangents_are_refused():
         assert torch.equal(p(plain, x), known[0])
     with pytest.raises(TypeError, match="'x'.*tangent"):
         torch.func.jvp(lambda x: p(x, x), (x,), (x,))
+
+
+def test_bound_tensors_keep_their_numbers():
+    p = nbcc.compile(source="input_i real x; input_j real y; output(sum) real u; u += x * y;")
+    x, y = torch.ones(2), torch.ones(1000)
+    bound, memory = p.bind(y), weakref.ref(y.untyped_storage())
+    y.data = torch.full((1000,), 2.0)
+    gc.collect()
+    assert memory() is not None
+    assert torch.equal(bound(x), torch.full((2,), 1000.0))
+    bound.j_changed()
+    assert torch.equal(bound(x), torch.full((2,), 2000.0))
