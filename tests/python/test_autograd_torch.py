@@ -285,6 +285,11 @@ def test_tangents_are_refused():
             ("y", lambda: p(x, weight)),
             ("k", lambda: p(x, x, k=dual[:3])),
             ("k", lambda: p(x, x, k=[dual[0], 2, 3])),
+            ("y", lambda: p.bind(dual)),
+            ("k", lambda: p.bind(x, k=dual[:3])),
+            ("x", lambda: p.bind(x)(dual)),
+            ("k", lambda: p.bind(x)(x, k=[dual[0], 2, 3])),
+            ("u", lambda: p.bind(x)(x, out=dual)),
             ("out", lambda: p(x, x, out=dual)),
             ("out", lambda: p(x, x, out=(dual,))),
         ):

@@ -11,9 +11,9 @@ import warnings
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import torch
-from torch.autograd import forward_ad
 
 from .._arrays import _tensors  # from now on tensors are described by their attributes
+from .._arrays._numbers import require_no_tangent
 from .._c._errors import PipelineWarning
 from .._c._fields import INPUT_I, INPUT_J, PARAM
 from .._c._handles import level_of_caller
@@ -63,11 +63,11 @@ def refuse_tangents(
         return
     names = [field.name for field in pipeline._family.fields]
     for name, value in (*zip(names, pipeline._match(arrays, fields)), *options.items()):
-        if any(forward_ad.unpack_dual(one).tangent is not None for one in tensors_of((value,))):
-            raise TypeError(
-                f"{pipeline.name}(): '{name}': expected a tensor without a tangent, got one with a tangent, of forward-mode "
-                "differentiation, which nbcc does not support; torch.autograd.forward_ad.unpack_dual() of it has the primal"
-            )
+        try:
+            for one in tensors_of((value,)):
+                require_no_tangent(one)
+        except TypeError as error:
+            raise TypeError(f"{pipeline.name}(): '{name}': {error}") from None
 
 
 def as_array(value: Any) -> Any:
