@@ -49,16 +49,11 @@ def described(tensor: Any, order: Order) -> Optional[Array]:
     return Array(pointer, element, name, tuple(tensor.shape), strides, False, where, "torch", tensor)
 
 
-def may_have_tangents() -> bool:
-    """Whether tensors may have tangents, the derivatives of forward mode."""
-    return forward_ad._current_level >= 0
-
-
 def are_operations_seen() -> bool:
     """Whether PyTorch sees all operations, whatever their tensors: torch.jit.trace, torch.func, and modes for dispatch."""
-    return (
-        torch._C._are_functorch_transforms_active() or torch._C._is_tracing() or torch._C._len_torch_dispatch_stack() > 0
-    )
+    state = torch._C
+    seen: bool = state._are_functorch_transforms_active() or state._is_tracing() or state._len_torch_dispatch_stack() > 0
+    return seen
 
 
 def _of_tensor(tensor: Any) -> Optional[Tuple[int, _repeatable.Key]]:
@@ -75,7 +70,9 @@ def _of_tensor(tensor: Any) -> Optional[Tuple[int, _repeatable.Key]]:
         stream_of, ordinal = current_stream, tensor.get_device()
     else:
         return None
-    if are_operations_seen() or may_have_tangents() or torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+    if forward_ad._current_level >= 0:  # it may have a tangent
+        return None
+    if are_operations_seen() or torch._C._functorch.is_functorch_wrapped_tensor(tensor):
         return None
     try:
         pointer = tensor.data_ptr()

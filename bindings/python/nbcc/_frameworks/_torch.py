@@ -11,6 +11,7 @@ import warnings
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import torch
+from torch.autograd import forward_ad
 
 from .._arrays import _tensors  # from now on tensors are described by their attributes
 from .._arrays._numbers import require_no_tangent
@@ -59,7 +60,7 @@ def refuse_tangents(
     pipeline: Any, arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[str, Any]
 ) -> None:
     """Raises TypeError, because calls have no derivatives in forward mode."""
-    if torch.compiler.is_compiling() or not _tensors.may_have_tangents():
+    if torch.compiler.is_compiling() or forward_ad._current_level < 0:
         return
     names = [field.name for field in pipeline._family.fields]
     for name, value in (*zip(names, pipeline._match(arrays, fields)), *options.items()):
