@@ -1,11 +1,15 @@
 """Calls with PyTorch's tensors that require gradients, against PyTorch's own derivatives and against differences."""
 
+import gc
 import pathlib
+import warnings
+import weakref
 
 import pytest
 
 torch = pytest.importorskip("torch")
 import numpy as np  # noqa: E402
+from torch.autograd import forward_ad  # noqa: E402
 
 import nbcc  # noqa: E402
 
@@ -207,3 +211,104 @@ def test_what_is_refused():
     product = nbcc.compile(source="input_i real x; input_j real y; output(total, product) real p; p *= x + y;")
     with pytest.raises(nbcc.UsageError, match="does not differentiate"):
         product(torch.rand(3, requires_grad=True), torch.rand(4))
+
+
+@pytest.mark.parametrize("text", [
+    "input_i real x; input_j real y; output(total) real q; q += x * y;",
+    "input_i real x; input_j real y; output(total) real q; output(sum) real u; q += x * x * y; u += x;",
+    "input_i real x; input_j real y; output(total) complex q; q += x * complex(y, 1);",
+    "input_i real x; input_j real y; output(sum) complex q; q += x * complex(y, 1);",
+])  # fmt: skip
+def test_results_are_changed_in_place(text):
+    p = nbcc.compile(source=text)
+    x, y = torch.rand(4, dtype=torch.float64, requires_grad=True), torch.rand(3, dtype=torch.float64)
+    expected = torch.autograd.grad((3 * (p(x, y, outputs="q") + 1)).sum().abs(), x)[0]
+    for names in ("q", None):
+        loss = p(x, y, outputs=names)
+        loss = loss.q if isinstance(loss, tuple) else loss
+        assert not loss._is_view()
+        loss += 1
+        loss *= 3
+        assert torch.allclose(torch.autograd.grad(loss.sum().abs(), x)[0], expected)
+
+
+def test_results_do_not_depend_on_calls_before():
+    p = nbcc.compile(source="input_i real x; input_j real y; output(sum) real u; u += x * y;")
+    x, plain, weight = torch.rand(4), torch.empty(4), torch.empty(4, requires_grad=True)
+    with torch.no_grad():
+        first = p(x, x, out=weight)
+        assert p(x, x, out=plain) is plain
+        second = p(x, x, out=weight)
+    for found in (first, second):
+        assert found.data_ptr() == weight.data_ptr() and found is not weight and not found.requires_grad
+    with torch.no_grad(), pytest.raises(TypeError, match="'u'.*requires? grad"):
+        p(x, x, out=(weight,))
+    with torch.no_grad():
+        p(x, x, out=(plain,))
+    with torch.no_grad(), pytest.raises(TypeError, match="'u'.*requires? grad"):
+        p(x, x, out=(weight,))
+
+
+def test_tensors_that_cannot_be_read_are_named():
+    p = nbcc.compile(source="input_i real x; input_j real y; param real k[3] = {1, 2, 3}; output(sum) real u; u += x * y * k[1];")
+    x, weight = torch.rand(4), torch.rand(4, requires_grad=True)
+    unread = [torch.ones(4).to_sparse()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        unread.append(torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]))
+    if torch.backends.mkldnn.is_available():
+        unread.append(torch.ones(4).to_mkldnn())
+    for one in unread:
+        for name, call in (
+            ("x", lambda: p(one, x)),
+            ("y", lambda: p(weight, one)),
+            ("k", lambda: p(x, x, k=one)),
+            ("u", lambda: p(x, x, out=one)),
+            ("u", lambda: p(x, x, out=(one,))),
+            ("y", lambda: p.bind(one)),
+        ):
+            with pytest.raises(TypeError, match=f"'{name}' "):
+                call()
+
+
+def test_tangents_are_refused():
+    p = nbcc.compile(source="input_i real x; input_j real y; param real k[3] = {1, 2, 3}; output(sum) real u; u += x * y * k[1];")
+    x = torch.rand(4)
+    known = p(x, x), p(x, x, out=torch.empty(4)), p(x, x, k=[x[0], 2, 3])
+    with forward_ad.dual_level():
+        assert torch.equal(p(x, x), known[0])
+        dual = forward_ad.make_dual(x, torch.ones(4))
+        weight = forward_ad.make_dual(torch.rand(4, requires_grad=True), torch.ones(4))
+        for name, call in (
+            ("x", lambda: p(dual, x)),
+            ("y", lambda: p(x, y=dual)),
+            ("y", lambda: p(x, weight)),
+            ("k", lambda: p(x, x, k=dual[:3])),
+            ("k", lambda: p(x, x, k=[dual[0], 2, 3])),
+            ("y", lambda: p.bind(dual)),
+            ("k", lambda: p.bind(x, k=dual[:3])),
+            ("x", lambda: p.bind(x)(dual)),
+            ("k", lambda: p.bind(x)(x, k=[dual[0], 2, 3])),
+            ("u", lambda: p.bind(x)(x, out=dual)),
+            ("out", lambda: p(x, x, out=dual)),
+            ("out", lambda: p(x, x, out=(dual,))),
+        ):
+            for is_enabled in (True, False):
+                with torch.set_grad_enabled(is_enabled), pytest.raises(TypeError, match=f"'{name}'.*tangent"):
+                    call()
+        plain = forward_ad.unpack_dual(dual).primal
+        assert torch.equal(p(plain, x), known[0])
+    with pytest.raises(TypeError, match="'x'.*tangent"):
+        torch.func.jvp(lambda x: p(x, x), (x,), (x,))
+
+
+def test_bound_tensors_keep_their_numbers():
+    p = nbcc.compile(source="input_i real x; input_j real y; output(sum) real u; u += x * y;")
+    x, y = torch.ones(2), torch.ones(1000)
+    bound, memory = p.bind(y), weakref.ref(y.untyped_storage())
+    y.data = torch.full((1000,), 2.0)
+    gc.collect()
+    assert memory() is not None
+    assert torch.equal(bound(x), torch.full((2,), 1000.0))
+    bound.j_changed()
+    assert torch.equal(bound(x), torch.full((2,), 2000.0))

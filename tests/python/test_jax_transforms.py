@@ -71,6 +71,22 @@ def test_nested_maps():
     assert same(nested, each(lambda a, e: each(lambda b: jax.grad(energy)(b, e), a), x, eps2))
 
 
+def test_mapped_derivatives_by_params_are_one_call(monkeypatch):
+    import nbcc._frameworks._jax_call as of_jax
+
+    calls = []
+    run = of_jax._sum
+    monkeypatch.setattr(of_jax, "_sum", lambda *given, **more: calls.append(1) or run(*given, **more))
+    gravity = nbcc.compile("gravity")
+    x, eps2 = numbers(20, 5, 3), numbers(20, seed=1) + 0.1
+    slope = jax.grad(lambda x, eps2: gravity(x, x, jnp.ones(5), eps2=eps2).pot.sum(), 1)
+    expected = each(slope, x, eps2)
+    for mapped in (jax.vmap(slope), jax.jit(jax.vmap(slope)), jax.vmap(jax.jit(slope))):
+        calls.clear()
+        assert same(jax.block_until_ready(mapped(x, eps2)), expected)
+        assert len(calls) <= 2
+
+
 def test_numbers_that_are_not_traced():
     gravity = nbcc.compile("gravity")
     x, m = numbers(5, 3), jnp.ones(5)

@@ -167,6 +167,46 @@ def test_vmap_is_one_call_of_batches(gravity, monkeypatch):
     monkeypatch.setattr(nbcc._call._call.Caller, "_run", lambda self, *rest: calls.append(run(self, *rest)) or calls[-1])
     torch.vmap(lambda x: gravity(x, x, torch.ones(9), eps2=0.1).acc)(points(50, 9, 3))
     assert calls in (["lists"], ["batches"])
+    calls.clear()
+
+    def energy(x, eps2):
+        return gravity(x, x, torch.ones(9), eps2=eps2).pot.sum()
+
+    x, eps2 = points(50, 9, 3), points(50, seed=1) + 0.1
+    derivatives = torch.vmap(torch.func.grad(energy, 1))(x, eps2)
+    assert len(calls) == 2
+    common = torch.tensor(0.1, requires_grad=True)
+    (sum_of_all,) = torch.autograd.grad(torch.vmap(lambda x: energy(x, common))(x).sum(), common)
+    assert len(calls) == 4
+    close(derivatives, torch.stack([torch.func.grad(energy, 1)(*one) for one in zip(x, eps2)]))
+    close(sum_of_all, sum(torch.func.grad(energy, 1)(one, common.detach()) for one in x), 1e-4)
+
+
+@pytest.mark.parametrize("needs_gradient", [False, True])
+def test_jit_trace_records_the_call(gravity, needs_gradient, tmp_path):
+    x, m = points(7, 3).requires_grad_(needs_gradient), points(7, seed=1)
+    call = lambda x, m: gravity(x, x, m, eps2=0.1).pot  # noqa: E731
+    for _ in range(2):
+        call(x, m)
+    traced = torch.jit.trace(call, (x, m), check_trace=False)
+    torch.jit.save(traced, str(tmp_path / "call.pt"))
+    for one in (traced, torch.jit.load(str(tmp_path / "call.pt"))):
+        close(one(x.detach() * 2, m), call(x.detach() * 2, m))
+
+
+def test_plain_tensors_inside_of_transformations(gravity):
+    x, m, one = points(7, 3), points(7, seed=1), torch.tensor(2.0)
+    pot = gravity(x, x, m, eps2=0.1).pot
+    for _ in range(2):  # the second call is of a kind that was seen before
+
+        def scaled(a):
+            return (gravity(x, x, m, eps2=0.1).pot * a).sum()
+
+        close(torch.func.grad(scaled)(one), pot.sum())
+        close(torch.vmap(scaled)(torch.ones(3)), pot.sum().expand(3))
+        close(torch.vmap(torch.func.grad(scaled))(torch.ones(3)), pot.sum().expand(3))
+        out = torch.empty(7, 3), torch.empty(7)
+        close(torch.vmap(lambda a: gravity(x, x, m, eps2=0.1, out=out).pot * a)(torch.ones(3)), pot.expand(3, 7))
 
 
 @on_devices

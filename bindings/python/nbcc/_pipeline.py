@@ -83,6 +83,7 @@ class Pipeline(Caller):
 
             tensors = _torch.tensors_of(arrays, fields, options)
             if tensors:
+                _torch.refuse_tangents(self, arrays, fields, options)
                 route = _torch.route_of(tensors, options)
                 if route != _torch.READ:
                     return _torch.call(self, arrays, fields, options, route)
@@ -315,12 +316,15 @@ class BoundPipeline(Caller):
     def _describe(self, stream: Any) -> None:
         order = Order(None if stream is None else handle_of(stream))
         counted: List[Tuple[int, Field, View]] = []
+        self._storages: List[Any] = []  # of tensors of PyTorch, which may get another: tensor.data = other
         for k, value in self._given.items():
             field = self._family.fields[k]
             if field.role == PARAM:
                 self._held[k] = self._param(field, value)
                 continue
             self._held[k] = self._described(field, value, order)
+            if hasattr(value, "untyped_storage"):
+                self._storages.append(value.untyped_storage())
             view = self._view(field, self._held[k])
             counted.append((k, field, view))
             if view[2] != counted[0][2][2]:

@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple
 
 from . import _dlpack
 from ._dlpack import contiguous
-from ._numbers import as_doubles, read, require_no_unit
+from ._numbers import as_doubles, read, require_no_tangent, require_no_unit
 from ._streams import LEGACY, Order, on_gpu_of
 
 try:
@@ -74,6 +74,7 @@ def describe(value: Any, order: Order, convert: bool = True) -> Array:
     """
     if isinstance(value, ndarray):
         return _of_numpy(value)
+    require_no_tangent(value)
     reader = READERS.get(type(value))
     found = None if reader is None else reader(value, order)
     if found is not None:

@@ -25,7 +25,10 @@ def read(value: Any, is_bool: bool = False) -> Numbers:
     if kind is float or kind is int:
         return Numbers((), (value,))
     values: List[Union[int, float]] = []
-    return Numbers(_read(value, is_bool, values), values)
+    try:
+        return Numbers(_read(value, is_bool, values), values)
+    except RuntimeError as error:  # PyTorch's, of a nested tensor, which has no shape
+        raise TypeError(f"expected numbers, got a {kind.__name__} whose numbers cannot be read: {error}") from error
 
 
 def has_complex(value: Any) -> bool:
@@ -180,6 +183,7 @@ def _read(value: Any, is_bool: bool, values: List[Union[int, float]]) -> Tuple[i
 
 def _plain(value: Any) -> Any:
     """An array on any device as nested lists."""
+    require_no_tangent(value)
     try:
         if hasattr(value, "copy_to_host"):  # Numba's
             value = value.copy_to_host()
@@ -187,6 +191,18 @@ def _plain(value: Any) -> Any:
     except (NotImplementedError, RuntimeError) as error:  # PyTorch's, of a tensor on "meta"
         device = getattr(value, "device", "an unknown device")
         raise TypeError(f"expected numbers, got an array on {device} whose numbers cannot be read: {error}") from error
+
+
+def require_no_tangent(value: Any) -> None:
+    """Raises TypeError for a dual tensor of PyTorch's forward mode, whose tangent nbcc does not read."""
+    forward_ad = sys.modules.get("torch.autograd.forward_ad")
+    if forward_ad is None or forward_ad._current_level < 0 or not hasattr(value, "is_neg"):
+        return
+    if forward_ad.unpack_dual(value).tangent is not None:
+        raise TypeError(
+            "expected a tensor without a tangent, got one with a tangent, of forward-mode differentiation, which nbcc does "
+            "not support; torch.autograd.forward_ad.unpack_dual() of it has the primal"
+        )
 
 
 def require_no_unit(value: Any) -> None:

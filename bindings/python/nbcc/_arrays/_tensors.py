@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any, Callable, Optional, Tuple
 
 import torch
+from torch.autograd import forward_ad
 
 from . import _arrays, _repeatable
 from ._arrays import COMPLEX_NAMES, CPU, ELEMENT_NAMES, ELEMENT_SIZES, Array
@@ -27,14 +28,14 @@ def current_stream(ordinal: int) -> int:
 def described(tensor: Any, order: Order) -> Optional[Array]:
     """None: a tensor that needs more than its attributes, or that cannot be read; DLPack reads it or gives the reason."""
     known = _TYPES.get(tensor.dtype)
-    if known is None or tensor.requires_grad or tensor.is_neg() or tensor.is_conj() or tensor._is_zerotensor():
+    if known is None or tensor.is_nested or tensor.requires_grad or tensor.is_neg() or tensor.is_conj() or tensor._is_zerotensor():
         return None
     device, where = tensor.device, CPU
     if tensor.layout is not torch.strided or device.type not in ("cpu", "cuda"):
         return None
     try:
         pointer = tensor.data_ptr()
-    except RuntimeError:  # of a tensor that torch.func has wrapped
+    except RuntimeError:  # of a tensor without a storage, as torch.func makes them
         return None
     if device.type == "cuda":
         stream = current_stream(device.index)
@@ -48,12 +49,20 @@ def described(tensor: Any, order: Order) -> Optional[Array]:
     return Array(pointer, element, name, tuple(tensor.shape), strides, False, where, "torch", tensor)
 
 
+def are_operations_seen() -> bool:
+    """Whether PyTorch sees all operations, whatever their tensors: torch.jit.trace, torch.func, and modes for dispatch."""
+    state = torch._C
+    seen: bool = state._are_functorch_transforms_active() or state._is_tracing() or state._len_torch_dispatch_stack() > 0
+    return seen
+
+
 def _of_tensor(tensor: Any) -> Optional[Tuple[int, _repeatable.Key]]:
     """None: also where PyTorch must see the call, see `_torch.route_of`."""
     dtype = tensor.dtype
-    if dtype not in _TYPES or tensor.layout is not torch.strided or tensor.is_neg() or tensor.is_conj():
+    if dtype not in _TYPES or tensor.is_nested or tensor.layout is not torch.strided or tensor.is_neg() or tensor.is_conj():
         return None
-    if tensor._is_zerotensor() or (tensor.requires_grad and torch.is_grad_enabled()):
+    needs_gradient = tensor.requires_grad
+    if tensor._is_zerotensor() or (needs_gradient and torch.is_grad_enabled()):
         return None
     if tensor.is_cpu:
         stream_of, ordinal = None, -1
@@ -61,9 +70,15 @@ def _of_tensor(tensor: Any) -> Optional[Tuple[int, _repeatable.Key]]:
         stream_of, ordinal = current_stream, tensor.get_device()
     else:
         return None
-    if torch._C._len_torch_dispatch_stack() > 0 or torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+    if forward_ad._current_level >= 0:  # it may have a tangent
         return None
-    return tensor.data_ptr(), (stream_of, ordinal, torch.Tensor, dtype, tensor.shape, tensor.stride())
+    if are_operations_seen() or torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        return None
+    try:
+        pointer = tensor.data_ptr()
+    except RuntimeError:  # of a tensor without a storage
+        return None
+    return pointer, (stream_of, ordinal, torch.Tensor, (dtype, needs_gradient), tensor.shape, tensor.stride())
 
 
 def _another_tensor(tensor: Any) -> Callable[[], Tuple[Any, int]]:

@@ -176,8 +176,8 @@ class Call:
         of_forward = self.forward.adjoint_fields if self.forward is not pipeline else ()
         # What the caller wants, then what derivatives need besides.
         asked = [field.name for field in self.wanted]
-        saved = [field.name for field in of_forward if field.meaning == SAVED]
-        more = [field for _, field in self.forward._family.outputs if field.name in saved and field.name not in asked]
+        self._saved = [field.name for field in of_forward if field.meaning == SAVED]
+        more = [field for _, field in self.forward._family.outputs if field.name in self._saved and field.name not in asked]
         self.outputs = self.wanted + more
         self._partners = {field.name: field.partner for field in of_forward if field.partner}
         self.one_set = self._is_one_set()
@@ -190,6 +190,11 @@ class Call:
 
     def field(self, name: str) -> Field:
         return self.pipeline._family.fields[self.pipeline._family.arguments[name]]
+
+    def may_need(self, output: Field) -> bool:
+        """Whether derivatives may need the value of one of `outputs`. Those of a sum do not, unless the forward pipeline has
+        the sum for them."""
+        return output.reduction != "sum" or output.name in self._saved
 
     def _is_one_set(self) -> bool:
         """Whether i and j are the same particles: all fields that have a partner on the other side, as xi and xj, are
@@ -281,9 +286,15 @@ class Call:
         )
 
     def gradients(
-        self, values: Mapping[str, Any], results: Mapping[str, Any], adjoints: Mapping[str, Any], by: Sequence[str]
+        self,
+        values: Mapping[str, Any],
+        results: Mapping[str, Any],
+        adjoints: Mapping[str, Any],
+        by: Sequence[str],
+        is_mapped: bool = False,
     ) -> Dict[str, Any]:
-        """d_NAME of the fields in `by`, from those of outputs. That of a param by group has a row for each i."""
+        """d_NAME of the fields in `by`, from those of outputs. That of a param by group has a row for each i. is_mapped: a
+        framework's vmap maps over the values."""
         self.check_derivatives()
         of = [field.name for field in self.outputs if field.name in adjoints]
         sides: Dict[str, List[str]] = {}
@@ -295,8 +306,10 @@ class Call:
                 sides.setdefault("j", []).append(name)
             elif self.partner(name) is None:
                 sides.setdefault("set", []).append(name)
-        # Derivatives by a param that differs from group to group are added up for each group.
-        if any(map(self.by_group, sides.get("i", ()))):
+        # Derivatives by a param that differs from group to group are added up for each group. Those of mapped systems are
+        # added up for each system: a call for totals cannot have several systems (`TracedCall.can_be_batches`).
+        params = [name for name in sides.get("i", ()) if self.field(name).role == PARAM]
+        if any(is_mapped or self.by_group(name) for name in params):
             sides["each_i"] = sides.pop("i")
         known = {**self.values, **values}
         ni = self._count(INPUT_I, "ni", known)

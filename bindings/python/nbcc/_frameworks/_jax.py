@@ -92,7 +92,8 @@ def _differentiable(plan: Call, names: List[str]) -> Any:
         known = dict(zip(names, map(jax.numpy.asarray, values)))
         by = [name for name in names if name in wanted and not plan.field(name).integral]
         by = [name for name in by if jax.numpy.issubdtype(known[name].dtype, jax.numpy.inexact)]
-        found = plan.gradients(known, {f.name: r for f, r in zip(plan.outputs, results)}, adjoints, by)
+        is_mapped = any(map(_is_mapped, (*values, *adjoints_of_results)))
+        found = plan.gradients(known, {f.name: r for f, r in zip(plan.outputs, results)}, adjoints, by, is_mapped)
         gradients: List[Any] = []
         for name in names:
             gradient = found.get(name)
@@ -105,6 +106,14 @@ def _differentiable(plan: Call, names: List[str]) -> Any:
     # Zeros by name: what a loss does not depend on needs no derivative.
     sums.defvjp(forward, backward, symbolic_zeros=True)
     return sums
+
+
+def _is_mapped(value: Any) -> bool:
+    """Whether jax.vmap maps over the value, or over one that another transformation has made it from."""
+    trace = getattr(value, "_trace", None)
+    while trace is not None and type(trace).__name__ != "BatchTrace":
+        trace = getattr(trace, "parent_trace", None)
+    return trace is not None
 
 
 def _by_group(rows: Any, group_of_row: Any, count: int) -> Any:

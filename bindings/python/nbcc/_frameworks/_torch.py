@@ -8,11 +8,13 @@ calls of other pipelines, which can be differentiated and mapped again."""
 from __future__ import annotations
 
 import warnings
-from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import torch
+from torch.autograd import forward_ad
 
-from .._arrays import _tensors  # noqa: F401: from now on tensors are described by their attributes
+from .._arrays import _tensors  # from now on tensors are described by their attributes
+from .._arrays._numbers import require_no_tangent
 from .._c._errors import PipelineWarning
 from .._c._fields import INPUT_I, INPUT_J, PARAM
 from .._c._handles import level_of_caller
@@ -49,11 +51,24 @@ def route_of(tensors: Sequence[torch.Tensor], options: Mapping[str, Any]) -> str
             return TRACE
         is_recorded = is_recorded or tensor.requires_grad
     is_recorded = is_recorded and torch.is_grad_enabled()
-    if (is_recorded or options.get("out") is None) and torch._C._len_torch_dispatch_stack() > 0:
+    if (is_recorded or options.get("out") is None) and _tensors.are_operations_seen():
         return TRACE
-    if is_recorded:
-        return TRACE if _is_transformed() else RECORD
-    return READ
+    return RECORD if is_recorded else READ
+
+
+def refuse_tangents(
+    pipeline: Any, arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[str, Any]
+) -> None:
+    """Raises TypeError, because calls have no derivatives in forward mode."""
+    if torch.compiler.is_compiling() or forward_ad._current_level < 0:
+        return
+    names = [field.name for field in pipeline._family.fields]
+    for name, value in (*zip(names, pipeline._match(arrays, fields)), *options.items()):
+        try:
+            for one in tensors_of((value,)):
+                require_no_tangent(one)
+        except TypeError as error:
+            raise TypeError(f"{pipeline.name}(): '{name}': {error}") from None
 
 
 def as_array(value: Any) -> Any:
@@ -190,6 +205,12 @@ def _is_transformed() -> bool:
     return not torch.compiler.is_compiling() and torch._C._are_functorch_transforms_active()
 
 
+def _is_mapped() -> bool:
+    """Whether torch.func.vmap is at work."""
+    stack = torch._C._functorch.get_interpreter_stack() or ()
+    return any(one.key() == torch._C._functorch.TransformType.Vmap for one in stack)
+
+
 # ---- the operator ----------------------------------------------------------------------------------------------------
 
 
@@ -203,12 +224,18 @@ def _plain(plan: Call) -> Dict[str, Any]:
     }
 
 
+def _run(plan: Call) -> List[torch.Tensor]:
+    """The results. One number of a total, and complex numbers, are views of what the run has written; PyTorch refuses to
+    change a view in place that a function of autograd has returned, and detach() makes a tensor that is none."""
+    return [torch.as_tensor(result).detach() for result in plan.run(_plain(plan))]
+
+
 @torch.library.custom_op(  # type: ignore[misc, unused-ignore]
     "nbcc::sums", mutates_args=(), schema="(str call, Tensor[] tensors) -> Tensor[]"
 )
 def _sums(call: str, tensors: List[torch.Tensor]) -> List[torch.Tensor]:
     plan = TracedCall(call).plan(tensors)
-    return [torch.as_tensor(result) for result in plan.run(_plain(plan))]
+    return _run(plan)
 
 
 @_sums.register_fake  # type: ignore[misc, unused-ignore]
@@ -223,7 +250,7 @@ def _fake(call: str, tensors: List[torch.Tensor]) -> List[torch.Tensor]:
     ]
 
 
-def _save(ctx: Any, sums: Any, tensors: Sequence[torch.Tensor], output: Sequence[torch.Tensor]) -> None:
+def _save(ctx: Any, sums: Any, tensors: Sequence[torch.Tensor], output: Sequence[Optional[torch.Tensor]]) -> None:
     """sums: a TracedCall or _RecordedCall."""
     ctx.sums, ctx.count = sums, len(tensors)
     ctx.save_for_backward(*tensors, *output)
@@ -248,7 +275,7 @@ def _gradients(ctx: Any, grads: Sequence[Any], needed: Sequence[bool]) -> List[A
         plan.refuse_derivative_by_pairs(name)
     if not adjoints or not wanted:
         return gradients
-    found = plan.gradients(plan.values, results, adjoints, wanted)
+    found = plan.gradients(plan.values, results, adjoints, wanted, _is_mapped())
     for name in wanted:
         gradient, index = found.get(name), at[name]
         if gradient is None:
@@ -303,9 +330,11 @@ class _Recorded(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def forward(ctx: Any, sums: _RecordedCall, *tensors: torch.Tensor) -> Tuple[torch.Tensor, ...]:
-        results = [torch.as_tensor(result) for result in sums.of.run(_plain(sums.of))]
+        results = _run(sums.of)
         sums.of.values.update(dict.fromkeys(sums.at))  # autograd keeps these
-        _save(ctx, sums, tensors, results)
+        # Results that no derivative needs may be changed in place.
+        needed = [one if sums.of.may_need(field) else None for field, one in zip(sums.of.outputs, results)]
+        _save(ctx, sums, tensors, needed)
         ctx.set_materialize_grads(False)  # an output that the loss does not depend on needs no derivative
         return tuple(results)
 
