@@ -52,8 +52,7 @@ class WithSumOfJ final : public Derivations {
 // The pair method: O(ni + nj) by that kernel.
 class LinearSum {
  public:
-  explicit LinearSum(const Kernel& kernel)
-      : sum_(derived_sum(kernel, "sum of j", "sum of j")) {}
+  explicit LinearSum(const Kernel& kernel) : sum_(derived_sum(kernel, "sum of j", "sum of j")) {}
   PairMethod method() {
     PairMethod row;
     row.name = "linear";
