@@ -327,7 +327,8 @@ TEST(FarField, AdjointsOfPipelinesThatQualifyDoToo) {
   for (const auto& [name, by_i, by_j] : expected) {
     SCOPED_TRACE(name);
     const Pipeline pipeline = parse(read_source(test::source_folder() + "/pipelines/" + name + ".pipe"));
-    EXPECT_EQ(expect_far_field(adjoint_pipeline(pipeline, {}, AdjointSide::I).pipeline), by_i);
+    // As derived kernels are made: a run reduces the values of i by itself.
+    EXPECT_EQ(expect_far_field(without_totals(adjoint_pipeline(pipeline, {}, AdjointSide::I).pipeline)), by_i);
     EXPECT_EQ(expect_far_field(adjoint_pipeline(pipeline, {}, AdjointSide::J).pipeline), by_j);
   }
 }
