@@ -176,6 +176,38 @@ TEST(PairValuesOnCpu, OfChosenParticlesInPlace) {
   EXPECT_NE(message([&] { sum.run(); }).find("a program has to list them first"), std::string::npos);
 }
 
+// The kernel of the sums has neither the results of pairs nor their components, so that its fields have other numbers.
+TEST(PairValuesOnCpu, BesideTotalsAndHistogramsThatAreDeclaredLater) {
+  const Isa isa = runnable_isas().back();
+  CpuDevice device(1, isa, cpu_toolchain(), "", "");
+  const Pipeline pipeline =
+      parse({"later.pipe",
+             "input_i int ki; input_j int kj; output(pair) vec2 p; output(total, min) int least;\n"
+             "output(total) real all; output(sum) int h[4]; output(total) int n[5];\n"
+             "p = vec2(real(ki), real(kj)); least = min(least, kj - ki); all += 0.5; h[kj] += 1;\n"
+             "n[ki] += kj;\n"});
+  const auto kernel = for_callers(device.load(build_cpu_kernel(pipeline, {Precision::Double}, isa, "")));
+  SumState sum(kernel);
+  std::vector<std::int64_t> k{0, 3, 1}, h(12, -1), n(5, -1);
+  std::int64_t least = 7;
+  double all = -1;
+  std::vector<double> p(8);
+  const std::vector<std::int64_t> first{0, 2, 3, 4}, j{1, 2, 2, 0};
+  sum.set_listed_pairs(3, first.data(), 4, j.data());
+  for (const char* field : {"ki", "kj"}) sum.bind(field, {k.data(), Element::Int64, 3, 8, 8});
+  sum.bind("p", {p.data(), Element::Double, 4, 16, 8});
+  sum.bind("least", {&least, Element::Int64, 1, 8, 8});
+  sum.bind("all", {&all, Element::Double, 1, 8, 8});
+  sum.bind("h", {h.data(), Element::Int64, 3, 32, 8});
+  sum.bind("n", {n.data(), Element::Int64, 1, 40, 8});
+  sum.run();
+  EXPECT_EQ(p, (std::vector<double>{0, 3, 0, 1, 3, 1, 1, 0}));
+  EXPECT_EQ(least, -2);
+  EXPECT_EQ(all, 2);
+  EXPECT_EQ(h, (std::vector<std::int64_t>{0, 1, 0, 1, 0, 1, 0, 0, 1, 0, 0, 0}));
+  EXPECT_EQ(n, (std::vector<std::int64_t>{4, 0, 0, 1, 0}));
+}
+
 // Wrong indices are errors although the sums read no table, and nothing is stored then; parts are refused.
 TEST(PairValuesOnCpu, ChecksIndicesBeforeSumsAreStored) {
   const Isa isa = runnable_isas().back();
