@@ -18,7 +18,7 @@ struct FieldBinding {
   enum class From : std::uint8_t {
     Caller,   // the caller's field `caller`
     Made,     // an array that the runtime makes for the run
-    Ignored,  // none: an output that nobody reads
+    Ignored,  // no array: an output whose values are not stored
   };
   From from = From::Made;
   std::string caller = {};

@@ -197,7 +197,7 @@ struct KernelSource;
 struct CallersView {
   std::vector<FieldLayout> fields;     // the caller's, in order of declaration
   std::optional<CopiesLayout> copies;  // of a pipeline with every_image()
-  // Of a pipeline with results per pair (passes/derived/pair_values.h): the kernel of the results; null: this kernel.
+  // The kernel of the results per pair (passes/derived/pair_values.h); null: this kernel computes them, or there are none.
   bool has_pair_values = false;
   std::shared_ptr<const KernelSource> values;
 };
@@ -206,7 +206,7 @@ struct CallersView {
 struct AccumulatorLayout {
   Reduction reduction = Reduction::Sum;
   int reference = -1;  // of Weighted: the index of its Reference
-  // Of the elements of `acc`: Int64 for min, max, argmin, argmax and payloads of integers, whose bits then are in the
+  // The type of the elements of `acc`: Int64 for min, max, argmin, argmax and payloads of integers, whose bits then are in the
   // doubles; else Double.
   Element type = Element::Double;
 };

@@ -70,7 +70,7 @@ class HostFarBackend final : public FarBackend {
   FarMemory memory(const SumRequest& request, const FarSetting& setting) override;
 
  private:
-  // Lists of SumState, as arrays.
+  // The memory of lists, whose arrays DerivedSum::set_lists() copies.
   struct ListStore {
     std::vector<std::int64_t> i_first, i_order, range_first, j_begin, j_end, j_order;
     void clear();
