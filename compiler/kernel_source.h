@@ -197,7 +197,8 @@ struct KernelSource;
 struct CallersView {
   std::vector<FieldLayout> fields;     // the caller's, in order of declaration
   std::optional<CopiesLayout> copies;  // of a pipeline with every_image()
-  // The kernel of the results per pair (passes/derived/pair_values.h); null: this kernel computes them, or there are none.
+  // The kernel of the results per pair (passes/derived/pair_values.h); null: this kernel computes them, or there are
+  // none.
   bool has_pair_values = false;
   std::shared_ptr<const KernelSource> values;
 };
@@ -206,8 +207,8 @@ struct CallersView {
 struct AccumulatorLayout {
   Reduction reduction = Reduction::Sum;
   int reference = -1;  // of Weighted: the index of its Reference
-  // The type of the elements of `acc`: Int64 for min, max, argmin, argmax and payloads of integers, whose bits then are in the
-  // doubles; else Double.
+  // The type of the elements of `acc`: Int64 for min, max, argmin, argmax and payloads of integers, whose bits then are
+  // in the doubles; else Double.
   Element type = Element::Double;
 };
 
