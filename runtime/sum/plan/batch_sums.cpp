@@ -37,6 +37,52 @@ const PairMethod& row_of(std::span<const PairMethod> methods, std::string_view n
 
 }  // namespace
 
+SumRequest request_of_batch(const KernelSource& source, std::int64_t batch, const SumRequest& all) {
+  const auto b = std::size_t(batch);
+  const std::int64_t i_begin = all.lists->i_first[b], j_begin = all.lists->j_begin[b];
+  SumRequest request = all;
+  request.i_begin = 0;
+  request.ni = request.i_count = all.lists->i_first[b + 1] - i_begin;
+  request.nj = all.lists->j_end[b] - j_begin;
+  request.i_offset += i_begin;
+  request.j_offset += j_begin;
+  request.keep_j = false;
+  request.reuse = JReuse::None;
+  if (!all.params_of_groups.empty())
+    request.params = all.params_of_groups.subspan(b * std::size_t(source.params), std::size_t(source.params));
+  request.params_of_groups = {};
+  request.may_be_captured = false;
+  request.lists = nullptr;
+  request.exclusions = nullptr;
+  request.excluded_rows = nullptr;
+  // Listed particles are numbered over all batches, so they do not apply to one batch.
+  request.listed = nullptr;
+  request.lists_chosen_i = false;
+  return request;
+}
+
+void BatchInputs::bind(SumRequest& request, const KernelSource& source, std::int64_t batch, const SumRequest& all) {
+  const auto b = std::size_t(batch);
+  const std::int64_t i_begin = all.lists->i_first[b], j_begin = all.lists->j_begin[b];
+  views_.assign(all.views.begin(), all.views.end());
+  for (std::size_t f = 0; f < views_.size(); ++f) {
+    ArrayView& view = views_[f];
+    const bool of_j = source.fields[f].role == Role::InputJ;
+    if (!view.data || source.fields[f].role == Role::Param) continue;
+    view.data = static_cast<std::byte*>(view.data) + (of_j ? j_begin : i_begin) * view.stride;
+    view.count = of_j ? request.nj : request.i_count;
+  }
+  request.views = views_;
+  if (!all.excluded_rows) return;
+  if (exclusion_number_ != all.excluded_rows->number) {
+    excluded_ = rows_of(*all.excluded_rows, i_begin, all.lists->i_first[b + 1], j_begin, all.lists->j_end[b]);
+    exclusions_ = std::make_unique<const Exclusions>(excluded_);
+    exclusion_number_ = all.excluded_rows->number;
+  }
+  request.exclusions = exclusions_.get();
+  request.excluded_rows = &excluded_;
+}
+
 PairMethod BatchSums::method() {
   PairMethod row;
   row.name = "batches";
@@ -45,7 +91,7 @@ PairMethod BatchSums::method() {
   row.work = [this](const SumRequest& request) {
     std::vector<DeviceWork> all;
     for (const Searched& one : searched_) {
-      const SumRequest of_batch = request_of(one.batch, request);
+      const SumRequest of_batch = request_of_batch(kernel_.source, one.batch, request);
       for (DeviceWork& work : row_of(all_.methods(), "search").work(of_batch)) all.push_back(std::move(work));
     }
     if (!rest_) return all;
@@ -78,30 +124,6 @@ std::optional<Estimate> BatchSums::estimate(const SumRequest& request) {
   return found;
 }
 
-// The request of one batch, without its views.
-SumRequest BatchSums::request_of(std::int64_t batch, const SumRequest& all) const {
-  const auto b = std::size_t(batch);
-  const std::int64_t i_begin = all.lists->i_first[b], j_begin = all.lists->j_begin[b];
-  SumRequest request = all;
-  request.i_begin = 0;
-  request.ni = request.i_count = all.lists->i_first[b + 1] - i_begin;
-  request.nj = all.lists->j_end[b] - j_begin;
-  request.i_offset += i_begin;
-  request.j_offset += j_begin;
-  request.keep_j = false;
-  request.reuse = JReuse::None;
-  if (!all.params_of_groups.empty())
-    request.params =
-        all.params_of_groups.subspan(b * std::size_t(kernel_.source.params), std::size_t(kernel_.source.params));
-  request.params_of_groups = {};
-  request.may_be_captured = false;
-  request.lists = nullptr;
-  // Listed particles are numbered over all batches, so they do not apply to one batch.
-  request.listed = nullptr;
-  request.lists_chosen_i = false;
-  return request;
-}
-
 // Decides which batches are searched, once for all runs over the same batches, by comparing the costs that the device's
 // pair methods estimate from counts and params.
 void BatchSums::choose(const SumRequest& request) {
@@ -111,7 +133,7 @@ void BatchSums::choose(const SumRequest& request) {
   std::vector<std::int64_t> numbers;
   bool all = true;
   for (std::int64_t batch = 0; batch < request.lists->groups(); ++batch) {
-    const SumRequest one = request_of(batch, request);
+    const SumRequest one = request_of_batch(kernel_.source, batch, request);
     if (one.i_count == 0) continue;
     const std::optional<Estimate> searching = search.estimate(one);
     const double otherwise = all_pairs.estimate(one)->cost;
@@ -149,26 +171,9 @@ std::vector<RunStep> BatchSums::steps(const SumRequest& all) {
 }
 
 RunPlan BatchSums::plan_of(Searched& one, const SumRequest& all) const {
-  const auto b = std::size_t(one.batch);
-  const std::int64_t i_begin = all.lists->i_first[b], j_begin = all.lists->j_begin[b];
-  SumRequest request = request_of(one.batch, all);
   if (!one.sum) one.sum = kernel_.start();
-  one.views.assign(all.views.begin(), all.views.end());
-  for (std::size_t f = 0; f < one.views.size(); ++f) {
-    ArrayView& view = one.views[f];
-    const bool of_j = kernel_.source.fields[f].role == Role::InputJ;
-    if (!view.data || kernel_.source.fields[f].role == Role::Param) continue;
-    view.data = static_cast<std::byte*>(view.data) + (of_j ? j_begin : i_begin) * view.stride;
-    view.count = of_j ? request.nj : request.i_count;
-  }
-  request.views = one.views;
-  if (all.excluded_rows && one.exclusion_number != all.excluded_rows->number) {
-    one.exclusions = std::make_unique<const Exclusions>(
-        rows_of(*all.excluded_rows, i_begin, all.lists->i_first[b + 1], j_begin, all.lists->j_end[b]));
-    one.exclusion_number = all.excluded_rows->number;
-  }
-  request.exclusions = all.excluded_rows ? one.exclusions.get() : nullptr;
-  request.excluded_rows = nullptr;
+  SumRequest request = request_of_batch(kernel_.source, one.batch, all);
+  one.inputs.bind(request, kernel_.source, one.batch, all);
   return plan_run(one.sum->methods(), request, Measure::Now);
 }
 

@@ -10,6 +10,23 @@
 
 namespace nbcc {
 
+// The request of one batch of a run over batches, in which particles are counted from the first of the batch. It has
+// neither views nor exclusions.
+SumRequest request_of_batch(const KernelSource& source, std::int64_t batch, const SumRequest& all);
+
+// The views and exclusions of one batch.
+class BatchInputs {
+ public:
+  // Sets those of `request`, the request of the batch; they are valid until the next call.
+  void bind(SumRequest& request, const KernelSource& source, std::int64_t batch, const SumRequest& all);
+
+ private:
+  std::vector<ArrayView> views_;
+  PairRows excluded_;
+  std::unique_ptr<const Exclusions> exclusions_;
+  std::int64_t exclusion_number_ = 0;  // PairRows::number of all exclusions that these are a part of
+};
+
 class BatchSums {
  public:
   // Both must outlive this object. `all`: a summation of `kernel`; it sums over the batches that are not searched.
@@ -25,12 +42,9 @@ class BatchSums {
   struct Searched {
     std::int64_t batch = 0;
     std::unique_ptr<Summation> sum;
-    std::vector<ArrayView> views;
-    std::unique_ptr<const Exclusions> exclusions;
-    std::int64_t exclusion_number = 0;  // PairRows::number of the exclusions that `exclusions` was made from
+    BatchInputs inputs;
   };
   std::optional<Estimate> estimate(const SumRequest& request);
-  SumRequest request_of(std::int64_t batch, const SumRequest& all) const;
   void choose(const SumRequest& request);
   std::vector<RunStep> steps(const SumRequest& request);
   RunPlan plan_of(Searched& one, const SumRequest& all) const;

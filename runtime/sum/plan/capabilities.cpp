@@ -40,7 +40,8 @@ constexpr Capability kTable[] = {
     {Kind::Method, "search",        {kElse,   kElse,   kElse,   kYes,    kYes,   kYes,   kYes,   kYes,    kYes}},
     {Kind::Method, "nearest",       {kElse,   kElse,   kElse,   kFalls,  kYes,   kFalls, kYes,   kYes,    kFalls}},
     {Kind::Method, "symmetric",     {kElse,   kElse,   kYes,    kFalls,  kFalls, kFalls, kFalls, kYes,    kFalls}},
-    {Kind::Method, "far field",     {kElse,   kElse,   kElse,   kFalls,  kYes,   kFalls, kYes,   kYes,    kFalls}},
+    {Kind::Method, "far field",     {kElse,   kElse,   kElse,   kYes,    kYes,   kYes,   kYes,   kYes,    kYes}},
+    {Kind::Method, "far batches",   {kElse,   kNeeded, kElse,   kYes,    kFalls,  kFalls, kYes,   kYes,    kYes}},
     {Kind::Method, "lists",         {kNeeded, kNeeded, kElse,   kYes,    kNo,    kYes,   kYes,   kYes,    kYes}},
     {Kind::Method, "batches",       {kElse,   kNeeded, kElse,   kYes,    kNo,    kFalls, kYes,   kYes,    kYes}},
     {Kind::Method, "listed pairs",  {kElse,   kElse,   kNeeded, kNo,     kYes,   kYes,   kYes,   kYes,    kYes}},
@@ -96,7 +97,12 @@ constexpr Refusal kRefusals[] = {
 constexpr Condition kConditions[] = {
     {"search", Feature::NoParticles, "falls back if there are no j, or no particle has a finite position"},
     {"symmetric", Feature::ListedPairs, "with symmetric = listed, on the CPU"},
-    {"far field", Feature::TwoSets, "falls back if the text compares i_index and j_index"},
+    {"far field", Feature::TwoSets,
+     "falls back if the text compares i_index and j_index, and an i and a j of one index are at different "
+     "positions"},
+    {"far field", Feature::Parts, "all parts have the tolerance, and neither lists nor a choice of pairs"},
+    {"far field", Feature::NoParticles, "falls back, except in parts"},
+    {"far batches", Feature::Accumulate, "falls back if the text has finish()"},
     {"batches", Feature::Accumulate, "falls back if the text has finish() and some batches are not searched"},
 };
 

@@ -65,6 +65,16 @@ struct FarStatistics {
     double down = 0;     // grids to particles, finish()
     double first =
         0;  // of the run that chose: measuring interpolation, choosing the order, the exact sums of the sample
+    void add(const Seconds& one) {
+      particles += one.particles;
+      tree += one.tree;
+      walk += one.walk;
+      up += one.up;
+      near += one.near;
+      distant += one.distant;
+      down += one.down;
+      first += one.first;
+    }
   } seconds;
 };
 
@@ -111,8 +121,9 @@ struct RunStep {
 
 struct PairMethod {
   std::string_view name;
-  bool searches = false;  // finds neighbours within a cutoff; pairs = cutoff requires that, pairs = all excludes it
-  bool keeps_j = false;   // with request.keep_j, the packed j-particles remain valid for the next run
+  bool searches = false;    // finds neighbours within a cutoff; pairs = cutoff requires that, pairs = all excludes it
+  bool keeps_sums = false;  // of a sum in parts, so that all its parts are of this method
+  bool keeps_j = false;     // with request.keep_j, the packed j-particles remain valid for the next run
   // Estimates the cost from counts, params and the proved neighbourhood; reads no particle. No value: the method does
   // not apply, for example sums over lists to a run without lists.
   std::function<std::optional<Estimate>(const SumRequest&)> estimate;
