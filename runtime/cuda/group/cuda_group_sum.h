@@ -23,6 +23,7 @@ class CudaGroupSummation final : public Summation {
   void put(void* to, const void* from, std::size_t bytes) const override { first().put(to, from, bytes); }
   void wait(Progress* progress) override;
   bool can_read(const std::int64_t* list) const override { return first().can_read(list); }
+  bool is_captured(void* stream) const override { return first().is_captured(stream); }
   void set_launch(const LaunchConfig& overrides) override;
   LaunchConfig launch_for(std::int64_t ni, std::int64_t nj) override { return first().launch_for(ni, nj); }
   SumStatistics statistics() const override;

@@ -45,6 +45,10 @@ class CudaSummation final : public Summation {
   void put(void* to, const void* from, std::size_t bytes) const override;
   void wait(Progress* progress) override;
   bool can_read(const std::int64_t* list) const override;
+  bool is_captured(void* stream) const override {
+    const CudaContextGuard guard(gpu_);
+    return gpu_.is_captured(static_cast<CudaStream*>(stream));
+  }
   void set_launch(const LaunchConfig& overrides) override {
     launcher_.set_overrides(overrides);
     chosen_launch_ = overrides != LaunchConfig{};

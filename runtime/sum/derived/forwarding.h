@@ -46,6 +46,7 @@ class ForwardingSummation : public Summation {
   void fetch(void* to, const void* from, std::size_t bytes) const override { device().fetch(to, from, bytes); }
   void put(void* to, const void* from, std::size_t bytes) const override { device().put(to, from, bytes); }
   bool can_read(const std::int64_t* list) const override { return device().can_read(list); }
+  bool is_captured(void* stream) const override { return device().is_captured(stream); }
   void wait(Progress* progress) override { sum_.wait(progress); }
   SumStatistics statistics() const override { return sum_.sum().statistics(); }
   std::unique_ptr<TotalSteps> total_steps() override { return device().total_steps(); }

@@ -42,6 +42,8 @@ struct Summation {
   virtual void wait(Progress* /*progress*/) {}
   // Whether the host can read this memory, so that indices in it can be checked.
   virtual bool can_read(const std::int64_t* list) const { return list != nullptr; }
+  // True while the work of this stream is recorded into a graph and not done. GPUs only.
+  virtual bool is_captured(void* /*stream*/) const { return false; }
   // Includes a count of the pairs within reach, which takes longer than a run.
   virtual SumStatistics statistics() const { return {}; }
   // True for a kernel of nearest neighbours (passes/derived/nearest.h) if a search lowers the bounds that are bound,
