@@ -281,7 +281,7 @@ void CudaSummation::run_method(const CudaRunContext& context, CudaMethod& method
                       : reinterpret_cast<std::uintptr_t>(request.i_list);
     all.first = begins(request.j_part);
     all.last = ends(request.j_part);
-    all.accumulators = {accumulators_.data(), request.i_count};
+    all.accumulators = {accumulators_.data(), request.accumulator_rows()};
     accumulate_outputs(request);
     method.send(context);
     launcher_.check_indices(all, context);
@@ -292,7 +292,7 @@ void CudaSummation::run_method(const CudaRunContext& context, CudaMethod& method
 // Bytes of accumulators in memory, which are needed if several launches (`kept`) or several runs (JPart) add to them.
 std::size_t CudaSummation::accumulator_bytes(const SumRequest& request, bool kept) const {
   if (!kept && request.j_part == JPart::Whole) return 0;
-  return std::size_t(request.i_count * launcher_.accumulators()) * sizeof(double);
+  return std::size_t(request.accumulator_rows() * launcher_.accumulators()) * sizeof(double);
 }
 
 void CudaSummation::size_method(const CudaRunContext& context, CudaMethod& method, bool send) {

@@ -31,8 +31,8 @@ void SumState::sum(const SumRequest& request) {
     if (piece.i_list == request.i_list && piece.i_list) piece.i_list = list.data();  // which the host can read
     store_histograms_of_i(*histograms_, piece, views_, sum_.summation());
   };
-  // Lists are not divided. The parts of a sum continue each other's rows.
-  if (request.lists || request.j_part != JPart::Whole) return sum_piece(0, request.ni);
+  // The parts of a sum continue each other's rows.
+  if (request.j_part != JPart::Whole) return sum_piece(0, request.ni);
   if (greatest - least < most) return sum_piece(least, greatest - least + 1);
   if (find_overlap(fields(), views_, disjoint))
     throw UsageError("an output may not be an input where histograms are summed for some i at a time");
