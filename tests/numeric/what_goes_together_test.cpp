@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <tuple>
 
 #include "runtime/cuda/group/cuda_group.h"
 #include "runtime/error.h"
@@ -56,10 +57,12 @@ TEST(WhatGoesTogether, OnCpu) {
   const std::vector<Isa> isas = runnable_isas();
   const Isa other = isas[sample_number() % isas.size()];
   std::vector<CrossedDevice> devices;
-  for (const auto& [isa, threads] : {std::pair{detect_isa(), 3}, {other, 1}})
+  for (const auto& [isa, threads, twin] : {std::tuple{detect_isa(), 3, 1}, {detect_isa(), 1, 0}, {other, 2, -1}})
     devices.push_back({fmt::format("{} with {} threads", name(isa), threads),
                        std::make_shared<CpuDevice>(threads, isa, cpu_toolchain(), "", ""),
-                       [isa](const Pipeline& p, const Options& o) { return build_cpu_kernel(p, o, isa, ""); }});
+                       [isa](const Pipeline& p, const Options& o) { return build_cpu_kernel(p, o, isa, ""); },
+                       {},
+                       twin});
   CrossedTrials trials(std::move(devices));
   expect_table(trials);
 }
@@ -67,9 +70,11 @@ TEST(WhatGoesTogether, OnCpu) {
 // One GPU, and two as one device.
 std::vector<CrossedDevice> gpus_of(const std::vector<std::shared_ptr<CudaDevice>>& gpus) {
   std::vector<CrossedDevice> devices{{"a GPU", gpus[0], build_for_gpus, {&gpus[0]->gpu()}}};
-  if (gpus.size() > 1)
+  if (gpus.size() > 1) {
+    devices[0].twin = 1;
     devices.push_back(
-        {"two GPUs", std::make_shared<CudaGroup>(gpus, true), build_for_gpus, {&gpus[0]->gpu(), &gpus[1]->gpu()}});
+        {"two GPUs", std::make_shared<CudaGroup>(gpus, true), build_for_gpus, {&gpus[0]->gpu(), &gpus[1]->gpu()}, 0});
+  }
   return devices;
 }
 

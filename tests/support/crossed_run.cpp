@@ -80,6 +80,7 @@ std::vector<Cell> refusals_of(const CrossedRun& run, const CrossedText& text) {
 bool may_be_beside(const CrossedRun& run, Feature feature, const CrossedText& text) {
   if (feature == run.aim || (is_given(feature) && std::ranges::any_of(run.features, is_given))) return false;
   if (is_method(run.row) && row_named(run.row).to(feature) != Answer::Yes) return false;
+  if (run.row == "symmetric" && is_given(feature)) return false;  // is an error with what is not possible
   CrossedRun with = run;
   with.features.insert(feature);
   const std::vector<Cell> refused = refusals_of(with, text);
@@ -226,6 +227,30 @@ GivenPairs listed_pairs_of(const CrossedRun& run, OracleInput& input, const Cros
           }};
 }
 
+// A search for the nearest needs finite inputs, and so has a far field.
+bool may_have_nan(TextFamily family) { return family != TextFamily::Nearest && family != TextFamily::Far; }
+
+// Some values of particles that are no numbers, beside positions.
+void put_nan(const CrossedText& text, OracleInput& input) {
+  const Field *const of_i = text.pipeline.find("bi"), *const of_j = text.pipeline.find("bj");
+  for (const auto& [field, columns] : {std::pair{of_i, &input.i}, {of_j, &input.j}}) {
+    if (!field) continue;
+    std::vector<double>& values = (*columns)[std::size_t(field->first)];
+    for (std::size_t k = 3; k < values.size(); k += 11) values[k] = std::numeric_limits<double>::quiet_NaN();
+  }
+}
+
+// Some of all j each, rising; a ring does not begin with the first j, and may have parts without j.
+std::vector<std::pair<std::int64_t, std::int64_t>> random_parts(const CrossedRun& run, bool may_be_ring) {
+  const std::int64_t cut = run.nj / 3, second = cut + (run.nj - cut) / 2;
+  std::vector<std::pair<std::int64_t, std::int64_t>> parts{{0, cut}, {cut, second}, {second, run.nj}};
+  RandomSource random = source_of(run, 8);
+  if (is_method(run.row)) return parts;
+  if (random.chance(30)) parts.insert(parts.begin() + 1, {cut, cut});
+  if (may_be_ring) std::ranges::rotate(parts, parts.begin() + random.below(3));
+  return parts;
+}
+
 // The chosen i.
 void choose_i(const CrossedRun& run, KernelRunChoice& choice) {
   if (!run.has(Feature::SomeI) || run.ni < 2) return;
@@ -326,6 +351,13 @@ std::string difference(const CrossedRun& run, const CrossedText& text, const Col
   return "";
 }
 
+bool have_same_bits(const Columns& a, const Columns& b) {
+  return std::ranges::equal(a, b, [](const auto& one, const auto& other) {
+    return std::ranges::equal(one, other,
+                              [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
+  });
+}
+
 // The rms over i of |error| / sum of |terms| of an output is at most the tolerance, and rounding.
 std::string far_difference(const CrossedText& text, const Columns& got, const Wanted& wanted) {
   for (std::size_t c = 0; c < got.size();) {
@@ -409,14 +441,17 @@ CrossedRun draw_crossed(std::string_view row, Feature aim, std::uint64_t seed, s
     const int percent = one.feature == Feature::NoParticles ? 4 : 25;
     if (random.chance(percent) && may_be_beside(run, one.feature, text)) run.features.insert(one.feature);
   }
-  const std::vector<std::int64_t> sizes = family == TextFamily::Images ? std::vector<std::int64_t>{2, 5, 9}
-                                          : family == TextFamily::Far  ? std::vector<std::int64_t>{150, 233}
-                                                                       : std::vector<std::int64_t>{3, 5, 33, 67, 130};
-  run.ni = random.pick(sizes);
-  run.nj = random.pick(sizes);
+  std::vector<std::int64_t> sizes{3, 5, 33, 67, 130};
+  if (family == TextFamily::Images) sizes = {2, 5, 9};
+  if (family == TextFamily::Far) sizes = {150, 233};
+  run.ni = run.nj = random.pick(sizes);
+  if (run.has(Feature::TwoSets)) {
+    if (family != TextFamily::Images && family != TextFamily::Far) sizes.insert(sizes.end(), {1, 700, 2500});
+    constexpr std::int64_t kMostPairs = 20'000;
+    do run.nj = random.pick(sizes);
+    while (run.nj == run.ni || run.ni * run.nj > std::max(kMostPairs, sizes[0] * sizes[0] * 2));
+  }
   run.one_set = !run.has(Feature::TwoSets) && (row == "symmetric" || random.chance(40));
-  if (!run.has(Feature::TwoSets)) run.nj = run.ni;
-  if (run.has(Feature::TwoSets) && run.ni == run.nj) ++run.nj;
   if (run.has(Feature::NoParticles)) {
     if (!run.has(Feature::TwoSets))
       run.ni = run.nj = 0;
@@ -435,6 +470,14 @@ const CrossedText& CrossedTrials::text_of(const CrossedRun& run) {
   return found != texts_.end() ? found->second : texts_.emplace(key, crossed_text(key.first, key.second)).first->second;
 }
 
+const std::shared_ptr<const Kernel>& CrossedTrials::kernel_of(std::size_t device, const CrossedRun& run,
+                                                              const Options& options) {
+  auto& kernel = kernels_[{device, family_in(run), run.number}];
+  const CrossedDevice& on = devices_[device];
+  if (!kernel) kernel = for_callers(on.device->load(on.build(text_of(run).pipeline, options)));
+  return kernel;
+}
+
 std::string CrossedTrials::fault_of(const CrossedRun& run) {
   const CrossedText& text = text_of(run);
   RandomSource random = source_of(run, 7);
@@ -442,11 +485,10 @@ std::string CrossedTrials::fault_of(const CrossedRun& run) {
   const CrossedDevice& on = devices_[d];
   const Options options{.precision = Precision(run.number % 3),
                         .math = run.number % 2 == 0 ? Math::Fast : Math::Precise};
-  auto& kernel = kernels_[{d, family_in(run), run.number}];
-  if (!kernel) kernel = for_callers(on.device->load(on.build(text.pipeline, options)));
-
+  const std::shared_ptr<const Kernel> kernel = kernel_of(d, run, options);
   OracleInput input = crossed_input(text, run.ni, run.nj, run.one_set, run.seed);
   if (run.has(Feature::TwoSets) && random.chance(50)) input.j_offset += 2;
+  if (run.others && random.chance(15) && may_have_nan(family_in(run))) put_nan(text, input);
   const bool in_parts = run.has(Feature::Parts);
   GivenPairs given;
   if (run.has(Feature::Lists)) given = lists_of(run, in_parts);
@@ -472,10 +514,12 @@ std::string CrossedTrials::fault_of(const CrossedRun& run) {
     sum.set_exclusions(run.ni, rows.first.data(), std::int64_t(rows.j.size()), rows.j.data());
   };
   if (in_parts) {
-    const std::int64_t cut = run.nj / 3, second = cut + (run.nj - cut) / 2;
-    choice.parts = {{0, cut}, {cut, second}, {second, run.nj}};
+    choice.parts = random_parts(run, !given.rows);
     choice.prepare_part = [&](SumState& sum, std::size_t part, std::int64_t) {
       give(sum, choice.parts[part].first, choice.parts[part].second);
+      // Each part by any method.
+      if (!is_method(run.row) && !given.rows && kernel->source.search.axes > 0)
+        sum.set_pairs(PairChoice((run.seed + part) % 3));
     };
   } else if (run.others && !choice.accumulate && random.chance(30)) {
     choice.runs = 2;
@@ -500,8 +544,15 @@ std::string CrossedTrials::fault_of(const CrossedRun& run) {
   choice.after = [&](SumState& sum) { said = sum.statistics(); };
 
   const std::vector<Cell> refused = refusals_of(run, text);
+  std::optional<Columns> of_twin;
   Columns got;
   try {
+    if (on.twin >= 0 && run.others && random.chance(40)) {
+      KernelRunChoice as_twin = choice;
+      const CrossedDevice& twin = devices_[std::size_t(on.twin)];
+      if (choice.arrays_on) as_twin.arrays_on = twin.gpus.front();
+      of_twin = run_kernel(kernel_of(std::size_t(on.twin), run, options), input, as_twin);
+    }
     got = run_kernel(kernel, input, choice);
   } catch (const UsageError& error) {
     const std::string message = error.what();
@@ -539,6 +590,8 @@ std::string CrossedTrials::fault_of(const CrossedRun& run) {
       is_far ? far_difference(text, got, wanted) : difference(run, text, got, wanted, input, chosen);
   if (!fault.empty())
     return fmt::format("on {} by {}{}: {}", on.name, said.method, choice.arrays_on ? ", arrays there" : "", fault);
+  if (of_twin && !have_same_bits(got, *of_twin))
+    return fmt::format("on {} the bits are others than on {}", on.name, devices_[std::size_t(on.twin)].name);
   for (const std::string_view row : rows_shown(run, text))
     for (const Feature feature : run.features)
       if (!is_method(row)) ++shown_[{row, feature}];

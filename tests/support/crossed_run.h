@@ -29,6 +29,7 @@ struct CrossedDevice {
   std::shared_ptr<KernelDevice> device;
   std::function<KernelSource(const Pipeline&, const Options&)> build;
   std::vector<const CudaGpu*> gpus{};
+  int twin = -1;  // the index of a device that gives the same bits
 };
 
 using Cell = std::pair<std::string_view, Feature>;  // a row's name, a column
@@ -59,6 +60,7 @@ class CrossedTrials {
 
  private:
   std::string fault_of(const CrossedRun& run);
+  const std::shared_ptr<const Kernel>& kernel_of(std::size_t device, const CrossedRun& run, const Options& options);
   const CrossedText& text_of(const CrossedRun& run);
 
   std::vector<CrossedDevice> devices_;

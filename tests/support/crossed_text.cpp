@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 
 #include "compiler/passes/derived/adjoint.h"
@@ -51,8 +52,8 @@ class TextAuthor {
 
   void inputs() {
     text_ =
-        "input_i vec3 xi; input_i real bi; input_i int ki;\n"
-        "input_j vec3 xj; input_j real bj; input_j int kj;\n"
+        "input_i vec3 xi; input_i real bi; input_i int ki; input_i real hi;\n"
+        "input_j vec3 xj; input_j real bj; input_j int kj; input_j real hj;\n"
         "param real rc = " +
         pick({"0.5", "0.75", "1.25"}) + ";\n";
     if (family_ == TextFamily::Cutoff || family_ == TextFamily::Images)
@@ -66,7 +67,9 @@ class TextAuthor {
           "param real both[3][3] = {{1.0, 0.5, 2.0}, {0.5, 1.5, 0.25}, {2.0, 0.25, 1.0}};\n";
     }
     if (random_.chance(40)) {
-      loop_ = random_.chance(50) ? random_.between(2, 9) : random_.between(60, 70);
+      // Long loops have no kernel of both ends.
+      const bool is_long = family_ != TextFamily::BothEnds && random_.chance(50);
+      loop_ = is_long ? random_.between(60, 70) : random_.between(2, 9);
       text_ += fmt::format("input_i real fi[{0}]; input_j real fj[{0}];\n", loop_);
     }
   }
@@ -75,7 +78,13 @@ class TextAuthor {
     const bool has_cutoff = family_ == TextFamily::Cutoff || family_ == TextFamily::Images ||
                             family_ == TextFamily::Derivative || (family_ == TextFamily::BothEnds && number_ % 2 == 0);
     std::vector<std::string> guards;
-    if (has_cutoff) guards.push_back(pick({"r2 >= rc * rc", "sqrt(r2) > rc", "!(r2 < rc * rc)"}));
+    if (has_cutoff) {
+      std::string reach = "rc";
+      if (family_ != TextFamily::Derivative && random_.chance(50))
+        reach = pick({"max(hi, hj)", "min(hi, hj)", "0.5 * (hi + hj)", family_ == TextFamily::BothEnds ? "rc" : "hj"});
+      text_ += fmt::format("real reach = {};\n", reach);
+      guards.push_back(pick({"r2 >= reach * reach", "sqrt(r2) > reach", "!(r2 < reach * reach)"}));
+    }
     if (random_.chance(40)) guards.push_back(family_ == TextFamily::Images ? "self_pair" : "i_index == j_index");
     if (family_ != TextFamily::BothEnds && random_.chance(30)) guards.emplace_back("kj > 2 && ki < 1");
     for (const std::string& one : guards) text_ += fmt::format("skip_if({});\n", one);
@@ -144,16 +153,28 @@ class TextAuthor {
           "if (kj >= ki) {0} = argmax({0}, " + pick({"r2", "bj"}) + ");\n");
     } else if (name == "output(at)") {
       const std::string array = pick({"", "[3]"});
-      declare(fmt::format("output(argmin) index who{0};\noutput(at) vec3 way{0};\noutput(at) int kind{0};", array),
-              "who = argmin(who, r2 + bj);\nway = at(who, d);\nkind = at(who, kj + 100);\n");
+      const bool is_max = random_.chance(30);
+      declare(fmt::format("output({0}) index who{1};\noutput(at) vec3 way{1};\noutput(at) {2} kind{1};",
+                          is_max ? "argmax" : "argmin", array, pick({"int", "index", "double"})),
+              fmt::format("who = {0}(who, {1});\nway = at(who, d);\nkind = at(who, kj + 100);\n",
+                          is_max ? "argmax" : "argmin", pick({"r2 + bj", "kj * kj", "bj"})));
     } else if (name == "logsumexp") {
       add("output(logsumexp) real {0};", "{0} = logsumexp({0}, w);\n");
     } else if (name == "softmax") {
       add("output(softmax) real {0};", "{0} = softmax({0}, bj - r2, 2.0 + bj);\n");
     } else if (name == "output(total)") {
-      add("output(total) real {0};", "{0} += w;\n");
-      if (random_.chance(40)) finish_ += fmt::format("o{} += 2.0 + bi; ", n);
-      if (random_.chance(40)) declare("output(total, max) int top;", "top = max(top, kj);\n");
+      static const std::vector<std::array<const char*, 3>> kinds = {
+          {"output(total) real {0};", "{0} += w;\n", "{0} += 2.0 + bi; "},
+          {"output(total) vec3 {0};", "{0} += w * d;\n", "{0} += vec3(bi, 1.0, bi); "},
+          {"output(total) double {0}[2];", "{0}[0] += double(w); {0}[1] += 3;\n", "{0}[1] += double(2.0 + bi); "},
+          {"output(total, min) real {0};", "{0} = min({0}, w);\n", "if (bi > 0.0) {0} = min({0}, 1.5 + bi); "},
+          {"output(total, max) int {0};", "{0} = max({0}, kj - ki);\n", "{0} = max({0}, ki); "},
+          {"output(total, logsumexp) real {0};", "{0} = logsumexp({0}, -r2);\n", "{0} = logsumexp({0}, bi); "},
+          {"output(total, count) index {0};", "{0} += r2 > 0.5;\n", "{0} += bi > 0.0; "}};
+      const auto [declaration, statement, at_end] = random_.pick(kinds);
+      add(declaration, statement);
+      if (random_.chance(40)) finish_ += fmt::format(fmt::runtime(at_end), fmt::format("o{}", n));
+      if (random_.chance(40)) declare("output(total) real energy;", "energy += w;\n");
     } else if (name == "histograms") {
       if (random_.chance(60)) declare("output(total) real g[9];", "g[int(r2 * 4.0)] += w;\n");
       add("output(sum) " + pick({"real {0}[7]", "int {0}[300]", "double {0}[5]"}) + ";", "{0}[kj + 2 * ki] += 1;\n");
@@ -220,6 +241,7 @@ OracleInput crossed_input(const CrossedText& text, std::int64_t ni, std::int64_t
   input.params.resize(std::size_t(text.pipeline.components(Role::Param)));
   const auto number_for = [&](const Field& field) {
     if (is_integral(field.type)) return double(random.below(field.type == Type::Index ? 8 : 4));
+    if (field.name[0] == 'h') return double(random.between(4, 20)) / 16;  // reaches
     return double(random.between(-64, 63)) * kGrid * kHalfWidth;
   };
   for (const Field& field : text.pipeline.fields) {
