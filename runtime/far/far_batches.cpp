@@ -44,9 +44,6 @@ std::optional<Estimate> FarBatches::estimate(const SumRequest& request) {
         "output '{}' overlaps input '{}' in memory, and the results of a batch are stored before the next is summed",
         kernel_.source.fields[shared->output].name, kernel_.source.fields[shared->input].name);
     found.falls_back = true;
-  } else if (request.accumulate && kernel_.source.has_finish) {
-    // The run over lists stores all i: to each i of a batch with a far field it would add finish() of an empty sum.
-    found = {.obstacle = "finish() would be applied twice", .falls_back = true};
   }
   if (found.obstacle.empty()) return found;
   single_->require_precision(found.obstacle);
@@ -63,8 +60,6 @@ void FarBatches::find_candidates(const SumRequest& request) {
   const Lists& lists = *request.lists;
   if (number_ == lists.number) return;
   number_ = 0;
-  rest_.reset();
-  without_j_.clear();
   std::vector<std::unique_ptr<Batch>> before = std::exchange(candidates_, {});
   for (std::int64_t number = 0; number < lists.groups(); ++number) {
     if (!single_->may_be_far(request_of_batch(kernel_.source, number, request))) continue;
@@ -89,62 +84,68 @@ std::unique_ptr<FarBatches::Batch> FarBatches::make_batch(const Particles& parti
 SumRequest FarBatches::request_of(Batch& batch, const SumRequest& all) const {
   SumRequest request = request_of_batch(kernel_.source, batch.number, all);
   batch.inputs.bind(request, kernel_.source, batch.number, all);
+  if (std::int64_t(batch.chosen.size()) < request.ni) {
+    request.i_list = batch.chosen.data();
+    request.i_count = std::int64_t(batch.chosen.size());
+  }
   return request;
 }
 
-// What the batches cost together, once it is known which of them have a far field.
+template <typename Takes>
+std::vector<std::int64_t> FarBatches::divide_i(const SumRequest& request, const Takes& takes) {
+  std::vector<std::int64_t> batches;
+  for (const auto& batch : candidates_)
+    if (takes(*batch)) batches.push_back(batch->number);
+  ChosenOfBatches chosen = divide_chosen(request, all_, batches);
+  std::size_t k = 0;
+  for (const auto& batch : candidates_)
+    if (takes(*batch)) batch->chosen = std::move(chosen.of_batch[k++]);
+  return std::move(chosen.others);
+}
+
+// What the batches cost together, once `ask` has said which of them have a far field, and what these cost.
+template <typename Ask>
+double FarBatches::cost_of(const SumRequest& request, const Ask& ask) {
+  divide_i(request, [](const Batch&) { return true; });
+  const double all_i = std::max(1.0, double(request.ni));
+  double cost = request.lists->pair_count() * double(request.i_count) / all_i;
+  for (const auto& batch : candidates_) {
+    batch->is_far = false;
+    if (batch->chosen.empty()) continue;
+    const SumRequest own = request_of(*batch, request);
+    const Estimate found = ask(*batch->field, own);
+    batch->is_far = found.obstacle.empty();
+    batch->cost = found.cost;
+    if (batch->is_far) cost += found.cost - pairs_of(own);
+  }
+  return cost;
+}
+
 Estimate FarBatches::measure(const SumRequest& request) {
   Estimate all = *estimate(request);
   if (!all.obstacle.empty()) return all;
-  all.cost = request.lists->pair_count();
-  bool any = false;
-  for (const auto& batch : candidates_) {
-    const SumRequest own = request_of(*batch, request);
-    const Estimate found = batch->field->measure(own);
-    batch->is_far = found.obstacle.empty();
-    batch->cost = found.cost;
-    if (batch->is_far) all.cost += found.cost - pairs_of(own);
-    any = any || batch->is_far;
-  }
-  if (!any) all.obstacle = "all pairs of each batch cost less than a far field", all.falls_back = true;
+  all.cost = cost_of(request, [](FarField& field, const SumRequest& own) { return field.measure(own); });
+  if (std::ranges::none_of(candidates_, [](const auto& batch) { return batch->is_far; }))
+    all.obstacle = "all pairs of each batch cost less than a far field", all.falls_back = true;
   return all;
 }
 
 std::pair<Estimate, double> FarBatches::expected(const SumRequest& request) {
   std::pair<Estimate, double> all{*estimate(request), 0};
   if (!all.first.obstacle.empty()) return all;
-  all.first.cost = request.lists->pair_count();
-  for (const auto& batch : candidates_) {
-    const SumRequest own = request_of(*batch, request);
-    const auto [found, cost] = batch->field->expected(own);
-    batch->is_far = found.obstacle.empty();
-    batch->cost = found.cost;
-    if (batch->is_far) all.first.cost += found.cost - pairs_of(own);
+  all.first.cost = cost_of(request, [&](FarField& field, const SumRequest& own) {
+    const auto [found, cost] = field.expected(own);
     all.second += cost;
-  }
+    return found;
+  });
   return all;
 }
 
-void FarBatches::find_rest(const Lists& lists) {
-  std::vector<std::int64_t> far;
-  for (const auto& batch : candidates_)
-    if (batch->is_far) far.push_back(batch->number);
-  if (far == without_j_) return;
-  without_j_ = std::move(far);
-  rest_.reset();
-  if (std::int64_t(without_j_.size()) < lists.groups()) rest_ = without_j_of(lists, without_j_);
-}
-
-// The run over lists stores results of all i, so that it comes first.
 std::vector<RunStep> FarBatches::steps(const SumRequest& request) {
+  std::vector<std::int64_t> others = divide_i(request, [](const Batch& batch) { return batch.is_far; });
   std::vector<RunStep> steps;
-  find_rest(*request.lists);
-  if (rest_) {
-    SumRequest rest = request;
-    rest.lists = &*rest_;
-    const auto lists = std::ranges::find(all_.methods(), "lists", &PairMethod::name);
-    steps.push_back({&*lists, rest, "", rest_->pair_count()});
-  }
+  if (!others.empty())
+    steps = rest_.steps(*std::ranges::find(all_.methods(), "lists", &PairMethod::name), request, std::move(others));
   for (const auto& batch : candidates_)
     if (batch->is_far) steps.push_back({&batch->row, request_of(*batch, request), "", batch->cost});
   return steps;

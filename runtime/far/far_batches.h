@@ -32,8 +32,9 @@ class FarBatches {
     BatchInputs inputs;
     std::unique_ptr<FarField> field;
     PairMethod row;
-    bool is_far = false;  // a far field, or all pairs in a raised precision
-    double cost = 0;      // in pairs
+    std::vector<std::int64_t> chosen;  // its chosen i, counted from its first
+    bool is_far = false;               // a far field, or all pairs in a raised precision
+    double cost = 0;                   // in pairs
   };
   std::optional<Estimate> estimate(const SumRequest& request);
   Estimate measure(const SumRequest& request);
@@ -44,7 +45,11 @@ class FarBatches {
   void find_candidates(const SumRequest& request);
   std::unique_ptr<Batch> make_batch(const Particles& particles) const;
   SumRequest request_of(Batch& batch, const SumRequest& all) const;
-  void find_rest(const Lists& lists);
+  // The chosen i that are of no candidate for which `takes` is true; those of a candidate become its own.
+  template <typename Takes>
+  std::vector<std::int64_t> divide_i(const SumRequest& request, const Takes& takes);
+  template <typename Ask>
+  double cost_of(const SumRequest& request, const Ask& ask);
 
   const Kernel& kernel_;
   const Summation& all_;
@@ -53,8 +58,7 @@ class FarBatches {
   const FarChoice choice_;
   std::int64_t number_ = 0;  // Lists::number of the candidates; 0: none are found yet
   std::vector<std::unique_ptr<Batch>> candidates_;
-  std::vector<std::int64_t> without_j_;  // the batches whose j rest_ lacks
-  std::optional<Lists> rest_;            // all batches; those with a far field have no j
+  ChosenLists rest_;
 };
 
 }  // namespace nbcc

@@ -62,6 +62,11 @@ void expect_batches_with_exclusions(FarTrial& trial) {
   trial.run();
   EXPECT_EQ(trial.sum.statistics().method, "far batches") << trial.sum.statistics().reason;
   EXPECT_LE(trial.error(), 1e-3);
+  std::vector<std::int64_t> list;
+  for (std::int64_t i = count - 2; i > 0; i -= 3) list.push_back(i);
+  trial.run({.i_count = std::int64_t(list.size()), .i_list = list.data()});
+  EXPECT_EQ(trial.sum.statistics().method, "far batches") << trial.sum.statistics().reason;
+  EXPECT_LE(trial.error(list), 1e-3);
 }
 
 TEST(FarBatches, HaveExclusions) {
