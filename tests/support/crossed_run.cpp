@@ -12,7 +12,7 @@
 
 #include "particles/error_bounds/error_bound.h"
 #include "runtime/error.h"
-#include "runtime/far/far_field.h"
+#include "runtime/far/tolerance.h"
 #include "runtime/sum/derived/for_callers.h"
 #include "runtime/sum/request/reduction.h"
 #include "tests/support/random_lists.h"
