@@ -148,6 +148,9 @@ TEST(FarParts, AreAllToTheToleranceOrNone) {
   set_tolerance(trial.sum, 1e-3, {.leaf = 16});
   trial.sum.run({.part = JPart::First});
   EXPECT_TRUE(trial.was_far());
+  set_tolerance(trial.sum, 1e-2, {.leaf = 16});
+  EXPECT_THROW(trial.sum.run({.part = JPart::Last}), UsageError);
+  trial.sum.run({.part = JPart::First});
   trial.sum.set_pairs(PairChoice::All);
   EXPECT_THROW(trial.sum.run({.part = JPart::Last}), UsageError);
   trial.sum.run({.part = JPart::First});
