@@ -298,18 +298,9 @@ void FarRun::collect_excluded() {
   all.erase(std::ranges::unique(all).begin(), all.end());
   i_of_excluded_.clear();
   if (all.empty()) return;
-  const std::int64_t ni = first().backend->particles().ni;
-  std::vector<std::int64_t> row_first(std::size_t(ni) + 1, 0), of_j;
-  for (const auto& [i, j] : all) {
+  for (const auto& [i, j] : all)
     if (i_of_excluded_.empty() || i_of_excluded_.back() != i) i_of_excluded_.push_back(i);
-    ++row_first[std::size_t(i) + 1];
-    of_j.push_back(j);
-  }
-  std::partial_sum(row_first.begin(), row_first.end(), row_first.begin());
-  const auto copy = [](const std::int64_t* from, std::int64_t count) {
-    return std::vector<std::int64_t>(from, from + count);
-  };
-  excluded_ = read_rows("exclusions", ni, row_first.data(), std::int64_t(of_j.size()), of_j.data(), copy);
+  excluded_ = rows_of_pairs("exclusions", first().backend->particles().ni, all);
 }
 
 void FarRun::compute(Member& member, const SumRequest& request, const Made& made, const FarLimits& limits) {
