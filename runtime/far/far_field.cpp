@@ -101,8 +101,8 @@ std::optional<Estimate> FarField::estimate(const SumRequest& request) const {
   Estimate found;
   found.obstacle = obstacle_of("far field", request);
   if (request.j_part == JPart::Whole && request.nj == 0) found.obstacle = "there are no j", found.falls_back = true;
-  if (!begins(request.j_part) && !sums_of_parts_)
-    found.obstacle = "the earlier parts were not summed to this tolerance", found.falls_back = true;
+  if (!begins(request.j_part) && (!sums_of_parts_ || ni_of_parts_ != request.ni))
+    found.obstacle = "the earlier parts were not summed to this tolerance for these i", found.falls_back = true;
   if (!found.obstacle.empty()) found.cost = least_cost(request);
   if (std::max(request.ni, request.nj) > std::numeric_limits<std::int32_t>::max() / 2)
     found.obstacle = "there are more particles than lists can index", found.of_size = true;
@@ -390,6 +390,7 @@ void FarField::run(const SumRequest& request) {
   }
   if (request.j_part != JPart::Whole) {
     if (begins(request.j_part)) sums_of_parts_.reset();
+    ni_of_parts_ = request.ni;
     run_->add_part(request, sums_of_parts_);
   }
   if (ends(request.j_part)) run_->finish(request);

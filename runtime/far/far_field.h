@@ -93,7 +93,8 @@ class FarField {
   Precision precision_ = Precision::Single;
   bool is_raised_ = false;                 // the tolerance requires a higher precision than the pipeline has
   std::optional<FarMemory> too_large_;     // for which the memory does not suffice
-  std::shared_ptr<double> sums_of_parts_;  // of a run in parts that has begun
+  std::shared_ptr<double> sums_of_parts_;  // of a run in parts that has begun: [output][i]
+  std::int64_t ni_of_parts_ = 0;
   std::unique_ptr<FarRun> run_;
   std::optional<Case> case_;     // of the choice or the refusal; nothing: neither is made
   std::int64_t exclusions_ = 0;  // number_of_exclusions() of the last sample
