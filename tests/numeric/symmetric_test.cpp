@@ -102,9 +102,11 @@ CpuRun::Columns run_both(const std::shared_ptr<const Kernel>& kernel, const Orac
   KernelRunChoice how;
   how.arrays_on = arrays_on;
   how.one_set = true;
-  how.prepare = [choice](SumState& sum) {
+  how.prepare = [&input, choice](SumState& sum) {
     sum.set_symmetric(choice);
     sum.set_pairs(PairChoice::All);
+    if (const auto& out = input.excluded)
+      sum.set_exclusions(input.ni, out->first.data(), std::int64_t(out->j.size()), out->j.data());
   };
   how.after = [&](SumState& sum) {
     EXPECT_EQ(sum.method(), choice == SymmetricChoice::Off ? "all pairs" : "symmetric") << sum.statistics().reason;
@@ -128,6 +130,18 @@ CpuRun::Columns search_once(const std::shared_ptr<const Kernel>& kernel, const O
   return run_kernel(kernel, input, how);
 }
 
+// Some i exclude j near them, which exclude them or not, and one far away.
+OracleRows some_excluded(std::int64_t n) {
+  OracleRows rows{{0}, {}};
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (i % 3 == 0) rows.j.push_back(i);
+    if (i % 5 < 2 && i + 1 < n) rows.j.push_back(i + 1);
+    if (i % 90 == 7) rows.j.push_back(n - 1 - i);
+    rows.first.push_back(std::int64_t(rows.j.size()));
+  }
+  return rows;
+}
+
 // Sums of text t with arrays of the host (null) and of GPUs. `turn` shifts the precision that a sample takes.
 void expect_both_ends(std::size_t t, KernelDevice& device, const Build& build, const std::vector<std::int64_t>& sizes,
                       const std::vector<const CudaGpu*>& arrays_on, std::size_t turn = 0) {
@@ -135,8 +149,10 @@ void expect_both_ends(std::size_t t, KernelDevice& device, const Build& build, c
   for (const Precision precision : sampled({Precision::Single, Precision::Mixed, Precision::Double}, 3, t + turn)) {
     const Options options{precision, t % 2 == 0 ? Math::Fast : Math::Precise, RootMode::Refined};
     const auto kernel = device.load(build(pipeline, options));
+    const bool can_exclude = device.backend() == "cpu";
     for (const std::int64_t n : sizes) {
-      const OracleInput input = one_set(n, t);
+      OracleInput input = one_set(n, t);
+      if (can_exclude && (n + std::int64_t(t)) % 2 == 0) input.excluded = some_excluded(n);
       const Expectation expected = random_pipeline_expectation(pipeline, input, precision);
       for (const CudaGpu* gpu : arrays_on) {
         const CpuRun::Columns got = run_both(kernel, input, SymmetricChoice::Always, gpu);
@@ -366,13 +382,6 @@ TEST(SymmetricOnCpu, IsLeftToAllPairsWhereItCannotBe) {
   EXPECT_EQ(reason({.one_set = true}, off).find("symmetric"), std::string::npos);
   EXPECT_EQ(reason({.one_set = true}, [](SumState&) {}).find("symmetric"), std::string::npos);  // few particles
   expect(reason({.parts = {{0, 100}, {100, 300}}}), "the j come in parts");
-  const std::vector<std::int64_t> none(301, 0);
-  expect(reason({.one_set = true},
-                [&](SumState& sum) {
-                  sum.set_symmetric(SymmetricChoice::Always);
-                  sum.set_exclusions(300, none.data(), 0, none.data());
-                }),
-         "pairs are excluded");
   const auto chooses = device.load(build_cpu_kernel(
       parse({"near.pipe", kFields + "output(argmin) index near; near = argmin(near, r2);"}), {}, detect_isa(), ""));
   run_kernel(

@@ -103,7 +103,7 @@ void BatchInputs::bind(SumRequest& request, const KernelSource& source, std::int
 PairMethod BatchSums::method() {
   PairMethod row;
   row.name = "batches";
-  row.searches = true;
+  row.searches = !kernel_.source.copies();  // else each batch has what pairs chooses
   row.estimate = [this](const SumRequest& request) { return estimate(request); };
   row.work = [this](const SumRequest& request) {
     std::vector<DeviceWork> all;
