@@ -79,42 +79,6 @@ TEST_P(CudaGroupSums, GivesTheBitsOfOneGpuFromArraysOnAnyOfThem) {
   }
 }
 
-TEST_P(CudaGroupSums, GivesTheBitsOfOneGpuFromArraysOfTheHost) {
-  for (const auto& [ni, nj] : {std::pair{1, 1}, {257, 300}, {1500, 513}}) {
-    const Numbers inputs = test::random_experiment(ni, nj);
-    CudaExperiment one(gpus_[0]->gpu(), test::load_experiment(*gpus_[0]), inputs, test::kAllFields);
-    CudaExperiment several(gpus_[0]->gpu(), test::load_experiment(*group(most())), inputs, test::kAllFields);
-    one.sum.run();
-    several.sum.run();
-    EXPECT_EQ(several.outputs(), one.outputs()) << ni << " " << nj;
-  }
-}
-
-// One of them does it, and keeps what the parts before have accumulated.
-TEST_P(CudaGroupSums, TakesTheJOfASumInParts) {
-  const Numbers inputs = test::random_experiment(600, 100);
-  for (const std::set<std::string>& on_host : {std::set<std::string>{}, test::kAllFields}) {
-    CudaExperiment one(gpus_[0]->gpu(), test::load_experiment(*gpus_[0]), inputs, on_host);
-    CudaExperiment several(gpus_[0]->gpu(), test::load_experiment(*group(most())), inputs, on_host);
-    for (CudaExperiment* experiment : {&one, &several}) {
-      ArrayView xj = experiment->view("xj"), mj = experiment->view("mj");
-      for (const JPart part : {JPart::First, JPart::Last}) {
-        xj.count = mj.count = 50;
-        experiment->sum.bind("xj", xj);
-        experiment->sum.bind("mj", mj);
-        experiment->sum.set_offsets(0, part == JPart::First ? 0 : 50);
-        experiment->sum.run({.part = part});
-        xj.data = static_cast<std::byte*>(xj.data) + 50 * xj.stride;
-        mj.data = static_cast<std::byte*>(mj.data) + 50 * mj.stride;
-      }
-      experiment->sum.wait();
-    }
-    EXPECT_EQ(several.outputs(), one.outputs());
-    const Numbers expected = test::expected_sums(inputs);
-    EXPECT_EQ(several.get("near"), expected.at("near"));
-  }
-}
-
 // And from arrays of which some are here and some there one of them does it.
 TEST_P(CudaGroupSums, TakesArraysOnBothSides) {
   const Numbers inputs = test::random_experiment(600, 100);
@@ -124,23 +88,6 @@ TEST_P(CudaGroupSums, TakesArraysOnBothSides) {
     one.sum.run();
     several.sum.run();
     EXPECT_EQ(several.outputs(), one.outputs()) << host;
-  }
-}
-
-TEST_P(CudaGroupSums, SharesAChoiceOfIAndAccumulates) {
-  const Numbers inputs = test::random_experiment(1200, 100);
-  std::vector<std::int64_t> chosen(900);
-  for (std::size_t k = 0; k < chosen.size(); ++k) chosen[k] = std::int64_t((k * 7) % 1200);
-  for (const std::set<std::string>& host : {std::set<std::string>(), test::kAllFields}) {
-    CudaExperiment one(gpus_[0]->gpu(), test::load_experiment(*gpus_[0], true), inputs, host);
-    CudaExperiment several(gpus_[0]->gpu(), test::load_experiment(*group(most()), true), inputs, host);
-    for (CudaExperiment* experiment : {&one, &several}) {
-      experiment->sum.run();
-      experiment->sum.run({.i_begin = 100, .i_count = 777});
-      experiment->sum.run({.i_count = 900, .i_list = chosen.data()});
-      experiment->sum.wait();
-    }
-    EXPECT_EQ(several.outputs(), one.outputs());
   }
 }
 
@@ -251,32 +198,6 @@ TEST_P(CudaGroupPairs, KeepWhatTheyFound) {
     sum.set_pairs(PairChoice::Cutoff);
     sum.set_skin(0.02);
   });
-}
-
-TEST_P(CudaGroupPairs, ListsOfTheCaller) {
-  const std::vector<std::int64_t> i_first{0, 500, 530, 2000}, range_first{0, 1, 3, 4}, j_begin{0, 3, 900, 100},
-      j_end{2000, 500, 1000, 1999};
-  expect_alike([&](SumState& sum) {
-    sum.set_lists(ListArrays{3, 4, i_first.data(), nullptr, range_first.data(), j_begin.data(), j_end.data(), nullptr,
-                             0, nullptr, 0});
-  });
-}
-
-TEST_P(CudaGroupPairs, ListedPairs) {
-  std::vector<std::int64_t> first{0}, j;
-  for (std::int64_t i = 0; i < Cluster::kCount; ++i) {
-    for (std::int64_t k = 0; k < i % 400; ++k) j.push_back((i * 31 + k * 7) % Cluster::kCount);
-    first.push_back(std::int64_t(j.size()));
-  }
-  expect_alike(
-      [&](SumState& sum) { sum.set_listed_pairs(Cluster::kCount, first.data(), std::int64_t(j.size()), j.data()); });
-}
-
-TEST_P(CudaGroupPairs, Batches) {
-  std::vector<std::int64_t> batch(Cluster::kCount);
-  for (std::size_t k = 0; k < batch.size(); ++k) batch[k] = std::int64_t(k * k / (batch.size() * 250));
-  expect_alike(
-      [&](SumState& sum) { sum.set_batches(16, Cluster::kCount, batch.data(), Cluster::kCount, batch.data()); });
 }
 
 // ---- a long box, in which a GPU's share needs few of the others' particles

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -18,10 +17,8 @@
 #include "compiler/source/parse.h"
 #include "compiler/text/source.h"
 #include "jit/build_kernel.h"
-#include "particles/error_bounds/error_bound.h"
 #include "particles/error_bounds/running_error.h"
 #include "runtime/cuda/program/cuda_device.h"
-#include "runtime/error.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/cuda_source.h"
@@ -180,69 +177,6 @@ TEST(ExponentialSums, WhateverTheOrderOfLogits) {
   });
 }
 
-// Several i, chosen and left out by conditions, in blocks, tiles and segments that are not full, written several times.
-TEST(ExponentialSums, AgreeWithTheInterpreter) {
-  const std::string text =
-      "input_i vec2 xi; input_j vec2 xj; input_j vec3 v;\n"
-      "output(logsumexp) real z; output(softmax) vec3 y; output(softmax) real w[2]; output(softmax) double d;\n"
-      "output(logsumexp) real few; output(product) real p; output(count) int n; output(logsumexp) real both;\n"
-      "output(softmax) real mean;\n"
-      "real a = dot(xi, xj), b = xi.x - xj.y;\n"
-      "z = logsumexp(z, a); y = softmax(y, a, v); w[0] = softmax(w[0], b, v.x); d = softmax(d, a, v.z);\n"
-      "if (b > 0.9) { w[1] = softmax(w[1], a, v.y); few = logsumexp(few, 40 * a); }\n"
-      "p *= 1.0 + 0.05 * b; n += a > b;\n"
-      "if (a > 0) both = logsumexp(both, a); else both = logsumexp(both, 100 * b);\n"
-      "mean = softmax(mean, a, v.x); if (b > 0) mean = softmax(mean, 10 * b, v.y);\n"
-      "void finish() { z = z + log(2.0); n = 2 * n; }";
-  const Pipeline pipeline = parse({"several.pipe", text});
-  RandomSource random(5);
-  const auto column = [&](std::int64_t n) {
-    Numbers numbers;
-    for (std::int64_t k = 0; k < n; ++k) numbers.push_back(double(random.between(-1024, 1023)) / 1024);
-    return numbers;
-  };
-  on_every_device(pipeline, [&](const Place& place) {
-    for (const auto& [ni, nj] : {std::pair{1, 0}, {1, 1}, {3, 2}, {65, 130}, {7, 2049}, {2, 20000}}) {
-      OracleInput input;
-      input.ni = ni, input.nj = nj;
-      for (int c = 0; c < 2; ++c) input.i.push_back(column(ni));
-      for (int c = 0; c < 5; ++c) input.j.push_back(column(nj));
-      std::vector<std::int64_t> all;
-      for (std::int64_t i = 0; i < ni; ++i) all.push_back(i);
-      const Expectation expected = expect(pipeline, input, all, place.options, place.target);
-      const Columns got = run_kernel(place.kernel, input);
-      for (std::size_t c = 0; c < got.size(); ++c)
-        for (std::size_t i = 0; i < got[c].size(); ++i) {
-          const double is = got[c][i], want = expected.values[c][i], bound = expected.bound[c][i];
-          // Of z and y the bound says something; numbers that are compared are exact, and so are counts.
-          const double small = (place.options.precision == Precision::Double ? 1e-11 : 1e-3) * (1 + std::fabs(want));
-          if (c < 4 && std::isfinite(want)) EXPECT_LT(bound, small);
-          if (pipeline.field_of(Role::Output, int(c)).name == "n") EXPECT_EQ(is, want) << place.name;
-          const bool same = is == want || (std::isnan(is) && std::isnan(want));
-          EXPECT_TRUE(same || std::fabs(is - want) <= bound)
-              << "output " << c << " of i " << i << " is " << is << ", not " << want << " within " << bound << " on "
-              << place.name << ", " << ni << " x " << nj;
-        }
-    }
-  });
-}
-
-TEST(ExponentialSums, HaveTheSameBitsForAnyNumberOfThreads) {
-  const Pipeline pipeline = parse({"exponential.pipe", kExponentials});
-  RandomSource random(9);
-  Numbers x, v;
-  for (int k = 0; k < 50000; ++k)
-    x.push_back(0.03 * random.between(-1000, 1000)), v.push_back(0.1 * random.between(0, 99));
-  Columns first;
-  for (const int threads : {1, 2, 3, 5}) {
-    const CpuRun run(pipeline, {}, runnable_isas().back(), threads);
-    const Columns now = run(of_j({x, v}, 3));
-    if (first.empty()) first = now;
-    for (std::size_t c = 0; c < now.size(); ++c)
-      EXPECT_EQ(std::memcmp(now[c].data(), first[c].data(), now[c].size() * sizeof(double)), 0) << threads;
-  }
-}
-
 TEST(ExponentialSums, ProductsLeaveTheRangeOfFloats) {
   on_every_device("input_j real x;\noutput(product) double p; output(product) index whole;\np *= x; whole *= int(x);",
                   [](const Place& place) {
@@ -310,21 +244,6 @@ TEST(ExponentialSums, JoinWhatTheArrayHeld) {
   });
 }
 
-TEST(ExponentialSums, ASoftmaxIsNotAccumulated) {
-  const std::string text = "input_j real x;\noutput(softmax) real y;\ny = softmax(y, x, x);";
-  on_every_device(text, [](const Place& place) {
-    try {
-      accumulated(place, {1}, {0});
-      ADD_FAILURE() << "it was, on " << place.name;
-    } catch (const UsageError& error) {
-      EXPECT_STREQ(
-          error.what(),
-          "output 'y' of pipeline 'exponential' is a softmax and cannot be accumulated: the mean alone does not "
-          "give the sum of its weights");
-    }
-  });
-}
-
 int times(const std::string& text, const std::string& what) {
   int count = 0;
   for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
@@ -342,39 +261,6 @@ TEST(ExponentialSums, MakeOneExponentialForEachLogit) {
   EXPECT_EQ(times(without_exclusions(cuda.first().source), "weight = exponential("), 1);
   EXPECT_EQ(cpu.outputs, 18);
   EXPECT_EQ(cpu.fields.size(), 5u);
-}
-
-// With the same reach: what a search finds are the pairs of all pairs that count.
-TEST(ExponentialSums, NeighboursWithinACutoff) {
-  const std::string text =
-      "input_i vec3 xi; input_j vec3 xj; input_j real v;\n"
-      "output(logsumexp) real z; output(softmax) real y; output(product) double p; output(count) int n;\n"
-      "vec3 d = xj - xi; real r2 = dot(d, d);\nskip_if(r2 >= 0.0625);\n"
-      "z = logsumexp(z, -20 * r2); y = softmax(y, -20 * r2, v); p *= 1.0 + r2; n += v > 0;";
-  const Pipeline pipeline = parse({"near.pipe", text});
-  RandomSource random(3);
-  OracleInput input;
-  input.ni = 120, input.nj = 900;
-  for (int c = 0; c < 7; ++c) {
-    Numbers numbers;
-    for (int k = 0; k < (c < 3 ? input.ni : input.nj); ++k) numbers.push_back(random.between(-1024, 1023) / 1024.0);
-    (c < 3 ? input.i : input.j).push_back(numbers);
-  }
-  std::vector<std::int64_t> all;
-  for (std::int64_t i = 0; i < input.ni; ++i) all.push_back(i);
-  on_every_device(pipeline, [&](const Place& place) {
-    const Expectation expected = expect(pipeline, input, all, place.options, place.target);
-    for (const PairChoice pairs : {PairChoice::All, PairChoice::Cutoff}) {
-      const Columns got = run_kernel(place.kernel, input, {.prepare = [&](SumState& sum) { sum.set_pairs(pairs); }});
-      for (std::size_t c = 0; c < got.size(); ++c)
-        for (std::size_t i = 0; i < got[c].size(); ++i) {
-          const double is = got[c][i], want = expected.values[c][i];
-          const bool same = is == want || (std::isnan(is) && std::isnan(want));
-          EXPECT_TRUE(same || std::fabs(is - want) <= expected.bound[c][i])
-              << place.name << ", output " << c << ", " << is << ", not " << want;
-        }
-    }
-  });
 }
 
 // The library's attention against a softmax written out plainly: all weights first, in double.

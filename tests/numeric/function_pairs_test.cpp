@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstring>
 #include <set>
 #include <string>
@@ -60,7 +59,7 @@ std::string finish_of(const std::vector<std::vector<std::string>>& sums) {
   return text + "}\n";
 }
 
-// f(g(x)) and f(x) g(x), each as the form has it, for a quarter of the f in a run. Bessel functions are kernel text
+// f(g(x)) and f(x) g(x), each as the form has it, for a twelfth of the f in a run. Bessel functions are kernel text
 // that is inlined: once each.
 std::vector<std::vector<std::string>> pairs(bool differentiable, const char* form) {
   std::vector<std::vector<std::string>> sums;
@@ -68,7 +67,7 @@ std::vector<std::vector<std::string>> pairs(bool differentiable, const char* for
   sums.emplace_back();
   for (const std::string& other : kOthers) add(other);
   const std::vector<const OpFacts*> functions = functions_of_one_number(differentiable);
-  for (const OpFacts* f : sampled(functions, 4)) {
+  for (const OpFacts* f : sampled(functions, 12)) {
     sums.emplace_back();
     for (const OpFacts* g : functions) {
       if (!f->is_bessel && !g->is_bessel) add(fmt::format("{}({}(x))", f->name, g->name));

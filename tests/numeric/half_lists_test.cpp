@@ -87,7 +87,7 @@ TEST_P(HalfLists, GiveWhatAllPairsGive) {
 
 INSTANTIATE_TEST_SUITE_P(All, HalfLists,
                          testing::ValuesIn(test::sampled_range(std::size_t(0),
-                                                               std::size(kMetrics) * std::size(kReaches), 2)),
+                                                               std::size(kMetrics) * std::size(kReaches), 6)),
                          [](const auto& info) {
                            return std::string(kMetrics[info.param / std::size(kReaches)].name) + "_" +
                                   kReaches[info.param % std::size(kReaches)].name;

@@ -1,16 +1,13 @@
-// Histograms of each i: elements of an output(sum) that pairs name, against the oracle and against totals of the same
-// terms; all pairs, searches, lists, batches, listed pairs, parts, chosen i, some i at a time; the same bits for any
-// number of threads and on any device; on the CPU, on the shim and on a GPU.
+// Histograms of each i that are summed for some i at a time, with the results of all at once; the arrays that they are
+// stored in; on the CPU, on the shim and on a GPU. what_goes_together_test.cpp compares them with the interpreter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +21,6 @@
 #include "tests/support/cuda_shim.h"
 #include "tests/support/histogram_trial.h"
 #include "tests/support/on_gpu.h"
-#include "tests/support/sampling.h"
 
 namespace nbcc {
 namespace {
@@ -60,68 +56,8 @@ const Pipeline& profiles() {
   return parsed;
 }
 
-// Runs whose results are those of all pairs of the chosen i.
-void expect_profiles(const std::shared_ptr<const Kernel>& kernel, const CudaGpu* gpu, Precision precision) {
-  for (const auto& [ni, nj] :
-       {std::pair<std::int64_t, std::int64_t>{1, 1}, {67, 37}, {131, 300}, {4, gpu ? 700 : 9000}}) {
-    OracleInput input = test::weighted_particles(profiles(), ni, nj);
-    input.i_offset = 5;
-    const std::string what = std::string(gpu ? "on" : "off") + " the device, " + std::to_string(ni);
-    test::expect_oracle(profiles(), test::run_kernel(kernel, input, {.arrays_on = gpu}), input, test::from_to(0, ni),
-                        precision, what);
-    if (ni < 3) continue;
-    const test::KernelRunChoice some{.begin = 2, .count = ni - 3, .arrays_on = gpu};
-    test::expect_oracle(profiles(), test::run_kernel(kernel, input, some), input, test::from_to(2, ni - 1), precision,
-                        what + ", a range");
-    const test::KernelRunChoice parts{.arrays_on = gpu, .parts = {{0, nj / 2}, {nj / 2, nj}}};
-    test::expect_oracle(profiles(), test::run_kernel(kernel, input, parts), input, test::from_to(0, ni), precision,
-                        what + ", parts");
-    const auto in_one_batch = [&, ni = ni, nj = nj](SumState& sum) {
-      sum.set_batches(1, ni, std::vector<std::int64_t>(std::size_t(ni)).data(), nj,
-                      std::vector<std::int64_t>(std::size_t(nj)).data());
-    };
-    test::expect_oracle(profiles(), test::run_kernel(kernel, input, {.arrays_on = gpu, .prepare = in_one_batch}), input,
-                        test::from_to(0, ni), precision, what + ", a batch");
-    const auto listed = [&, ni = ni, nj = nj](SumState& sum) {
-      std::vector<std::int64_t> first(std::size_t(ni + 1)), j;
-      for (std::int64_t i = 0; i <= ni; ++i) first[std::size_t(i)] = i * nj;
-      for (std::int64_t k = 0; k < ni * nj; ++k) j.push_back(k % nj);
-      sum.set_listed_pairs(ni, first.data(), std::int64_t(j.size()), j.data());
-    };
-    test::expect_oracle(profiles(), test::run_kernel(kernel, input, {.arrays_on = gpu, .prepare = listed}), input,
-                        test::from_to(0, ni), precision, what + ", listed pairs");
-  }
-}
-
 // Enough particles for a search of neighbours, and few for the oracle.
 constexpr std::int64_t kSearched = 700;
-
-void expect_profiles_of_search(const std::shared_ptr<const Kernel>& kernel, const CudaGpu* gpu, Precision precision) {
-  ASSERT_GT(kernel->source.search.axes, 0);
-  OracleInput input = test::weighted_particles(profiles(), kSearched, kSearched);
-  input.params = {0.375};
-  const auto search = [](SumState& sum) { sum.set_pairs(PairChoice::Cutoff); };
-  test::expect_oracle(profiles(), test::run_kernel(kernel, input, {.arrays_on = gpu, .prepare = search}), input,
-                      test::from_to(0, kSearched), precision, "search");
-  const test::KernelRunChoice some{.begin = 100, .count = 500, .arrays_on = gpu, .prepare = search};
-  test::expect_oracle(profiles(), test::run_kernel(kernel, input, some), input, test::from_to(100, 600), precision,
-                      "search for a range");
-  // Two batches, one of them too small for a search.
-  const auto batches = [](SumState& sum) {
-    std::vector<std::int64_t> ids(kSearched);
-    for (std::size_t k = 0; k < ids.size(); ++k) ids[k] = k >= 620;
-    sum.set_pairs(PairChoice::Cutoff);
-    sum.set_batches(2, kSearched, ids.data(), kSearched, ids.data());
-  };
-  const test::Columns searched = test::run_kernel(kernel, input, {.arrays_on = gpu, .prepare = batches});
-  const auto all = [&](SumState& sum) {
-    batches(sum);
-    sum.set_pairs(PairChoice::All);
-  };
-  const test::Columns every = test::run_kernel(kernel, input, {.arrays_on = gpu, .prepare = all});
-  for (std::size_t c = 3; c < every.size(); ++c)
-    if (profiles().field_of(Role::Output, int(c)).is_histogram()) EXPECT_EQ(searched[c], every[c]) << c;
-}
 
 // Few i at a time have the same histograms as all i, by a search, by listed pairs and by batches.
 void expect_same_in_pieces(const std::function<std::shared_ptr<const Kernel>(std::int64_t most_words)>& load,
@@ -155,30 +91,6 @@ void expect_same_in_pieces(const std::function<std::shared_ptr<const Kernel>(std
       for (std::size_t c = 0; c < all.size(); ++c)
         if (profiles().field_of(Role::Output, int(c)).is_histogram()) EXPECT_EQ(all[c], some[c]) << c << ' ' << begin;
     }
-}
-
-TEST(HistogramOfI, OracleOnCpu) {
-  for (const Isa isa : test::runnable_isas()) {
-    const auto precision = Precision(int(isa) % 3);
-    CpuDevice device(3, isa, test::cpu_toolchain(), "", "");
-    const auto kernel = device.load(build_cpu_kernel(profiles(), {.precision = precision}, isa, ""));
-    expect_profiles(kernel, nullptr, precision);
-    expect_profiles_of_search(kernel, nullptr, precision);
-  }
-}
-
-TEST(HistogramOfI, SameBitsForAnyThreads) {
-  for (const std::int64_t ni : {3, 900}) {
-    const OracleInput input = test::weighted_particles(profiles(), ni, 9000);
-    std::optional<test::Columns> first;
-    for (const int threads : {1, 2, 5}) {
-      CpuDevice device(threads, detect_isa(), test::cpu_toolchain(), "", "");
-      const auto kernel = device.load(build_cpu_kernel(profiles(), {}, detect_isa(), ""));
-      const test::Columns got = test::run_kernel(kernel, input);
-      if (first) EXPECT_EQ(got, *first) << threads;
-      first = got;
-    }
-  }
 }
 
 // Values of a particle that name its element, its row's neighbours or nothing.
@@ -302,14 +214,6 @@ TEST(HistogramOfI, OutputsThatAreInputsAreRefusedInPieces) {
 
 // ---- GPUs
 
-void expect_profiles_on_cuda(CudaDevice& device, Precision precision) {
-  const auto kernel = device.load(build_cuda_kernel(profiles(), {.precision = precision}, ""));
-  for (const CudaGpu* gpu : {static_cast<const CudaGpu*>(nullptr), &device.gpu()}) {
-    expect_profiles(kernel, gpu, precision);
-    expect_profiles_of_search(kernel, gpu, precision);
-  }
-}
-
 void expect_rows_on_cuda(CudaDevice& device) {
   const KernelSource source =
       build_cuda_kernel(parse({"small.pipe", kSmallRows}), {.precision = Precision::Single}, "");
@@ -319,20 +223,15 @@ void expect_rows_on_cuda(CudaDevice& device) {
     expect_same_in_pieces([&](std::int64_t most_words) { return rows_kernel(device, all, most_words); }, gpu);
 }
 
-TEST(HistogramOfI, OracleOnShim) {
+TEST(HistogramOfI, SomeAtATimeOnShim) {
   test::CudaShim shim;
   shim.set_block_order({test::ShimOrder::Kind::Shuffled, 3});
   CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
-  for (const Precision precision : test::sampled({Precision::Single, Precision::Mixed, Precision::Double}, 3))
-    expect_profiles_on_cuda(device, precision);
   expect_rows_on_cuda(device);
 }
 
 class HistogramOfIOnGpu : public test::OnGpu {};
 
-TEST_F(HistogramOfIOnGpu, OracleInSingle) { expect_profiles_on_cuda(*device_, Precision::Single); }
-TEST_F(HistogramOfIOnGpu, OracleInMixed) { expect_profiles_on_cuda(*device_, Precision::Mixed); }
-TEST_F(HistogramOfIOnGpu, OracleInDouble) { expect_profiles_on_cuda(*device_, Precision::Double); }
 TEST_F(HistogramOfIOnGpu, FewRowsAtATime) { expect_rows_on_cuda(*device_); }
 
 }  // namespace

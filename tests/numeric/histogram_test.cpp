@@ -8,8 +8,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <numeric>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +21,6 @@
 #include "tests/support/cuda_shim.h"
 #include "tests/support/histogram_trial.h"
 #include "tests/support/on_gpu.h"
-#include "tests/support/sampling.h"
 
 namespace nbcc {
 namespace {
@@ -57,41 +54,6 @@ void finish() { energy += 1; }
 const Pipeline& pipeline() {
   static const Pipeline parsed = parse({"histograms.pipe", kHistograms});
   return parsed;
-}
-
-void expect_sizes(const std::shared_ptr<const Kernel>& kernel, const CudaGpu* gpu, Precision precision) {
-  for (const auto& [ni, nj] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {67, 37}, {131, 300}, {700, 90}}) {
-    const OracleInput input = test::weighted_particles(pipeline(), ni, nj);
-    const std::string what = std::string(gpu ? "on" : "off") + " the device, " + std::to_string(ni);
-    test::expect_oracle(pipeline(), test::run_kernel(kernel, input, {.arrays_on = gpu}), input, test::from_to(0, ni),
-                        precision, what);
-    if (ni < 3) continue;
-    const test::KernelRunChoice some{.begin = 2, .count = ni - 3, .arrays_on = gpu};
-    test::expect_oracle(pipeline(), test::run_kernel(kernel, input, some), input, test::from_to(2, ni - 1), precision,
-                        what + ", a range");
-    const test::KernelRunChoice parts{.arrays_on = gpu, .parts = {{0, nj / 2}, {nj / 2, nj}}};
-    test::expect_oracle(pipeline(), test::run_kernel(kernel, input, parts), input, test::from_to(0, ni), precision,
-                        what + ", parts");
-  }
-}
-
-void expect_search(const std::shared_ptr<const Kernel>& kernel, const CudaGpu* gpu, Precision precision) {
-  ASSERT_GT(kernel->source.search.axes, 0);
-  OracleInput input = test::weighted_particles(pipeline(), 700, 700);
-  input.params = {0.375};
-  const auto search = [](SumState& sum) { sum.set_pairs(PairChoice::Cutoff); };
-  test::expect_oracle(pipeline(), test::run_kernel(kernel, input, {.arrays_on = gpu, .prepare = search}), input,
-                      test::from_to(0, 700), precision, "search");
-}
-
-TEST(Histogram, OracleOnCpu) {
-  for (const Isa isa : test::runnable_isas()) {
-    const auto precision = Precision(int(isa) % 3);
-    CpuDevice device(2, isa, test::cpu_toolchain(), "", "");
-    const auto kernel = device.load(build_cpu_kernel(pipeline(), {.precision = precision}, isa, ""));
-    expect_sizes(kernel, nullptr, precision);
-    expect_search(kernel, nullptr, precision);
-  }
 }
 
 // Pairs outside of the array, and what no integer is.
@@ -213,35 +175,7 @@ TEST(Histogram, WordsAreCarriedInTime) {
   EXPECT_EQ(sum.real(std::size_t(h), 0, 0), std::ldexp(kPairs * kTimes * double(digit), -1074));
 }
 
-TEST(Histogram, SameBitsForAnyThreads) {
-  const OracleInput input = test::weighted_particles(pipeline(), 900, 700);
-  std::optional<test::Columns> first;
-  for (const int threads : {1, 2, 5}) {
-    CpuDevice device(threads, detect_isa(), test::cpu_toolchain(), "", "");
-    const auto kernel = device.load(build_cpu_kernel(pipeline(), {}, detect_isa(), ""));
-    const test::Columns got = test::run_kernel(kernel, input);
-    if (first) EXPECT_EQ(got, *first) << threads;
-    first = got;
-  }
-}
-
 // ---- GPUs
-
-void expect_on_cuda(CudaDevice& device, Precision precision) {
-  const auto kernel = device.load(build_cuda_kernel(pipeline(), {.precision = precision}, ""));
-  for (const CudaGpu* gpu : {static_cast<const CudaGpu*>(nullptr), &device.gpu()}) {
-    expect_sizes(kernel, gpu, precision);
-    expect_search(kernel, gpu, precision);
-  }
-}
-
-TEST(Histogram, OracleOnShim) {
-  test::CudaShim shim;
-  shim.set_block_order({test::ShimOrder::Kind::Shuffled, 3});
-  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
-  for (const Precision precision : test::sampled({Precision::Single, Precision::Mixed, Precision::Double}, 3))
-    expect_on_cuda(device, precision);
-}
 
 // The kernel of a text, as if words could take no more than these terms.
 std::shared_ptr<const Kernel> kernel_with_limit(CudaDevice& device, const Pipeline& of, double most_terms) {
@@ -291,9 +225,6 @@ TEST(Histogram, RunsOfMorePairsThanWordsTake) {
 
 class HistogramOnGpu : public test::OnGpu {};
 
-TEST_F(HistogramOnGpu, OracleInSingle) { expect_on_cuda(*device_, Precision::Single); }
-TEST_F(HistogramOnGpu, OracleInMixed) { expect_on_cuda(*device_, Precision::Mixed); }
-TEST_F(HistogramOnGpu, OracleInDouble) { expect_on_cuda(*device_, Precision::Double); }
 TEST_F(HistogramOnGpu, RunsOfMorePairsThanWordsTake) { expect_limited_runs(*device_); }
 
 }  // namespace

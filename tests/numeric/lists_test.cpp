@@ -1,5 +1,6 @@
-// Sums over lists of the caller, batches, listed pairs and all but some pairs, against the oracle over the same pairs:
-// on the CPU, on the shim, and on a GPU where there is one.
+// Lists and batches of the caller with params and shifts of their own, batches that are searched, and lists of
+// compiled libraries. what_goes_together_test.cpp has lists, batches, listed pairs and exclusions against the
+// interpreter.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -30,85 +31,9 @@ struct Device {
   const CudaGpu* gpu = nullptr;
 };
 
-// Of a random pipeline: in every kind of list, with and without exclusions; every third has inputs of pairs.
-void expect_agreement(const Device& on, std::uint64_t seed) {
-  const bool has_pairs = seed % 3 == 2;
-  const std::string plain = random_pipeline_text(seed), text = has_pairs ? with_pair_input(plain) : plain;
-  const Pipeline pipeline = parse({"random.pipe", text});
-  const int pair_components = pipeline.components(Role::InputPair);
-  const Options options{.precision = Precision(seed % 3), .math = Math(seed / 3 % 2)};
-  const std::shared_ptr<const Kernel> kernel = on.device.load(on.build(pipeline, options));
-  int number = 0;
-  for (const auto& [ni, nj] : {std::pair{5, 37}, {3, 1000}, {130, 600}, {1, 1}, {2, 0}, {40, 5000}}) {
-    for (const ListKind kind : kListKinds) {
-      for (const bool exclusions : {false, true}) {
-        if (kind == ListKind::Pairs ? exclusions : pair_components > 0) continue;
-        if (kind == ListKind::All && !exclusions) continue;
-        if (nj > 1000 && kind != ListKind::OrderedLists && kind != ListKind::All) continue;
-        ListCase one = random_list_case(random_pipeline_input(pipeline, ni, nj, seed), kind, exclusions,
-                                        seed * 31 + std::uint64_t(ni), seed % 2 == 0 ? 1 : 1'000'000'000'000);
-        if (one.input.pairs) add_pair_columns(one.input, pair_components, seed);
-        KernelRunChoice choice{.arrays_on = number++ % 2 == 0 ? on.gpu : nullptr, .prepare = one.prepare};
-        if (number % 3 != 0 && ni > 3) choice.begin = 2, choice.count = ni - 3;
-        const Expectation expected =
-            random_pipeline_expectation(pipeline, one.input, options.precision, choice.begin, choice.count);
-        const test::Columns got = run_kernel(kernel, one.input, choice);
-        EXPECT_EQ(random_pipeline_difference(pipeline, got, expected), "")
-            << "seed " << seed << ", kind " << int(kind) << (exclusions ? ", some left out, " : ", ") << ni << " x "
-            << nj << ", " << name(options.precision) << (choice.arrays_on ? ", arrays there" : ", arrays here") << "\n"
-            << text;
-      }
-    }
-  }
-}
-
-constexpr std::size_t kPeriodOfSeeds = 2;
-
-class RandomLists : public testing::TestWithParam<int> {};
-
-TEST_P(RandomLists, AgreeWithTheInterpreter) {
-  constexpr int kSeeds = 4;
-  for (int k = 0; k < kSeeds; ++k)
-    for (const Isa isa : sampled(runnable_isas(), 3, std::size_t(k), kPeriodOfSeeds)) {
-      CpuDevice device(2, isa, cpu_toolchain(), "", "");
-      const auto build = [isa](const Pipeline& p, const Options& o) { return build_cpu_kernel(p, o, isa, ""); };
-      expect_agreement({device, build}, std::uint64_t(GetParam() * kSeeds + k));
-    }
-}
-
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomLists, testing::ValuesIn(sampled_range(0, 4, kPeriodOfSeeds)),
-                         testing::PrintToStringParamName());
-
 KernelSource build_for_gpu(const Pipeline& pipeline, const Options& options) {
   return build_cuda_kernel(pipeline, options, "");
 }
-
-class RandomListsOnShim : public testing::TestWithParam<int> {};
-
-TEST_P(RandomListsOnShim, AgreeWithTheInterpreter) {
-  CudaShim shim;
-  const ShimOrder orders[] = {{}, {ShimOrder::Kind::Backward}, {ShimOrder::Kind::Shuffled, 7}};
-  shim.set_block_order(orders[GetParam() % 3]);
-  shim.set_thread_order(orders[GetParam() / 3 % 3]);
-  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
-  expect_agreement({device, build_for_gpu, &device.gpu()}, std::uint64_t(GetParam()));
-}
-
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomListsOnShim, testing::ValuesIn(sampled_range(0, 6, 4)));
-
-class RandomListsOnGpu : public testing::TestWithParam<int> {};
-
-TEST_P(RandomListsOnGpu, AgreeWithTheInterpreter) {
-  std::optional<CudaDevice> device;
-  try {
-    device.emplace(cuda_driver(), make_nvrtc(), 0, "", "");
-  } catch (const DeviceError& e) {
-    GTEST_SKIP() << e.what();
-  }
-  expect_agreement({*device, build_for_gpu, &device->gpu()}, std::uint64_t(GetParam()));
-}
-
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomListsOnGpu, testing::Range(0, 18));
 
 // ---- params of batches, shifts of ranges
 // -----------------------------------------------------------------------------

@@ -1,141 +1,17 @@
-// Results per pair on the CPU and in the CUDA text, against the interpreter: random texts with and without sums beside,
-// lists with repeated and missing j, chosen i, and histories that one run writes and the next reads.
-#include <fmt/format.h>
+// Results per pair: in place, beside totals and histograms, and refused indices. what_goes_together_test.cpp compares
+// them with the interpreter.
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <random>
 #include <string>
 
 #include "compiler/source/parse.h"
 #include "runtime/cuda/driver/cuda_compiler.h"
-#include "runtime/cuda/program/cuda_device.h"
 #include "runtime/error.h"
 #include "runtime/sum/derived/for_callers.h"
 #include "tests/support/cpu_run.h"
-#include "tests/support/cuda_shim.h"
-#include "tests/support/sampling.h"
 
 namespace nbcc::test {
 namespace {
-
-using PairRandom = std::mt19937_64;
-
-bool one_in(PairRandom& random, int n) { return random() % std::uint64_t(n) == 0; }
-
-std::string pair_text(PairRandom& random) {
-  std::string text =
-      "input_i vec3 xi; input_i int ki; input_j vec3 xj; input_j int kj; input_j real mj;\n"
-      "input_pair vec3 before; input_pair int age; param real dt = 0.25; param real t[3] = {1.0, 2.0, 0.5};\n";
-  const bool sums = one_in(random, 2);
-  std::vector<std::string> outputs{"output(pair) vec3 after;\n", "output(pair) int steps;\n",
-                                   "output(pair) real who;\n"};
-  if (sums) outputs.emplace_back("output(sum) vec3 force;\n");
-  if (sums && one_in(random, 2)) outputs.emplace_back("output(argmin) index near; output(at) real kept;\n");
-  if (sums && one_in(random, 2)) outputs.emplace_back("output(total) real energy; output(count) int n;\n");
-  std::shuffle(outputs.begin(), outputs.end(), random);
-  for (const std::string& output : outputs) text += output;
-  text += "vec3 d = xj - xi; real r2 = dot(d, d);\n";
-  if (one_in(random, 2)) text += "skip_if(r2 > 2.0);\n";
-  text += "vec3 slip = before + dt * cross(d, vec3(1.0, mj, t[kj]));\n";
-  text += one_in(random, 2) ? "after = slip;\n" : "if (ki <= kj) after = slip - dot(slip, d) * d;\n";
-  text += "steps = age + 1 + ki;\nwho += 100.0 * i_index; who += j_index;\n";
-  const auto has = [&](const char* name) { return text.find(name) != std::string::npos; };
-  if (has("force;")) text += "force += slip * r2;\n";
-  if (has("near;")) text += "near = argmin(near, r2); kept = at(near, slip.x);\n";
-  if (has("energy;")) text += "energy += r2 * mj; n += r2 > 0.5;\n";
-  if (sums && has("force;") && one_in(random, 2)) text += "void finish() { force *= 2.0; }\n";
-  return text;
-}
-
-OracleInput pair_input(PairRandom& random) {
-  OracleInput input;
-  input.ni = 1 + std::int64_t(random() % 20);
-  input.nj = 1 + std::int64_t(random() % 20);
-  std::uniform_real_distribution<double> place(-1, 1);
-  const auto column = [&](std::int64_t count, bool whole) {
-    std::vector<double> made;
-    for (std::int64_t k = 0; k < count; ++k)
-      made.push_back(whole ? double(random() % 3) : std::round(place(random) * 256) / 256);
-    return made;
-  };
-  for (int c = 0; c < 4; ++c) input.i.push_back(column(input.ni, c == 3));
-  for (int c = 0; c < 5; ++c) input.j.push_back(column(input.nj, c == 3));
-  input.params = {0.25, 1, 2, 0.5};
-  input.i_offset = std::int64_t(random() % 5), input.j_offset = std::int64_t(random() % 5);
-  input.pairs.emplace();
-  for (std::int64_t i = 0; i < input.ni; ++i) {
-    input.pairs->first.push_back(std::int64_t(input.pairs->j.size()));
-    for (std::uint64_t n = random() % 6; n > 0; --n) input.pairs->j.push_back(std::int64_t(random()) % input.nj);
-    for (std::int64_t& j : input.pairs->j) j = std::abs(j);
-  }
-  input.pairs->first.push_back(std::int64_t(input.pairs->j.size()));
-  for (int c = 0; c < 4; ++c) input.pair.push_back(column(std::int64_t(input.pairs->j.size()), c == 3));
-  return input;
-}
-
-using BuildPairs = std::function<KernelSource(const Pipeline&, const Options&)>;
-
-void expect_pairs(KernelDevice& device, const BuildPairs& build, const CudaGpu* gpu,
-                  const std::vector<std::uint64_t>& seeds) {
-  for (const std::uint64_t seed : seeds) {
-    PairRandom random(seed);
-    const std::string text = pair_text(random);
-    SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text));
-    const Pipeline pipeline = parse({"pairs.pipe", text});
-    const auto precision = Precision(random() % 3);
-    const auto kernel = for_callers(device.load(build(pipeline, {precision})));
-    for (int trial = 0; trial < 3; ++trial) {
-      const OracleInput input = pair_input(random);
-      const auto prepare = [&](SumState& sum) {
-        sum.set_listed_pairs(input.ni, input.pairs->first.data(), std::int64_t(input.pairs->j.size()),
-                             input.pairs->j.data());
-      };
-      const Columns got =
-          run_kernel(kernel, input, {.arrays_on = gpu && trial == 1 ? gpu : nullptr, .prepare = prepare});
-      const OracleOutput expected = interpret(pipeline, input);
-      const double epsilon = precision == Precision::Double ? 0x1p-50 : 0x1p-19;
-      for (std::size_t c = 0; c < got.size(); ++c) {
-        const Field& field = pipeline.field_of(Role::Output, int(c));
-        ASSERT_EQ(got[c].size(), expected.values[c].size()) << field.name;
-        for (std::size_t k = 0; k < got[c].size(); ++k) {
-          const double value = expected.values[c][k];
-          if (std::isnan(value) && std::isnan(got[c][k])) continue;
-          ASSERT_NEAR(got[c][k], value, epsilon * (1 + expected.magnitudes[c][k])) << field.name << " of " << k;
-        }
-      }
-    }
-  }
-}
-
-TEST(PairValuesOnCpu, AreThoseOfTheInterpreter) {
-  const Isa isa = runnable_isas().back();
-  CpuDevice device(2, isa, cpu_toolchain(), "", "");
-  expect_pairs(
-      device, [isa](const Pipeline& p, const Options& o) { return build_cpu_kernel(p, o, isa, ""); }, nullptr,
-      sampled_range<std::uint64_t>(0, 40, 4));
-}
-
-TEST(PairValuesOnShim, AreThoseOfTheInterpreter) {
-  CudaShim shim;
-  shim.allow_minus_one();
-  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
-  expect_pairs(
-      device, [](const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); }, &device.gpu(),
-      sampled_range<std::uint64_t>(100, 110, 3));
-}
-
-TEST(PairValuesOnGpu, AreThoseOfTheInterpreter) {
-  std::unique_ptr<CudaDevice> device;
-  try {
-    device = std::make_unique<CudaDevice>(cuda_driver(), make_nvrtc(), 0, "", "");
-  } catch (const DeviceError& e) {
-    GTEST_SKIP() << e.what();
-  }
-  expect_pairs(
-      *device, [](const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); }, &device->gpu(),
-      sampled_range<std::uint64_t>(0, 15, 1));
-}
 
 // Results for unchosen i are not changed; input and result may be one array.
 TEST(PairValuesOnCpu, OfChosenParticlesInPlace) {

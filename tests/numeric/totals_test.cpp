@@ -1,164 +1,29 @@
-// Totals: one value for the run, against a loop over the oracle's values of i: every reduction and shape, all pairs,
-// searches, lists, parts, chosen i, accumulation, and the same bits for any number of threads; on the CPU, on the shim
-// and on a GPU. Random pipelines (random_pipelines_test.cpp) have totals, too.
+// Totals: the arrays that hold them, chosen i, accumulation and saturation, and totals of many components, which are
+// summed for some i at a time; on the CPU, on the shim and on a GPU. what_goes_together_test.cpp compares totals with
+// the interpreter.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <numeric>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "compiler/source/parse.h"
 #include "jit/build_kernel.h"
-#include "particles/error_bounds/error_bound.h"
 #include "runtime/cuda/program/cuda_device.h"
 #include "runtime/error.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"
+#include "tests/support/histogram_trial.h"
 #include "tests/support/on_gpu.h"
-#include "tests/support/random_pipeline.h"
 #include "tests/support/random_source.h"
-#include "tests/support/sampling.h"
-#include "tests/support/tolerance.h"
 
 namespace nbcc {
 namespace {
 
 using namespace test;
-
-const std::string kEveryTotal = R"(
-input_i vec3 xi; input_i real mi; input_i int ki;
-input_j vec3 xj; input_j real mj; input_j int kj;
-param real rc = 1e9;
-output(sum) vec3 force;
-output(total) real energy;
-output(total) vec3 square;
-output(total) double moments[3];
-output(total, min) real least;
-output(total, max) int most;
-output(total, min) index lowest;
-output(total, logsumexp) real z;
-output(total, product) double growth;
-output(total, count) index pairs;
-output(total) index whole;
-vec3 dx = xj - xi;
-real r2 = dot(dx, dx);
-skip_if(r2 >= rc * rc);
-force += mj * dx;
-energy += mi * mj / (r2 + 1.0);
-square += dx * dx;
-moments[0] += double(1 + mj * mj); moments[1] += double(2 + mi * mi); moments[2] += 3;
-least = min(least, r2 + 1.0);
-most = max(most, kj - ki);
-lowest = min(lowest, j_index);
-z = logsumexp(z, -r2);
-growth *= 1 + 1e-6 * r2;
-pairs += r2 > 0.5;
-whole += kj;
-void finish() {
-  force *= 2;
-  energy += 2 + dot(force, force);
-  if (mi > 0) least = min(least, 1.5 + mi);
-  moments[2] += double(mi * mi);
-  z = logsumexp(z, mi);
-  growth *= 1 + 1e-6 * double(mi);
-  pairs += mi > 0;
-  most = max(most, ki);
-}
-)";
-
-const Pipeline& pipeline() {
-  static const Pipeline parsed = parse({"totals.pipe", kEveryTotal});
-  return parsed;
-}
-
-OracleInput particles(std::int64_t ni, std::int64_t nj) {
-  OracleInput input = random_pipeline_input(pipeline(), ni, nj, std::uint64_t(ni * 7 + nj));
-  input.params = {1e9};
-  for (auto* side : {&input.i, &input.j})
-    for (double& mass : (*side)[3]) mass = std::fabs(mass) + 0.25;
-  for (std::size_t k = 0; k < input.i[4].size(); ++k) input.i[4][k] = double(k % 5);
-  for (std::size_t k = 0; k < input.j[4].size(); ++k) input.j[4][k] = double(k % 17);
-  return input;
-}
-
-void expect_oracle(const test::Columns& got, const OracleInput& input, std::span<const std::int64_t> which,
-                   Precision precision, const std::string& what) {
-  const Expectation expected = expect(pipeline(), input, which, {.precision = precision}, Target{.fused = false});
-  ASSERT_EQ(got.size(), expected.values.size());
-  for (std::size_t c = 0; c < got.size(); ++c)
-    expect_within(got[c], expected.values[c], expected.bound[c],
-                  what + ", " + component_name(pipeline().field_of(Role::Output, int(c)), int(c)));
-}
-
-std::vector<std::int64_t> from_to(std::int64_t begin, std::int64_t end) {
-  std::vector<std::int64_t> all(std::size_t(end - begin));
-  std::iota(all.begin(), all.end(), begin);
-  return all;
-}
-
-constexpr std::pair<std::int64_t, std::int64_t> kSizes[] = {{1, 1}, {511, 3}, {512, 37}, {513, 20}, {1100, 90}};
-
-void expect_sizes(const std::shared_ptr<const Kernel>& kernel, const CudaGpu* gpu, Precision precision) {
-  for (const auto& [ni, nj] : kSizes) {
-    const OracleInput input = particles(ni, nj);
-    const std::string what = std::string(gpu ? "on" : "off") + " the device, " + std::to_string(ni);
-    expect_oracle(run_kernel(kernel, input, {.arrays_on = gpu}), input, from_to(0, ni), precision, what);
-    if (ni < 3) continue;
-    const KernelRunChoice some{.begin = 2, .count = ni - 3, .arrays_on = gpu};
-    expect_oracle(run_kernel(kernel, input, some), input, from_to(2, ni - 1), precision, what + ", a range");
-    const KernelRunChoice parts{.arrays_on = gpu, .parts = {{nj / 2, nj}, {0, nj / 2}}};
-    expect_oracle(run_kernel(kernel, input, parts), input, from_to(0, ni), precision, what + ", parts");
-  }
-}
-
-TEST(Totals, OracleOnCpu) {
-  for (const Isa isa : runnable_isas()) {
-    const auto precision = Precision(int(isa) % 3);
-    CpuDevice device(2, isa, cpu_toolchain(), "", "");
-    expect_sizes(device.load(build_cpu_kernel(pipeline(), {.precision = precision}, isa, "")), nullptr, precision);
-  }
-}
-
-// Totals over no i, and over no j.
-TEST(Totals, Identities) {
-  CpuDevice device(2, detect_isa(), cpu_toolchain(), "", "");
-  const auto kernel = device.load(build_cpu_kernel(pipeline(), {.precision = Precision::Double}, detect_isa(), ""));
-  OracleInput input = particles(0, 5);
-  const test::Columns none = run_kernel(kernel, input);
-  const OracleOutput oracle = interpret(pipeline(), input);
-  for (std::size_t c = 3; c < none.size(); ++c) EXPECT_EQ(none[c], oracle.values[c]) << c;
-  EXPECT_EQ(none[3][0], 0);
-  EXPECT_EQ(none[10][0], HUGE_VAL);
-  input = particles(700, 0);
-  expect_oracle(run_kernel(kernel, input), input, from_to(0, 700), Precision::Double, "no j");
-}
-
-TEST(Totals, SameBitsForAnyThreads) {
-  const OracleInput input = particles(3000, 200);
-  std::optional<test::Columns> first;
-  for (const int threads : {1, 2, 3, 7}) {
-    CpuDevice device(threads, detect_isa(), cpu_toolchain(), "", "");
-    const auto kernel = device.load(build_cpu_kernel(pipeline(), {}, detect_isa(), ""));
-    const test::Columns got = run_kernel(kernel, input);
-    if (first) EXPECT_EQ(got, *first) << threads;
-    first = got;
-  }
-}
-
-TEST(Totals, Searches) {
-  CpuDevice device(2, detect_isa(), cpu_toolchain(), "", "");
-  const auto kernel = device.load(build_cpu_kernel(pipeline(), {.precision = Precision::Double}, detect_isa(), ""));
-  ASSERT_GT(kernel->source.search.axes, 0);
-  OracleInput input = particles(1300, 1300);
-  input.params = {0.4};
-  const auto search = [](SumState& sum) { sum.set_pairs(PairChoice::Cutoff); };
-  expect_oracle(run_kernel(kernel, input, {.prepare = search}), input, from_to(0, 1300), Precision::Double, "search");
-}
 
 // A sum of one small total whose arrays a test chooses.
 constexpr char kSmall[] =
@@ -290,11 +155,6 @@ TEST(Totals, ManyComponentsBesideHistogramsOfI) {
 }
 
 // ---- GPUs
-
-void expect_on_cuda(CudaDevice& device, Precision precision) {
-  const auto kernel = device.load(build_cuda_kernel(pipeline(), {.precision = precision}, ""));
-  for (const CudaGpu* gpu : {static_cast<const CudaGpu*>(nullptr), &device.gpu()}) expect_sizes(kernel, gpu, precision);
-}
 
 // Inputs on the device; the totals there, too, or on the host; an i_list of either side; accumulation.
 void expect_small_on_cuda(CudaDevice& device) {
@@ -443,15 +303,6 @@ TEST(Totals, DetailsOnLazyShim) {
   expect_details_on_cuda(device);
 }
 
-TEST(Totals, OracleOnShim) {
-  CudaShim shim;
-  shim.set_block_order({ShimOrder::Kind::Shuffled, 3});
-  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
-  for (const Precision precision : test::sampled({Precision::Single, Precision::Mixed, Precision::Double}, 3))
-    expect_on_cuda(device, precision);
-  expect_details_on_cuda(device);
-}
-
 void expect_many_components_on_cuda(CudaDevice& device) {
   const auto load = [&](const std::string& text) {
     return device.load(build_cuda_kernel(parse({"many.pipe", text}), {.precision = Precision::Double}, ""));
@@ -467,9 +318,6 @@ TEST(Totals, ManyComponentsOnShim) {
 
 class TotalsOnGpu : public test::OnGpu {};
 
-TEST_F(TotalsOnGpu, OracleInSingle) { expect_on_cuda(*device_, Precision::Single); }
-TEST_F(TotalsOnGpu, OracleInMixed) { expect_on_cuda(*device_, Precision::Mixed); }
-TEST_F(TotalsOnGpu, OracleInDouble) { expect_on_cuda(*device_, Precision::Double); }
 TEST_F(TotalsOnGpu, Details) { expect_details_on_cuda(*device_); }
 TEST_F(TotalsOnGpu, ManyComponents) { expect_many_components_on_cuda(*device_); }
 

@@ -150,7 +150,7 @@ std::vector<std::string_view> kinds_of(const KernelSource& source) {
 
 std::string refusal(const KernelSource& source, const SumRequest& request) {
   std::vector<std::string_view> rows = kinds_of(source);
-  for (const std::string_view given : {"lists", "batches", "listed pairs"})
+  for (const std::string_view given : {"batches", "lists", "listed pairs"})
     if (applies(given, request)) rows.push_back(given);
   for (const std::string_view row : rows)
     for (const FeatureFacts& one : kFacts)

@@ -20,8 +20,9 @@
 
 namespace nbcc {
 
-class FarBackend;  // runtime/far/far_backend.h
-class TotalSteps;  // totals.h
+class FarBackend;    // runtime/far/far_backend.h
+class TotalSteps;    // totals.h
+class DeviceCopies;  // device_copies.h
 
 // One sum on one device, with its working memory, which is kept from run to run. Used by one thread at a time.
 struct Summation {
@@ -56,6 +57,11 @@ struct Summation {
   virtual std::vector<std::shared_ptr<FarBackend>> far_backends(Precision /*at_least*/) const { return {}; }
   // The steps of totals in the memory where this device stores results; on the host unless a device has its own.
   virtual std::unique_ptr<TotalSteps> total_steps();
+  // Copies of particles in the memory of this device, if all of these arrays are in it, aligned as their elements are.
+  // Null: the host makes copies. The object lives as long as this one.
+  virtual DeviceCopies* device_copies(std::span<const ArrayView> /*arrays*/) { return nullptr; }
+  // Returns when the work in a caller's stream is done.
+  virtual void synchronize(void* /*stream*/) const {}
   // A loop (for_each.h) on the threads of the device's host work.
   virtual void on_host_threads(std::int64_t count, const std::function<void(std::int64_t)>& body) const {
     for (std::int64_t item = 0; item < count; ++item) body(item);

@@ -419,6 +419,7 @@ void SumState::run(const RunChoice& choice) {
   SumRequest request = prepare(choice, std::exchange(i_in_parts_, std::nullopt));
   const std::optional<std::int64_t> i_in_next_part = ends(choice.part) ? std::nullopt : std::optional(request.i_count);
   warn_of(request);
+  if (histograms_) histograms_->set_arrays(views_);
   if (histograms_ && begins(choice.part)) histograms_->clear();
   if (request.i_count == 0) {
     store_results(request);
