@@ -566,7 +566,10 @@ std::string CrossedTrials::fault_of(const CrossedRun& run) {
       is_refused = true;
       ++shown_[{row, feature}];
     }
-    if (is_refused) return "";
+    if (is_refused) {
+      if (is_method(run.row)) ++shown_[{run.row, run.aim}];
+      return "";
+    }
     return fmt::format("on {}: the error '{}'", on.name, message);
   } catch (const std::exception& error) {
     return fmt::format("on {}: {}", on.name, error.what());

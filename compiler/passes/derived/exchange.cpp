@@ -140,6 +140,7 @@ static const Field* likely_partner(const Pipeline& pipeline, const Field& field)
   if (!is_i && field.role != Role::InputJ) return nullptr;
   const char own = is_i ? 'i' : 'j', others = is_i ? 'j' : 'i';
   std::vector<std::string> names{field.name + "_" + others};
+  if (pipeline.dialect == Dialect::Cunbody) names = {is_i ? "INPUT_J" : "INPUT_I"};
   if (field.name.size() > 1 && field.name.back() == own) {
     names.push_back(field.name);
     names.back().back() = others;

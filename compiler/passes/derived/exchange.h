@@ -39,7 +39,8 @@ struct AdjointField {
   std::string partner;  // if `of` is an input: the name of its partner_of(), or "" if it has none
 };
 
-// The input of the other side that holds the same array if i and j are one set: xi and xj; x and x_j; x_i and x. Null
+// The input of the other side that holds the same array if i and j are one set: xi and xj; x and x_j; x_i and x;
+// INPUT_I and INPUT_J. Null
 // if there is none. The relation is symmetric.
 const Field* partner_of(const Pipeline& pipeline, const Field& field);
 

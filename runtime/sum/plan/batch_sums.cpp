@@ -122,7 +122,7 @@ ChosenOfBatches divide_chosen(const SumRequest& all, const Summation& sum, std::
 PairMethod BatchSums::method() {
   PairMethod row;
   row.name = "batches";
-  row.searches = true;
+  row.searches = !kernel_.source.copies();  // else each batch has what pairs chooses
   row.estimate = [this](const SumRequest& request) { return estimate(request); };
   row.work = [this](const SumRequest& request) {
     std::vector<DeviceWork> all;

@@ -25,8 +25,9 @@ struct Estimate {
   double cost = 0;            // in pairs that a sum over all pairs evaluates in the same time
   // If pairs = cutoff meets the obstacle: true: another method does the run, with the same results; false: an error.
   bool falls_back = false;
-  bool once = false;     // each pair is computed once, for both of its particles
-  bool of_size = false;  // the obstacle is that there are too many particles, or too little memory
+  bool once = false;       // each pair is computed once, for both of its particles
+  std::string twice = {};  // why it is not, although other runs of the method do so; empty: none does, or it is
+  bool of_size = false;    // the obstacle is that there are too many particles, or too little memory
 };
 
 // Launches and memory of one device for a run. The CPU has no launches.

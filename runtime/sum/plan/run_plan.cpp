@@ -98,6 +98,10 @@ RunPlan plan_run(std::span<const PairMethod> methods, const SumRequest& request,
 std::string detour_of(const RunPlan& plan, std::span<const PairMethod> methods) {
   constexpr double kMuch = 4;
   if (!plan.method) return "";
+  const auto is_twice = [](std::string_view why) {
+    return fmt::format("{}, so that each pair is computed twice, though symmetric is always", why);
+  };
+  if (plan.asks_for_once && !plan.estimate.twice.empty()) return is_twice(plan.estimate.twice);
   for (std::size_t row = 0; row < methods.size(); ++row) {
     const std::optional<Estimate>& other = plan.estimates[row];
     if (!other || other->obstacle.empty() || other->of_size) continue;
@@ -105,8 +109,7 @@ std::string detour_of(const RunPlan& plan, std::span<const PairMethod> methods) 
     if (!is_excluded && other->cost > 0 && kMuch * other->cost < plan.estimate.cost)
       return fmt::format("{}, so that the run is {} and not {}, which would take less than a quarter of its time",
                          other->obstacle, plan.method->name, methods[row].name);
-    if (other->once && plan.asks_for_once && !plan.estimate.once)
-      return fmt::format("{}, so that each pair is computed twice, though symmetric is always", other->obstacle);
+    if (other->once && plan.asks_for_once && !plan.estimate.once) return is_twice(other->obstacle);
   }
   return "";
 }
