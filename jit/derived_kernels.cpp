@@ -39,12 +39,21 @@ DerivedKernel named(std::string name, std::shared_ptr<const KernelSource> source
   return {std::move(name), std::move(source), std::move(bind)};
 }
 
-// One kernel: the pipeline with a distance bound for each i, for pipelines that look for nearest neighbours.
+// The pipeline with a distance bound for each i, for pipelines that look for nearest neighbours; and for each side a
+// kernel that finds inputs that are not finite, which must round as written.
 DerivedKernels make_nearest(const DerivationInput& of) {
   const std::optional<Pipeline> bounded = nearest_pipeline(of.pipeline);
   if (!bounded) return {"the pipeline does not look for nearest neighbours"};
-  auto source = std::make_shared<const KernelSource>(build(of, *bounded, of.options));
-  return {.kernels = {named("nearest", std::move(source), of.pipeline)}};
+  DerivedKernels row;
+  const auto add = [&](const char* name, const Pipeline& pipeline, const Options& options) {
+    auto source = std::make_shared<const KernelSource>(build(of, pipeline, options));
+    row.kernels.push_back(named(name, std::move(source), of.pipeline));
+  };
+  add("nearest", *bounded, of.options);
+  const Options precise{of.options.precision, Math::Precise, of.options.root};
+  if (const auto finite = finite_pipeline(of.pipeline, Role::InputI)) add("finite i", *finite, precise);
+  if (const auto finite = finite_pipeline(of.pipeline, Role::InputJ)) add("finite j", *finite, precise);
+  return row;
 }
 
 DerivedKernels make_symmetric(const DerivationInput& of) {

@@ -1,6 +1,7 @@
 // nbcc bench: measures the time of a pipeline's sums through the public interface.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -29,6 +30,7 @@ struct BenchOptions {
   bool host_arrays = false;
   std::vector<std::string> params;
   KernelChoice kernel;
+  PairsChoice pairs;
   bool sweep = false;
   bool json = false;
   std::string plot;
@@ -38,19 +40,24 @@ struct BenchOptions {
 struct Row {
   std::int64_t ni = 0, nj = 0;
   Times times;
-  SumStatistics searched;  // statistics of all runs of this size
-  double interactions_per_s() const { return double(ni) * double(nj) / times.median; }
+  SumStatistics searched;   // statistics of all runs of this size
+  double interactions = 0;  // ni * nj, or the listed pairs or those of batches
+  double interactions_per_s() const { return interactions / times.median; }
 };
 
 bool on_device(const BenchOptions& options) { return has_own_memory(options.kernel) && !options.host_arrays; }
 
 Row bench_one(ParticleSum& sum, std::int64_t ni, std::int64_t nj, const BenchOptions& options) {
   const RandomBinding particles(sum, ni, nj, options.kernel,
-                                on_device(options) ? ParticleSum::Arrays::OfDevice : ParticleSum::Arrays::OfHost);
+                                on_device(options) ? ParticleSum::Arrays::OfDevice : ParticleSum::Arrays::OfHost,
+                                options.pairs);
   sum.keep_j(options.resident);
   const SumStatistics before = sum.statistics();
   const Times times = measure(sum, options.repeat);
-  return {ni, nj, times, since(before, sum.statistics())};
+  const double interactions = options.pairs.listed > 0
+                                  ? double(ni) * double(options.pairs.listed)
+                                  : double(ni) * double(nj) / double(std::max<std::int64_t>(options.pairs.batches, 1));
+  return {ni, nj, times, since(before, sum.statistics()), interactions};
 }
 
 Json json_of(const Row& row, const ParticleSum& sum, const Pipeline& pipeline, const BenchOptions& options, double cold,
@@ -130,7 +137,7 @@ void run_sweep(const BenchOptions& options, const Invocation& invocation) {
   sweep(sum, sizes, options.kernel, options.repeat, options.json);
 }
 
-void run_bench(const BenchOptions& options) {
+void run_bench(BenchOptions options) {
   const Sizes sizes = options.sizes.sizes();
   const std::vector<ParamValue> params = parse_params(options.params);
   if (!options.plot.empty()) check_can_plot(options.plot, options.force);
@@ -143,6 +150,7 @@ void run_bench(const BenchOptions& options) {
   ParticleSum sum(options.file, options.kernel, params);
   const double cached = timed([&] { ParticleSum(options.file, options.kernel); });
   const Pipeline pipeline = parse(read_source(options.file));
+  list_pairs_if_needed(options.pairs, std::ranges::any_of(pipeline.fields, &Field::is_of_pair));
 
   Json report = Json::array();
   std::vector<Row> rows;
@@ -175,6 +183,7 @@ void add_bench(CLI::App& app, Invocation& invocation) {
   declare_params(command, options->params);
   declare_kernel_options(command, options->kernel, "single");
   CLI::Option* const tolerance = declare_tolerance(command, options->kernel);
+  declare_random_pairs(command, options->pairs);
   command.add_option("--repeat", options->repeat, "Number of samples; the median is shown")
       ->check(CLI::Range(5, 10000).description(""))
       ->capture_default_str();

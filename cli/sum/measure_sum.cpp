@@ -68,13 +68,20 @@ std::optional<Times> measure_in(ParticleSum& sum, const LaunchConfig& config, in
 }
 
 RandomBinding::RandomBinding(ParticleSum& sum, std::int64_t ni, std::int64_t nj, const KernelChoice& choice,
-                             ParticleSum::Arrays arrays)
+                             ParticleSum::Arrays arrays, const PairsChoice& pairs)
     : i_sides_(random_particles(sum.inputs(), ni, 1)), j_sides_(random_particles(sum.inputs(), nj, 2)) {
   if (arrays == ParticleSum::Arrays::OfDevice) {
     to_working_precision(i_sides_.i, choice);
     to_working_precision(j_sides_.j, choice);
   }
-  sum.bind(bind_particles(sum.inputs(), {&i_sides_.i, "i"}, {&j_sides_.j, "j"}, {}), ni, nj, arrays);
+  const RandomPairs acting = random_pairs(pairs, ni, nj);
+  sum.set_pairs(acting);
+  std::vector<BoundField> bound = bind_particles(sum.inputs(), {&i_sides_.i, "i"}, {&j_sides_.j, "j"}, {});
+  pairs_ = random_particles(sum.pair_inputs(), acting.pairs(), 3);
+  if (arrays == ParticleSum::Arrays::OfDevice) to_working_precision(pairs_.i, choice);
+  for (BoundField& field : bind_particles(sum.pair_inputs(), {&pairs_.i, "pairs"}, {&pairs_.i, "pairs"}, {}))
+    bound.push_back(std::move(field));
+  sum.bind(bound, ni, nj, arrays);
   sum.particles_are_random();
 }
 

@@ -26,10 +26,10 @@ class RandomBinding {
  public:
   // Arrays on the device have the working precision, as a program on a GPU would store them.
   RandomBinding(ParticleSum& sum, std::int64_t ni, std::int64_t nj, const KernelChoice& choice,
-                ParticleSum::Arrays arrays);
+                ParticleSum::Arrays arrays, const PairsChoice& pairs = {});
 
  private:
-  RandomSides i_sides_, j_sides_;
+  RandomSides i_sides_, j_sides_, pairs_;
 };
 
 }  // namespace nbcc

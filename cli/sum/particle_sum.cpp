@@ -103,6 +103,7 @@ struct ParticleSum::State {
   std::deque<std::vector<double>> gathered{};  // [row][component], fields not read in place
   std::vector<ParticleColumn> outputs{};
   std::vector<bool> totals{};  // parallel to `outputs`
+  std::int64_t pairs = 0;      // listed
   std::optional<DeviceArrays> on_device{};
 };
 
@@ -147,6 +148,8 @@ void ParticleSum::prepare(const KernelChoice& choice, const std::vector<ParamVal
   if (const CudaDevice* const gpu = first_gpu(*state_->device.get()->device)) state_->on_device.emplace(gpu->gpu());
   for (const Field& field : state_->fields) {
     if (field.role == NBCC_PARAM) state_->params.push_back({field.name, field.defaults});
+    if (field.role == NBCC_INPUT_PAIR)
+      pair_inputs_.push_back({field.name, field.type, false, field.integral, field.components});
     if (field.role != NBCC_INPUT_I && field.role != NBCC_INPUT_J) continue;
     inputs_.push_back({field.name, field.type, field.role == NBCC_INPUT_J, field.integral, field.components});
   }
@@ -198,6 +201,13 @@ void ParticleSum::set_params(const std::vector<ParamValue>& params) {
   }
 }
 
+void ParticleSum::set_pairs(const RandomPairs& pairs) {
+  if (pairs.listed) state_->sum.listed_pairs(pairs.listed->first, pairs.listed->j);
+  if (pairs.excluded) state_->sum.exclusions(pairs.excluded->first, pairs.excluded->j);
+  if (pairs.batches > 0) state_->sum.batches(pairs.batches, pairs.i_batch, pairs.j_batch);
+  state_->pairs = pairs.pairs();
+}
+
 void ParticleSum::bind(const std::vector<BoundField>& fields, std::int64_t ni, std::int64_t nj, Arrays arrays) {
   State& state = *state_;
   if (state.on_device) state.on_device->clear();
@@ -228,7 +238,7 @@ void ParticleSum::bind(const std::vector<BoundField>& fields, std::int64_t ni, s
   for (const FieldLayout& field : source.fields) {
     if (field.role != Role::Output) continue;
     const ElementType type = field.integral() ? ElementType::Int64 : ElementType::Double;
-    const std::int64_t rows = field.is_total() ? std::max(field.length, 1) : ni;
+    const std::int64_t rows = field.is_total() ? std::max(field.length, 1) : field.is_pair_result() ? state.pairs : ni;
     const int components = field.is_total() ? field.width : field.numbers();
     state.outputs.push_back({field.name, components, make_data(type, std::size_t(rows * components))});
     state.totals.push_back(field.is_total());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/options/kernel_options.h"
+#include "cli/sum/random_pairs.h"
 #include "particles/bind_particles.h"
 #include "particles/files/param_value.h"
 #include "runtime/sum/plan/device.h"
@@ -44,6 +45,11 @@ class ParticleSum {
   const std::vector<InputField>& inputs() const { return inputs_; }
   // All params with their values; a param that was not set has its default.
   std::vector<ParamValue> params() const;
+
+  // The input_pair fields, which bind() takes after the others.
+  const std::vector<InputField>& pair_inputs() const { return pair_inputs_; }
+  // The pairs of later runs; before bind().
+  void set_pairs(const RandomPairs& pairs);
 
   // Sets params for later runs.
   void set_params(const std::vector<ParamValue>& params);
@@ -87,7 +93,7 @@ class ParticleSum {
   struct State;
   std::unique_ptr<State> state_;
   std::string pipeline_sha256_;
-  std::vector<InputField> inputs_;
+  std::vector<InputField> inputs_, pair_inputs_;
 };
 
 }  // namespace nbcc

@@ -102,8 +102,8 @@ void CpuSummation::begin_run(const SumRequest& request) {
   code_now_ = request.exclusions ? &list_code_() : &code_;
   interact_now_ = request.exclusions ? code_now_->interact_excluding : code_now_->interact;
   if (request.j_part != JPart::First) return;
-  running_.reserve(source_, request.i_count);
-  running_.reset(0, request.i_count);
+  running_.reserve(source_, request.accumulator_rows());
+  running_.reset(0, request.accumulator_rows());
 }
 
 void CpuSummation::sum_all_pairs(const SumRequest& request) {

@@ -59,7 +59,7 @@ const Pipeline& profiles() {
 // Enough particles for a search of neighbours, and few for the oracle.
 constexpr std::int64_t kSearched = 700;
 
-// Few i at a time have the same histograms as all i, by a search and by listed pairs.
+// Few i at a time have the same histograms as all i, by a search, by listed pairs and by batches.
 void expect_same_in_pieces(const std::function<std::shared_ptr<const Kernel>(std::int64_t most_words)>& load,
                            const CudaGpu* gpu) {
   OracleInput input = test::weighted_particles(profiles(), 700, 1300);
@@ -76,7 +76,15 @@ void expect_same_in_pieces(const std::function<std::shared_ptr<const Kernel>(std
     }
     sum.set_listed_pairs(700, first.data(), std::int64_t(j.size()), j.data());
   };
-  for (const std::function<void(SumState&)>& prepare : {std::function<void(SumState&)>(by_search), {by_cost}, {listed}})
+  const auto batches = [](SumState& sum) {
+    std::vector<std::int64_t> i_ids(700, 0), j_ids(1300, 0);
+    std::fill(i_ids.begin() + 300, i_ids.end(), 1);
+    std::fill(j_ids.begin() + 400, j_ids.end(), 1);
+    sum.set_pairs(PairChoice::All);
+    sum.set_batches(2, 700, i_ids.data(), 1300, j_ids.data());
+  };
+  using Prepare = std::function<void(SumState&)>;
+  for (const Prepare& prepare : {Prepare(by_search), Prepare(by_cost), Prepare(listed), Prepare(batches)})
     for (const std::int64_t begin : {0, 13}) {
       const test::KernelRunChoice choice{.begin = begin, .count = 700 - begin, .arrays_on = gpu, .prepare = prepare};
       const test::Columns all = test::run_kernel(whole, input, choice), some = test::run_kernel(limited, input, choice);

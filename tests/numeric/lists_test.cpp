@@ -227,6 +227,58 @@ if (dot(dx, dx) < rc * rc) count += 1;
   EXPECT_EQ(count[1], 3);  // rc is 0.5 again: himself, and those of the other two who stand at his place
 }
 
+// A run over some i of a searched batch and of one that is not stores these i alone, and applies finish() once to each.
+void expect_some_of_batches(const Device& on) {
+  const auto kernel = on.device.load(on.build(parse({"some.pipe", R"(
+input_i vec3 xi; input_j vec3 xj; param real rc = 0.75; output(sum) real near; output(min) real least;
+vec3 dx = xj - xi;
+real r2 = dot(dx, dx);
+skip_if(r2 >= rc * rc);
+near += 1.0;
+least = min(least, r2);
+void finish() { near += 3.0; }
+)"}),
+                                              {Precision::Double}));
+  constexpr std::int64_t kSmall = 30, kLarge = 3000, kAll = kSmall + kLarge;
+  RandomSource random(5);
+  std::vector<double> x(3 * kAll);
+  for (double& at : x) at = double(random.below(64)) / 8;
+  Numbers batch(kSmall, 0), some;
+  batch.resize(kAll, 1);
+  for (std::int64_t i = kAll - 1; i > 0; i -= 7) some.push_back(i);
+  const auto run = [&](PairChoice pairs, std::string_view method) {
+    std::vector<double> near(kAll, 100), least(kAll, 0.015625);
+    SumState sum(kernel);
+    for (const char* field : {"xi", "xj"}) sum.bind(field, {x.data(), Element::Double, kAll, 24, 8});
+    sum.bind("near", {near.data(), Element::Double, kAll, 8, 8});
+    sum.bind("least", {least.data(), Element::Double, kAll, 8, 8});
+    sum.set_batches(2, kAll, batch.data(), kAll, batch.data());
+    sum.set_pairs(pairs);
+    sum.run({.i_count = std::int64_t(some.size()), .i_list = some.data(), .accumulate = true});
+    sum.run({.i_begin = kSmall - 2, .i_count = 9});
+    EXPECT_EQ(sum.method(), method);
+    near.insert(near.end(), least.begin(), least.end());
+    return near;
+  };
+  const std::vector<double> all = run(PairChoice::All, "lists");
+  EXPECT_EQ(all[kAll - 2], 100);  // not chosen
+  EXPECT_GE(all[kAll - 1], 104);
+  EXPECT_EQ(run(on.gpu ? PairChoice::Cutoff : PairChoice::Auto, "batches"), all);
+}
+
+TEST(ListsOnCpu, SearchSomeIOfBatches) {
+  const Isa isa = runnable_isas().back();
+  CpuDevice device(2, isa, cpu_toolchain(), "", "");
+  expect_some_of_batches(
+      {device, [isa](const Pipeline& p, const Options& o) { return build_cpu_kernel(p, o, isa, ""); }});
+}
+
+TEST(ListsOnShim, SearchSomeIOfBatches) {
+  CudaShim shim;
+  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
+  expect_some_of_batches({device, build_for_gpu, &device.gpu()});
+}
+
 // Every range's j once more, at their other places, are the oracle's.
 void expect_shifts(const Device& on) {
   const Pipeline pipeline = parse(kNearSums);

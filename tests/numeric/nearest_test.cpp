@@ -179,6 +179,41 @@ TEST(NearestOnShim, AreOfAllPairsWhereNoSearchCanHelp) {
   expect_all_pairs_elsewhere(device, build_cuda_kernel(parse({"n.pipe", kTexts[1] + kEnd}), {}, ""));
 }
 
+// With arrays on the GPU: searched if all inputs are finite, which the GPU checks.
+TEST(NearestOnShim, AreSearchedForInMemoryOfTheGpu) {
+  CudaShim shim;
+  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
+  const auto kernel = device.load(build_cuda_kernel(parse({"nearest.pipe", kTexts[3] + kEnd}), {}, ""));
+  OracleInput input = clusters(600, 700, 1);
+  const auto run = [&](PairChoice pairs, std::string_view method) {
+    return bits(run_kernel(kernel, input,
+                           {.arrays_on = &device.gpu(),
+                            .prepare = [=](SumState& sum) { sum.set_pairs(pairs); },
+                            .after = [=](SumState& sum) { EXPECT_EQ(sum.method(), method); }}));
+  };
+  EXPECT_EQ(run(PairChoice::Cutoff, "nearest"), run(PairChoice::All, "all pairs"));
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (double* const value : {&input.i[2][599], &input.j[3][7], &input.j[0][699]}) {
+    const double finite = std::exchange(*value, nan);
+    EXPECT_EQ(run(PairChoice::Cutoff, "all pairs"), run(PairChoice::All, "all pairs"));
+    *value = finite;
+  }
+  input = clusters(2000, 30000, 1);
+  const auto plan = [](SumState& sum) { EXPECT_EQ(sum.plan().method->name, "nearest"); };
+  run_kernel(kernel, input, {.count = 0, .arrays_on = &device.gpu(), .after = plan});
+}
+
+// The search is chosen where it takes less time than all pairs.
+TEST(NearestOnCpu, AreSearchedForAmongAFewThousand) {
+  CpuDevice device(2, detect_isa(), cpu_toolchain(), "", "");
+  for (const auto& [k, n] : {std::pair{1, 8000}, {8, 4000}}) {
+    const std::string text = keeping(k, kSeveral) + kTexts[2].substr(kFields.size()) + keeping(k, kEndOfSeveral);
+    const auto kernel = device.load(build_cpu_kernel(parse({"nearest.pipe", text}), {}, detect_isa(), ""));
+    const auto plan = [](SumState& sum) { EXPECT_EQ(sum.plan().method->name, "nearest"); };
+    run_kernel(kernel, clusters(n, n, 1), {.count = 0, .after = plan});
+  }
+}
+
 // A guard that few pairs pass: more j near a group are tried until each i has its number. A minimum alone of one set,
 // whose kernel could compute each pair once, but then without bounds.
 TEST(NearestOnCpu, TestFewPairsOfEveryText) {

@@ -299,12 +299,47 @@ TEST(Tables, SplinesAreFiniteOrRefused) {
   EXPECT_NO_THROW(sum.set_param("t", Reals{1, HUGE_VAL, 2, 3}));
 }
 
-TEST(Tables, AreTheSameForAllBatches) {
-  const Pipeline pipeline = parse({"table.pipe", "input_j int k; param real t[8]; output(sum) real s; s += t[k];"});
-  CpuDevice device(1, runnable_isas().back(), cpu_toolchain(), "", "");
-  SumState sum(device.load(build_cpu_kernel(pipeline, {}, runnable_isas().back(), "")));
-  Reals values(16);
-  EXPECT_THROW(sum.set_param_of_groups("t", values), UsageError);
+// Batches with tables of their own, two of them with the same: all i, then some.
+TEST(Tables, MayDifferForEachBatch) {
+  const std::string text =
+      "input_j int k; param real t[3]; param real w; output(sum) real s; output(min) real m;\n"
+      "s += w * t[k]; m = min(m, w * t[k]); void finish() { s += 1; }";
+  on_every_device(text, [](std::shared_ptr<const Kernel> kernel, const std::string& what) {
+    Reals s(30, 100), m(30, 1), tables{1, 2, 3, 5, 7, 11, 1, 2, 3};
+    const Reals weights{2, 1, 3};
+    Numbers k;
+    std::vector<std::int64_t> of_i, of_j, some{29, 4, 12, 3};
+    for (int j = 0; j < 90; ++j) k.push_back(j * 7 % 3), of_j.push_back(j < 20 ? 0 : j < 50 ? 1 : 2);
+    for (int i = 0; i < 30; ++i) of_i.push_back(i / 10);
+    SumState sum(kernel);
+    sum.bind("k", view(k)), sum.bind("s", view(s)), sum.bind("m", view(m));
+    EXPECT_THROW(sum.set_param_of_groups("t", tables), UsageError);  // of no batches
+    sum.set_batches(3, 30, of_i.data(), 90, of_j.data());
+    sum.set_param_of_groups("t", tables);
+    sum.set_param_of_groups("w", weights);
+    sum.run({.i_count = 4, .i_list = some.data(), .accumulate = true});
+    sum.wait();
+    const auto expect = [&](std::size_t i, double before, double least) {
+      double total = before + 1;
+      const auto b = std::size_t(of_i[i]);
+      for (std::size_t j = 0; j < 90; ++j) {
+        if (of_j[j] != of_i[i]) continue;
+        const double term = weights[b] * tables[3 * b + std::size_t(k[j])];
+        total += term;
+        least = std::min(least, term);
+      }
+      EXPECT_EQ(s[i], total) << what << ", i " << i;
+      EXPECT_EQ(m[i], least) << what << ", i " << i;
+    };
+    for (const std::int64_t i : some) expect(std::size_t(i), 100, 1);
+    EXPECT_EQ(s[5], 100) << what;
+    std::fill_n(tables.begin() + 3, 3, 4.0);
+    sum.set_param_of_groups("t", tables);
+    sum.run();
+    sum.wait();
+    for (std::size_t i = 0; i < 30; ++i) expect(i, 0, HUGE_VAL);
+    EXPECT_THROW(sum.run({.part = JPart::First}), UsageError);
+  });
 }
 
 }  // namespace

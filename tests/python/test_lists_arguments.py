@@ -61,11 +61,6 @@ CASES = {
         lists(shifts=np.zeros((2, 3))),
         "not proved which inputs of j are the positions of pipeline 'pull'",
     ),
-    "some_i": (
-        nbcc.UsageError,
-        dict(i=[1], out=(np.zeros((N, 3)), np.zeros(N), np.zeros(N)), **lists()),
-        "lists: they cover all i; a run cannot select some i",
-    ),
     "one_batch": (
         TypeError,
         dict(batches=[0] * N),

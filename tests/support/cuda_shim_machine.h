@@ -36,14 +36,16 @@ struct CudaStream {
   int device = 0;
   bool blocking = false;  // takes turns with the default stream
   bool capturing = false;
+  CudaStream* origin = nullptr;  // of a capture that this stream has joined by waiting for an event of it
   std::deque<ShimWork> waiting;
-  std::vector<ShimWork> recorded;   // by a capture
+  std::vector<ShimWork> recorded;   // by a capture, of all streams that have joined it
   CudaResult error = kCudaSuccess;  // of work that was given earlier
 };
 
 struct CudaEvent {
   bool timed = true;
-  CudaStream* stream = nullptr;  // where it was recorded last
+  CudaStream* stream = nullptr;   // where it was recorded last
+  CudaStream* capture = nullptr;  // the origin of the capture in which it was recorded last
   std::uint64_t recorded = 0, reached = 0;
   std::chrono::steady_clock::time_point time;
 };
@@ -54,7 +56,7 @@ namespace nbcc::test {
 
 constexpr CudaResult kShimInvalidValue = 1, kShimInvalidDevice = 101, kShimInvalidImage = 200,
                      kShimInvalidContext = 201, kShimInvalidHandle = 400, kShimNotFound = 500, kShimLaunchFailed = 719,
-                     kShimCaptureForbids = 900;
+                     kShimCaptureIsolation = 905, kShimCaptureForbids = 900;
 
 constexpr int kShimDevices = 8;
 

@@ -184,6 +184,7 @@ NBCC_SHIM_FUNCTION(rint) NBCC_SHIM_FUNCTION(fabs)
 NBCC_SHIM_FUNCTION(pow) NBCC_SHIM_FUNCTION(atan2) NBCC_SHIM_FUNCTION(copysign) NBCC_SHIM_FUNCTION(fmin)
 NBCC_SHIM_FUNCTION(fmax) NBCC_SHIM_FUNCTION(fmod) NBCC_SHIM_FUNCTION(hypot)
 #undef NBCC_SHIM_FUNCTION
+extern "C" double ldexp(double, int) noexcept;
 extern "C" double fma(double, double, double) noexcept;
 extern "C" float fmaf(float, float, float) noexcept;
 extern "C" void sincos(double, double*, double*) noexcept;

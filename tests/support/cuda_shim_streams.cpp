@@ -46,7 +46,7 @@ CudaResult ShimMachine::give(CudaStream* stream, bool at_once, std::function<Cud
 }
 
 CudaResult ShimMachine::give(CudaStream* stream, bool at_once, ShimWork work) {
-  if (stream->capturing) return stream->recorded.push_back(std::move(work)), kCudaSuccess;
+  if (stream->capturing) return stream->origin->recorded.push_back(std::move(work)), kCudaSuccess;
   const bool is_default = stream == &default_streams_[stream->device];
   if (is_default) {
     for (const auto& other : streams_) {
@@ -102,8 +102,12 @@ void ShimMachine::drain_all() {
 void ShimMachine::begin_capture(CudaStream* stream) {
   stream->recorded.clear();
   stream->capturing = true;
+  stream->origin = stream;
 }
-void ShimMachine::end_capture(CudaStream* stream) { stream->capturing = false; }
+void ShimMachine::end_capture(CudaStream* stream) {
+  for (const auto& one : streams_)
+    if (one->origin == stream) one->capturing = false, one->origin = nullptr;
+}
 void ShimMachine::replay(CudaStream* stream) {
   for (const ShimWork& one : stream->recorded) give(stream, false, one);
 }
@@ -168,6 +172,7 @@ CudaResult ShimMachine::event_destroy(CudaEvent* event) {
 CudaResult ShimMachine::event_record(CudaEvent* event, CudaStream* stream) {
   CudaStream* const here = resolve(stream);
   if (!here || !is_event(event)) return kShimInvalidHandle;
+  event->capture = here->origin;
   if (!here->capturing) event->stream = here;
   const std::uint64_t number = here->capturing ? event->recorded : ++event->recorded;
   const auto reached = [event, number] {
@@ -188,6 +193,13 @@ void ShimMachine::reach(CudaEvent* event, std::uint64_t number) {
 CudaResult ShimMachine::stream_wait_event(CudaStream* stream, CudaEvent* event, unsigned) {
   CudaStream* const here = resolve(stream);
   if (!here || !is_event(event)) return kShimInvalidHandle;
+  if (event->capture) {  // the order of `recorded` is that of the calls
+    if (here->capturing && here->origin != event->capture) return kShimCaptureIsolation;
+    here->capturing = true;
+    here->origin = event->capture;
+    return kCudaSuccess;
+  }
+  if (here->capturing) return kShimCaptureIsolation;
   return give(here, false, [this, event, number = event->recorded] {
     reach(event, number);
     return kCudaSuccess;

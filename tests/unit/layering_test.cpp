@@ -92,7 +92,7 @@ const std::map<std::string, std::vector<std::string>> kModules = {
     {"runtime", {"compiler"}},                              // error.h
     {"runtime/sum/request", {"runtime"}},
     {"runtime/sum/plan", {"runtime/sum/request"}},
-    {"runtime/sum/run", {"runtime/sum/plan"}},
+    {"runtime/sum/run", {"runtime/sum/plan", "templates"}},
     {"runtime/sum/derived", {"runtime/sum/run"}},
     {"runtime/sum/check", {"runtime/sum/run"}},
     {"runtime/cache", {"runtime"}},

@@ -1,5 +1,5 @@
 // Adds the guard value <= bound; the neighbourhood proof (neighbourhood.h) decides whether that bounds a distance.
-// Entry point: nearest_pipeline().
+// Entry points: nearest_pipeline(), finite_pipeline().
 #include "compiler/passes/derived/nearest.h"
 
 #include <algorithm>
@@ -85,6 +85,25 @@ std::optional<Pipeline> nearest_pipeline(const Pipeline& pipeline) {
   if (first.slots > 1) add_last(bounded, least + first.slots - 1, guard);
   if (!prove_neighbourhood(bounded).neighbourhood) return {};
   return bounded;
+}
+
+std::optional<Pipeline> finite_pipeline(const Pipeline& pipeline, Role side) {
+  Pipeline made;
+  made.name = pipeline.name;
+  NodeId sum = kNone;
+  for (const Field& field : pipeline.fields) {
+    if (field.role != side || field.type < Type::Float) continue;
+    const int first = add_field(made, field.name, Role::InputJ, field.type, field);
+    for (int c = first; c < first + field.components(); ++c) {
+      const NodeId value = made.pair.leaf(Op::InputJ, c, field.type);
+      const NodeId zero = made.pair.cast(made.pair.binary(Op::Sub, value, value), Type::Real);
+      sum = sum == kNone ? zero : made.pair.binary(Op::Add, sum, zero);
+    }
+  }
+  if (sum == kNone) return {};
+  add_field(made, "nbcc_zero", Role::Output, Type::Real);
+  made.contributions.push_back({sum});
+  return made;
 }
 
 }  // namespace nbcc

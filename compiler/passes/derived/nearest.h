@@ -15,4 +15,8 @@ namespace nbcc {
 // j_index, an input of j, nbcc_j. Empty: the pipeline is of another kind, or already has a neighbourhood.
 std::optional<Pipeline> nearest_pipeline(const Pipeline& pipeline);
 
+// A pipeline with the floating-point inputs of one side as inputs of j; its output nbcc_zero is NaN if one of their
+// values is not finite, else 0. Empty: there are no such inputs.
+std::optional<Pipeline> finite_pipeline(const Pipeline& pipeline, Role side);
+
 }  // namespace nbcc

@@ -103,6 +103,7 @@ class CudaBuffer {
   // Like reserve(), for contents that captured graphs must not see: does not use memory whose address a graph may hold.
   [[nodiscard]] bool reallocate(std::size_t bytes) {
     if (retains_) release();
+    retains_ = false;  // no graph holds the new address
     return reserve(bytes);
   }
   void release();

@@ -49,14 +49,20 @@ std::uint64_t copied_bytes(const KernelSource& source, std::span<const ArrayView
 }
 
 std::vector<ArrayView> CudaCopies::copy(const KernelSource& source, std::span<const ArrayView> views,
-                                        CudaStream* stream) {
+                                        CudaStream* stream, bool captured) {
   std::vector<Block> blocks = blocks_of(source, views);
   std::uint64_t bytes = 0;
   for (Block& block : blocks) {
     block.copy = bytes + block.begin % kAlignment;
     bytes = (block.copy + (block.end - block.begin) + kAlignment - 1) / kAlignment * kAlignment;
   }
+  if (captured) memory_.retain_for_capture();
   if (bytes > memory_.bytes()) {
+    if (captured)
+      throw DeviceError(
+          fmt::format("the memory of cuda:{} for copies of particles must grow, which cannot be done while a stream is "
+                      "captured: run once before the capture",
+                      gpu_.ordinal()));
     gpu_.synchronize(stream);  // an earlier run may still read the old copies
     if (!memory_.reserve(bytes))
       throw DeviceError(

@@ -18,8 +18,9 @@ class CudaCopies {
 
   // Copies in `stream`, a stream of this GPU. Returns one view per field: for inputs a view of the copy, for outputs
   // the caller's view. Copies of overlapping arrays overlap in the same way. Throws DeviceError if the GPU's memory
-  // does not suffice.
-  std::vector<ArrayView> copy(const KernelSource& source, std::span<const ArrayView> views, CudaStream* stream);
+  // does not suffice, or must grow while the stream is captured into a graph.
+  std::vector<ArrayView> copy(const KernelSource& source, std::span<const ArrayView> views, CudaStream* stream,
+                              bool captured);
 
  private:
   const CudaGpu& gpu_;

@@ -32,10 +32,6 @@ constexpr double kSharingSeconds = 50e-6, kBytesPerSecond = 3.5e11;
 // i-particles. Ranges of i begin at multiples of this, so that only the last GPU has a partially filled block.
 constexpr std::int64_t kGranularity = 256;
 
-bool is_bound(const FieldLayout& field, const ArrayView& view) {
-  return field.role != Role::Param && view.data && view.count > 0;
-}
-
 }  // namespace
 
 CudaGroupSummation::CudaGroupSummation(const std::vector<const CudaKernel*>& kernels, bool shares_small_sums)
@@ -68,6 +64,11 @@ std::vector<std::shared_ptr<FarBackend>> CudaGroupSummation::far_backends(Precis
   return backends;
 }
 
+DeviceCopies* CudaGroupSummation::device_copies(std::span<const ArrayView> arrays) {
+  const Where where = find(arrays);
+  return where.owner_index ? members_[*where.owner_index]->sum.device_copies(arrays) : nullptr;
+}
+
 void CudaGroupSummation::wait(Progress* progress) {
   FirstFailure failure;
   for (const auto& member : members_) failure.attempt([&] { member->sum.wait(progress); });
@@ -89,15 +90,18 @@ SumStatistics CudaGroupSummation::statistics() const {
   return all;
 }
 
+// The values of totals are where the other arrays are (CudaTotals).
 CudaGroupSummation::Where CudaGroupSummation::find(const SumRequest& request) const {
+  return find(arrays_of(source_.fields, request.views));
+}
+
+CudaGroupSummation::Where CudaGroupSummation::find(std::span<const ArrayView> arrays) const {
   const CudaGpu& gpu = members_.front()->gpu;
   const CudaContextGuard guard(gpu);
   bool host = false, mixed = false;
   std::optional<std::size_t> owner_index;
-  for (std::size_t f = 0; f < source_.fields.size(); ++f) {
-    const ArrayView& view = request.views[f];
-    // The values of totals are where the other arrays are (CudaTotals).
-    if (source_.fields[f].is_total() || !is_bound(source_.fields[f], view) || gpu.shares(view.data)) continue;
+  for (const ArrayView& view : arrays) {
+    if (gpu.shares(view.data)) continue;
     const CudaPointer pointer = find_pointer(gpu, view.data);
     if (pointer.managed) continue;
     if (!pointer.on_gpu) {
@@ -290,10 +294,7 @@ void CudaGroupSummation::run_from(std::size_t owner_index, const SumRequest& req
                                   std::vector<SumRequest> shares, bool in_threads) {
   Member& owner = *members_[owner_index];
   auto* const stream = static_cast<CudaStream*>(request.stream);
-  {
-    const CudaContextGuard guard(owner.gpu);
-    if (owner.gpu.is_captured(stream)) throw DeviceError("a run on several GPUs cannot be captured");
-  }
+  const bool captured = is_captured(owner, stream);
   const bool to_owner = outputs_touch_inputs(request);
   last_ = owner_index;
   // Reuse packed j on all GPUs or on none: the searches must agree on whether i and j are one set
@@ -302,9 +303,9 @@ void CudaGroupSummation::run_from(std::size_t owner_index, const SumRequest& req
     for (SumRequest& share : shares) share.reuse = JReuse::None;
   ++runs_;
   try {
-    copy_inputs(owner_index, request, to_owner, shares);
-    run_shares(shares, method, in_threads);
-    if (has_buffers(method.cut)) send_buffer_ranges(owner_index, shares);
+    copy_inputs(owner_index, request, to_owner, shares, captured);
+    run_shares(shares, method, in_threads && !captured);
+    if (has_buffers(method.cut)) send_buffer_ranges(owner_index, shares, captured);
     for (const auto& member : members_) {
       if (member.get() == &owner) continue;
       {
@@ -316,6 +317,7 @@ void CudaGroupSummation::run_from(std::size_t owner_index, const SumRequest& req
     }
   } catch (...) {
     // Neither the caller's stream nor wait() waits for the streams of the other GPUs. The first failure is thrown.
+    if (captured) throw;
     FirstFailure later;
     for (const auto& member : members_)
       later.attempt([&] {
@@ -324,22 +326,35 @@ void CudaGroupSummation::run_from(std::size_t owner_index, const SumRequest& req
       });
     throw;
   }
-  if (has_buffers(method.cut) && owner.sum.buffer_range(shares[owner_index].share).at != 0) owner.sum.unpermute();
+  if (has_buffers(method.cut) && owner.sum.buffer_range(shares[owner_index].share).at != 0)
+    owner.sum.unpermute(stream, captured);
+}
+
+bool CudaGroupSummation::is_captured(const Member& member, CudaStream* stream) const {
+  const CudaContextGuard guard(member.gpu);
+  return member.gpu.is_captured(stream);
 }
 
 // Copies the results of a search, as parts of the group-ordered output buffer, or slots to the owner. Direct stores
 // into the owner's memory would be one small transfer per number, since particles of a group are scattered in the
 // caller's arrays.
-void CudaGroupSummation::send_buffer_ranges(std::size_t owner_index, const std::vector<SumRequest>& shares) {
+void CudaGroupSummation::send_buffer_ranges(std::size_t owner_index, const std::vector<SumRequest>& shares,
+                                            bool captured) {
   for (std::size_t m = 0; m < members_.size(); ++m) {
     if (m == owner_index) continue;
-    members_[m]->sum.send_buffer_range(members_[owner_index]->sum.buffer_range(shares[m].share), shares[m].share);
+    members_[m]->sum.send_buffer_range(members_[owner_index]->sum.buffer_range(shares[m].share), shares[m].share,
+                                       static_cast<CudaStream*>(shares[m].stream), captured);
   }
 }
 
 // For memory that only the runs of shares use.
-void CudaGroupSummation::reserve(Member& member, CudaBuffer& buffer, std::size_t bytes, const char* what) {
+void CudaGroupSummation::reserve(Member& member, CudaBuffer& buffer, std::size_t bytes, const char* what,
+                                 bool captured) {
+  if (captured) buffer.retain_for_capture();
   if (bytes <= buffer.bytes()) return;
+  if (captured)
+    throw DeviceError(
+        "working memory must grow, which cannot be done while a stream is captured: run once before the capture");
   member.gpu.synchronize(member.stream.get());  // an earlier run may still use the old memory
   if (!buffer.reserve(bytes))
     throw DeviceError(fmt::format("out of memory of cuda:{}: there is no room for {} bytes of {}", member.gpu.ordinal(),
@@ -347,9 +362,9 @@ void CudaGroupSummation::reserve(Member& member, CudaBuffer& buffer, std::size_t
 }
 
 // Copies the share's part of a list of i from one GPU to another.
-void CudaGroupSummation::copy_list(Member& member, SumRequest& share, CudaStream* stream) {
+void CudaGroupSummation::copy_list(Member& member, SumRequest& share, CudaStream* stream, bool captured) {
   const std::size_t bytes = std::size_t(share.i_count) * sizeof(std::int64_t);
-  reserve(member, member.list, bytes, "a list of i-particles");
+  reserve(member, member.list, bytes, "a list of i-particles", captured);
   member.gpu.require(member.gpu.driver().memcpy_async(member.list.data(),
                                                       reinterpret_cast<std::uintptr_t>(share.i_list), bytes, stream),
                      "copying a list from one GPU to another");
@@ -366,11 +381,12 @@ void CudaGroupSummation::set_views(Member& member, SumRequest& share, std::vecto
 
 // Copies the inputs to all GPUs but the owner, and on the owner too if results would overwrite inputs (`to_owner`).
 void CudaGroupSummation::copy_inputs(std::size_t owner_index, const SumRequest& request, bool to_owner,
-                                     std::vector<SumRequest>& shares) {
+                                     std::vector<SumRequest>& shares, bool captured) {
   Member& owner = *members_[owner_index];
   auto* const stream = static_cast<CudaStream*>(request.stream);
   const bool has_device_list = request.i_list && !owner.sum.can_read(request.i_list);
-  owner.sum.make_wait(stream);
+  // A graph is ordered after earlier runs by the caller.
+  if (!captured) owner.sum.make_wait(stream);
   {
     const CudaContextGuard guard(owner.gpu);
     owner.done.record(stream);  // the earlier work of the caller's stream, and the previous run
@@ -384,10 +400,10 @@ void CudaGroupSummation::copy_inputs(std::size_t owner_index, const SumRequest& 
     const CudaContextGuard guard(member.gpu);
     shares[m].stream = m == owner_index ? stream : member.stream.get();
     auto* const own = static_cast<CudaStream*>(shares[m].stream);
-    member.sum.make_wait(own);
+    if (!captured) member.sum.make_wait(own);
     if (m != owner_index) owner.done.make_wait(own);
-    if (m != owner_index && has_device_list && shares[m].i_count > 0) copy_list(member, shares[m], own);
-    set_views(member, shares[m], member.copies.copy(source_, request.views, own));
+    if (m != owner_index && has_device_list && shares[m].i_count > 0) copy_list(member, shares[m], own, captured);
+    set_views(member, shares[m], member.copies.copy(source_, request.views, own, captured));
     member.copied.record(own);
   }
   if (!to_owner) return;

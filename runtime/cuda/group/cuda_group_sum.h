@@ -23,11 +23,14 @@ class CudaGroupSummation final : public Summation {
   void put(void* to, const void* from, std::size_t bytes) const override { first().put(to, from, bytes); }
   void wait(Progress* progress) override;
   bool can_read(const std::int64_t* list) const override { return first().can_read(list); }
+  bool is_captured(void* stream) const override { return first().is_captured(stream); }
   void set_launch(const LaunchConfig& overrides) override;
   LaunchConfig launch_for(std::int64_t ni, std::int64_t nj) override { return first().launch_for(ni, nj); }
   SumStatistics statistics() const override;
   std::vector<std::shared_ptr<FarBackend>> far_backends(Precision at_least) const override;
   std::unique_ptr<TotalSteps> total_steps() override;  // cuda_group_totals.cpp
+  DeviceCopies* device_copies(std::span<const ArrayView> arrays) override;
+  void synchronize(void* stream) const override { first().synchronize(stream); }
 
  private:
   struct Member {
@@ -62,6 +65,7 @@ class CudaGroupSummation final : public Summation {
   };
   CudaSummation& first() const { return members_.front()->sum; }
   Where find(const SumRequest& request) const;
+  Where find(std::span<const ArrayView> arrays) const;
   bool outputs_touch_inputs(const SumRequest& request) const;
   double seconds_of_copies(const SumRequest& request, Cut cut) const;
   std::vector<DeviceWork> work(const SumRequest& request, const SharedMethod& method);
@@ -78,11 +82,15 @@ class CudaGroupSummation final : public Summation {
   void run_shares(const std::vector<SumRequest>& shares, const SharedMethod& method, bool in_threads);
   void run_share(Member& member, SumRequest share, const SharedMethod& method) const;
   void run_alone(std::size_t member, const SumRequest& request, const SharedMethod& method);
-  void copy_list(Member& member, SumRequest& share, CudaStream* stream);
+  void copy_list(Member& member, SumRequest& share, CudaStream* stream, bool captured);
   void set_views(Member& member, SumRequest& share, std::vector<ArrayView> views);
-  void send_buffer_ranges(std::size_t owner_index, const std::vector<SumRequest>& shares);
-  static void reserve(Member& member, CudaBuffer& buffer, std::size_t bytes, const char* what);
-  void copy_inputs(std::size_t owner_index, const SumRequest& request, bool to_owner, std::vector<SumRequest>& shares);
+  void send_buffer_ranges(std::size_t owner_index, const std::vector<SumRequest>& shares, bool captured);
+  static void reserve(Member& member, CudaBuffer& buffer, std::size_t bytes, const char* what, bool captured);
+  // In a captured run the streams of the other GPUs join the capture, since they wait for an event of the caller's
+  // stream, which then waits for theirs.
+  void copy_inputs(std::size_t owner_index, const SumRequest& request, bool to_owner, std::vector<SumRequest>& shares,
+                   bool captured);
+  bool is_captured(const Member& member, CudaStream* stream) const;
 
   const KernelSource& source_;
   const bool shares_small_sums_;

@@ -2,7 +2,7 @@
 #include "runtime/cuda/launch/cuda_launch.h"
 
 #include <algorithm>
-#include <cstring>
+#include <span>
 #include <utility>
 
 #include "fmt/format.h"
@@ -17,6 +17,7 @@ void CudaLauncher::set_overrides(const LaunchConfig& overrides) {
 }
 
 void CudaLauncher::configure(std::int64_t ni, std::int64_t nj, bool exclusions, bool may_load) {
+  launches_ = 0;
   if (ni == ni_ && nj == nj_ && exclusions == has_exclusions_) return;
   const auto [program, j_splits] = kernel_.launch_for(ni, nj, exclusions, may_load, overrides_);
   if (!program) {
@@ -70,7 +71,7 @@ bool CudaLauncher::reserve(std::int64_t ni, CudaStream* stream) {
 void CudaLauncher::release() {
   partial_.release();
   arrived_.release();
-  argument_.release();
+  for (SentArgument& sent : sent_arguments_) sent.bytes.clear(), sent.on_gpu.release();
 }
 
 void CudaLauncher::retain_for_capture() {
@@ -106,17 +107,27 @@ void CudaLauncher::launch(const CudaPiece& piece, const CudaRunContext& context)
                   [&](std::int64_t begin, std::int64_t count) { launch_slice(piece.with_i(begin, count), context); });
 }
 
-CudaDevicePointer CudaLauncher::copied_argument(const CudaRunContext& context) {
+// The argument of the run's next launch, sent if it differs from that of the same launch of the last run. A graph reads
+// it in its own memory, which later arguments are not written to.
+CudaDevicePointer CudaLauncher::sent_argument(const CudaRunContext& context) {
   const CudaGpu& gpu = kernel_.gpu();
+  if (launches_ == sent_arguments_.size()) sent_arguments_.emplace_back(gpu);
+  SentArgument& sent = sent_arguments_[launches_++];
+  const auto* const now = static_cast<const std::byte*>(arguments_.data());
+  if (context.capturing) sent.on_gpu.retain_for_capture();
+  if (std::ranges::equal(sent.bytes, std::span(now, arguments_.size()))) return sent.on_gpu.data();
   if (context.capturing)
-    throw DeviceError(
-        fmt::format("sums of pipeline '{}' cannot be captured into a graph: they have loops over elements "
-                    "of arrays, and a graph would not keep the addresses of these",
-                    kernel_.source.pipeline));
-  if (!argument_.reserve(arguments_.size())) throw DeviceError("the GPU has no memory for the arguments of a kernel");
-  gpu.require(gpu.driver().memcpy_htod_async(argument_.data(), arguments_.data(), arguments_.size(), context.stream),
+    throw DeviceError(fmt::format(
+        "pipeline '{}' has loops over elements of arrays, whose addresses and params are sent to the GPU, which cannot "
+        "be done while a stream is captured: run once before the capture, with the same arrays and params",
+        kernel_.source.pipeline));
+  sent.bytes.clear();  // until they are sent
+  if (!sent.on_gpu.reallocate(arguments_.size()))
+    throw DeviceError("the GPU has no memory for the arguments of a kernel");
+  gpu.require(gpu.driver().memcpy_htod_async(sent.on_gpu.data(), now, arguments_.size(), context.stream),
               "copying the arguments of a kernel");
-  return argument_.data();
+  sent.bytes.assign(now, now + arguments_.size());
+  return sent.on_gpu.data();
 }
 
 void CudaLauncher::launch_slice(const CudaPiece& piece, const CudaRunContext& context) {
@@ -127,8 +138,8 @@ void CudaLauncher::launch_slice(const CudaPiece& piece, const CudaRunContext& co
   set_piece(piece);
   list_data::ExclusionTable exclusions = exclusions_.table();
   const bool in_memory = kernel_.source.on_gpu.argument_in_memory;
-  CudaDevicePointer copied = in_memory ? copied_argument(context) : 0;
-  void* arguments[] = {in_memory ? static_cast<void*>(&copied) : arguments_.data(), &exclusions};
+  CudaDevicePointer sent = in_memory ? sent_argument(context) : 0;
+  void* arguments[] = {in_memory ? static_cast<void*>(&sent) : arguments_.data(), &exclusions};
   const auto blocks = unsigned(ceil_div(piece.ni, i_per_block())), splits = unsigned(splits_of(piece.nj));
   // PDL: with few particles the start of a kernel is a fifth of its time. Not in graphs:
   // docs/decisions/early_launches.md.

@@ -3,7 +3,9 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <vector>
 
 #include "runtime/cuda/driver/choose_launch.h"
 #include "runtime/cuda/driver/cuda_memory.h"
@@ -32,7 +34,6 @@ class CudaLauncher {
         arguments_(kernel.source),
         partial_(kernel.gpu()),
         arrived_(kernel.gpu()),
-        argument_(kernel.gpu()),
         pace_(kernel.gpu()) {}
 
   CudaArguments& arguments() { return arguments_; }
@@ -72,7 +73,7 @@ class CudaLauncher {
   std::size_t arrived_bytes(std::int64_t ni) const;
   void set_piece(const CudaPiece& piece);
   void launch_slice(const CudaPiece& slice, const CudaRunContext& context);
-  CudaDevicePointer copied_argument(const CudaRunContext& context);
+  CudaDevicePointer sent_argument(const CudaRunContext& context);
   CudaOccupancy occupancy() const;
 
   const CudaKernel& kernel_;
@@ -87,7 +88,14 @@ class CudaLauncher {
   int j_splits_ = 1;
   std::int64_t slice_ = 0;  // maximum number of i per launch; 0: all i of a piece
   CudaBuffer partial_, arrived_;
-  CudaBuffer argument_;  // the arguments of the last launch, for a kernel that reads them from the GPU's memory
+  // The argument of each launch of a run, for a kernel that reads it from the GPU's memory.
+  struct SentArgument {
+    explicit SentArgument(const CudaGpu& gpu) : on_gpu(gpu) {}
+    CudaBuffer on_gpu;
+    std::vector<std::byte> bytes;  // its contents; empty: unknown
+  };
+  std::deque<SentArgument> sent_arguments_;
+  std::size_t launches_ = 0;  // of this run so far
   CudaPace pace_;
   CudaIndexChecks index_checks_{kernel_, arguments_};
 };

@@ -1,22 +1,28 @@
 // Runs with histograms on a GPU: kernels add to words in its memory (templates/cuda/frames/cuda_histograms.cuh.in),
-// which are cleared before the run and read when it is done. Entry point: CudaSummation::run_with_histograms().
+// which are cleared before the run and read when it is done; in a captured run a kernel stores their values in the
+// caller's arrays (templates/cuda/frames/cuda_histogram_values.cu.in). Entry point:
+// CudaSummation::run_with_histograms().
 #include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "fmt/format.h"
+#include "runtime/cuda/run/cuda_plain_source.h"
 #include "runtime/cuda/run/cuda_sum.h"
 #include "runtime/error.h"
 #include "runtime/sum/request/divide_i.h"
 #include "runtime/sum/request/overlap.h"
 #include "runtime/sum/run/histograms.h"
+#include "templates/cuda/frames/cuda_histogram_data.h"
 
 namespace nbcc {
 namespace {
 
 // More copies of the words make atomic additions to few elements faster, but take longer to read.
 constexpr std::size_t kMostWords = 1 << 15, kMostCopies = 128;
+
+static_assert(histogram_data::kMaxWords >= kDoubleWords);
 
 std::size_t copies_of(std::size_t words) {
   std::size_t copies = 1;
@@ -30,8 +36,7 @@ std::size_t copies_of(std::size_t words) {
 // pairs; too many of them are an error.
 void CudaSummation::run_with_histograms(const SumRequest& request, CudaMethod* method) {
   const CudaContextGuard guard(gpu_);
-  if (gpu_.is_captured(static_cast<CudaStream*>(request.stream)))
-    throw DeviceError("a run with histograms waits for them, which cannot be done while a stream is captured");
+  if (gpu_.is_captured(static_cast<CudaStream*>(request.stream))) return capture_histograms(request, method);
   const double most = most_pairs(kernel_.source);
   const bool has_pieces = method == nullptr && request.j_part == JPart::Whole && pairs_of(request) > most;
   if (has_pieces && find_overlap(kernel_.source.fields, request.views, disjoint))
@@ -57,6 +62,20 @@ void CudaSummation::run_with_histograms(const SumRequest& request, CudaMethod* m
   });
 }
 
+void CudaSummation::set_histograms(const SumRequest& request, std::size_t copies) {
+  const std::span<std::int64_t* const> pointers = request.histograms->pointers();
+  const std::size_t histograms = pointers.size(), stride = request.histograms->words().size();
+  for (std::size_t h = 0; h < histograms; ++h)
+    launcher_.arguments().histogram(h) =
+        histograms_.data() + std::uint64_t(pointers[h] - request.histograms->words().data()) * sizeof(std::int64_t);
+  launcher_.arguments().histogram(histograms) = stride;
+  launcher_.arguments().histogram(histograms + 1) = copies - 1;
+  launcher_.arguments().histogram(histograms + 2) = CudaDevicePointer(request.histograms->first_index());
+  gpu_.require(gpu_.driver().memset_d32_async(histograms_.data(), 0, copies * stride * sizeof(std::int64_t) / 4,
+                                              static_cast<CudaStream*>(request.stream)),
+               "clearing histograms");
+}
+
 void CudaSummation::run_for_histograms(const SumRequest& request, CudaMethod* method) {
   auto* const stream = static_cast<CudaStream*>(request.stream);
   wait_for_work(request.progress);
@@ -64,15 +83,7 @@ void CudaSummation::run_for_histograms(const SumRequest& request, CudaMethod* me
   std::vector<std::int64_t> words(copies * stride);
   const std::size_t bytes = words.size() * sizeof(std::int64_t);
   if (!histograms_.reserve(bytes)) throw DeviceError("out of memory of the GPU: there is no room for histograms");
-  const std::span<std::int64_t* const> pointers = request.histograms->pointers();
-  const std::size_t histograms = pointers.size();
-  for (std::size_t h = 0; h < histograms; ++h)
-    launcher_.arguments().histogram(h) =
-        histograms_.data() + std::uint64_t(pointers[h] - request.histograms->words().data()) * sizeof(std::int64_t);
-  launcher_.arguments().histogram(histograms) = stride;
-  launcher_.arguments().histogram(histograms + 1) = copies - 1;
-  launcher_.arguments().histogram(histograms + 2) = CudaDevicePointer(request.histograms->first_index());
-  gpu_.require(gpu_.driver().memset_d32_async(histograms_.data(), 0, bytes / 4, stream), "clearing histograms");
+  set_histograms(request, copies);
   gpu_.synchronize(stream);
   run(request, method);
   wait_for_work(request.progress);
@@ -80,6 +91,72 @@ void CudaSummation::run_for_histograms(const SumRequest& request, CudaMethod* me
   gpu_.synchronize(stream);
   for (std::size_t copy = 0; copy < copies; ++copy)
     request.histograms->add(std::span(words).subspan(copy * stride, stride));
+  // For a capture, which can load no code.
+  if (residency_.all_on_device && !histogram_values_ && !has_no_histogram_values_) try {
+      histogram_values_ = std::static_pointer_cast<const CudaKernel>(kernel_.load(cuda_plain_source(
+          "histogram values", histogram_data::kThreads, {"cuda_histogram_data.h", "cuda_histogram_values.cu"})));
+    } catch (const DeviceError&) {
+      has_no_histogram_values_ = true;  // no compiler
+    }
+}
+
+// A captured run: the words are neither read nor added to those of other runs.
+void CudaSummation::capture_histograms(const SumRequest& request, CudaMethod* method) {
+  const auto refuse = [](std::string_view why) {
+    throw DeviceError(fmt::format("a run with histograms cannot be captured: {}", why));
+  };
+  const std::size_t stride = request.histograms->words().size(), copies = copies_of(stride);
+  if (!histogram_values_) refuse("the code that stores them is not loaded: run once before the capture");
+  if (copies * stride * sizeof(std::int64_t) > histograms_.bytes())
+    refuse("their memory must grow: run once before the capture");
+  if (request.j_part != JPart::Whole) refuse("its j come in parts, whose terms the host adds");
+  const double pairs = request.lists          ? double(request.lists->pairs)
+                       : request.listed_pairs ? double(request.listed_pairs->j.size())
+                                              : pairs_of(request);
+  if (const double most = most_pairs(kernel_.source); pairs > most)
+    refuse(fmt::format("real numbers take the terms of at most {:.3g} pairs at once, this run may have {:.3g}", most,
+                       pairs));
+  const auto is_total = [](const HistogramLayout& layout) { return !layout.of_i; };
+  if (request.histograms->are_stored() && std::ranges::any_of(kernel_.source.histograms, is_total))
+    refuse("it is done for some i at a time");
+  histograms_.retain_for_capture();
+  set_histograms(request, copies);
+  run(request, method);
+  for (std::size_t h = 0; h < kernel_.source.histograms.size(); ++h) store_histogram(request, h, copies);
+  request.histograms->set_stored();
+}
+
+// Launches the kernel that stores a histogram: of the total, or of the chosen i, which are consecutive.
+void CudaSummation::store_histogram(const SumRequest& request, std::size_t h, std::size_t copies) {
+  const HistogramLayout& layout = kernel_.source.histograms[h];
+  const ArrayView& view = request.histograms->arrays()[h];
+  if (!view.data) return;
+  if (residency_of(gpu_, view.data, "a histogram") == Residency::Host)
+    throw DeviceError("a run that is captured must find its histograms on the device");
+  if (layout.of_i && request.i_list)
+    throw DeviceError("a run with histograms of each i cannot be captured for a list of chosen i");
+  histogram_data::Rows rows{};
+  const std::int64_t first = layout.of_i ? request.i_begin : 0;
+  const std::int64_t first_row = layout.of_i ? first + request.i_offset - request.histograms->first_index() : 0;
+  rows.words = gpu_pointer<const long long>(launcher_.arguments().histogram(h)) + first_row * layout.row_words();
+  rows.copies = std::int64_t(copies);
+  rows.of_copy = std::int64_t(request.histograms->words().size());
+  rows.rows = layout.of_i ? request.i_count : 1;
+  rows.row_words = layout.row_words();
+  rows.elements = layout.elements;
+  rows.words_of_element = layout.words;
+  rows.digit = layout.digit;
+  rows.exponent = layout.element == Element::Float ? -149 : -1074;
+  rows.integral = layout.element == Element::Int64 ? 1 : 0;
+  rows.accumulate = request.accumulate ? 1 : 0;
+  rows.to = static_cast<char*>(view.data) + first * view.stride;
+  rows.stride = view.stride;
+  rows.component_stride = view.component_stride;
+  rows.element = std::int64_t(view.element);
+  void* arguments[] = {&rows};
+  launch_kernel(gpu_, histogram_values_->program().function(), "storing a histogram",
+                unsigned(ceil_div(rows.rows * rows.elements, histogram_data::kThreads)), 1, histogram_data::kThreads,
+                arguments, static_cast<CudaStream*>(request.stream), false);
 }
 
 }  // namespace nbcc

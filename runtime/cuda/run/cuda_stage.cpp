@@ -216,7 +216,8 @@ bool CudaStaging::reserve(const SumRequest& request, const Plan& plan, CudaStrea
     i_[b].packed.reserve(std::size_t(i_bytes));
     i_[b].fetched.reserve(std::size_t(out_bytes));
   }
-  if (plan.several_launches && !accumulators_.reserve(std::size_t(i_count * launcher_.accumulators()) * sizeof(double)))
+  const std::int64_t rows = plan.method ? request.accumulator_rows() : i_count;
+  if (plan.several_launches && !accumulators_.reserve(std::size_t(rows * launcher_.accumulators()) * sizeof(double)))
     return false;
   if (plan.by_list && !list_.reserve(request.i_count)) return false;
   if (!resident_) {
@@ -396,6 +397,7 @@ void CudaStaging::sum_chunk(const SumRequest& request, const Plan& plan, const I
     all.nj = request.nj;
     all.first = plan.first;
     all.last = plan.last;
+    all.accumulators.stride = request.accumulator_rows();
     plan.method->send(context);
     launcher_.check_indices(all, context);
     plan.method->run(context, all);

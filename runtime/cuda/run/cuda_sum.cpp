@@ -93,12 +93,13 @@ LaunchConfig CudaSummation::launch_for(std::int64_t ni, std::int64_t nj) {
   return launcher_.config();
 }
 
-void CudaSummation::send_buffer_range(const CudaSearch::BufferRange& to, const SumRequest::Share& share) {
+void CudaSummation::send_buffer_range(const CudaSearch::BufferRange& to, const SumRequest::Share& share,
+                                      CudaStream* stream, bool capturing) {
   const CudaSearch::BufferRange from = buffer_range(share);
   if (from.bytes == 0) return;
   const CudaContextGuard guard(gpu_);
-  launch_in(stream_, false, [&] {
-    gpu_.require(gpu_.driver().memcpy_async(to.at, from.at, from.bytes, stream_),
+  launch_in(stream, capturing, [&] {
+    gpu_.require(gpu_.driver().memcpy_async(to.at, from.at, from.bytes, stream),
                  "copying results from one GPU to another");
   });
 }
@@ -111,9 +112,9 @@ void CudaSummation::make_wait(CudaStream* stream) {
   event_.make_wait(stream);
 }
 
-void CudaSummation::unpermute() {
+void CudaSummation::unpermute(CudaStream* stream, bool capturing) {
   const CudaContextGuard guard(gpu_);
-  launch_in(stream_, false, [&] { is_symmetric() ? symmetric_.store(stream_) : search_.unpermute(stream_); });
+  launch_in(stream, capturing, [&] { is_symmetric() ? symmetric_.store(stream) : search_.unpermute(stream); });
 }
 
 void CudaSummation::fetch(void* to, const void* from, std::size_t bytes) const {
@@ -121,6 +122,14 @@ void CudaSummation::fetch(void* to, const void* from, std::size_t bytes) const {
   if (residency_of(gpu_, from, "a list") == Residency::Host) return void(std::memcpy(to, from, bytes));
   gpu_.fetch(to, reinterpret_cast<std::uintptr_t>(from), bytes, nullptr);
   gpu_.synchronize(nullptr);
+}
+
+void CudaSummation::synchronize(void* stream) const {
+  const CudaContextGuard guard(gpu_);
+  auto* const of_caller = static_cast<CudaStream*>(stream);
+  if (gpu_.is_captured(of_caller))
+    throw DeviceError("the host reads arrays of this run, which cannot be done while a stream is captured");
+  gpu_.synchronize(of_caller);
 }
 
 SumStatistics CudaSummation::statistics() const {
@@ -281,7 +290,7 @@ void CudaSummation::run_method(const CudaRunContext& context, CudaMethod& method
                       : reinterpret_cast<std::uintptr_t>(request.i_list);
     all.first = begins(request.j_part);
     all.last = ends(request.j_part);
-    all.accumulators = {accumulators_.data(), request.i_count};
+    all.accumulators = {accumulators_.data(), request.accumulator_rows()};
     accumulate_outputs(request);
     method.send(context);
     launcher_.check_indices(all, context);
@@ -292,7 +301,7 @@ void CudaSummation::run_method(const CudaRunContext& context, CudaMethod& method
 // Bytes of accumulators in memory, which are needed if several launches (`kept`) or several runs (JPart) add to them.
 std::size_t CudaSummation::accumulator_bytes(const SumRequest& request, bool kept) const {
   if (!kept && request.j_part == JPart::Whole) return 0;
-  return std::size_t(request.i_count * launcher_.accumulators()) * sizeof(double);
+  return std::size_t(request.accumulator_rows() * launcher_.accumulators()) * sizeof(double);
 }
 
 void CudaSummation::size_method(const CudaRunContext& context, CudaMethod& method, bool send) {

@@ -15,6 +15,7 @@
 #include "runtime/cuda/methods/cuda_search.h"
 #include "runtime/cuda/methods/cuda_symmetric.h"
 #include "runtime/cuda/program/cuda_residency.h"
+#include "runtime/cuda/run/cuda_device_copies.h"
 #include "runtime/cuda/run/cuda_stage.h"
 
 namespace nbcc {
@@ -28,7 +29,7 @@ class CudaSummation final : public Summation {
   // For a search, or a symmetric sum, divided among GPUs. buffer_range(): where a share's results are in this GPU's
   // group-ordered output buffer (a symmetric sum: its slots). send_buffer_range(): copies this GPU's share to another
   // GPU's buffer. unpermute(): scatters the buffer into the caller's arrays (adds the slots) when it holds all shares.
-  // The last two work in the stream of the last run.
+  // `stream`: that of the last run; `capturing`: it is captured into a graph.
   CudaSearch::BufferRange buffer_range(const SumRequest::Share& share) const {
     return is_symmetric() ? symmetric_.buffer_range(share) : search_.buffer_range(share);
   }
@@ -37,14 +38,19 @@ class CudaSummation final : public Summation {
     return is_symmetric() ? double(symmetric_.bytes_for(request))
                           : double(request.i_count) * double(kernel_.source.outputs) * 4;
   }
-  void send_buffer_range(const CudaSearch::BufferRange& to, const SumRequest::Share& share);
-  void unpermute();
+  void send_buffer_range(const CudaSearch::BufferRange& to, const SumRequest::Share& share, CudaStream* stream,
+                         bool capturing);
+  void unpermute(CudaStream* stream, bool capturing);
   // Later work of `stream` waits for the last run.
   void make_wait(CudaStream* stream);
   void fetch(void* to, const void* from, std::size_t bytes) const override;
   void put(void* to, const void* from, std::size_t bytes) const override;
   void wait(Progress* progress) override;
   bool can_read(const std::int64_t* list) const override;
+  bool is_captured(void* stream) const override {
+    const CudaContextGuard guard(gpu_);
+    return gpu_.is_captured(static_cast<CudaStream*>(stream));
+  }
   void set_launch(const LaunchConfig& overrides) override {
     launcher_.set_overrides(overrides);
     chosen_launch_ = overrides != LaunchConfig{};
@@ -53,6 +59,8 @@ class CudaSummation final : public Summation {
   SumStatistics statistics() const override;
   std::vector<std::shared_ptr<FarBackend>> far_backends(Precision at_least) const override;  // cuda_far_backend.cpp
   std::unique_ptr<TotalSteps> total_steps() override;                                        // cuda_totals.cpp
+  DeviceCopies* device_copies(std::span<const ArrayView> arrays) override;                   // cuda_device_copies.cpp
+  void synchronize(void* stream) const override;
   // Enqueues work of `launch` in a stream after all earlier runs; later runs and wait() wait for it, too.
   void launch_after_runs(CudaStream* stream, bool capturing, const std::function<void()>& launch) {
     launch_in(stream, capturing, launch);
@@ -68,6 +76,9 @@ class CudaSummation final : public Summation {
   void run(const SumRequest& request, CudaMethod* method);
   void run_with_histograms(const SumRequest& request, CudaMethod* method);  // cuda_histograms.cpp
   void run_for_histograms(const SumRequest& request, CudaMethod* method);
+  void capture_histograms(const SumRequest& request, CudaMethod* method);
+  void set_histograms(const SumRequest& request, std::size_t copies);
+  void store_histogram(const SumRequest& request, std::size_t histogram, std::size_t copies);
   CudaRunContext begin(const SumRequest& request, const CudaMethod* method);
   void send_exclusions(const CudaRunContext& context);
   void send_tables(const CudaRunContext& context);
@@ -98,6 +109,8 @@ class CudaSummation final : public Summation {
   bool chosen_launch_ = false;   // the caller has chosen a launch configuration, which applies to all pairs only
   bool searched_ = false;        // the last run was a search
   CudaBuffer histograms_{gpu_};  // HistogramWords::words of one run
+  std::shared_ptr<const CudaKernel> histogram_values_;  // stores them in captured runs; null: not loaded
+  bool has_no_histogram_values_ = false;                // it cannot be compiled
   CudaBuffer tables_{gpu_};
   std::int64_t tables_number_ = 0;  // Tables::number of the contents of tables_; 0: none
   CudaSearch search_{kernel_, launcher_.arguments(), exclusions_};
@@ -105,6 +118,8 @@ class CudaSummation final : public Summation {
   CudaSymmetric symmetric_{kernel_, launcher_.arguments(), launcher_.pace()};
   CudaBuffer accumulators_{gpu_};
   CudaIndexList list_{gpu_};
+  std::unique_ptr<CudaDeviceCopies> copies_;  // null: not asked for
+  bool has_no_copies_ = false;                // their program cannot be compiled
   CudaStaging staging_{kernel_, launcher_, accumulators_, list_, {&search_, &lists_, &symmetric_}};
 
   std::uint64_t binding_ = 0;  // SumRequest::binding for which residency_ and the kernel argument are set

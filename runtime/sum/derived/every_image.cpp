@@ -12,6 +12,7 @@
 #include "compiler/made_inputs.h"
 #include "fmt/format.h"
 #include "runtime/error.h"
+#include "runtime/sum/derived/device_images.h"
 #include "runtime/sum/derived/forwarding.h"
 #include "runtime/sum/derived/image_copies.h"
 #include "runtime/sum/request/formula.h"
@@ -79,12 +80,15 @@ class InputColumns {
 class CopiesSummation final : public ForwardingSummation {
  public:
   CopiesSummation(const std::shared_ptr<const Kernel>& kernel, const KernelSource& callers)
-      : ForwardingSummation(kernel, callers), layout_(*callers.copies()), row_{row()} {}
+      : ForwardingSummation(kernel, callers),
+        layout_(*callers.copies()),
+        row_{row()},
+        on_device_(callers, sum_.source().search) {}
 
   std::span<const PairMethod> methods() const override { return row_; }
 
   FoundPairs find_pairs(const SumRequest& request) override {
-    FoundPairs found = device().find_pairs(over_copies(request));
+    FoundPairs found = device().find_pairs(over_copies(request, nullptr));
     found.axes = int(layout_.of_i.size());
     found.shifts.assign(found.j.size() * std::size_t(found.axes), 0.0);
     for (std::int64_t i = 0; i < request.ni; ++i)
@@ -114,47 +118,50 @@ class CopiesSummation final : public ForwardingSummation {
     return row;
   }
 
+  // With arrays in the memory of a device the copies are made there, and the host waits for their number alone.
   void run(const SumRequest& request) {
-    const SumRequest copies = over_copies(request);
+    const std::vector<ArrayView> arrays = arrays_of(callers_.fields, request.views);
+    const bool has_particles = request.ni > 0 && request.nj > 0;
+    DeviceCopies* const copies = has_particles ? device().device_copies(arrays) : nullptr;
+    const CopiesOfRun of_run(copies, request.stream);
+    const SumRequest over = over_copies(request, copies);
     try {
-      sum_.run(copies);
-      // The next run changes the arrays of copies.
-      sum_.wait(request.progress);
+      sum_.run(over);
+      // The next run changes the arrays of copies, and what a copy in an error is.
+      if (!is_on_device_ || over.check_indices) sum_.wait(request.progress);
     } catch (const UsageError& error) {
+      if (is_on_device_) fetch_copies(*copies);
       throw UsageError(renumbered(error.what(), "j-particle ", [&](std::int64_t copy) {
         return fmt::format("j-particle {}", copies_.of.at(std::size_t(copy)) + request.j_offset);
       }));
     }
   }
 
-  // Makes the copies and the request for the sum over them.
-  SumRequest over_copies(const SumRequest& request) {
+  // Makes the copies and the request for the sum over them. `copies`: of the device that has all arrays; null: there is
+  // none.
+  SumRequest over_copies(const SumRequest& request, DeviceCopies* copies) {
     if (!layout_.obstacle.empty())
       throw UsageError(fmt::format("pipeline '{}': {}", callers_.pipeline, layout_.obstacle));
+    const ImageLattice lattice = lattice_of(request.params);
+    // The host makes the copies, too, if there is something to report about the particles.
+    is_on_device_ = copies && on_device_.make(*copies, request, lattice);
+    if (is_on_device_) {
+      made_.reset();
+      exclude_on_device(request, *copies);
+      return bound(request, copies);
+    }
+    on_device_.forget();
+    fetched_ = 0;
     InputColumns of_i(callers_, Role::InputI, request, device()), of_j(callers_, Role::InputJ, request, device());
     const std::size_t axes = layout_.of_i.size();
-    std::vector<double> unit(axes);
-    std::vector<double> ones(std::size_t(components(Role::InputI)), 1.0);
     Coordinates i(axes), j(axes);
-    std::array<std::vector<double>, 3> given, in_units;
     for (std::size_t axis = 0; axis < axes; ++axis) {
-      unit[axis] = std::fabs(evaluate(layout_.units[axis], request.params, ones));
-      if (!(unit[axis] > 0 && std::isfinite(unit[axis])))
-        throw UsageError(
-            fmt::format("pipeline '{}': the cutoff is compared with the result of every_image() times {}; "
-                        "expected a finite factor other than 0",
-                        callers_.pipeline, unit[axis]));
       i[axis] = of_i.values(layout_.of_i[axis], request.ni);
       j[axis] = of_j.values(layout_.of_j[axis], request.nj);
-      for (std::size_t k = 0; k < 3; ++k) {
-        given[k].resize(axes), in_units[k].resize(axes);
-        given[k][axis] = evaluate(layout_.periods[k][axis], request.params);
-        in_units[k][axis] = given[k][axis] * unit[axis];
-      }
     }
-    const PeriodicVectors periods(callers_.pipeline, in_units);
-    periods_ = periods.reduced(given);
-    const Coordinates scaled_i = scaled(i, unit), scaled_j = scaled(j, unit);
+    const PeriodicVectors& periods = lattice.periods;
+    periods_ = lattice.in_given;
+    const Coordinates scaled_i = scaled(i, lattice.unit), scaled_j = scaled(j, lattice.unit);
     const std::vector<double> reaches = reaches_of_j(request, of_i, of_j);
     if (!holds(request, periods, scaled_i, scaled_j, reaches)) {
       made_.reset();  // until all of it is made
@@ -163,13 +170,36 @@ class CopiesSummation final : public ForwardingSummation {
       moves_i_ = moves_to_first_cell(periods, scaled_i, "i");
       moves_j_ = moves_to_first_cell(periods, scaled_j, "j");
       copies_ = copies_of(periods, moved(periods, scaled_i, moves_i_), moved(periods, scaled_j, moves_j_), moves_j_,
-                          widened, rounding_of(sum_.source()));
+                          widened, lattice.rounding);
       moves_given_i_.clear();
       for (const Multiples& moves : moves_i_) moves_given_i_.push_back(periods.in_given_vectors(moves));
       made_.emplace(Made{periods, scaled_i, scaled_j, reaches});
     }
     place(i, j);
-    return bound(request);
+    exclude(request);
+    return bound(request, nullptr);
+  }
+
+  ImageLattice lattice_of(std::span<const double> params) const {
+    const std::size_t axes = layout_.of_i.size();
+    std::vector<double> unit(axes);
+    const std::vector<double> ones(std::size_t(components(Role::InputI)), 1.0);
+    std::array<std::vector<double>, 3> given, in_units;
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+      unit[axis] = std::fabs(evaluate(layout_.units[axis], params, ones));
+      if (!(unit[axis] > 0 && std::isfinite(unit[axis])))
+        throw UsageError(
+            fmt::format("pipeline '{}': the cutoff is compared with the result of every_image() times {}; "
+                        "expected a finite factor other than 0",
+                        callers_.pipeline, unit[axis]));
+      for (std::size_t k = 0; k < 3; ++k) {
+        given[k].resize(axes), in_units[k].resize(axes);
+        given[k][axis] = evaluate(layout_.periods[k][axis], params);
+        in_units[k][axis] = given[k][axis] * unit[axis];
+      }
+    }
+    const PeriodicVectors periods(callers_.pipeline, in_units);
+    return {periods, periods.reduced(given), unit, rounding_of(sum_.source())};
   }
 
   // A bound of the error of a coordinate in the kernel, relative to coordinates and periodic vectors: larger than that
@@ -282,25 +312,35 @@ class CopiesSummation final : public ForwardingSummation {
     return {values.data(), element, count, across * size, size};
   }
 
-  SumRequest bound(const SumRequest& request) {
-    const auto axes = std::int64_t(layout_.of_i.size()), copies = std::int64_t(copies_.of.size());
-    copied_.resize(copies_.of.size());
-    for (std::size_t c = 0; c < copied_.size(); ++c) copied_[c] = copies_.of[c] + request.j_offset;
+  SumRequest bound(const SumRequest& request, DeviceCopies* device) {
+    const auto axes = std::int64_t(layout_.of_i.size());
+    const std::int64_t copies = device ? on_device_.count() : std::int64_t(copies_.of.size());
     gathered_.resize(callers_.fields.size());
     std::vector<MadeArray> made;
-    for (std::size_t f = 0; f < callers_.fields.size(); ++f) {
-      const FieldLayout& field = callers_.fields[f];
-      if (field.role == Role::InputJ)
-        made.push_back({field.name, gathered(field, request.views[f], gathered_[f], request.stream)});
+    for (std::size_t f = 0; f < callers_.fields.size(); ++f)
+      if (callers_.fields[f].role == Role::InputJ)
+        made.push_back({callers_.fields[f].name, gathered_field(f, request, copies, device)});
+    if (!device) {
+      copied_.resize(copies_.of.size());
+      for (std::size_t c = 0; c < copied_.size(); ++c) copied_[c] = copies_.of[c] + request.j_offset;
     }
     for (const FieldLayout& field : sum_.source().fields) {
       const std::string& name = field.name;
-      if (name == kPlaceOfI) made.push_back({name, rows_of(place_i_, Element::Double, request.ni, axes)});
-      if (name == kPlaceOfJ) made.push_back({name, rows_of(place_j_, Element::Double, copies, axes)});
-      if (name == kShiftOfJ) made.push_back({name, rows_of(shift_j_, Element::Double, copies, axes)});
-      if (name == kCopiedJ) made.push_back({name, rows_of(copied_, Element::Int64, copies, 1)});
-      if (name == kMovedI) made.push_back({name, multiples(moves_given_i_)});
-      if (name == kMovedJ) made.push_back({name, multiples(copies_.moved_given)});
+      const auto add = [&](const char* of, const auto& on_device, const auto& on_host) {
+        if (name == of) made.push_back({name, device ? on_device() : on_host()});
+      };
+      add(
+          kPlaceOfI, [&] { return on_device_.place_of_i(); },
+          [&] { return rows_of(place_i_, Element::Double, request.ni, axes); });
+      add(
+          kPlaceOfJ, [&] { return on_device_.place_of_j(); },
+          [&] { return rows_of(place_j_, Element::Double, copies, axes); });
+      add(
+          kShiftOfJ, [&] { return on_device_.shift_of_j(); },
+          [&] { return rows_of(shift_j_, Element::Double, copies, axes); });
+      add(kCopiedJ, [&] { return on_device_.copied(); }, [&] { return rows_of(copied_, Element::Int64, copies, 1); });
+      add(kMovedI, [&] { return on_device_.moved_i(); }, [&] { return multiples(moves_given_i_); });
+      add(kMovedJ, [&] { return on_device_.moved_j(); }, [&] { return multiples(copies_.moved_given); });
     }
     SumRequest over_copies = sum_.bind(request, made);
     over_copies.nj = copies;
@@ -308,7 +348,6 @@ class CopiesSummation final : public ForwardingSummation {
     over_copies.pairs = request.pairs;
     over_copies.skin = request.skin;
     over_copies.symmetric = SymmetricChoice::Off;
-    exclude(request);
     over_copies.exclusions = exclusions_.get();
     over_copies.excluded_rows = exclusions_ ? &excluded_ : nullptr;
     return over_copies;
@@ -319,14 +358,38 @@ class CopiesSummation final : public ForwardingSummation {
   }
 
   // The field of each copy. A field that no pair reads is not gathered.
-  ArrayView gathered(const FieldLayout& field, const ArrayView& view, std::vector<std::byte>& memory,
-                     void* stream) const {
+  ArrayView gathered_field(std::size_t f, const SumRequest& request, std::int64_t copies, DeviceCopies* device) {
+    const FieldLayout& field = callers_.fields[f];
+    const ArrayView& view = request.views[f];
     const bool is_read = std::ranges::any_of(sum_.source().columns.j, [&](const Column& column) {
       return column.component >= field.first && column.component < field.first + field.components();
     });
-    if (!is_read || copies_.of.empty())
-      return {view.data, view.element, std::int64_t(copies_.of.size()), 0, size_of(view.element)};
-    return nbcc::gathered(view, field.components(), copies_.of, memory, device(), stream);
+    if (!is_read || copies == 0) return {view.data, view.element, copies, 0, size_of(view.element)};
+    if (device)
+      return gathered(*device, DeviceImages::kFirstFree + f, view, field.components(), on_device_.of(), copies);
+    return gathered(view, field.components(), copies_.of, gathered_[f], this->device(), request.stream);
+  }
+
+  // The host needs the copies for exclusions and for messages.
+  void fetch_copies(DeviceCopies& device) {
+    if (fetched_ == on_device_.made()) return;
+    fetched_ = 0;
+    const auto count = std::size_t(on_device_.count());
+    copies_.of.resize(count);
+    copies_.moved_given.resize(count);
+    moves_given_i_.resize(std::size_t(on_device_.moved_i().count));
+    device.fetch(copies_.of.data(), on_device_.of(), count * sizeof(std::int64_t));
+    device.fetch(copies_.moved_given.data(), on_device_.moved_j().data, count * sizeof(Multiples));
+    device.fetch(moves_given_i_.data(), on_device_.moved_i().data, moves_given_i_.size() * sizeof(Multiples));
+    fetched_ = on_device_.made();
+  }
+
+  void exclude_on_device(const SumRequest& request, DeviceCopies& device) {
+    if (!request.excluded_rows) return exclude(request);
+    if (exclusions_ && fetched_ == on_device_.made() && excluded_of_ == request.excluded_rows->number) return;
+    fetch_copies(device);
+    exclude(request);
+    excluded_of_ = request.excluded_rows->number;
   }
 
   // An excluded pair is excluded with all its images, or with the one that the caller names.
@@ -357,6 +420,10 @@ class CopiesSummation final : public ForwardingSummation {
 
   const CopiesLayout& layout_;
   std::array<PairMethod, 1> row_;
+  DeviceImages on_device_;
+  bool is_on_device_ = false;     // the copies of the last run
+  std::int64_t fetched_ = 0;      // DeviceImages::made() of those in copies_; 0: they are others
+  std::int64_t excluded_of_ = 0;  // PairRows::number of exclusions_ for these
   // The last copies, and the positions and reaches that they were made for.
   struct Made {
     PeriodicVectors periods;

@@ -46,9 +46,12 @@ class ForwardingSummation : public Summation {
   void fetch(void* to, const void* from, std::size_t bytes) const override { device().fetch(to, from, bytes); }
   void put(void* to, const void* from, std::size_t bytes) const override { device().put(to, from, bytes); }
   bool can_read(const std::int64_t* list) const override { return device().can_read(list); }
+  bool is_captured(void* stream) const override { return device().is_captured(stream); }
   void wait(Progress* progress) override { sum_.wait(progress); }
   SumStatistics statistics() const override { return sum_.sum().statistics(); }
   std::unique_ptr<TotalSteps> total_steps() override { return device().total_steps(); }
+  DeviceCopies* device_copies(std::span<const ArrayView> arrays) override { return device().device_copies(arrays); }
+  void synchronize(void* stream) const override { device().synchronize(stream); }
   void on_host_threads(std::int64_t count, const std::function<void(std::int64_t)>& body) const override {
     device().on_host_threads(count, body);
   }

@@ -62,11 +62,18 @@ std::int64_t NearestSum::kept() {
   return std::ranges::find(fields, "nbcc_least", &FieldLayout::name)->components();
 }
 
+// The number of j below which a sum over all pairs is faster than searches, measured on one CPU core and on an H200
+// (bench/RESULTS.md). A CPU takes more time for a pair if more j are kept, a GPU for a search.
+double NearestSum::pairs_of_one_i() {
+  const auto kept = double(this->kept());
+  if (row().find("nearest")->source->find(Frame::Search)) return 20'000 + 500 * (kept - 1);
+  return 2000 + 5000 / std::sqrt(kept);
+}
+
 std::optional<Estimate> NearestSum::estimate(const SumRequest& request) {
-  // A sum over all pairs is faster than searches if there are fewer particles. Each further neighbour takes more pairs.
-  constexpr double kMinI = 500, kMinJ = 20'000, kOfOneKept = 500;
   if (!row().obstacle.empty()) return {};
-  const double of_i = kMinJ + kOfOneKept * double(kept() - 1);
+  const double of_i = pairs_of_one_i();
+  constexpr double kMinI = 500;
   Estimate found{.cost = std::max(of_i * double(request.i_count), kMinI * double(request.nj)), .falls_back = true};
   // Not every device's search can index more particles.
   if (request.pairs == PairChoice::Auto && std::max(request.i_count, request.nj) > kMaxSearchedParticles)
@@ -74,23 +81,48 @@ std::optional<Estimate> NearestSum::estimate(const SumRequest& request) {
   return found;
 }
 
-// Inputs that are not finite make the bounds meaningless, so such runs are left to the sum over all pairs. Arrays that
-// the host cannot read are searched only with pairs = cutoff.
+// True if the values of all floating-point inputs of a side are finite. Reads arrays on the host there, others by a run
+// of the kernel that sums x - x.
+bool NearestSum::are_finite(const SumRequest& request, Role side) {
+  bool on_host = true;
+  for (std::size_t f = 0; f < kernel_.source.fields.size(); ++f) {
+    const FieldLayout& field = kernel_.source.fields[f];
+    const ArrayView& view = request.views[f];
+    if (field.role != side || !view.data) continue;
+    if (!summation_.can_read(static_cast<const std::int64_t*>(view.data)))
+      on_host = false;
+    else if (!is_finite(view, field.components()))
+      return false;
+  }
+  const bool of_i = side == Role::InputI;
+  std::unique_ptr<DerivedSum>& sum = finite_[of_i ? 0 : 1];
+  if (!on_host && !sum) sum = derived_sum(kernel_, "nearest", of_i ? "finite i" : "finite j");
+  if (on_host || !sum) return true;  // without a kernel: all of the side's inputs are integers
+  double zero = 0;
+  const MadeArray made{"nbcc_zero", {&zero, Element::Double, 1, 8, 8}};
+  SumRequest all = sum->bind(request, {&made, 1});
+  all.nj = of_i ? request.ni : request.nj;
+  all.ni = all.i_count = 1;
+  all.i_begin = 0;
+  all.i_list = nullptr;
+  all.accumulate = false;
+  all.pairs = PairChoice::All;
+  all.symmetric = SymmetricChoice::Off;
+  all.progress = nullptr;
+  sum->run(all);
+  sum->wait(nullptr);
+  return zero == 0;
+}
+
+// Inputs that are not finite make the bounds meaningless, so such runs are left to the sum over all pairs.
 Estimate NearestSum::survey(const SumRequest& request) {
   Estimate found = *estimate(request);
   if (!sum()) found.obstacle = "the library has no kernel for it";
   if (!std::ranges::all_of(request.params, [](double value) { return std::isfinite(value); }))
     found.obstacle = "a param is not finite";
-  for (std::size_t f = 0; f < kernel_.source.fields.size() && found.obstacle.empty(); ++f) {
-    const FieldLayout& field = kernel_.source.fields[f];
-    const ArrayView& view = request.views[f];
-    if (field.role == Role::Param || !view.data) continue;
-    if (!summation_.can_read(static_cast<const std::int64_t*>(view.data))) {
-      if (request.pairs == PairChoice::Auto) found.obstacle = "the host cannot check that all inputs are finite";
-      continue;
-    }
-    if (field.role != Role::Output && !is_finite(view, field.components())) found.obstacle = "an input is not finite";
-  }
+  if (summation_.is_captured(request.stream)) found.obstacle = "a search for the nearest j cannot be captured";
+  if (found.obstacle.empty() && !(are_finite(request, Role::InputI) && are_finite(request, Role::InputJ)))
+    found.obstacle = "an input is not finite";
   return found;
 }
 

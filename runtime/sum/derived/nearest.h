@@ -32,14 +32,17 @@ class NearestSum {
   DerivedSum* sum();  // null: the device has no kernel for it
   void run(const SumRequest& request);
   SumRequest bind(const SumRequest& request, std::int64_t stride);
+  bool are_finite(const SumRequest& request, Role side);
+  double pairs_of_one_i();
   std::int64_t kept();  // the number of neighbours that an output keeps
 
   const Kernel& kernel_;
   const Summation& summation_;
-  const DerivedKernels* row_ = nullptr;  // null: no run has needed it
-  std::unique_ptr<DerivedSum> sum_;      // made when a run needs it
-  std::vector<double> bounds_, worst_;   // by i: the bound of the current run; the largest value that it keeps
-  std::vector<std::int64_t> j_numbers_;  // by j: its j_index
+  const DerivedKernels* row_ = nullptr;    // null: no run has needed it
+  std::unique_ptr<DerivedSum> sum_;        // made when a run needs it
+  std::unique_ptr<DerivedSum> finite_[2];  // of i, of j: find inputs that are not finite; made when a run needs them
+  std::vector<double> bounds_, worst_;     // by i: the bound of the current run; the largest value that it keeps
+  std::vector<std::int64_t> j_numbers_;    // by j: its j_index
 };
 
 }  // namespace nbcc

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "fmt/format.h"
 #include "runtime/error.h"
 #include "runtime/sum/derived/forwarding.h"
+#include "runtime/sum/run/device_copies.h"
 #include "runtime/sum/run/host_arrays.h"
 
 namespace nbcc {
@@ -33,6 +35,10 @@ class PairValuesSummation final : public ForwardingSummation {
       : ForwardingSummation(kernel, callers), values_(values, bound_by_name(values->source), callers), row_{row()} {}
 
   std::span<const PairMethod> methods() const override { return row_; }
+  void wait(Progress* progress) override {
+    ForwardingSummation::wait(progress);
+    with_pair_names([&] { values_.wait(progress); });
+  }
 
  private:
   bool has_sums() const { return callers_.callers->values != nullptr; }
@@ -51,21 +57,25 @@ class PairValuesSummation final : public ForwardingSummation {
     return row;
   }
 
-  // The inputs of pairs are gathered before the sums are stored, since outputs may alias inputs.
+  // The inputs of pairs are gathered before the sums are stored, since outputs may alias inputs. With arrays in the
+  // memory of a device the host does not wait.
   void run(const SumRequest& request) {
     const PairRows& rows = *request.listed_pairs;
-    list(rows, request);
-    gather(request);
-    if (request.i_count < request.ni) choose(rows, request);
+    DeviceCopies* const copies = device().device_copies(arrays_of(callers_.fields, request.views));
+    const CopiesOfRun of_run(copies, request.stream);
+    list(rows, request, copies);
+    copies ? gather_on_device(request, *copies) : gather(request);
+    if (request.i_count < request.ni) choose(rows, request, copies);
     if (has_sums()) {
-      // A wrong index of a result is an error before a sum is stored.
-      if (request.check_indices && !values_.source().index_checks.checks.empty()) run_values(request, false);
+      // A wrong index of a result is an error before a sum is stored. A device reports it when the caller waits.
+      if (!copies && request.check_indices && !values_.source().index_checks.checks.empty()) run_values(request, false);
       SumRequest sums = sum_.bind(request, {});
       sums.listed_pairs = &rows;
       sum_.run(sums);
-      sum_.wait(request.progress);
+      if (!copies) sum_.wait(request.progress);
     }
     run_values(request, true);
+    if (!copies) with_pair_names([&] { values_.wait(request.progress); });
   }
 
   // `stores`: the results are stored; else the indices of tables are checked alone.
@@ -79,9 +89,15 @@ class PairValuesSummation final : public ForwardingSummation {
     values.i_list = nullptr;
     if (request.i_count < request.ni) values.i_list = chosen_.data(), values.i_count = std::int64_t(chosen_.size());
     values.i_offset = values.j_offset = 0;
+    with_pair_names([&] { values_.run(values); });
+    if (!stores) with_pair_names([&] { values_.wait(request.progress); });
+  }
+
+  // Errors name the i of a run for results, which are pairs.
+  template <typename Run>
+  void with_pair_names(const Run& run) {
     try {
-      values_.run(values);
-      values_.wait(request.progress);
+      run();
     } catch (const UsageError& error) {
       throw UsageError(renumbered(error.what(), "i-particle ", [&](std::int64_t pair) {
         return fmt::format("pair {}, of i-particle {} and j-particle {}", pair, i_index_.at(std::size_t(pair)),
@@ -90,8 +106,12 @@ class PairValuesSummation final : public ForwardingSummation {
     }
   }
 
-  // The particles of each pair.
-  void list(const PairRows& rows, const SumRequest& request) {
+  // The particles of each pair. A device keeps them from run to run.
+  void list(const PairRows& rows, const SumRequest& request, DeviceCopies* copies) {
+    const Listed now{rows.number, request.i_offset, request.j_offset, copies};
+    if (copies && now == listed_) return;
+    if (copies) wait(request.progress);  // for earlier runs over other lists
+    listed_ = {};
     i_.clear();
     for (std::int64_t i = 0; i < request.ni; ++i) i_.resize(i_.size() + rows.of(i).size(), i);
     j_.assign(rows.j.begin(), rows.j.end());
@@ -102,13 +122,24 @@ class PairValuesSummation final : public ForwardingSummation {
       *indices = *particles;
       for (std::int64_t& index : *indices) index += offset;
     }
+    if (!copies) return;
+    const std::vector<std::int64_t>* const indices[] = {&i_, &j_, &i_index_, &j_index_};
+    for (std::size_t k = 0; k < std::size(indices); ++k) {
+      const std::size_t bytes = sizeof(std::int64_t) * indices[k]->size();
+      on_device_[k] = static_cast<std::int64_t*>(copies->reserve(k, bytes));
+      copies->send(on_device_[k], indices[k]->data(), bytes);
+    }
+    listed_ = now;
   }
 
   // The pairs of the chosen i.
-  void choose(const PairRows& rows, const SumRequest& request) {
+  void choose(const PairRows& rows, const SumRequest& request, DeviceCopies* copies) {
     std::vector<std::int64_t> chosen_i(static_cast<std::size_t>(request.i_count));
     for (std::int64_t k = 0; k < request.i_count; ++k) chosen_i[std::size_t(k)] = request.i_begin + k;
-    if (request.i_list) device().fetch(chosen_i.data(), request.i_list, 8 * chosen_i.size());
+    if (request.i_list && copies && !device().can_read(request.i_list))
+      copies->fetch(chosen_i.data(), request.i_list, 8 * chosen_i.size());
+    else if (request.i_list)
+      device().fetch(chosen_i.data(), request.i_list, 8 * chosen_i.size());
     for (const std::int64_t i : chosen_i)
       if (i < 0 || i >= request.ni)
         throw UsageError(fmt::format("i_list has {}, but there are {} i-particles", i, request.ni));
@@ -119,7 +150,6 @@ class PairValuesSummation final : public ForwardingSummation {
 
   // The inputs of each pair, and the indices of its particles.
   void gather(const SumRequest& request) {
-    const auto pairs = std::int64_t(j_.size());
     memory_.resize(callers_.fields.size());
     made_.clear();
     for (std::size_t f = 0; f < callers_.fields.size(); ++f) {
@@ -132,15 +162,42 @@ class PairValuesSummation final : public ForwardingSummation {
         made_.push_back(
             {field.name, gathered(request.views[f], field.components(), *rows, memory_[f], device(), request.stream)});
     }
+    name_particles(i_index_.data(), j_index_.data());
+  }
+
+  // The same in the memory of a device.
+  void gather_on_device(const SumRequest& request, DeviceCopies& copies) {
+    made_.clear();
+    for (std::size_t f = 0; f < callers_.fields.size(); ++f) {
+      const FieldLayout& field = callers_.fields[f];
+      if (field.role != Role::InputI && field.role != Role::InputJ && field.role != Role::InputPair) continue;
+      const std::int64_t* const rows = field.role == Role::InputPair ? nullptr : on_device_[field.role == Role::InputJ];
+      made_.push_back({field.name, gathered(copies, on_device_.size() + f, request.views[f], field.components(), rows,
+                                            std::int64_t(j_.size()))});
+    }
+    name_particles(on_device_[2], on_device_[3]);
+  }
+
+  // [pair] the indices of its particles.
+  void name_particles(std::int64_t* i, std::int64_t* j) {
+    const auto pairs = std::int64_t(j_.size());
     for (const FieldLayout& field : values_.source().fields) {
-      if (field.name == kIndexOfI) made_.push_back({field.name, {i_index_.data(), Element::Int64, pairs, 8, 8}});
-      if (field.name == kIndexOfJ) made_.push_back({field.name, {j_index_.data(), Element::Int64, pairs, 8, 8}});
+      if (field.name == kIndexOfI) made_.push_back({field.name, {i, Element::Int64, pairs, 8, 8}});
+      if (field.name == kIndexOfJ) made_.push_back({field.name, {j, Element::Int64, pairs, 8, 8}});
     }
   }
 
   DerivedSum values_;
   std::array<PairMethod, 1> row_;
   std::vector<std::int64_t> i_, j_, i_index_, j_index_, every_pair_;  // by pair
+  // The first four in the memory of a device, and what they were made for.
+  std::array<std::int64_t*, 4> on_device_{};
+  struct Listed {
+    std::int64_t number = 0, i_offset = 0, j_offset = 0;
+    DeviceCopies* copies = nullptr;
+    bool operator==(const Listed&) const = default;
+  };
+  Listed listed_;
   std::vector<std::int64_t> chosen_;
   std::vector<std::vector<std::byte>> memory_;  // by field
   std::vector<MadeArray> made_;                 // what the results are computed from

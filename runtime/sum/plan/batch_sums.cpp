@@ -24,8 +24,15 @@ PairRows rows_of(const PairRows& all, std::int64_t i_begin, std::int64_t i_end, 
   rows.number = all.number;
   rows.first = {0};
   for (std::int64_t i = i_begin; i < i_end; ++i) {
-    for (const int j : all.of(i))
-      if (j >= j_begin && j < j_end) rows.j.push_back(int(j - j_begin));
+    for (auto entry = std::size_t(all.first[std::size_t(i)]); entry < std::size_t(all.first[std::size_t(i) + 1]);
+         ++entry) {
+      const int j = all.j[entry];
+      if (j < j_begin || j >= j_end) continue;
+      rows.j.push_back(int(j - j_begin));
+      if (!all.images.empty())
+        rows.images.insert(rows.images.end(), all.images.begin() + std::ptrdiff_t(3 * entry),
+                           all.images.begin() + std::ptrdiff_t(3 * entry + 3));
+    }
     rows.first.push_back(std::int64_t(rows.j.size()));
   }
   return rows;
@@ -37,6 +44,62 @@ const PairMethod& row_of(std::span<const PairMethod> methods, std::string_view n
 
 }  // namespace
 
+SumRequest request_of_batch(const KernelSource& source, std::int64_t batch, const SumRequest& all) {
+  const auto b = std::size_t(batch);
+  const std::int64_t i_begin = all.lists->i_first[b], j_begin = all.lists->j_begin[b];
+  SumRequest request = all;
+  request.i_begin = 0;
+  request.i_list = nullptr;
+  request.ni = request.i_count = all.lists->i_first[b + 1] - i_begin;
+  request.nj = all.lists->j_end[b] - j_begin;
+  request.i_offset += i_begin;
+  request.j_offset += j_begin;
+  request.keep_j = false;
+  request.reuse = JReuse::None;
+  if (!all.params_of_groups.empty())
+    request.params = all.params_of_groups.subspan(b * std::size_t(source.params), std::size_t(source.params));
+  request.params_of_groups = {};
+  request.tables_of_groups = {};
+  request.may_be_captured = false;
+  request.lists = nullptr;
+  request.exclusions = nullptr;
+  request.excluded_rows = nullptr;
+  // Listed particles are numbered over all batches, so they do not apply to one batch.
+  request.listed = nullptr;
+  request.lists_chosen_i = false;
+  return request;
+}
+
+void BatchInputs::bind(SumRequest& request, const KernelSource& source, std::int64_t batch, const SumRequest& all) {
+  const auto b = std::size_t(batch);
+  const std::int64_t i_begin = all.lists->i_first[b], j_begin = all.lists->j_begin[b];
+  const TablesOfGroups* const own = all.tables_of_groups.empty() ? nullptr : &tables_of(all, batch);
+  if (own) request.tables = own->tables.get();
+  const std::span<const double> by_value = request.params.first(std::size_t(source.params));
+  const std::span<const double> values = own ? std::span<const double>(own->params) : all.params;
+  std::vector<double> params(values.begin(), values.end());
+  std::ranges::copy(by_value, params.begin());
+  params_ = std::move(params);
+  request.params = params_;
+  views_.assign(all.views.begin(), all.views.end());
+  for (std::size_t f = 0; f < views_.size(); ++f) {
+    ArrayView& view = views_[f];
+    const bool of_j = source.fields[f].role == Role::InputJ;
+    if (!view.data || source.fields[f].role == Role::Param) continue;
+    view.data = static_cast<std::byte*>(view.data) + (of_j ? j_begin : i_begin) * view.stride;
+    view.count = of_j ? request.nj : request.ni;
+  }
+  request.views = views_;
+  if (!all.excluded_rows) return;
+  if (exclusion_number_ != all.excluded_rows->number) {
+    excluded_ = rows_of(*all.excluded_rows, i_begin, all.lists->i_first[b + 1], j_begin, all.lists->j_end[b]);
+    exclusions_ = std::make_unique<const Exclusions>(excluded_);
+    exclusion_number_ = all.excluded_rows->number;
+  }
+  request.exclusions = exclusions_.get();
+  request.excluded_rows = &excluded_;
+}
+
 PairMethod BatchSums::method() {
   PairMethod row;
   row.name = "batches";
@@ -45,13 +108,11 @@ PairMethod BatchSums::method() {
   row.work = [this](const SumRequest& request) {
     std::vector<DeviceWork> all;
     for (const Searched& one : searched_) {
-      const SumRequest of_batch = request_of(one.batch, request);
-      for (DeviceWork& work : row_of(all_.methods(), "search").work(of_batch)) all.push_back(std::move(work));
+      const SumRequest of_batch = request_of_batch(kernel_.source, one.batch, request);
+      for (DeviceWork& work : search().work(of_batch)) all.push_back(std::move(work));
     }
-    if (!rest_) return all;
-    SumRequest rest = request;
-    rest.lists = &*rest_;
-    for (DeviceWork& work : row_of(all_.methods(), "lists").work(rest)) all.push_back(std::move(work));
+    if (!has_rest_) return all;
+    for (DeviceWork& work : row_of(all_.methods(), "lists").work(request)) all.push_back(std::move(work));
     return all;
   };
   row.steps = [this](const SumRequest& request) { return steps(request); };
@@ -61,7 +122,8 @@ PairMethod BatchSums::method() {
 
 // Returns no estimate if no batch is worth a search: then the pair method "lists" does the run.
 std::optional<Estimate> BatchSums::estimate(const SumRequest& request) {
-  if (!request.lists || !request.lists->are_batches || kernel_.source.search.axes == 0) return {};
+  const bool has_images = kernel_.source.copies();
+  if (!request.lists || !request.lists->are_batches || (kernel_.source.search.axes == 0 && !has_images)) return {};
   choose(request);
   if (searched_.empty()) return {};
   Estimate found{.cost = cost_};
@@ -69,37 +131,16 @@ std::optional<Estimate> BatchSums::estimate(const SumRequest& request) {
     found.obstacle = fmt::format(
         "output '{}' overlaps input '{}' in memory, and the results of a batch are stored before the next is searched",
         kernel_.source.fields[shared->output].name, kernel_.source.fields[shared->input].name);
+    if (has_images) throw UsageError(found.obstacle);  // no other method can do the run
   } else if (request.j_part != JPart::Whole) {
     found = {"the j come in parts", cost_, true};
-  } else if (rest_ && request.accumulate && kernel_.source.has_finish) {
-    // The run over lists stores all i: to each i of a searched batch it would add finish() of an empty sum.
-    found = {"finish() would be applied twice", cost_, true};
   }
   return found;
 }
 
-// The request of one batch, without its views.
-SumRequest BatchSums::request_of(std::int64_t batch, const SumRequest& all) const {
-  const auto b = std::size_t(batch);
-  const std::int64_t i_begin = all.lists->i_first[b], j_begin = all.lists->j_begin[b];
-  SumRequest request = all;
-  request.i_begin = 0;
-  request.ni = request.i_count = all.lists->i_first[b + 1] - i_begin;
-  request.nj = all.lists->j_end[b] - j_begin;
-  request.i_offset += i_begin;
-  request.j_offset += j_begin;
-  request.keep_j = false;
-  request.reuse = JReuse::None;
-  if (!all.params_of_groups.empty())
-    request.params =
-        all.params_of_groups.subspan(b * std::size_t(kernel_.source.params), std::size_t(kernel_.source.params));
-  request.params_of_groups = {};
-  request.may_be_captured = false;
-  request.lists = nullptr;
-  // Listed particles are numbered over all batches, so they do not apply to one batch.
-  request.listed = nullptr;
-  request.lists_chosen_i = false;
-  return request;
+// The method that sums over each batch by itself.
+const PairMethod& BatchSums::search() const {
+  return row_of(all_.methods(), kernel_.source.copies() ? "every image" : "search");
 }
 
 // Decides which batches are searched, once for all runs over the same batches, by comparing the costs that the device's
@@ -107,73 +148,79 @@ SumRequest BatchSums::request_of(std::int64_t batch, const SumRequest& all) cons
 void BatchSums::choose(const SumRequest& request) {
   if (number_ == request.lists->number && choice_ == request.pairs) return;
   forget();
-  const PairMethod &search = row_of(all_.methods(), "search"), &all_pairs = row_of(all_.methods(), "all pairs");
-  std::vector<std::int64_t> numbers;
-  bool all = true;
   for (std::int64_t batch = 0; batch < request.lists->groups(); ++batch) {
-    const SumRequest one = request_of(batch, request);
+    const SumRequest one = request_of_batch(kernel_.source, batch, request);
     if (one.i_count == 0) continue;
-    const std::optional<Estimate> searching = search.estimate(one);
-    const double otherwise = all_pairs.estimate(one)->cost;
-    const bool is_searched =
-        request.pairs == PairChoice::Cutoff || (searching->obstacle.empty() && searching->cost <= otherwise);
-    if (is_searched) numbers.push_back(batch);
-    all = all && is_searched;
+    const std::optional<Estimate> searching = search().estimate(one);
+    const double otherwise = pairs_of(one);
+    const bool is_searched = kernel_.source.copies() || request.pairs == PairChoice::Cutoff ||
+                             (searching->obstacle.empty() && searching->cost <= otherwise);
     cost_ += is_searched ? searching->cost : otherwise;
+    if (is_searched)
+      searched_.emplace_back().batch = batch;
+    else
+      has_rest_ = true;
   }
-  for (const std::int64_t batch : numbers) searched_.emplace_back().batch = batch;
-  if (!all && !numbers.empty()) rest_ = without_j_of(*request.lists, numbers);
   number_ = request.lists->number;
   choice_ = request.pairs;
 }
 
 void BatchSums::forget() {
   searched_.clear();
-  rest_.reset();
+  has_rest_ = false;
   number_ = 0;
   cost_ = 0;
 }
 
+// The chosen i of searched batches become those of their runs; one run over lists has all others.
 std::vector<RunStep> BatchSums::steps(const SumRequest& all) {
-  std::vector<RunStep> steps;
-  if (rest_) {
-    SumRequest rest = all;
-    rest.lists = &*rest_;
-    steps.push_back({&row_of(all_.methods(), "lists"), rest, "", rest_->pair_count()});
-  }
+  const std::vector<std::int64_t>& first = all.lists->i_first;
+  std::vector<Searched*> of_batch(first.size() - 1, nullptr);
   for (Searched& one : searched_) {
+    of_batch[std::size_t(one.batch)] = &one;
+    one.chosen.clear();
+  }
+  std::vector<std::int64_t> others;
+  for (const std::int64_t i : chosen_i(all, all_)) {
+    const auto after = std::ranges::upper_bound(first, i);
+    // A list in the memory of a GPU may have any numbers, which the run over lists reports.
+    Searched* const one =
+        after == first.begin() || after == first.end() ? nullptr : of_batch[std::size_t(after - first.begin()) - 1];
+    if (one)
+      one->chosen.push_back(i - *std::prev(after));
+    else
+      others.push_back(i);
+  }
+  std::vector<RunStep> steps;
+  if (!others.empty()) steps = rest_.steps(row_of(all_.methods(), "lists"), all, std::move(others));
+  for (Searched& one : searched_) {
+    if (one.chosen.empty()) continue;
     RunPlan plan = plan_of(one, all);
     steps.push_back(std::move(plan.steps.front()));
   }
   return steps;
 }
 
-RunPlan BatchSums::plan_of(Searched& one, const SumRequest& all) const {
-  const auto b = std::size_t(one.batch);
-  const std::int64_t i_begin = all.lists->i_first[b], j_begin = all.lists->j_begin[b];
-  SumRequest request = request_of(one.batch, all);
-  if (!one.sum) one.sum = kernel_.start();
-  one.views.assign(all.views.begin(), all.views.end());
-  for (std::size_t f = 0; f < one.views.size(); ++f) {
-    ArrayView& view = one.views[f];
-    const bool of_j = kernel_.source.fields[f].role == Role::InputJ;
-    if (!view.data || kernel_.source.fields[f].role == Role::Param) continue;
-    view.data = static_cast<std::byte*>(view.data) + (of_j ? j_begin : i_begin) * view.stride;
-    view.count = of_j ? request.nj : request.i_count;
+// A sum with every_image() keeps its copies for the next run if there is a skin.
+Summation& BatchSums::sum_of(Searched& one, const SumRequest& all) {
+  std::unique_ptr<Summation>& sum = kernel_.source.copies() && all.skin == 0 ? of_all_ : one.sum;
+  if (!sum) sum = kernel_.start();
+  return *sum;
+}
+
+RunPlan BatchSums::plan_of(Searched& one, const SumRequest& all) {
+  SumRequest request = request_of_batch(kernel_.source, one.batch, all);
+  one.inputs.bind(request, kernel_.source, one.batch, all);
+  if (std::int64_t(one.chosen.size()) < request.ni) {
+    request.i_list = one.chosen.data();
+    request.i_count = std::int64_t(one.chosen.size());
   }
-  request.views = one.views;
-  if (all.excluded_rows && one.exclusion_number != all.excluded_rows->number) {
-    one.exclusions = std::make_unique<const Exclusions>(
-        rows_of(*all.excluded_rows, i_begin, all.lists->i_first[b + 1], j_begin, all.lists->j_end[b]));
-    one.exclusion_number = all.excluded_rows->number;
-  }
-  request.exclusions = all.excluded_rows ? one.exclusions.get() : nullptr;
-  request.excluded_rows = nullptr;
-  return plan_run(one.sum->methods(), request, Measure::Now);
+  return plan_run(sum_of(one, all).methods(), request, Measure::Now);
 }
 
 void BatchSums::wait(Progress* progress) {
   FirstFailure failure;
+  if (of_all_) failure.attempt([&] { of_all_->wait(progress); });
   for (Searched& one : searched_)
     if (one.sum) failure.attempt([&] { one.sum->wait(progress); });
   failure.rethrow();
@@ -181,6 +228,7 @@ void BatchSums::wait(Progress* progress) {
 
 SumStatistics BatchSums::statistics() const {
   SumStatistics all;
+  if (of_all_) all.add(of_all_->statistics());
   for (const Searched& searched : searched_) {
     if (!searched.sum) continue;
     all.add(searched.sum->statistics());

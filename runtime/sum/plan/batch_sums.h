@@ -1,14 +1,34 @@
 // Sums over batches with a cutoff. Each large batch is summed by a separate run with a neighbour search within the
-// batch; all other batches are summed together by one run over lists. Tested by tests/numeric/lists_test.cpp.
+// batch; all other batches are summed together by one run over lists. With every_image() each batch is a separate run,
+// since its particles have images in its own cell. Tested by tests/numeric/lists_test.cpp.
 #pragma once
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "runtime/sum/plan/chosen_lists.h"
 #include "runtime/sum/plan/device.h"
 
 namespace nbcc {
+
+// The request of all i of one batch of a run over batches, in which particles are counted from the first of the batch.
+// It has neither views nor exclusions.
+SumRequest request_of_batch(const KernelSource& source, std::int64_t batch, const SumRequest& all);
+
+// The params, views and exclusions of one batch.
+class BatchInputs {
+ public:
+  // Sets those of `request`, the request of the batch; they are valid until the next call.
+  void bind(SumRequest& request, const KernelSource& source, std::int64_t batch, const SumRequest& all);
+
+ private:
+  std::vector<double> params_;  // values of its own, then of tables
+  std::vector<ArrayView> views_;
+  PairRows excluded_;
+  std::unique_ptr<const Exclusions> exclusions_;
+  std::int64_t exclusion_number_ = 0;  // PairRows::number of all exclusions that these are a part of
+};
 
 class BatchSums {
  public:
@@ -25,15 +45,15 @@ class BatchSums {
   struct Searched {
     std::int64_t batch = 0;
     std::unique_ptr<Summation> sum;
-    std::vector<ArrayView> views;
-    std::unique_ptr<const Exclusions> exclusions;
-    std::int64_t exclusion_number = 0;  // PairRows::number of the exclusions that `exclusions` was made from
+    BatchInputs inputs;
+    std::vector<std::int64_t> chosen;  // its chosen i, counted from its first
   };
   std::optional<Estimate> estimate(const SumRequest& request);
-  SumRequest request_of(std::int64_t batch, const SumRequest& all) const;
+  const PairMethod& search() const;
   void choose(const SumRequest& request);
   std::vector<RunStep> steps(const SumRequest& request);
-  RunPlan plan_of(Searched& one, const SumRequest& all) const;
+  Summation& sum_of(Searched& one, const SumRequest& all);
+  RunPlan plan_of(Searched& one, const SumRequest& all);
   SumStatistics statistics() const;  // summed over the searched batches
 
   const Kernel& kernel_;
@@ -42,7 +62,9 @@ class BatchSums {
   PairChoice choice_ = PairChoice::Auto;
   double cost_ = 0;
   std::vector<Searched> searched_;
-  std::optional<Lists> rest_;  // all groups; the ranges of searched batches are empty
+  std::unique_ptr<Summation> of_all_;  // with every_image(): for all batches, one after the other
+  bool has_rest_ = false;              // some batches are not searched
+  ChosenLists rest_;
 };
 
 }  // namespace nbcc

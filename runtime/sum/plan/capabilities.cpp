@@ -41,10 +41,11 @@ constexpr Capability kTable[] = {
     {Kind::Method, "nearest",       {kElse,   kElse,   kElse,   kFalls,  kYes,   kFalls, kYes,   kYes,    kFalls}},
     {Kind::Method, "symmetric",     {kElse,   kElse,   kYes,    kFalls,  kFalls, kFalls, kFalls, kYes,    kFalls}},
     {Kind::Method, "far field",     {kElse,   kElse,   kElse,   kFalls,  kYes,   kFalls, kYes,   kYes,    kFalls}},
-    {Kind::Method, "lists",         {kNeeded, kNeeded, kElse,   kYes,    kNo,    kYes,   kYes,   kYes,    kYes}},
-    {Kind::Method, "batches",       {kElse,   kNeeded, kElse,   kYes,    kNo,    kFalls, kYes,   kYes,    kYes}},
+    {Kind::Method, "every image",   {kElse,   kElse,   kElse,   kYes,    kYes,   kElse,  kYes,   kYes,    kYes}},
+    {Kind::Method, "lists",         {kNeeded, kNeeded, kElse,   kYes,    kYes,   kYes,   kYes,   kYes,    kYes}},
+    {Kind::Method, "batches",       {kElse,   kNeeded, kElse,   kYes,    kYes,   kFalls, kYes,   kYes,    kYes}},
     {Kind::Method, "listed pairs",  {kElse,   kElse,   kNeeded, kNo,     kYes,   kYes,   kYes,   kYes,    kYes}},
-    {Kind::Pipeline, "every_image()", {kNo,   kNo,     kNo,     kYes,    kYes,   kNo,    kYes,   kYes,    kYes}},
+    {Kind::Pipeline, "every_image()", {kNo,   kYes,    kNo,     kYes,    kYes,   kNo,    kYes,   kYes,    kYes}},
     {Kind::Pipeline, "input_pair",  {kNo,     kNo,     kNeeded, kNo,     kYes,   kYes,   kYes,   kYes,    kYes}},
     {Kind::Pipeline, "output(pair)", {kNo,    kNo,     kNeeded, kNo,     kYes,   kNo,    kYes,   kYes,    kYes}},
     {Kind::Result, "sum, min, max, product, count", {kYes, kYes, kYes, kYes, kYes, kYes, kYes,   kYes,    kYes}},
@@ -71,7 +72,6 @@ constexpr std::string_view kWhichImages =
                                "over listed pairs only";
 constexpr Refusal kRefusals[] = {
     {"every_image()", Feature::Lists, kWhichImages},
-    {"every_image()", Feature::Batches, kWhichImages},
     {"every_image()", Feature::ListedPairs, kWhichImages},
     {"every_image()", Feature::Parts, "part: pipeline '{0}' has every_image(), which needs all j at once"},
     {"input_pair", Feature::Lists, kListedOnly},
@@ -82,8 +82,6 @@ constexpr Refusal kRefusals[] = {
     {"output(pair)", Feature::Exclusions, kListedOnly},
     {"output(pair)", Feature::Parts,
      "part: pipeline '{0}' has results of pairs (output(pair)), which need all j at once"},
-    {"lists", Feature::SomeI, "lists: they cover all i; a run cannot select some i"},
-    {"batches", Feature::SomeI, "batches: they cover all i; a run cannot select some i"},
     {"listed pairs", Feature::Exclusions,
      "exclusions: cannot be combined with listed pairs; do not list the excluded pairs"},
     {"argmin", Feature::Accumulate, "is an argmin and cannot be accumulated: the index alone does not give its value"},
@@ -97,7 +95,6 @@ constexpr Condition kConditions[] = {
     {"search", Feature::NoParticles, "falls back if there are no j, or no particle has a finite position"},
     {"symmetric", Feature::ListedPairs, "with symmetric = listed, on the CPU"},
     {"far field", Feature::TwoSets, "falls back if the text compares i_index and j_index"},
-    {"batches", Feature::Accumulate, "falls back if the text has finish() and some batches are not searched"},
 };
 
 }  // namespace

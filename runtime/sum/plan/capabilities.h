@@ -33,6 +33,7 @@ struct FeatureFacts {
 };
 constexpr std::size_t kFeatures = 9;
 std::span<const FeatureFacts, kFeatures> features();
+inline bool has(Feature feature, const SumRequest& request) { return features()[std::size_t(feature)].is_in(request); }
 
 enum class Answer : std::uint8_t {
   Yes,

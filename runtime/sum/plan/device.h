@@ -20,8 +20,9 @@
 
 namespace nbcc {
 
-class FarBackend;  // runtime/far/far_backend.h
-class TotalSteps;  // totals.h
+class FarBackend;    // runtime/far/far_backend.h
+class TotalSteps;    // totals.h
+class DeviceCopies;  // device_copies.h
 
 // One sum on one device, with its working memory, which is kept from run to run. Used by one thread at a time.
 struct Summation {
@@ -42,6 +43,8 @@ struct Summation {
   virtual void wait(Progress* /*progress*/) {}
   // Whether the host can read this memory, so that indices in it can be checked.
   virtual bool can_read(const std::int64_t* list) const { return list != nullptr; }
+  // True while the work of this stream is recorded into a graph and not done. GPUs only.
+  virtual bool is_captured(void* /*stream*/) const { return false; }
   // Includes a count of the pairs within reach, which takes longer than a run.
   virtual SumStatistics statistics() const { return {}; }
   // True for a kernel of nearest neighbours (passes/derived/nearest.h) if a search lowers the bounds that are bound,
@@ -54,6 +57,11 @@ struct Summation {
   virtual std::vector<std::shared_ptr<FarBackend>> far_backends(Precision /*at_least*/) const { return {}; }
   // The steps of totals in the memory where this device stores results; on the host unless a device has its own.
   virtual std::unique_ptr<TotalSteps> total_steps();
+  // Copies of particles in the memory of this device, if all of these arrays are in it, aligned as their elements are.
+  // Null: the host makes copies. The object lives as long as this one.
+  virtual DeviceCopies* device_copies(std::span<const ArrayView> /*arrays*/) { return nullptr; }
+  // Returns when the work in a caller's stream is done.
+  virtual void synchronize(void* /*stream*/) const {}
   // A loop (for_each.h) on the threads of the device's host work.
   virtual void on_host_threads(std::int64_t count, const std::function<void(std::int64_t)>& body) const {
     for (std::int64_t item = 0; item < count; ++item) body(item);

@@ -5,6 +5,7 @@
 
 #include "runtime/first_failure.h"
 #include "runtime/sum/plan/batch_sums.h"
+#include "runtime/sum/plan/chosen_lists.h"
 #include "runtime/sum/plan/derived_sums.h"
 
 namespace nbcc {
@@ -13,8 +14,11 @@ KernelSum::KernelSum(std::shared_ptr<const Kernel> kernel)
     : kernel_(std::move(kernel)),
       summation_(kernel_->start()),
       batch_sums_(std::make_unique<BatchSums>(*kernel_, *summation_)),
+      chosen_lists_(std::make_unique<ChosenLists>()),
       derived_sums_(make_derived_sums(*kernel_, *summation_)),
       methods_(derived_sums_->methods()) {
+  for (PairMethod& method : methods_)
+    if (method.name == "lists") method = chosen_lists_->method(std::move(method), *summation_);
   methods_.insert(methods_.begin(), batch_sums_->method());
 }
 

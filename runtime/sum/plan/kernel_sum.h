@@ -11,6 +11,7 @@
 namespace nbcc {
 
 class BatchSums;
+class ChosenLists;
 class DerivedSums;  // derived_sums.h
 
 class KernelSum {
@@ -42,6 +43,7 @@ class KernelSum {
   std::shared_ptr<const Kernel> kernel_;
   std::unique_ptr<Summation> summation_;
   std::unique_ptr<BatchSums> batch_sums_;
+  std::unique_ptr<ChosenLists> chosen_lists_;
   std::unique_ptr<DerivedSums> derived_sums_;
   std::vector<PairMethod> methods_;
   RunPlan last_plan_;

@@ -87,7 +87,8 @@ std::string detour_of(const RunPlan& plan, std::span<const PairMethod> methods) 
   for (std::size_t row = 0; row < methods.size(); ++row) {
     const std::optional<Estimate>& other = plan.estimates[row];
     if (!other || other->obstacle.empty() || other->of_size) continue;
-    if (other->cost > 0 && kMuch * other->cost < plan.estimate.cost)
+    const bool is_excluded = plan.choice == PairChoice::Cutoff && !methods[row].searches;  // by the caller
+    if (!is_excluded && other->cost > 0 && kMuch * other->cost < plan.estimate.cost)
       return fmt::format("{}, so that the run is {} and not {}, which would take less than a quarter of its time",
                          other->obstacle, plan.method->name, methods[row].name);
     if (other->once && plan.asks_for_once && !plan.estimate.once)

@@ -177,13 +177,24 @@ Lists lists_of_batches(std::int64_t batches, std::span<const std::int64_t> i_bat
   return lists;
 }
 
-Lists without_j_of(const Lists& lists, std::span<const std::int64_t> groups) {
+Lists with_i_of(const Lists& lists, std::span<const std::int64_t> particles) {
+  std::vector<bool> is_chosen(std::size_t(lists.i_count()), false);
+  for (std::size_t k = 0; k < particles.size(); ++k) {
+    if (particles[k] < 0 || particles[k] >= lists.i_count())
+      throw UsageError(fmt::format("i_list[{}] is {}, but there are {} i-particles", k, particles[k], lists.i_count()));
+    is_chosen[std::size_t(particles[k])] = true;
+  }
   Lists fewer = lists;
   fewer.number = next_number();
-  for (const std::int64_t group : groups)
-    for (auto r = std::size_t(lists.range_first[std::size_t(group)]);
-         r < std::size_t(lists.range_first[std::size_t(group) + 1]); ++r)
-      fewer.j_end[r] = fewer.j_begin[r];
+  fewer.i_first = {0};
+  fewer.i_order.clear();
+  for (std::size_t group = 0; group < std::size_t(lists.groups()); ++group) {
+    for (std::int64_t slot = lists.i_first[group]; slot < lists.i_first[group + 1]; ++slot) {
+      const std::int64_t particle = lists.i_order.empty() ? slot : lists.i_order[std::size_t(slot)];
+      if (is_chosen[std::size_t(particle)]) fewer.i_order.push_back(particle);
+    }
+    fewer.i_first.push_back(std::int64_t(fewer.i_order.size()));
+  }
   count(fewer);
   return fewer;
 }

@@ -82,8 +82,9 @@ Lists lists_on_device(const DeviceLists& lists, std::int64_t ni);
 Lists lists_of_batches(std::int64_t batches, std::span<const std::int64_t> i_batch,
                        std::span<const std::int64_t> j_batch);
 
-// A copy of the lists in which all ranges of `groups` are empty.
-Lists without_j_of(const Lists& lists, std::span<const std::int64_t> groups);
+// The same groups with those of `particles` alone, which name each i at most once. Throws UsageError for an index that
+// is not of an i-particle.
+Lists with_i_of(const Lists& lists, std::span<const std::int64_t> particles);
 
 // The pairs within the proved reach that a search has found, in CSR form: the neighbours of i are j[first[i]], ...,
 // j[first[i + 1] - 1].

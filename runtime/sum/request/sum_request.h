@@ -1,8 +1,10 @@
 // One run of a sum as plain data, already checked: inputs, pairs and outputs.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "compiler/kernel_source.h"
 #include "runtime/sum/request/lists.h"
@@ -42,6 +44,13 @@ enum class JPart : std::uint8_t { Whole, First, Next, Last };
 constexpr bool begins(JPart part) { return part == JPart::Whole || part == JPart::First; }
 constexpr bool ends(JPart part) { return part == JPart::Whole || part == JPart::Last; }
 
+// Groups of the caller's lists, or batches, that have tables of their own in common.
+struct TablesOfGroups {
+  std::vector<std::int64_t> groups;
+  std::vector<double> params;  // as SumRequest::params
+  std::unique_ptr<const Tables> tables;
+};
+
 // Every bound view has the right count; every index is within its array.
 struct SumRequest {
   std::span<const ArrayView> views;       // parallel to KernelSource::fields; an unwanted output has no data
@@ -62,11 +71,12 @@ struct SumRequest {
   // The pairs. At most one of `lists` and `listed_pairs` is given; if neither is, `pairs` chooses.
   PairChoice pairs = PairChoice::Auto;
   SymmetricChoice symmetric = SymmetricChoice::Auto;
-  const Lists* lists = nullptr;              // groups of i with ranges of j, or batches; all i are chosen
-  const PairRows* listed_pairs = nullptr;    // pairs listed one by one
-  const Exclusions* exclusions = nullptr;    // excluded pairs, in the form that kernels test; null: none
-  const PairRows* excluded_rows = nullptr;   // the same pairs, as the caller lists them
-  std::span<const double> params_of_groups;  // [group][param], for groups or batches; empty: `params` for all
+  const Lists* lists = nullptr;             // groups of i with ranges of j, or batches; of a method: the chosen i alone
+  const PairRows* listed_pairs = nullptr;   // pairs listed one by one
+  const Exclusions* exclusions = nullptr;   // excluded pairs, in the form that kernels test; null: none
+  const PairRows* excluded_rows = nullptr;  // the same pairs, as the caller lists them
+  std::span<const double> params_of_groups;          // [group][param], for groups or batches; empty: `params` for all
+  std::span<const TablesOfGroups> tables_of_groups;  // of all groups; empty: `tables` for all
 
   const ListedParticles* listed = nullptr;  // particles whose table indices are checked; null: all chosen i, and all j
   bool lists_chosen_i = false;              // check only the i of `listed`; false: check all chosen i
@@ -85,6 +95,8 @@ struct SumRequest {
     std::int64_t end(std::int64_t count) const { return std::int64_t(double(count) * to); }
   } share;
   std::int64_t i_of_run() const { return share.i_of_run > 0 ? share.i_of_run : i_count; }
+  // Rows of accumulators that are kept between launches or parts: one for each chosen i, over lists one for each i.
+  std::int64_t accumulator_rows() const { return lists ? ni : i_count; }
 
   void* stream = nullptr;        // GPU: the caller's CUDA stream; null: the legacy default stream
   Progress* progress = nullptr;  // polled during the run, except while it is captured; null: no interrupts

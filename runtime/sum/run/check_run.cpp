@@ -110,7 +110,7 @@ void SumState::check_listed(const RunChoice& choice, std::int64_t ni, std::int64
     throw UsageError(refused);
   if (lists_) lists_->check_counts(ni, nj);
   if (listed_pairs_) listed_pairs_->check_counts(ni, nj);
-  const bool searched = lists_ && lists_->are_batches && source().search.axes > 0;
+  const bool searched = lists_ && lists_->are_batches && (source().search.axes > 0 || source().copies());
   if ((lists_ || listed_pairs_) && !searched && request_.pairs == PairChoice::Cutoff)
     throw UsageError(
         fmt::format("pairs = cutoff: the {} determine which pairs act", lists_ ? lists_->what : "listed pairs"));

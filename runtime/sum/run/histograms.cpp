@@ -127,6 +127,12 @@ void HistogramWords::clear() {
   set_rows(0, 0);
   std::ranges::fill(words_, 0);
   outside_ = 0;
+  are_stored_ = false;
+}
+
+void HistogramWords::set_arrays(std::span<const ArrayView> views) {
+  arrays_.clear();
+  for (const HistogramLayout& layout : source_.histograms) arrays_.push_back(views[std::size_t(layout.field)]);
 }
 
 void HistogramWords::set_rows(std::int64_t first_index, std::int64_t count) {
@@ -241,6 +247,7 @@ SumRequest RunHistograms::begin(const SumRequest& request) {
 
 void RunHistograms::store(const SumRequest& request, std::span<const ArrayView> callers) {
   const KernelSource& source = words_.source();
+  if (words_.are_stored()) return;
   for (std::size_t h = 0; h < source.histograms.size(); ++h)
     if (const ArrayView& view = callers[std::size_t(source.histograms[h].field)];
         !source.histograms[h].of_i && view.data)
@@ -249,6 +256,7 @@ void RunHistograms::store(const SumRequest& request, std::span<const ArrayView> 
 
 void store_histograms_of_i(const HistogramWords& words, const SumRequest& request, std::span<const ArrayView> views,
                            Summation& sum) {
+  if (words.are_stored()) return;
   const KernelSource& source = words.source();
   const auto i_at = [&](std::int64_t k) { return request.i_list ? request.i_list[k] : request.i_begin + k; };
   for (std::size_t h = 0; h < source.histograms.size(); ++h) {

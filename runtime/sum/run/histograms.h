@@ -44,6 +44,12 @@ class HistogramWords {
   std::int64_t first_index() const { return first_index_; }
   std::int64_t rows() const { return rows_; }
   const KernelSource& source() const { return source_; }
+  // The caller's arrays, by histogram; one that is not wanted has no data.
+  void set_arrays(std::span<const ArrayView> views);  // [field]
+  std::span<const ArrayView> arrays() const { return arrays_; }
+  // The device has stored the values of this run's elements in the caller's arrays, since clear().
+  bool are_stored() const { return are_stored_; }
+  void set_stored() { are_stored_ = true; }
   std::int64_t outside() const;  // pairs that named no element, since clear()
   // The values of elements: integers, [element] of a row, or the exact sum rounded to double.
   const std::int64_t* integers(std::size_t histogram, std::int64_t row) const;
@@ -61,6 +67,8 @@ class HistogramWords {
   std::vector<std::int64_t*> pointers_;
   std::int64_t first_index_ = 0, rows_ = 0;
   std::int64_t outside_ = 0;  // of earlier rows
+  bool are_stored_ = false;
+  std::vector<ArrayView> arrays_;
 };
 
 // Words for each thread of a device. Threads add to the rows of a run directly while each i is the work of one thread

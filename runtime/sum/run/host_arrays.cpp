@@ -4,18 +4,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/error.h"
-
 namespace nbcc {
 
 ArrayView on_host(const ArrayView& view, int components, std::vector<std::byte>& held, const Summation& device,
                   void* stream) {
   if (!view.data || view.count == 0 || device.can_read(static_cast<const std::int64_t*>(view.data))) return view;
-  // The handles of the legacy default stream.
-  if (const auto handle = reinterpret_cast<std::uintptr_t>(stream); handle > 1)
-    throw UsageError(
-        "every_image() and output(pair) copy inputs in GPU memory to the host, in the default stream; this run is in "
-        "another stream: run it in the default stream, or give arrays of the host");
+  device.synchronize(stream);
   const std::int64_t rows = (view.count - 1) * view.stride, across = (components - 1) * view.component_stride;
   const std::int64_t lowest = std::min<std::int64_t>(rows, 0) + std::min<std::int64_t>(across, 0);
   const std::int64_t highest = std::max<std::int64_t>(rows, 0) + std::max<std::int64_t>(across, 0);

@@ -12,8 +12,8 @@
 
 namespace nbcc {
 
-// The array itself, or a copy in `held` if it is in device memory. `components`: of the field; `stream`: of the run. A
-// copy waits for work in the default stream alone: throws UsageError if the run is in another one.
+// The array itself, or a copy in `held` if it is in device memory. `components`: of the field; `stream`: of the
+// run, whose earlier work a copy waits for.
 ArrayView on_host(const ArrayView& view, int components, std::vector<std::byte>& held, const Summation& device,
                   void* stream);
 

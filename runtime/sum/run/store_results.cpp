@@ -19,7 +19,10 @@ void SumState::sum(const SumRequest& request) {
   const std::int64_t most = most_rows(source());
   if (most == 0) return sum_.run(request);
   std::vector<std::int64_t> list(request.i_list ? std::size_t(request.i_count) : 0);
-  if (!list.empty()) sum_.summation().fetch(list.data(), request.i_list, list.size() * sizeof(std::int64_t));
+  if (!list.empty()) {
+    if (!sum_.summation().can_read(request.i_list)) sum_.summation().synchronize(request.stream);
+    sum_.summation().fetch(list.data(), request.i_list, list.size() * sizeof(std::int64_t));
+  }
   std::int64_t least = request.i_begin, greatest = request.i_begin + request.i_count - 1;
   if (!list.empty()) std::tie(least, greatest) = std::pair(std::ranges::min(list), std::ranges::max(list));
   SumRequest piece = request;
@@ -31,8 +34,8 @@ void SumState::sum(const SumRequest& request) {
     if (piece.i_list == request.i_list && piece.i_list) piece.i_list = list.data();  // which the host can read
     store_histograms_of_i(*histograms_, piece, views_, sum_.summation());
   };
-  // Lists are not divided. The parts of a sum continue each other's rows.
-  if (request.lists || request.j_part != JPart::Whole) return sum_piece(0, request.ni);
+  // The parts of a sum continue each other's rows.
+  if (request.j_part != JPart::Whole) return sum_piece(0, request.ni);
   if (greatest - least < most) return sum_piece(least, greatest - least + 1);
   if (find_overlap(fields(), views_, disjoint))
     throw UsageError("an output may not be an input where histograms are summed for some i at a time");

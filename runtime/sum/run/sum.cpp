@@ -130,7 +130,7 @@ void SumState::set_param(std::string_view name, std::span<const double> values) 
   std::copy(values.begin(), values.end(), params_.begin() + field.first);
   given_[f] = Given::Yes;
   params_of_groups_.erase(f);
-  if (field.is_table()) tables_.reset();
+  if (field.is_table()) tables_.reset(), tables_of_groups_.clear();
   // Columns that prepare_j derives from the packed ones may depend on params.
   forget_j(JReuse::Packed);
 }
@@ -260,6 +260,7 @@ void SumState::clear_lists() {
   listed_particles_.reset();
   params_of_groups_.clear();
   table_of_params_.clear();
+  tables_of_groups_.clear();
 }
 
 void SumState::set_lists(const std::optional<ListArrays>& arrays) {
@@ -305,8 +306,6 @@ void SumState::set_param_of_groups(std::string_view name, std::span<const double
   const std::size_t f = find(name);
   const FieldLayout& field = fields()[f];
   if (field.role != Role::Param) throw UsageError(fmt::format("{} is not a param", quoted(f)));
-  if (field.is_table())
-    throw UsageError(fmt::format("{} is read as a table, which is the same for all batches and groups", quoted(f)));
   if (!lists_)
     throw UsageError(fmt::format(
         "{}: values for each batch or group are given, but there are neither batches nor lists", quoted(f)));
@@ -315,22 +314,15 @@ void SumState::set_param_of_groups(std::string_view name, std::span<const double
     throw UsageError(fmt::format("{} takes {} for each of {}, got {}", quoted(f), plural(field.components(), "value"),
                                  plural(lists_->caller_groups(), "batch or group"), values.size()));
   for (const double value : values) check_param(field, quoted(f), value);
-  params_of_groups_[f].assign(values.begin(), values.end());
-}
-
-void SumState::make_table_of_params() {
-  std::vector<double>& table = table_of_params_;
-  table.clear();
-  if (params_of_groups_.empty()) return;
-  for (std::size_t g = 0; g < std::size_t(lists_->groups()); ++g) {
-    table.insert(table.end(), params_.begin(), params_.begin() + source().params);
-    for (const auto& [f, values] : params_of_groups_) {
-      const FieldLayout& field = fields()[f];
-      const std::size_t own = std::size_t(field.components());
-      const std::size_t row = lists_->are_batches ? std::size_t(lists_->batch_ids[g]) : g;
-      std::copy_n(values.begin() + std::ptrdiff_t(row * own), own, table.end() - source().params + field.first);
+  if (field.is_table()) {
+    std::vector<double> params = params_;
+    for (auto row = values.begin(); row != values.end(); row += field.components()) {
+      std::copy_n(row, field.components(), params.begin() + field.first);
+      check_splines(f, params);
     }
+    tables_of_groups_.clear();
   }
+  params_of_groups_[f].assign(values.begin(), values.end());
 }
 
 void SumState::set_exclusions(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j,
@@ -367,6 +359,8 @@ SumRequest SumState::request_of(const RunChoice& choice, std::int64_t ni, std::i
   request.exclusions = exclusions_.get();
   request.excluded_rows = exclusions_ ? &*exclusion_rows_ : nullptr;
   request.params_of_groups = table_of_params_;
+  request.tables_of_groups = tables_of_groups_;
+  if (!tables_of_groups_.empty()) request.keep_j = false;  // columns of j may depend on tables
   request.tables = tables_.get();
   return request;
 }
@@ -407,6 +401,9 @@ SumRequest SumState::prepare(const RunChoice& choice, std::optional<std::int64_t
   check_listed(choice, ni, nj);
   make_tables();
   make_table_of_params();
+  make_tables_of_groups();
+  if (!tables_of_groups_.empty() && choice.part != JPart::Whole)
+    throw UsageError("part: params that are tables have values for each batch or group, which need all j at once");
   SumRequest request = request_of(choice, ni, nj);
   check_part(choice, begun, request.i_count);
   for (const auto& result : results_) request = result->begin(request);
@@ -422,6 +419,7 @@ void SumState::run(const RunChoice& choice) {
   SumRequest request = prepare(choice, std::exchange(i_in_parts_, std::nullopt));
   const std::optional<std::int64_t> i_in_next_part = ends(choice.part) ? std::nullopt : std::optional(request.i_count);
   warn_of(request);
+  if (histograms_) histograms_->set_arrays(views_);
   if (histograms_ && begins(choice.part)) histograms_->clear();
   if (request.i_count == 0) {
     store_results(request);

@@ -114,6 +114,8 @@ class SumState {
   void check_listed(const RunChoice& choice, std::int64_t ni, std::int64_t nj) const;
   SumRequest prepare(const RunChoice& choice, std::optional<std::int64_t> begun);
   void make_table_of_params();
+  void make_tables_of_groups();
+  std::size_t row_of_group(std::size_t group) const;
   template <typename T>
   Fetch<T> fetch() const;
   void check_accumulate() const;
@@ -146,6 +148,7 @@ class SumState {
   std::optional<std::int64_t> i_in_parts_;                       // number of chosen i of a sum in parts that has begun
   std::map<std::size_t, std::vector<double>> params_of_groups_;  // by field: [group][component]
   std::vector<double> table_of_params_;                          // [group][param]; empty: all groups have params_
+  std::vector<TablesOfGroups> tables_of_groups_;                 // empty: all groups have tables_
   SumRequest request_;                                           // settings that later runs inherit
   std::optional<std::string> image_warning_;                     // keeps its text as long as it applies
   std::vector<std::string> warnings_;                            // of the last run

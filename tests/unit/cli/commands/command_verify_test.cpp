@@ -24,6 +24,46 @@ TEST(CommandVerify, PassesOnTheLibraryInEveryPrecision) {
   }
 }
 
+// Lists, exclusions, batches, results of pairs and far fields, against the same oracle; and that a wrong choice of
+// pairs would be seen: the sums differ.
+TEST(CommandVerify, ComparesSumsOverChosenPairs) {
+  const Shell shell;
+  shell.write("pairs.pipe",
+              "input_i vec3 xi; input_j vec3 xj; input_j real mj; input_pair real k; input_pair int t;\n"
+              "output(sum) vec3 f; output(pair) vec3 way; output(pair) int who; output(total) real e;\n"
+              "vec3 d = xj - xi; f += k * mj * d; way = mj * d + k; who = t + int(j_index) - int(i_index);\n"
+              "e += k * dot(d, d);\n");
+  const auto total = [&](const std::string& options) -> double {
+    const Outcome outcome = shell.nbcc("verify " + options + " --json");
+    EXPECT_EQ(outcome.code, 0) << options << "\n" << outcome.out << outcome.err;
+    double number = 0;
+    for (const json& output : json::parse(outcome.out)["outputs"]) number += output.value("total", 0.0);
+    return number;
+  };
+  EXPECT_EQ(total("pairs.pipe --random 200"), total("pairs.pipe --random 200 --listed 16"));
+  total("pairs.pipe --random 500 --listed 5 --precision single");
+  shell.write("count.pipe",
+              "input_i vec3 xi; input_j vec3 xj; output(count) int n; output(sum) real s;\n"
+              "vec3 d = xj - xi; n += dot(d, d) < 9.0; s += dot(d, d);\n");
+  const double all = total("count.pipe --random 240"), excluded = total("count.pipe --random 240 --excluded 9"),
+               batches = total("count.pipe --random 240 --batches 7"),
+               listed = total("count.pipe --random 240 --listed 30");
+  EXPECT_LT(excluded, all);
+  EXPECT_LT(batches, all / 3);
+  EXPECT_LT(listed, all / 3);
+  EXPECT_THAT(shell.nbcc("verify count.pipe --listed 3 --batches 2").err, HasSubstr("excludes"));
+}
+
+TEST(CommandVerify, ComparesFarFieldsWithTheirTolerance) {
+  const Outcome outcome = Shell().nbcc("verify $pipelines/gravity.pipe --random 20000 --tolerance 1e-4 --json");
+  EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+  for (const json& output : json::parse(outcome.out)["outputs"]) {
+    EXPECT_GT(output["rms_error"], 1e-9);  // of the grids, not of roundings
+    EXPECT_LT(output["rms_error"], 2e-4);
+    EXPECT_NEAR(output["bound"], 2e-4, 1e-6);
+  }
+}
+
 TEST(CommandVerify, ReportsErrorsAndBoundsOfEachOutput) {
   const Outcome outcome = Shell().nbcc("verify $pipelines/gravity.pipe --random 1000 --precision single --json");
   const json report = json::parse(outcome.out);

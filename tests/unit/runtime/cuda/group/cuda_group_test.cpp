@@ -93,7 +93,7 @@ TEST_F(CudaGroupTest, CopiesArraysThatTouchOneByOne) {
   const CudaContextGuard guard(gpus_[1]->gpu());
   CudaCopies copies(gpus_[1]->gpu());
   const int before = shim_.calls("memcpy_async");
-  const std::vector<ArrayView> there = copies.copy(source, views, nullptr);
+  const std::vector<ArrayView> there = copies.copy(source, views, nullptr, false);
   EXPECT_EQ(shim_.calls("memcpy_async") - before, 2);
   EXPECT_NE(there[1].data, static_cast<std::byte*>(there[0].data) + 64);
 }

@@ -87,6 +87,12 @@ TEST(RunPlan, ADetourIsSaid) {
       "pairs are excluded, so that the run is all and not search, which would take less than a quarter of its time");
   EXPECT_EQ(detour(600, false), "");
   EXPECT_EQ(detour(400, true), "");
+  SumRequest searched;
+  searched.pairs = PairChoice::Cutoff;
+  PairMethod symmetric = row("symmetric", 1);
+  symmetric.estimate = [](const SumRequest&) { return std::optional(Estimate{.obstacle = "some reason", .cost = 1}); };
+  const std::vector<PairMethod> methods{symmetric, row("search", 2000, true)};
+  EXPECT_EQ(detour_of(plan_run(methods, searched, Measure::Now), methods), "");  // the caller has excluded it
   EXPECT_EQ(detour_of({}, {}), "");
 }
 
