@@ -127,9 +127,9 @@ done
 # The tests that take longest begin first, each in its own process, so that none of them is left when all others
 # have ended; then the pipelines of the library, all tests of one in one process, because they share kernels; then the
 # others in GoogleTest's shards, the long ones first.
-longest='*OnAGpu*:EveryImageOnGpu*:ElementLoopsOnGpu*:*FarParticlesOnGpu*:*SearchOnGpu*:SymmetricOnGpu.RandomPipelines*'
+longest='WhatGoesTogetherOnGpu*:ElementLoopsOnGpu*:*FarParticlesOnGpu*:*SearchOnGpu*'
 of_library='Library/EveryPipelineOnGpu.*'
-long='*RandomPipelinesOnGpu*:*RandomListsOnGpu*:*PartsOnGpu*:*Symmetric*OnGpu*'
+long='*RandomPipelinesOnGpu*:*Symmetric*OnGpu*'
 numeric_part() { # name, number of shards, filter
   local shard
   for ((shard = 0; shard < $2; ++shard)); do

@@ -1,6 +1,5 @@
-// Sums over every periodic image, on the CPU and in the CUDA text, against the interpreter, which tries images one by
-// one: random texts, cells of one to three vectors and boxes with open axes, of one particle to a dozen, with reaches
-// of several cells. All coordinates are multiples of 1/64, so that every precision finds the same pairs.
+// Sums over every periodic image: kept copies, images that are excluded by name, and what is refused.
+// what_goes_together_test.cpp compares them with the interpreter.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -10,13 +9,8 @@
 #include <string>
 
 #include "compiler/source/parse.h"
-#include "runtime/cuda/driver/cuda_compiler.h"
-#include "runtime/cuda/program/cuda_device.h"
 #include "runtime/error.h"
-#include "runtime/sum/derived/image_copies.h"
 #include "tests/support/cpu_run.h"
-#include "tests/support/cuda_shim.h"
-#include "tests/support/sampling.h"
 
 namespace nbcc::test {
 namespace {
@@ -27,183 +21,10 @@ class GridRandom {
   double on_grid(double low, double high) {
     return std::round(std::uniform_real_distribution<double>(low, high)(random_) * 64) / 64;
   }
-  int below(int n) { return int(random_() % std::uint64_t(n)); }
-  bool one_in(int n) { return below(n) == 0; }
-  template <std::size_t n>
-  const char* one_of(const char* const (&texts)[n]) {
-    return texts[below(int(n))];
-  }
 
  private:
   std::mt19937_64 random_;
 };
-
-struct RandomText {
-  std::string text;
-  int axes = 3, vectors = 3;
-  bool is_box = false;
-};
-
-// How the displacement, the cutoff and the results are written.
-RandomText random_text(GridRandom& random) {
-  RandomText made;
-  const int form = random.below(6);
-  made.axes = form == 4 ? 2 : form == 5 ? 1 : 3;
-  made.is_box = form == 0 || form >= 4;
-  made.vectors = form == 1 ? 2 : made.is_box ? made.axes : 3;
-  const bool moves = random.one_in(3), turns = random.one_in(3);
-  const std::string j = moves ? "(xj + 0.5 * vj)" : "xj", i = moves ? "(xi + 0.5 * vi)" : "xi";
-  const std::string difference = turns ? i + " - " + j : j + " - " + i;
-  const char* const sign = turns ? "-" : "";
-  std::string& text = made.text;
-  text =
-      "input_i vec3 xi; input_i vec3 vi; input_i real hi; input_i int ti;\n"
-      "input_j vec3 xj; input_j vec3 vj; input_j real hj; input_j int tj;\n"
-      "param vec3 a; param vec3 b; param vec3 c; param real rc; param real sizes[2] = {0.5, 1.0};\n"
-      "output(sum) vec3 force; output(count) int n; output(min) real least; output(sum) int moved;\n"
-      "output(total) real energy; output(sum) real box_force;\n";
-  if (made.axes == 3) {
-    text += fmt::format("vec3 d = {}every_image({}, {});\n", sign, difference,
-                        form == 0   ? "vec3(a.x, b.y, c.z)"
-                        : form == 1 ? "a, b"
-                                    : "a, b, c");
-  } else if (made.axes == 2) {
-    text += fmt::format(
-        "vec3 wide = {};\nvec2 flat = {}every_image(vec2(wide.x, wide.y), vec2(a.x, b.y));\n"
-        "vec3 d = vec3(flat.x, flat.y, 0.0);\n",
-        difference, sign);
-  } else {
-    text += fmt::format("vec3 wide = {};\nreal along = {}every_image(wide.x, a.x);\nvec3 d = vec3(along, 0.0, 0.0);\n",
-                        difference, sign);
-  }
-  text += "real r2 = dot(d, d);\n";
-  const std::string reach = random.one_of({"rc", "rc * hi", "rc * hj", "rc * max(hi, hj)", "rc * min(hi, hj)",
-                                           "0.5 * rc * (hi + hj)", "rc * sizes[tj]", "rc * sizes[ti]"});
-  switch (random.below(4)) {
-    case 0:
-      text += fmt::format("skip_if(r2 >= ({0}) * ({0}));\n", reach);
-      break;
-    case 1:
-      text += fmt::format("skip_if(4.0 * r2 > 4.0 * ({0}) * ({0}) || self_pair);\n", reach);
-      break;
-    case 2:
-      text += fmt::format("vec3 scaled = 0.5 * d;\nskip_if(!(dot(scaled, scaled) <= 0.25 * ({0}) * ({0})));\n", reach);
-      break;
-    default:
-      text += fmt::format("skip_if(self_pair || sqrt(r2) > {});\n", reach);
-  }
-  text +=
-      "real w = hj * exp(-r2);\nforce += w * d;\nn += r2 >= 0.0;\nleast = min(least, r2);\nenergy += w;\n"
-      "moved += image_index(0) + 3 * image_index(1) - 5 * image_index(2) + int(self_pair) + int(j_index);\n"
-      "box_force += grad(w, a.x);\n";
-  if (random.one_in(2))
-    text +=
-        "output(argmin) index near[2]; output(at) vec3 way[2]; output(at) int cells[2];\n"
-        "near = argmin(near, r2 + 0.001 * d.x + 0.01 * image_index(0));\n"
-        "way = at(near, d);\ncells = at(near, image_index(0));\n";
-  if (random.one_in(3)) text += "output(sum) real counts[4];\ncounts[int(r2) % 4] += 1.0;\n";
-  if (random.one_in(3)) text += "void finish() { force *= 2.0; }\n";
-  return made;
-}
-
-struct ImagesCase {
-  OracleInput input;
-  std::array<std::array<double, 3>, 3> vectors{};  // a, b, c; as the text takes them
-};
-
-// Enough images on each side: by the heights of the cell, how far particles are apart, and the largest reach.
-void give_images(ImagesCase& one, const RandomText& text, double reach) {
-  std::array<std::vector<double>, 3> periods;
-  for (std::size_t k = 0; k < 3; ++k) {
-    periods[k].assign(one.vectors[k].begin(), one.vectors[k].begin() + text.axes);
-    if (text.is_box)
-      for (std::size_t c = 0; c < periods[k].size(); ++c)
-        if (c != k) periods[k][c] = 0;
-    if (int(k) >= text.vectors) std::ranges::fill(periods[k], 0.0);
-  }
-  const PeriodicVectors cell("test", periods);
-  double apart = 0;
-  for (std::size_t axis = 0; axis < std::size_t(text.axes); ++axis) {
-    double low = HUGE_VAL, high = -HUGE_VAL;
-    for (const auto* side : {&one.input.i, &one.input.j})
-      for (std::size_t p = 0; p < (*side)[axis].size(); ++p) {
-        const double x = (*side)[axis][p], moved = x + 0.5 * (*side)[3 + axis][p];
-        low = std::min({low, x, moved}), high = std::max({high, x, moved});
-      }
-    apart = std::hypot(apart, high - low);
-  }
-  for (std::size_t k = 0; k < 3; ++k) one.input.images[k] = 0;
-  for (std::size_t k = 0; k < 3; ++k) {  // of the reduced basis
-    Multiples step{};
-    step[k] = 1;
-    const Multiples given = cell.in_given_vectors(step);
-    for (std::size_t g = 0; g < 3 && cell.is_given(k); ++g)
-      one.input.images[g] += std::abs(given[g]) * (int(cell.slope(k) * (reach + apart)) + 1);
-  }
-}
-
-ImagesCase random_case_of(const RandomText& text, GridRandom& random) {
-  constexpr double kMostReach = 4, kMostImages = 4000;
-  for (;;) {
-    ImagesCase one;
-    OracleInput& input = one.input;
-    input.ni = 1 + random.below(5);
-    input.nj = 1 + random.below(5);
-    const double spread = random.one_in(3) ? 6 : 1.5;
-    for (auto& [columns, count] : {std::pair{&input.i, input.ni}, {&input.j, input.nj}})
-      for (int c = 0; c < 8; ++c) {
-        columns->emplace_back();
-        for (std::int64_t p = 0; p < count; ++p)
-          columns->back().push_back(c < 3    ? random.on_grid(-spread, spread)
-                                    : c < 6  ? random.on_grid(-1, 1)
-                                    : c == 6 ? random.on_grid(0.25, 1)
-                                             : double(random.below(2)));
-      }
-    const bool one_set = random.one_in(2);
-    if (one_set) input.j = input.i, input.nj = input.ni;
-    for (std::size_t k = 0; k < 3; ++k) {
-      for (std::size_t c = 0; c < 3; ++c) one.vectors[k][c] = random.on_grid(-1.5, 1.5);
-      one.vectors[k][k] += random.one_in(2) ? 1.5 : -1.5;
-      if (text.is_box && one.vectors[k][k] == 0) one.vectors[k][k] = 1;
-    }
-    // An axis that is open.
-    if (random.one_in(3)) {
-      const auto k = std::size_t(random.below(3));
-      if (text.is_box)
-        one.vectors[k][k] = HUGE_VAL;
-      else
-        one.vectors[k] = {};
-    }
-    const double rc = random.on_grid(0.25, kMostReach);
-    for (const auto& vector : one.vectors) input.params.insert(input.params.end(), vector.begin(), vector.end());
-    input.params.insert(input.params.end(), {rc, 0.5, 1.0});
-    try {
-      give_images(one, text, rc);
-    } catch (const UsageError&) {
-      continue;  // a flat cell
-    }
-    const auto [x, y, z] = input.images;
-    if ((2.0 * x + 1) * (2.0 * y + 1) * (2.0 * z + 1) <= kMostImages) return one;
-  }
-}
-
-bool is_index(const Field& field) { return keeps_index(field.reduction) || field.type < Type::Float; }
-
-void expect_oracle(const Pipeline& pipeline, const Columns& got, const OracleOutput& expected, Precision precision) {
-  const double epsilon = precision == Precision::Double ? 0x1p-52 : 0x1p-23;
-  for (std::size_t c = 0; c < got.size(); ++c) {
-    const Field& field = pipeline.field_of(Role::Output, int(c));
-    ASSERT_EQ(got[c].size(), expected.values[c].size());
-    for (std::size_t i = 0; i < got[c].size(); ++i) {
-      const double value = expected.values[c][i];
-      if (std::isnan(value) && std::isnan(got[c][i])) continue;
-      // The derivative by the box and the forces lose what r^2 loses: it is below 32.
-      const double most = is_index(field) ? 0 : 400 * epsilon * (expected.magnitudes[c][i] + 1e-6);
-      if (value == got[c][i]) continue;
-      ASSERT_NEAR(got[c][i], value, most) << field.name << ", component " << int(c) - field.first << ", i " << i;
-    }
-  }
-}
 
 // The message of the run's UsageError, or "" if it succeeds.
 std::string refusal(SumState& sum) {
@@ -213,71 +34,6 @@ std::string refusal(SumState& sum) {
     return error.what();
   }
   return "";
-}
-
-using BuildImages = std::function<KernelSource(const Pipeline&, const Options&)>;
-
-void expect_every_image(KernelDevice& device, const BuildImages& build, const CudaGpu* gpu,
-                        const std::vector<std::uint64_t>& seeds) {
-  for (const std::uint64_t seed : seeds) {
-    GridRandom random(seed);
-    const RandomText text = random_text(random);
-    SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text.text));
-    const Pipeline pipeline = parse({"images.pipe", text.text});
-    const auto precision = Precision(random.below(3));
-    const auto kernel = for_callers(device.load(build(pipeline, {precision})));
-    for (int trial = 0; trial < 4; ++trial) {
-      ImagesCase one = random_case_of(text, random);
-      OracleInput& input = one.input;
-      // Excluded pairs are excluded with all their images.
-      if (random.one_in(3)) {
-        input.excluded.emplace();
-        for (std::int64_t i = 0; i <= input.ni; ++i) {
-          input.excluded->first.push_back(std::int64_t(input.excluded->j.size()));
-          if (i < input.ni && random.one_in(2)) input.excluded->j.push_back(random.below(int(input.nj)));
-        }
-      }
-      const auto pairs = PairChoice(random.below(3));
-      const auto prepare = [&](SumState& sum) {
-        sum.set_pairs(pairs);
-        if (const auto& rows = input.excluded)
-          sum.set_exclusions(input.ni, rows->first.data(), std::int64_t(rows->j.size()), rows->j.data());
-      };
-      const bool on_gpu = gpu && random.one_in(2);
-      const Columns got = run_kernel(kernel, input, {.arrays_on = on_gpu ? gpu : nullptr, .prepare = prepare});
-      expect_oracle(pipeline, got, interpret(pipeline, input), precision);
-      if (testing::Test::HasFatalFailure()) return;
-    }
-  }
-}
-
-TEST(EveryImageOnCpu, AgreesWithTheInterpreter) {
-  CpuDevice device(2, runnable_isas().back(), cpu_toolchain(), "", "");
-  const Isa isa = runnable_isas().back();
-  expect_every_image(
-      device, [isa](const Pipeline& p, const Options& o) { return build_cpu_kernel(p, o, isa, ""); }, nullptr,
-      sampled_range<std::uint64_t>(0, 60, 5));
-}
-
-TEST(EveryImageOnShim, AgreesWithTheInterpreter) {
-  CudaShim shim;
-  shim.allow_minus_one();
-  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
-  expect_every_image(
-      device, [](const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); }, &device.gpu(),
-      sampled_range<std::uint64_t>(100, 112, 4));
-}
-
-TEST(EveryImageOnGpu, AgreesWithTheInterpreter) {
-  std::unique_ptr<CudaDevice> device;
-  try {
-    device = std::make_unique<CudaDevice>(cuda_driver(), make_nvrtc(), 0, "", "");
-  } catch (const DeviceError& e) {
-    GTEST_SKIP() << e.what();
-  }
-  expect_every_image(
-      *device, [](const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); }, &device->gpu(),
-      sampled_range<std::uint64_t>(0, 20, 1));
 }
 
 // Kept lists: particles that move a little, jump by periods, and cells that change.

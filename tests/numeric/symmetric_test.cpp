@@ -1,6 +1,5 @@
-// Sums over all pairs of one set that compute each pair once: against the interpreter and against the sums that compute
-// each pair from both ends, at sizes that fill neither vectors nor tiles nor blocks; and the same bits for any number
-// of threads.
+// Sums of one set that compute each pair once: groups of tiles, the same bits for any number of threads and GPUs,
+// forces that cancel, reasons and interrupts. what_goes_together_test.cpp compares them with the interpreter.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,22 +39,6 @@ const std::string kTexts[] = {
     kFields +
         "output(sum) vec3 f; output(sum) real p; skip_if(dot(dx, dx) == 0.0);\n"
         "f += mj / (r2 * r) * (dv - 3 * dot(dx, dv) / r2 * dx); p -= mj / r;",
-    kFields +
-        "output(sum) vec3 f; output(count) int n; skip_if(i_index == j_index || r2 >= rc * rc);\n"
-        "f += (24 / r2 - hi * hj) * dx; n += r2 < 0.4;",
-    kFields +
-        "output(min) real low; output(max) real high; output(sum) int n; output(min) int least;\n"
-        "low = min(low, r2 + hj); high = max(high, r2 * hj); n += ti + 2 * tj; least = min(least, tj - ti + 100);",
-    // Neither odd nor even: both terms are computed.
-    kFields +
-        "output(sum) real s; output(sum) vec3 f; skip_if(i_index < j_index && tj == 1);\n"
-        "s += exp(-r2 / (hi * hi)) + table[tj]; f += (r + mj) * vj + dx;",
-    kFields +
-        "output(sum) double s; output(total) real all; output(sum) complex z;\n"
-        "s += double(mj) * r; all += hj / r2; z += (dx.x + mj * 1i) * r;\nvoid finish() { s = s * hi + real(i_index); "
-        "}",
-    // The sign of a zero decides.
-    kFields + "output(sum) real s; s += atan2(hj - hi, real(-1)) + 8;",
 };
 
 OracleInput one_set(std::int64_t n, std::uint64_t seed) {
@@ -195,60 +178,6 @@ TEST(SymmetricOnShim, HasTheSameBitsForAnyNumberOfGpus) {
   std::vector<std::shared_ptr<CudaDevice>> gpus;
   for (int k = 0; k < 3; ++k) gpus.push_back(std::make_shared<CudaDevice>(shim.driver(), shim.compiler(), k, "", ""));
   expect_bits_of_one_gpu(gpus, {100, 2600});
-}
-
-// A quarter of the pipelines of 40 seeds that can be reversed; both forms of a kernel, wherever i and j are one set.
-void expect_random_pipelines(KernelDevice& device, const Build& build, int first_seed, std::int64_t n) {
-  constexpr int kSeeds = 40;
-  int reversible = 0;
-  for (int seed = first_seed; seed < first_seed + kSeeds; ++seed) {
-    const std::string text = random_pipeline_text(std::uint64_t(seed));
-    const Pipeline pipeline = parse({"random.pipe", text});
-    if (!with_reactions(without_totals(pipeline))) continue;
-    if (!in_sample(std::size_t(++reversible), 4)) continue;
-    const auto precision = Precision(seed % 3);
-    OracleInput input = random_pipeline_input(pipeline, n, n, std::uint64_t(seed));
-    make_one_set(without_totals(pipeline), input);
-    input.i_offset = input.j_offset;
-    const auto kernel =
-        device.load(build(pipeline, {precision, seed % 2 ? Math::Fast : Math::Precise, RootMode::Refined}));
-    const Expectation expected = random_pipeline_expectation(pipeline, input, precision);
-    const bool cuda = kernel->source.find(Frame::Symmetric) || kernel->source.find(Frame::Search);
-    const std::string wrong =
-        random_pipeline_difference(pipeline, run_both(kernel, input, SymmetricChoice::Always), expected);
-    if (!cuda && wrong.empty()) {
-      OracleInput fewer = input;
-      fewer.excluded = some_excluded(n);
-      EXPECT_EQ(random_pipeline_difference(pipeline, run_both(kernel, fewer, SymmetricChoice::Always),
-                                           random_pipeline_expectation(pipeline, fewer, precision)),
-                "")
-          << "seed " << seed << " with exclusions\n"
-          << text;
-    }
-    if (!cuda && !kernel->source.search.bound.empty())
-      EXPECT_EQ(random_pipeline_difference(pipeline, search_once(kernel, input, true), expected), "") << text;
-    // Two particles in one position: fast math may make NaN of the infinite term, from both ends as well.
-    if (wrong.find("not inf") != std::string::npos || wrong.find("not -inf") != std::string::npos)
-      EXPECT_NE(random_pipeline_difference(pipeline, run_both(kernel, input, SymmetricChoice::Off), expected), "");
-    else
-      EXPECT_EQ(wrong, "") << "seed " << seed << "\n" << text;
-  }
-  EXPECT_GE(reversible, kSeeds / 10);
-}
-
-TEST(SymmetricOnCpu, RandomPipelinesAgreeWithTheInterpreter) {
-  for (const Isa isa : runnable_isas()) {
-    CpuDevice device(1, isa, cpu_toolchain(), "", "");
-    expect_random_pipelines(
-        device, [isa](const Pipeline& p, const Options& o) { return build_cpu_kernel(p, o, isa, ""); },
-        5000 + 100 * int(isa), 301);
-  }
-}
-
-TEST(SymmetricOnShim, RandomPipelinesAgreeWithTheInterpreter) {
-  CudaShim shim;
-  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
-  expect_random_pipelines(device, build_for_cuda, 6000, 150);
 }
 
 TEST(SymmetricOnCpu, SearchesOfTheLibrarysPipelinesAgreeWithTheInterpreter) {
@@ -429,10 +358,6 @@ TEST_F(SymmetricOnGpu, HasTheSameBitsForAnyNumberOfGpus) {
     GTEST_SKIP() << e.what();
   }
   expect_bits_of_one_gpu(gpus, {1000, 30'000});
-}
-
-TEST_F(SymmetricOnGpu, RandomPipelinesAgreeWithTheInterpreter) {
-  expect_random_pipelines(*device_, build_for_cuda, 7000, 700);
 }
 
 TEST_F(SymmetricOnGpu, HasTheSameBitsInEachRun) {

@@ -87,38 +87,6 @@ def test_statistics_count_terms_outside():
     assert pipe.statistics()["terms_outside"] == particles.expected(*all_pairs(60))[3]
 
 
-def test_chosen_i_and_lists_with_repeated_pairs(pipe):
-    particles = Particles()
-    i, j = all_pairs(60)
-    few = np.arange(1, 59)
-    particles.check(pipe, tuple(part[np.isin(i, few)] for part in (i, j)), i=slice(1, 59))
-    chosen = np.array([5, 3, 59, 0])
-    particles.check(pipe, (np.repeat(chosen, 60), np.tile(np.arange(60), 4)), i=chosen)
-    first, rows = np.arange(0, 60 * 37 + 1, 37), np.repeat(np.arange(60), 37)
-    columns = np.arange(60 * 37) ** 2 % 60
-    particles.check(pipe, (rows, columns), listed_pairs=(first, columns))
-    excluded = np.zeros((60, 60), bool)
-    excluded[rows, columns] = True
-    rest = ~excluded.ravel()
-    particles.check(pipe, (i[rest], j[rest]), exclusions=(first, columns))
-    batch = np.repeat([0, 1, 4], 20)
-    same = batch[i] == batch[j]
-    particles.check(pipe, (i[same], j[same]), batches=(batch, batch))
-    assert pipe(*particles, i=[], outputs="n").sum() == 0
-
-
-def test_searches(pipe):
-    particles = Particles(1500)
-    i, j = all_pairs(1500)
-    for _ in range(3):
-        near = ((particles.x[i] - particles.x[j]) ** 2).sum(1) < 0.15 * 0.15
-        of = i[near], j[near]
-        particles.check(pipe, of, rc=0.15, pairs="cutoff")
-        particles.check(pipe, of, rc=0.15, pairs="cutoff", skin=0.02)
-        particles.check(pipe, of, rc=0.15, pairs="all")
-        particles.x = particles.x + 0.002 * np.sin(1000 * particles.x)
-
-
 @pytest.mark.parametrize("name, made", [
     ("n", np.zeros(500, np.int64)), ("n", np.zeros(500, np.int32)), ("n", np.zeros((1, 500), np.int64)),
     ("n", np.zeros((500, 3), np.int64)[:, 1]), ("n", np.zeros(500, np.int64)[::-1]),

@@ -141,26 +141,6 @@ def pairs_of(first, j):
 # ---- lists -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("ordered", [False, True])
-@pytest.mark.parametrize(
-    "ni, nj, groups, ranges",
-    [(0, 0, 1, 0), (0, 3, 2, 3), (1, 1, 1, 1), (7, 5, 3, 9), (5, 0, 2, 2), (131, 67, 20, 41), (3, 200, 9, 4)],
-)
-def test_lists(pull, ni, nj, groups, ranges, ordered):
-    sets = Sets(ni, nj)
-    lists, pairs = random_lists(ni, nj, groups, ranges, ordered, seed=ni + nj)
-    sets.reference(pairs).check(pull(*sets.all, lists=lists))
-
-
-def test_lists_of_all_pairs_of_no_groups_and_of_overlapping_ranges(pull):
-    sets = Sets(9, 6)
-    sets.reference(every(9, 6)).check(pull(*sets.all, lists=nbcc.Lists([0, 9], [0, 1], [0], [6])))
-    twice = [(i, j) for i in range(9) for j in [0, 1, 2, 3, 2, 3, 4, 5]]
-    sets.reference(twice).check(pull(*sets.all, lists=nbcc.Lists([0, 9], [0, 2], [0, 2], [4, 6])))
-    none = Sets(0, 6)
-    assert pull(*none.all, lists=nbcc.Lists([0], [0], [], [])).acc.shape == (0, 3)
-
-
 @pytest.mark.parametrize(
     "clothes",
     [
@@ -217,25 +197,6 @@ def batched(i_batch, j_batch):
     return [(i, j) for i, of_i in enumerate(i_batch) for j, of_j in enumerate(j_batch) if of_i == of_j]
 
 
-@pytest.mark.parametrize(
-    "i_batch, j_batch, count",
-    [
-        ([], [], None),
-        ([], [], 3),
-        ([0], [0], None),
-        ([0, 0, 2], [1, 1, 2, 2], None),  # 0 without j, 1 without i
-        ([1, 1], [0, 0, 0, 5], None),
-        ([], [0, 1], None),
-        ([0, 3], [], 7),
-        (np.repeat(np.arange(9), 17), np.repeat(np.arange(9), np.arange(9)), None),
-    ],
-)
-def test_batches(pull, i_batch, j_batch, count):
-    sets = Sets(len(i_batch), len(j_batch))
-    given = (i_batch, j_batch) if count is None else (i_batch, j_batch, count)
-    sets.reference(batched(i_batch, j_batch)).check(pull(*sets.all, batches=given))
-
-
 @pytest.mark.parametrize("clothes", [np.asarray, np.ndarray.tolist, np.float32, np.asfortranarray])
 def test_params_by_batch(pull, clothes):
     i_batch, j_batch = np.array([0, 0, 1, 3, 3, 3]), np.array([0, 1, 1, 1, 2, 3, 3])
@@ -278,22 +239,6 @@ class Csr:
 
     def __init__(self, first, j):
         self.indptr, self.indices = np.asarray(first, "i4"), np.asarray(j, "i4")
-
-
-@pytest.mark.parametrize("ni, nj, most", [(0, 0, 0), (0, 3, 0), (1, 1, 1), (5, 3, 4), (64, 7, 0), (150, 91, 40)])
-def test_listed_pairs(pull, ni, nj, most):
-    sets = Sets(ni, nj)
-    first, j = random_rows(ni, nj, most, seed=ni)
-    expected = sets.reference(pairs_of(first, j))
-    expected.check(pull(*sets.all, listed_pairs=(first, j)))
-    expected.check(pull(*sets.all, listed_pairs=Csr(first, j)))
-    expected.check(pull(*sets.all, listed_pairs=[first.tolist(), j.tolist()]))
-
-
-def test_a_pair_that_is_listed_twice_acts_twice(pull):
-    sets = Sets(3, 4)
-    pairs = [(0, 3), (0, 0), (0, 3), (2, 1), (2, 1), (2, 1)]
-    sets.reference(pairs).check(pull(*sets.all, listed_pairs=([0, 3, 3, 6], [3, 0, 3, 1, 1, 1])))
 
 
 def test_a_sparse_matrix_of_scipy(pull, bonds):
@@ -347,44 +292,7 @@ def test_inputs_of_pairs_are_told(bonds):
     assert bonds.info()["fields"][3]["shape"] == (3,)
 
 
-def test_some_i_of_listed_pairs(pull):
-    sets = Sets(5, 4)
-    first, j = random_rows(5, 4, 6, seed=3)
-    whole = pull(*sets.all, listed_pairs=(first, j))
-    out = (np.full((5, 3), 7.0), np.full(5, 7.0), np.full(5, 7.0))
-    pull(*sets.all, listed_pairs=(first, j), i=[3, 1], out=out)
-    for one, all_of_it in zip(out, whole):
-        assert np.array_equal(one[[1, 3]], all_of_it[[1, 3]]) and (one[[0, 2, 4]] == 7).all()
-
-
 # ---- exclusions --------------------------------------------------------------------------------------------
-
-
-def without(pairs, first, j):
-    out = set(pairs_of(first, j))
-    return [pair for pair in pairs if pair not in out]
-
-
-@pytest.mark.parametrize("ni, nj, most", [(0, 0, 0), (1, 1, 2), (5, 9, 0), (6, 3, 9), (70, 300, 8)])
-def test_exclusions(pull, ni, nj, most):
-    sets = Sets(ni, nj)
-    first, j = random_rows(ni, nj, most, seed=nj)
-    sets.reference(without(every(ni, nj), first, j)).check(pull(*sets.all, exclusions=(first, j)))
-    lists, pairs = random_lists(ni, nj, 3, 7, True, seed=2)
-    sets.reference(without(pairs, first, j)).check(pull(*sets.all, lists=lists, exclusions=Csr(first, j)))
-    i_batch, j_batch = np.arange(ni) * 2 // max(ni, 1), np.arange(nj) * 2 // max(nj, 1)
-    expected = sets.reference(without(batched(i_batch, j_batch), first, j))
-    expected.check(pull(*sets.all, batches=(i_batch, j_batch, 2), exclusions=(first, j)))
-
-
-def test_exclusions_behind_a_cutoff(near):
-    x = Cloud(400).x
-    first, j = random_rows(400, 400, 60, seed=4)
-    dx = x[None] - x[:, None]
-    acts = (dx * dx).sum(axis=2) < 0.3**2
-    acts[tuple(np.array(pairs_of(first, j)).T)] = False
-    for pairs in ("all", "cutoff"):
-        assert np.array_equal(near(x, x, exclusions=(first, j), pairs=pairs).near, acts.sum(axis=1))
 
 
 # ---- from call to call -------------------------------------------------------------------------------------
@@ -449,18 +357,6 @@ def test_threads_have_lists_of_their_own(pull):
     for thread in threads:
         thread.join()
     assert not wrong
-
-
-def test_out_and_accumulate(pull):
-    sets = Sets(6, 5)
-    lists, pairs = random_lists(6, 5, 2, 4, True, seed=1)
-    out = (np.ones((6, 3)), np.ones(6), np.full(6, -1.0))
-    got = pull(*sets.all, lists=lists, accumulate=True, out=out)
-    assert got.acc is out[0]
-    expected = sets.reference(pairs)
-    assert np.array_equal(out[1], expected.pairs + 1)
-    assert np.array_equal(out[2], np.maximum(expected.most, -1))
-    within(out[0], expected.acc + 1, expected.terms + 1, "double")
 
 
 @pytest.mark.filterwarnings("ignore:.*name of an option of calls")

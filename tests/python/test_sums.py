@@ -6,33 +6,6 @@ import pytest
 import nbcc
 from conftest import EPS2, PIPELINES, Cloud, Gravity, within
 
-SIZES = [0, 1, 2, 31, 127, 128, 129, 1000]
-
-
-@pytest.mark.parametrize("n", SIZES)
-def test_gravity_of_every_size(gravity, n):
-    cloud = Cloud(n)
-    acc, pot = gravity(cloud.x, xj=cloud.x, mj=cloud.m, eps2=EPS2)
-    assert acc.dtype == pot.dtype == np.float64
-    Gravity(cloud.x, cloud.x, cloud.m).check(acc, pot)
-
-
-@pytest.mark.parametrize("ni, nj", [(0, 5), (5, 0), (1, 1000), (1000, 1), (129, 31)])
-def test_sides_of_different_size(gravity, ni, nj):
-    i, j = Cloud(ni, 2), Cloud(nj, 3)
-    acc, pot = gravity(i.x, j.x, j.m, EPS2)
-    Gravity(i.x, j.x, j.m).check(acc, pot)
-
-
-@pytest.mark.parametrize("precision", ["single", "mixed", "double"])
-@pytest.mark.parametrize("math", ["fast", "precise"])
-def test_precisions(gravity, precision, math):
-    cloud = Cloud(300)
-    result = gravity(cloud.x, cloud.x, cloud.m, EPS2, precision=precision, math=math)
-    Gravity(cloud.x, cloud.x, cloud.m).check(*result, precision=precision)
-    compiled = nbcc.compile(PIPELINES / "gravity.pipe", precision=precision, math=math)
-    assert np.array_equal(compiled(cloud.x, cloud.x, cloud.m, EPS2).acc, result.acc)
-
 
 def layouts(x):
     """The same numbers, lying otherwise."""

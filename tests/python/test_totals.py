@@ -169,20 +169,6 @@ def test_accumulate(pipe):
         pipe(*particles, outputs="energy", accumulate=True)
 
 
-@pytest.mark.parametrize("chosen", [slice(0, 10), [29, 3, 11], [], slice(4, 4)])
-def test_some_i(pipe, chosen):
-    particles = Particles()
-    indices = np.arange(30)[chosen] if isinstance(chosen, slice) else np.array(chosen, int)
-    check(pipe(*particles, i=chosen), particles.expected(indices))
-
-
-def test_no_particles(pipe):
-    particles, none = Particles(), Particles(0)
-    empty = {"energy": 0.0, "least": np.inf, "most": np.iinfo(np.int64).min, "pairs": 0, "z": -np.inf, "q": 1.0}
-    for results in (pipe(*none), pipe(*list(none)[:3], *list(particles)[3:]), pipe(*list(particles)[:3], *list(none)[3:])):
-        check(results, {**empty, "square": np.zeros(3), "table": np.zeros((2, 2))})
-
-
 def test_finish_adds_values_of_i():
     pipe = nbcc.compile(source="""input_i real a; input_j real b; output(sum) real s; output(total) real e;
         output(total, max) real m; s += a * b; m = max(m, b);
@@ -191,27 +177,6 @@ def test_finish_adds_values_of_i():
     results = pipe(a, b)
     within(results.e, np.sqrt(0.75 * a).sum(), 4, "double")
     assert results.m == 30
-
-
-def test_lists_and_batches(pipe):
-    particles = Particles()
-    batch = np.repeat([0, 1, 3], 10)
-    of = batch[:, None] == batch[None]
-    check(pipe(*particles, batches=(batch, batch)), particles.expected(of=of))
-    first = np.arange(0, 61, 2)
-    j = (np.arange(60) * 7) % 30
-    listed = np.zeros((30, 30), bool)
-    listed[np.repeat(np.arange(30), 2), j] = True
-    check(pipe(*particles, listed_pairs=(first, j)), particles.expected(of=listed))
-    check(pipe(*particles, exclusions=(first, j)), particles.expected(of=~listed))
-
-
-def test_searches(pipe):
-    particles = Particles(2000)
-    r2 = ((particles.x[None] - particles.x[:, None]) ** 2).sum(-1)
-    results = pipe(*particles, rc=0.1, pairs="cutoff")
-    assert pipe.statistics()["runs"] >= 1 and pipe.statistics()["method"] == "search"
-    check(results, particles.expected(of=r2 < 0.01))
 
 
 def test_a_tolerance():
@@ -223,23 +188,6 @@ def test_a_tolerance():
     exact, near = (pipe(cloud.x, cloud.m, cloud.x, cloud.m, tolerance=t) for t in (None, 1e-5))
     assert abs(near.energy - (cloud.m * near.pot).sum()) < 1e-10 * abs(exact.energy)
     assert abs(near.energy - exact.energy) < 1e-5 * abs(exact.energy)
-
-
-BITS = f"""
-import numpy as np, nbcc
-r = np.random.default_rng(3)
-x, m, k = r.random((3000, 3)), r.random(3000), np.arange(3000) % 5
-for pipe in [nbcc.compile(source={TEXT!r}, threads=threads) for threads in (1, 2, 3, 5)]:
-    made = pipe(x, m, k, x[:100], m[:100], k[:100])
-    print(" ".join(np.asarray(value).tobytes().hex() for value in made[1:]))
-"""
-
-
-def test_the_same_bits_for_any_number_of_threads():
-    run = subprocess.run([sys.executable, "-c", BITS], capture_output=True, text=True, env=os.environ, timeout=120)
-    assert run.returncode == 0, run.stderr
-    lines = run.stdout.splitlines()
-    assert len(lines) == 4 and len(set(lines)) == 1
 
 
 # An interpreter that finds no NumPy.

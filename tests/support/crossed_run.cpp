@@ -528,10 +528,12 @@ std::string CrossedTrials::fault_of(const CrossedRun& run) {
   const auto& launches = kernel->source.first().launches;
   if (run.others && !launches.empty() && random.chance(30))
     choice.launch = launches[std::size_t(random.below(int(launches.size())))];
+  const auto symmetric = SymmetricChoice(run.others ? random.below(3) : 0);  // auto, off or always
   choice.prepare = [&](SumState& sum) {
     if (run.row == "all pairs" && !given.rows) sum.set_pairs(PairChoice::All);
     if ((run.row == "search" || run.row == "nearest") && !given.rows) sum.set_pairs(PairChoice::Cutoff);
     if (run.row == "batches" && run.has(Feature::Batches)) sum.set_pairs(PairChoice::Cutoff);
+    if (run.row == "search" || !is_method(run.row)) sum.set_symmetric(symmetric);
     if (run.row == "symmetric") {
       sum.set_symmetric(both_ends ? SymmetricChoice::Listed : SymmetricChoice::Always);
       if (!given.rows) sum.set_pairs(PairChoice::All);

@@ -26,7 +26,7 @@ class TextAuthor {
     if (family_ == TextFamily::Far) return far();
     inputs();
     if (family_ == TextFamily::Images)
-      text_ += "vec3 d = every_image(xj - xi, box);\n";
+      images();
     else if (family_ == TextFamily::Cutoff && random_.chance(40))
       text_ += "vec3 d = xj - xi;\nd -= box * round(d / box);\n";
     else
@@ -47,17 +47,34 @@ class TextAuthor {
     return text_ + outputs_ + body_ + (finish_.empty() ? "" : "void finish() { " + finish_ + "}\n");
   }
 
+  ImageForm form() const { return form_; }
+
  private:
   bool has_loop() const { return loop_ > 0; }
 
+  void images() {
+    const bool moves = random_.chance(33), turns = random_.chance(33);
+    const std::string i = moves ? "(xi + 0.5 * vi)" : "xi", j = moves ? "(xj + 0.5 * vj)" : "xj";
+    form_ = ImageForm(random_.below(5));
+    text_ += image_difference(form_, turns ? i + " - " + j : j + " - " + i, turns ? "-" : "");
+    declare("output(sum) int moved;",
+            "moved += image_index(0) + 3 * image_index(1) - 5 * image_index(2) + int(self_pair) + int(j_index);\n");
+    if (random_.chance(50)) declare("output(sum) real strain;", "strain += grad(w, a.x);\n");
+  }
+
   void inputs() {
-    text_ =
-        "input_i vec3 xi; input_i real bi; input_i int ki; input_i real hi;\n"
-        "input_j vec3 xj; input_j real bj; input_j int kj; input_j real hj;\n"
+    if (family_ == TextFamily::Images)
+      text_ =
+          "input_i vec3 xi; input_i vec3 vi; input_j vec3 xj; input_j vec3 vj;\nparam vec3 a; param vec3 b; param vec3 "
+          "c;\n";
+    else
+      text_ = "input_i vec3 xi; input_j vec3 xj;\n";
+    text_ +=
+        "input_i real bi; input_i int ki; input_i real hi;\n"
+        "input_j real bj; input_j int kj; input_j real hj;\n"
         "param real rc = " +
         pick({"0.5", "0.75", "1.25"}) + ";\n";
-    if (family_ == TextFamily::Cutoff || family_ == TextFamily::Images)
-      text_ += fmt::format("param vec3 box = vec3({0}, {0}, {0});\n", kBox);
+    if (family_ == TextFamily::Cutoff) text_ += fmt::format("param vec3 box = vec3({0}, {0}, {0});\n", kBox);
     if (family_ == TextFamily::PairInput || family_ == TextFamily::PairOutput)
       text_ += "input_pair vec3 before; input_pair real strength;\n";
     if (random_.chance(40)) {
@@ -108,8 +125,22 @@ class TextAuthor {
     declare("output(sum) vec3 force;", "force += w * d;\n");
     if (random_.chance(60)) declare("output(sum) real pot;", "pot -= w;\n");
     if (random_.chance(40)) declare("output(total) real energy;", "energy += 0.5 * w;\n");
-    if (family_ == TextFamily::BothEnds && random_.chance(50)) declare("output(count) int n;", "n += r2 < 0.5;\n");
+    if (family_ == TextFamily::BothEnds) more_sums();
     if (random_.chance(40)) finish_ += "force = 2.0 * force; ";
+  }
+
+  // Neither odd nor even terms, extremes, whole numbers, and a term that the sign of a zero decides.
+  void more_sums() {
+    if (random_.chance(50)) declare("output(count) int n;", "n += r2 < 0.5;\n");
+    if (random_.chance(30))
+      declare("output(min) real low;\noutput(max) int top;",
+              "low = min(low, r2 + bj);\ntop = max(top, kj - 2 * ki);\n");
+    if (random_.chance(30)) declare("output(sum) int kinds;", "kinds += ki + 2 * kj;\n");
+    if (random_.chance(30))
+      declare("output(sum) double heat;", "if (i_index > j_index || kj != 1) heat += double(w * (2.0 + bj));\n");
+    if (random_.chance(30)) declare("output(sum) complex phase;", "phase += (d.x + bj * 1i) * w;\n");
+    if (random_.chance(30)) declare("output(sum) real turned;", "turned += atan2(bj - bi, real(-1)) + 8.0;\n");
+    if (random_.chance(30)) finish_ += "force.x = force.x + real(i_index); ";
   }
 
   void nearest() {
@@ -202,6 +233,7 @@ class TextAuthor {
   RandomSource random_;
   std::string text_, outputs_, body_, finish_;
   int loop_ = 0, count_ = 0;
+  ImageForm form_ = ImageForm::Box;
   bool has_table_ = false;
 };
 
@@ -222,7 +254,8 @@ TextFamily family_of(std::string_view row, std::uint64_t number) {
 }
 
 CrossedText crossed_text(TextFamily family, std::uint64_t number) {
-  CrossedText made{TextAuthor(family, number).write(), {}, number};
+  TextAuthor author(family, number);
+  CrossedText made{author.write(), {}, number, author.form()};
   made.pipeline = parse({"crossed.pipe", made.text});
   if (family == TextFamily::Derivative) {
     const AdjointSide side = number / 2 % 2 == 0 ? AdjointSide::I : AdjointSide::J;
@@ -260,7 +293,7 @@ OracleInput crossed_input(const CrossedText& text, std::int64_t ni, std::int64_t
       (is_i ? input.i : input.j).push_back(std::move(column));
     }
   }
-  if (text.text.find("every_image") != std::string::npos) input.images = {3, 3, 3};
+  if (text.text.find("every_image") != std::string::npos) give_cell(text.pipeline, text.form, input, random);
   return input;
 }
 
