@@ -171,14 +171,15 @@ typedef enum nbcc_adjoint_side {
 /* The text of a pipeline whose outputs are the d_X. Its inputs are those of the first pipeline and, for each i of that
  * pipeline, d_NAME of the outputs and, if derivatives need them, saved forward results: raw_NAME, an output before
  * finish() (without finish() the output itself); at_NAME, the j_index of a minimum or maximum; z_NAME, the logarithm of
- * the sum of a softmax's weights; image_NAME, with every_image() the image_index of a minimum or maximum. A d_NAME of
- * an output(pair) has a row for each pair, of a histogram of the run it is a param. For a total that is a minimum or
- * maximum (or a logsumexp with finish()) the forward pipeline has i_NAME, the values of each i that it reduces, by
- * which L is to be differentiated instead. A name differs if the first pipeline has a field of that name; see
- * nbcc_report_adjoint_field for the meaning of each field. of: the names of the outputs that L depends on (additional
- * outputs of the forward pipeline are allowed); by: the names of the fields by which L is differentiated; separated by
- * commas; null: all real numbers. A field without a derivative is NBCC_ERROR_USAGE. The diagnostics are the warnings of
- * the text, and behind them one if a derivative is infinite or NaN for the pair of a particle with itself. */
+ * the sum of a softmax's weights; image_NAME_0, _1 and _2, with every_image() the image_index of a minimum or maximum.
+ * A d_NAME of an output(pair) has a row for each pair, of a histogram of the run it is a param. For a total that is a
+ * minimum or maximum (or a logsumexp with finish()) the forward pipeline has i_NAME, the values of each i that it
+ * reduces, by which L is to be differentiated instead. A name differs if the first pipeline has a field of that name;
+ * see nbcc_report_adjoint_field for the meaning of each field. of: the names of the outputs that L depends on
+ * (additional outputs of the forward pipeline are allowed); by: the names of the fields by which L is differentiated;
+ * separated by commas; null: all real numbers. A field without a derivative is NBCC_ERROR_USAGE. The diagnostics are
+ * the warnings of the text, and behind them one if a derivative is infinite or NaN for the pair of a particle with
+ * itself. */
 NBCC_API nbcc_status nbcc_adjoint_text(const char* text, const char* name, nbcc_adjoint_side side, const char* of,
                                        const char* by, nbcc_report** report, nbcc_error** error); /* [jit] */
 /* The pipeline with an additional output, the virial of a force: FORCE_virial, six numbers for ab = xx, yy, zz, xy, xz,

@@ -111,7 +111,7 @@ class Pipeline(Caller):
 
         The new pipeline has the outputs d_X, and takes the inputs of this one; d_NAME of the outputs, with a row for
         each i of this pipeline; and where derivatives need it raw_NAME, an output before finish() (without finish() the
-        output itself), at_NAME, the j_index that a minimum or maximum comes from (with every_image() also image_NAME), and
+        output itself), at_NAME, the j_index that a minimum or maximum comes from (with every_image() also image_NAME_0, _1, _2), and
         z_NAME, of a softmax the logarithm of the weights' sum. Of an output(pair) d_NAME is an input of pairs, of a
         histogram of the run a param. For a total that is a minimum or maximum the forward pipeline has i_NAME, the values
         of each i, of which adjoints take the derivative d_i_NAME. Names differ where this pipeline has a field of that name: `.adjoint_fields` says what each

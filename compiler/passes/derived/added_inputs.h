@@ -50,15 +50,16 @@ class AddedInputs {
   // component; of a saved result, if there is one.
   int given(int output) const { return given_.at({Role::Output, output}); }
   int rate(Role role, int component) const { return given_.at({role, component}); }
-  std::optional<int> saved(SavedKind kind, int output) const {
+  std::optional<int> saved(SavedKind kind, int output, int axis = 0) const {
     const std::optional<SavedComponent> found = find_saved(forward_, saved_, kind, output);
-    return found ? std::optional(first_of_saved_[found->result] + found->component) : std::nullopt;
+    return found ? std::optional(first_of_saved_[found->result + std::size_t(axis)] + found->component) : std::nullopt;
   }
-  // The output components of the forward pipeline that have image_index(0), (1) and (2) of the pair from which output
-  // component `output` comes; -1: none are saved.
-  int image_of(int output) const {
+  // The output component of the forward pipeline that has image_index(axis) of the pair from which output component
+  // `output` comes; empty: none is saved.
+  std::optional<int> image_of(int output, int axis) const {
     const std::optional<SavedComponent> found = find_saved(forward_, saved_, SavedKind::ChosenImage, output);
-    return found ? forward_.find(saved_[found->result].result)->first + found->component : -1;
+    if (!found) return std::nullopt;
+    return forward_.find(saved_[found->result + std::size_t(axis)].result)->first + found->component;
   }
 
  private:

@@ -2,7 +2,7 @@
 // adjoint_pipeline() makes a pipeline that computes d_X for inputs and params X (d_xi, d_xj, d_eps) as sums over pairs.
 // That pipeline has the inputs of the first pipeline and, for each i, these inputs:
 //   d_NAME    for each output that L depends on
-//   image_NAME  with every_image(), beside at_NAME: image_index(0), (1) and (2) of the extreme
+//   image_NAME_0, image_NAME_1, image_NAME_2  with every_image(), beside at_NAME: the image_index of the extreme
 //   raw_NAME  the output before finish(), where derivatives need it; without finish() NAME itself
 //   z_NAME    for a softmax: the logarithm of the sum of its weights
 //   at_NAME   for a minimum or maximum: the j_index of the extreme; for several components at_NAME_0, at_NAME_1 ...

@@ -17,10 +17,11 @@ NodeId OutputTerms::saved(SavedKind kind, int c, bool exchanged) {
 NodeId OutputTerms::is_chosen(int c, Exchange& copy, bool exchanged) {
   const NodeId here = map_.j_index(graph_, exchanged);
   NodeId chosen = graph_.binary(Op::Eq, here, saved(SavedKind::ChosenJ, c, exchanged));
-  const int image = added_.image_of(c);
-  for (int k = 0; image >= 0 && k < 3; ++k) {
-    const NodeId index = copy(forward_.contributions[std::size_t(image + k)].value);
-    const NodeId of_chosen = map_.added_input(graph_, *added_.saved(SavedKind::ChosenImage, c) + k, exchanged);
+  for (int axis = 0; axis < 3; ++axis) {
+    const std::optional<int> image = added_.image_of(c, axis);
+    if (!image) break;
+    const NodeId index = copy(forward_.contributions[std::size_t(*image)].value);
+    const NodeId of_chosen = map_.added_input(graph_, *added_.saved(SavedKind::ChosenImage, c, axis), exchanged);
     chosen = graph_.binary(Op::And, chosen, graph_.binary(Op::Eq, index, of_chosen));
   }
   return chosen;

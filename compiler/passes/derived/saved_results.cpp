@@ -43,9 +43,12 @@ std::vector<SavedResult> every_result(const Pipeline& pipeline) {
   const auto add_image = [&](int output, const std::string& name) {
     if (!has_images(pipeline)) return;
     const SavedResult of = results.back();
-    add(SavedKind::ChosenImage, output, name, Type::Real, fmt::format("image_index(0), (1), (2) of {}", of.field.name));
-    results.back().field.length = of.field.length, results.back().field.width = 3;
-    results.back().width = of.width;
+    for (int axis = 0; axis < 3; ++axis) {
+      add(SavedKind::ChosenImage, output, fmt::format("{}_{}", name, axis), Type::Index,
+          fmt::format("image_index({}) of {}", axis, of.field.name));
+      results.back().field.length = of.field.length;
+      results.back().width = of.width, results.back().axis = axis;
+    }
   };
   for (const Field& field : pipeline.fields) {
     if (field.role != Role::Output || field.is_histogram() || field.is_of_pair()) continue;
@@ -179,8 +182,8 @@ Pipeline with_saved_results(const Pipeline& pipeline, const std::vector<SavedRes
       const bool is_image = one.kind == SavedKind::ChosenImage;
       Contribution contribution = pipeline.contributions[std::size_t(one.output + (is_image ? 0 : c))];
       if (is_image) {
-        const NodeId index = result.pair.leaf(Op::ImageIndex, c % 3, Type::Int);
-        contribution = {.value = result.pair.cast(index, Type::Real), .guard = contribution.guard};
+        const NodeId index = result.pair.leaf(Op::ImageIndex, one.axis, Type::Int);
+        contribution = {.value = result.pair.cast(index, Type::Index), .guard = contribution.guard};
       }
       if (one.kind == SavedKind::LogWeights) contribution = {.value = contribution.logit, .guard = contribution.guard};
       if (one.kind == SavedKind::Zeros || one.kind == SavedKind::OthersProduct) {
@@ -221,9 +224,8 @@ std::optional<SavedComponent> find_saved(const Pipeline& forward, const std::vec
   }
   for (std::size_t k = 0; k < saved.size(); ++k) {
     const int component = of - saved[k].output;
-    const int each = kind == SavedKind::ChosenImage ? 3 : 1;  // components for each index
-    if (saved[k].kind == kind && component >= 0 && component < saved[k].field.components() / each * saved[k].width)
-      return SavedComponent{k, component / saved[k].width * each};
+    if (saved[k].kind == kind && component >= 0 && component < saved[k].field.components() * saved[k].width)
+      return SavedComponent{k, component / saved[k].width};
   }
   return std::nullopt;
 }

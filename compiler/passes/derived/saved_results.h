@@ -13,7 +13,7 @@ enum class SavedKind : std::uint8_t {
   Raw,         // an output before finish(); without finish() the output itself
   LogWeights,  // for a softmax: the logarithm of the sum of its weights
   ChosenJ,  // for one component of a minimum or maximum, or of each slot of a payload: the j_index of the chosen pair
-  ChosenImage,   // with every_image(), for each index of a ChosenJ: image_index(0), (1) and (2) of the chosen pair
+  ChosenImage,   // with every_image(), after a ChosenJ: image_index(axis) of the chosen pair; one for each axis
   ValueOfI,      // for a total that is no sum: the values of each i that the total reduces; no input of adjoints
   Zeros,         // for a product: the number of its factors that are 0
   OthersProduct  // for a product: the product of its other factors
@@ -22,6 +22,7 @@ enum class SavedKind : std::uint8_t {
 struct SavedResult {
   SavedKind kind = SavedKind::Raw;
   int output = 0;        // first component, among the outputs of the first pipeline
+  int axis = 0;          // of a ChosenImage
   int width = 1;         // so many components of that output have one component of the result
   Field field;           // the input of an adjoint; its name differs from all names of the first pipeline
   std::string result;    // the output of the forward pipeline that holds the values

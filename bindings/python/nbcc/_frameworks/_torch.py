@@ -219,13 +219,20 @@ def _is_mapped() -> bool:
 
 
 def _plain(plan: Call) -> Dict[str, Any]:
-    """The tensors of a call as what a pipeline is called with, without tangents. Params are numbers, wherever their tensors
-    lie: those of a GPU are copied."""
+    """The tensors of a call as what a pipeline is called with. Params are numbers, wherever their tensors lie: those of a
+    GPU are copied."""
     return {
-        name: value.tolist() if plan.field(name).role == PARAM else value.detach() if _has_tangent(value) else value
+        name: value.tolist() if plan.field(name).role == PARAM else _readable(value)
         for name, value in plan.values.items()
         if isinstance(value, torch.Tensor)
     }
+
+
+def _readable(value: torch.Tensor) -> torch.Tensor:
+    """A tensor without a tangent, and whose numbers of a particle are apart: inside of torch.func a derivative may be an
+    expanded tensor that says of itself that it is contiguous."""
+    value = value.detach() if _has_tangent(value) else value
+    return value.contiguous() if 0 in value.stride()[1:] else value
 
 
 def _run(plan: Call) -> List[torch.Tensor]:
