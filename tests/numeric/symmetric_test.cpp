@@ -113,18 +113,6 @@ CpuRun::Columns search_once(const std::shared_ptr<const Kernel>& kernel, const O
   return run_kernel(kernel, input, how);
 }
 
-// Some i exclude j near them, which exclude them or not, and one far away.
-OracleRows some_excluded(std::int64_t n) {
-  OracleRows rows{{0}, {}};
-  for (std::int64_t i = 0; i < n; ++i) {
-    if (i % 3 == 0) rows.j.push_back(i);
-    if (i % 5 < 2 && i + 1 < n) rows.j.push_back(i + 1);
-    if (i % 90 == 7) rows.j.push_back(n - 1 - i);
-    rows.first.push_back(std::int64_t(rows.j.size()));
-  }
-  return rows;
-}
-
 // Odd and even numbers of groups of several tiles, also where the last group is shorter.
 void expect_groups(KernelDevice& device, const std::vector<std::int64_t>& sizes, std::int64_t bytes_of_particle) {
   const Pipeline pipeline = parse({"symmetric.pipe", kTexts[1]});
