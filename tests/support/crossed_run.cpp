@@ -567,6 +567,8 @@ std::string CrossedTrials::fault_of(const CrossedRun& run) {
       if (message.find(refusal(row, feature, kernel->source.pipeline)) == std::string::npos) continue;
       is_refused = true;
       ++shown_[{row, feature}];
+      // Another row than that of the method decides of the feature.
+      if (feature == run.aim && row_named(run.row).to(feature) == Answer::Elsewhere) ++shown_[{run.row, feature}];
     }
     if (is_refused) return "";
     return fmt::format("on {}: the error '{}'", on.name, message);
