@@ -26,7 +26,7 @@ struct FarKernels : DerivedFacts {
   int factors = 0;             // factors of an i
   int sums = 0;                // sums of `distant`
   bool both_sides = true;      // false: the factors of i are inputs of `distant`, so that there are no grids of i
-  bool needs_one_set = false;  // the arrays of i and of j must be the same
+  bool needs_one_set = false;  // an i and a j of one index must be at one position
   std::vector<FarPart> parts;
   int centres = 0;  // inputs nbcc_centre of `sources` and `targets`: means of the outputs of `means`
   // Without pairs: for each particle nbcc_position[axes], and nbcc_weights or nbcc_factors. The inputs of j are inputs
@@ -37,6 +37,7 @@ struct FarKernels : DerivedFacts {
   KernelSource distant;
   KernelSource measured;  // the same in double precision, from which errors of interpolation are measured
   KernelSource near;      // the pipeline without finish()
+  KernelSource excluded;  // `near` with opposite signs, which takes excluded pairs out of distant sums
   // The same in double precision, with one more output for each output NAME: nbcc_size_NAME, the sum of the terms'
   // magnitudes (for vectors, their lengths).
   KernelSource sample;

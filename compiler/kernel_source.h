@@ -67,7 +67,7 @@ enum class Frame : std::uint8_t {
   AllPairs,     // every j acts on every i; on the CPU also the sums over the j that a neighbour search gathered
   Search,       // CUDA: a neighbour search, and the sums over the neighbours
   Lists,        // ranges of j that the caller lists for groups of i; on the CPU also sums with exclusions
-  ListedPairs,  // CUDA: pairs that the caller lists one by one
+  ListedPairs,  // pairs that the caller lists one by one; on the CPU each once, of kernels with reactions
   IndexChecks,  // CUDA: no sums; computes the ranges of table indices
   Totals,       // CUDA: no sums; reduces the values of i to totals
   Symmetric,    // CUDA: each pair of one set once, for both of its particles; the CPU has it in AllPairs

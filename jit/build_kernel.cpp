@@ -157,15 +157,16 @@ std::vector<std::string> names_in(const std::string& list) {
 
 AdjointText adjoint_text(const Pipeline& pipeline, std::string_view side, const std::string& of,
                          const std::string& by) {
-  const AdjointChoice choice{names_in(of), names_in(by), side == "each_i"};
+  const AdjointChoice choice{names_in(of), names_in(by), side == "each_i" || side == "each_j"};
   const auto written = [](Adjoint made) {
     return AdjointText{pipeline_text(made.pipeline), made.fields, warn_singular(made)};
   };
   try {
     if (side == "forward") return written(forward_pipeline(pipeline, choice));
     if (side == "i" || side == "each_i") return written(adjoint_pipeline(pipeline, choice, AdjointSide::I));
-    if (side == "j") return written(adjoint_pipeline(pipeline, choice, AdjointSide::J));
+    if (side == "j" || side == "each_j") return written(adjoint_pipeline(pipeline, choice, AdjointSide::J));
     if (side == "set") return written(adjoint_pipeline(pipeline, choice, AdjointSide::OneSet));
+    if (side == "tangent") return written(adjoint_pipeline(pipeline, choice, AdjointSide::Tangent));
   } catch (const InvalidAdjoint& invalid) {
     throw UsageError(invalid.message);
   } catch (const NotDifferentiable&) {

@@ -41,9 +41,9 @@ KernelSource build_cuda_kernel(const Text& text, const Options& options, const s
 }
 
 // The text of an adjoint pipeline (compiler/passes/derived/adjoint.h). side: one of kAdjointSides; "forward" is the
-// pipeline with the additional outputs that adjoints need. of, by: names separated by commas; "": all. Throws
-// UsageError.
-inline constexpr std::string_view kAdjointSides[] = {"i", "j", "set", "forward", "each_i"};
+// pipeline with the additional outputs that adjoints need, "tangent" that of the rates of outputs. of, by: names
+// separated by commas; "": all. Throws UsageError.
+inline constexpr std::string_view kAdjointSides[] = {"i", "j", "set", "forward", "each_i", "tangent", "each_j"};
 struct AdjointText {
   std::string text;
   std::vector<AdjointField> fields;   // in the order of the text

@@ -174,7 +174,7 @@ nbcc_status nbcc_adjoint_text(const char* text, const char* name, nbcc_adjoint_s
     checked(report, "report");
     *report = nullptr;
     const int number = number_of(side);
-    if (number < NBCC_ADJOINT_I || number > NBCC_ADJOINT_EACH_I) throw UsageError("side: no such side");
+    if (number < NBCC_ADJOINT_I || number > NBCC_ADJOINT_EACH_J) throw UsageError("side: no such side");
     const Source source = source_of(text, name);
     auto made = std::make_unique<nbcc_report>();
     std::vector<Diagnostic> warnings;

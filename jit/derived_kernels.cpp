@@ -111,12 +111,13 @@ DerivedKernels make_far(const DerivationInput& of) {
   made->distant = build(of, pipelines.distant, of.options);
   made->measured = build(of, pipelines.distant, doubled);
   made->near = build(of, pipelines.near, of.options);
+  made->excluded = build(of, pipelines.excluded, of.options);
   made->sample = build(of, pipelines.sample, doubled);
   made->finish = build(of, pipelines.finish, doubled);
   DerivedKernels row;
   // The sources are parts of the facts, which they keep alive.
   const auto add = [&](const char* name, const KernelSource& source) {
-    const bool makes_outputs = &source == &made->near || &source == &made->sample;
+    const bool makes_outputs = &source == &made->near || &source == &made->excluded || &source == &made->sample;
     row.kernels.push_back(named(name, {made, &source}, of.pipeline, makes_outputs));
   };
   add("sources", made->sources);
@@ -125,6 +126,7 @@ DerivedKernels make_far(const DerivationInput& of) {
   add("distant", made->distant);
   add("measured", made->measured);
   add("near", made->near);
+  add("excluded", made->excluded);
   add("sample", made->sample);
   add("finish", made->finish);
   row.facts = std::move(made);

@@ -128,9 +128,10 @@ void add_emit(CLI::App& app, Invocation&) {
       .add_option(
           "--side", options->side,
           "adjoint: derivatives by inputs of i and params (i), by inputs of j (j), or by both if i and j are the "
-          "same particles (set); each_i: as i, but by params with a row for each i; forward: the pipeline with the "
-          "additional outputs that adjoints need")
-      ->check(CLI::IsMember({"i", "j", "set", "forward", "each_i"}))
+          "same particles (set); each_i: as i, but by params with a row for each i; each_j: as j, the params of --by "
+          "being inputs of i; forward: the pipeline with the "
+          "additional outputs that adjoints need; tangent: the rates of outputs when inputs and params have rates")
+      ->check(CLI::IsMember({"i", "j", "set", "forward", "each_i", "tangent", "each_j"}))
       ->capture_default_str();
   command.add_option("--of", options->of, "adjoint: outputs to differentiate, separated by commas; default: all");
   command.add_option("--by", options->by,

@@ -143,10 +143,11 @@ std::optional<Diagnostic> warn_singular(const Adjoint& adjoint) {
   const auto is_output = [&](const AdjointField& one) { return one.field.name == output.name; };
   const AdjointField& derivative = *std::ranges::find_if(adjoint.fields, is_output);
   if (derivative.meaning != AdjointMeaning::Derivative) return std::nullopt;  // a forward pipeline
-  return Diagnostic{Severity::Warning, output.where,
-                    fmt::format("the derivative by '{}' is singular at i == j: it is infinite or NaN there; soften the "
-                                "pair, or write {}",
-                                derivative.of, exclusion(adjoint.pipeline))};
+  return Diagnostic{
+      Severity::Warning, output.where,
+      fmt::format("the derivative {} '{}' is singular at i == j: it is infinite or NaN there; soften the "
+                  "pair, or write {}",
+                  adjoint.side == AdjointSide::Tangent ? "of" : "by", derivative.of, exclusion(adjoint.pipeline))};
 }
 
 }  // namespace nbcc

@@ -157,22 +157,29 @@ NBCC_API nbcc_status nbcc_emit_text(const char* text, const char* name, const ch
  * which inputs L is differentiated:
  */
 typedef enum nbcc_adjoint_side {
-  NBCC_ADJOINT_I = 0,       /* by inputs of i and by params; by a param as an output(total) */
+  NBCC_ADJOINT_I = 0,       /* by inputs of i and of pairs, and by params; by a param as an output(total) */
   NBCC_ADJOINT_J = 1,       /* by inputs of j; the new pipeline has the sides i and j exchanged */
   NBCC_ADJOINT_ONE_SET = 2, /* by inputs of both, if i and j are the same particles in the same order: one sum. Names
                                that differ only in their last letter, as xi and xj, are one input; any other field is
                                also an input of the other side, named NAME_i or NAME_j there */
   NBCC_ADJOINT_FORWARD = 3, /* no derivative: the pipeline with the additional outputs that its adjoints take */
-  NBCC_ADJOINT_EACH_I = 4   /* as NBCC_ADJOINT_I, but of a param each i has its contribution, to be added up */
+  NBCC_ADJOINT_EACH_I = 4,  /* as NBCC_ADJOINT_I, but of a param each i has its contribution, to be added up */
+  NBCC_ADJOINT_TANGENT = 5, /* forward mode: t_NAME of the outputs, their rates when inputs and params have the rates
+                               t_X, which are inputs and params like X */
+  NBCC_ADJOINT_EACH_J = 6   /* as NBCC_ADJOINT_J; the params that `by` names are inputs of the first pipeline's i */
 } nbcc_adjoint_side;
 /* The text of a pipeline whose outputs are the d_X. Its inputs are those of the first pipeline and, for each i of that
  * pipeline, d_NAME of the outputs and, if derivatives need them, saved forward results: raw_NAME, an output before
  * finish() (without finish() the output itself); at_NAME, the j_index of a minimum or maximum; z_NAME, the logarithm of
- * the sum of a softmax's weights. A name differs if the first pipeline has a field of that name; see
- * nbcc_report_adjoint_field for the meaning of each field. of: the names of the outputs that L depends on (additional
- * outputs of the forward pipeline are allowed); by: the names of the fields by which L is differentiated; separated by
- * commas; null: all real numbers. A field without a derivative is NBCC_ERROR_USAGE. The diagnostics are the warnings of
- * the text, and behind them one if a derivative is infinite or NaN for the pair of a particle with itself. */
+ * the sum of a softmax's weights; image_NAME_0, _1 and _2, with every_image() the image_index of a minimum or maximum.
+ * A d_NAME of an output(pair) has a row for each pair, of a histogram of the run it is a param. For a total that is a
+ * minimum or maximum (or a logsumexp with finish()) the forward pipeline has i_NAME, the values of each i that it
+ * reduces, by which L is to be differentiated instead. A name differs if the first pipeline has a field of that name;
+ * see nbcc_report_adjoint_field for the meaning of each field. of: the names of the outputs that L depends on
+ * (additional outputs of the forward pipeline are allowed); by: the names of the fields by which L is differentiated;
+ * separated by commas; null: all real numbers. A field without a derivative is NBCC_ERROR_USAGE. The diagnostics are
+ * the warnings of the text, and behind them one if a derivative is infinite or NaN for the pair of a particle with
+ * itself. */
 NBCC_API nbcc_status nbcc_adjoint_text(const char* text, const char* name, nbcc_adjoint_side side, const char* of,
                                        const char* by, nbcc_report** report, nbcc_error** error); /* [jit] */
 /* The pipeline with an additional output, the virial of a force: FORCE_virial, six numbers for ab = xx, yy, zz, xy, xz,
@@ -194,16 +201,18 @@ NBCC_API int nbcc_report_field(const nbcc_report* report, int k, nbcc_field* fie
  * pipeline. */
 typedef enum nbcc_adjoint_meaning {
   NBCC_ADJOINT_VALUE = 0,     /* the field `of` of the first pipeline itself */
-  NBCC_ADJOINT_GIVEN = 1,     /* an input: dL/d of the output `of`, one row for each i of the first pipeline */
+  NBCC_ADJOINT_GIVEN = 1,     /* an input: dL/d of the output `of`, one row for each i of the first pipeline; of a
+                                 tangent the rate of the input or param `of` */
   NBCC_ADJOINT_SAVED = 2,     /* an input: the output `of` of the forward pipeline */
-  NBCC_ADJOINT_DERIVATIVE = 3 /* an output: dL/d of the input or param `of` */
+  NBCC_ADJOINT_DERIVATIVE = 3 /* an output: dL/d of the input or param `of`; of a tangent the rate of the output `of` */
 } nbcc_adjoint_meaning;
 typedef struct nbcc_adjoint_field {
   const char* name; /* as declared in the text */
   nbcc_adjoint_meaning meaning;
   const char* of;
   const char* partner; /* for an input with NBCC_ADJOINT_VALUE: the input of the first pipeline's other side that is the
-                          same array if i and j are one set; "": none */
+                          same array if i and j are one set; for a saved result with the values of i that a total
+                          reduces: the total; "": none */
 } nbcc_adjoint_field;
 NBCC_API int nbcc_report_adjoint_field_count(const nbcc_report* report); /* [jit] 0: not a report on an adjoint */
 /* Field k in the order of the text; 0 on success, -1 when there is none. The strings belong to the report. */

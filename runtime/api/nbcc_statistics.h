@@ -37,11 +37,16 @@ typedef struct nbcc_far_choice {
  * it, they are summed in a higher one: nbcc_statistics.method is "far field", and order is 0. Otherwise method is "all
  * pairs", and nbcc_statistics.reason has the reason.
  *
- * There is no far field with exclusions, for sums in parts (nbcc_part) and for 2^30 particles or more. All pairs are
- * then summed in the precision of the pipeline, with the reason in nbcc_statistics.reason. If the tolerance requires a
- * higher precision, the run fails with NBCC_ERROR_USAGE, and the message has the precision for which to compile the
- * pipeline. Lists, batches, listed pairs, and other values of nbcc_sum_set_pairs than NBCC_PAIRS_AUTO are the caller's
- * choice of pairs: they are summed in the precision of the pipeline, and the tolerance has no effect.
+ * Excluded pairs do not act; with other exclusions than in the run before the error is measured again. In a sum in
+ * parts (nbcc_part) the error of each part is at most the tolerance, relative to the terms of that part; all parts need
+ * the same tolerance, no lists and NBCC_PAIRS_AUTO. Each batch for which that is faster has a far field of its own
+ * ("far batches"); other batches are summed over lists in the precision of the pipeline.
+ *
+ * There is no far field for 2^30 particles or more. All pairs are then summed in the precision of the pipeline, with
+ * the reason in nbcc_statistics.reason. If the tolerance requires a higher precision, for all pairs or for some
+ * batches, the run fails with NBCC_ERROR_USAGE, and the message has the precision for which to compile the pipeline.
+ * Lists, listed pairs, and other values of nbcc_sum_set_pairs than NBCC_PAIRS_AUTO are the caller's choice of pairs:
+ * they are summed in the precision of the pipeline, and the tolerance has no effect.
  *
  * A run whose far field does not fit the memory of the device fails with NBCC_ERROR_DEVICE; the message has both sizes.
  *
@@ -66,7 +71,8 @@ typedef struct nbcc_statistics {
   double seconds_lists;  /* finding the j near each group of i, and copying them to contiguous memory */
   double seconds_sums;   /* summing over these j */
   const char* method;    /* how the last run chose its pairs: "all pairs", "search", "lists", "listed pairs", "batches",
-                            "nearest", "far field"; "" before the first run. Valid until the next call for this sum */
+                            "nearest", "far field", "far batches"; "" before the first run. Valid until the next call
+                            for this sum */
   const char* reason;    /* why: the caller's choice, or the estimated cost of each method that could do the run, in
                             pairs of a sum over all pairs, and the obstacles of the other methods */
 

@@ -5,7 +5,7 @@
 
 #include "fmt/format.h"
 #include "runtime/api/handles.h"
-#include "runtime/far/far_field.h"
+#include "runtime/far/tolerance.h"
 
 namespace nbcc {
 namespace {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <new>
 #include <utility>
 
@@ -28,15 +29,18 @@ struct CpuKernel final : Kernel {
       : Kernel(std::move(kernel_source)),
         code(std::move(kernel_code)),
         load_code(std::move(loader)),
-        pool(std::move(threads)),
-        lists(std::move(lists_code)) {}
-  std::unique_ptr<Summation> start() const override {
-    return std::make_unique<CpuSummation>(source, *code, [this]() -> const CpuCode& { return list_code(); }, *pool);
+        pool(std::move(threads)) {
+    if (lists_code) more[Frame::Lists] = std::move(lists_code);
   }
-  const CpuCode& list_code() const {
+  std::unique_ptr<Summation> start() const override {
+    return std::make_unique<CpuSummation>(
+        source, *code, [this](Frame frame) -> const CpuCode& { return code_of(frame); }, *pool);
+  }
+  const CpuCode& code_of(Frame frame) const {
     const std::lock_guard lock(mutex);
-    if (!lists) lists = load_code(source, *source.find(Frame::Lists));
-    return *lists;
+    std::shared_ptr<const CpuCode>& found = more[frame];
+    if (!found) found = load_code(source, *source.find(frame));
+    return *found;
   }
   std::shared_ptr<const Kernel> load(const KernelSource& other) const override;
 
@@ -44,7 +48,7 @@ struct CpuKernel final : Kernel {
   const Load load_code;  // null for a compiled library, which has the code of both variants
   const std::shared_ptr<ThreadPool> pool;
   mutable std::mutex mutex;
-  mutable std::shared_ptr<const CpuCode> lists;  // null until a run needs it
+  mutable std::map<Frame, std::shared_ptr<const CpuCode>> more;  // of the variants that runs have needed
 };
 
 std::shared_ptr<const Kernel> load_kernel(KernelSource source, const Load& load, std::shared_ptr<ThreadPool> pool) {

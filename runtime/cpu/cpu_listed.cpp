@@ -110,7 +110,7 @@ std::vector<CpuSummation::GroupPart> CpuSummation::divide_groups(const Lists& li
 
 void CpuSummation::sum_lists(const SumRequest& request) {
   begin_run(request);
-  code_now_ = &list_code_();
+  code_now_ = &list_code_(Frame::Lists);
   interact_now_ = request.exclusions ? code_now_->interact_excluding : code_now_->interact_numbered;
   const Lists& lists = *request.lists;
   const bool keeps_order = request.keep_j || request.reuse != JReuse::None ||
@@ -204,7 +204,7 @@ void CpuSummation::sum_piece(const SumRequest& request, const Lists& lists, cons
 
 void CpuSummation::sum_listed_pairs(const SumRequest& request) {
   begin_run(request);
-  code_now_ = &list_code_();
+  code_now_ = &list_code_(Frame::Lists);
   interact_now_ = code_now_->interact_numbered;
   const PairRows& rows = *request.listed_pairs;
   pack_j(request);

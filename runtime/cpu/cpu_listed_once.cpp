@@ -25,7 +25,7 @@ void check_no_own_pairs(const PairRows& rows) {
 
 void CpuSummation::sum_listed_once(const SumRequest& request) {
   begin_run(request);
-  code_now_ = &list_code_();
+  code_now_ = &list_code_(Frame::ListedPairs);
   const PairRows& pairs = *request.listed_pairs;
   if (listed_once_number_ != pairs.number) check_no_own_pairs(pairs);
   listed_once_number_ = pairs.number;

@@ -99,7 +99,7 @@ void CpuSummation::begin_run(const SumRequest& request) {
   i_numbers_.clear();
   j_numbers_.clear();
   exclusions_.clear();
-  code_now_ = request.exclusions ? &list_code_() : &code_;
+  code_now_ = request.exclusions ? &list_code_(Frame::Lists) : &code_;
   interact_now_ = request.exclusions ? code_now_->interact_excluding : code_now_->interact;
   if (request.j_part != JPart::First) return;
   running_.reserve(source_, request.accumulator_rows());

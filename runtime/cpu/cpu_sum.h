@@ -24,8 +24,8 @@ namespace nbcc {
 
 class CpuSummation final : public Summation {
  public:
-  // Returns the code of Frame::Lists; the first call may compile it.
-  using ListCode = std::function<const CpuCode&()>;
+  // Returns the code of Frame::Lists or ListedPairs; the first call may compile it.
+  using ListCode = std::function<const CpuCode&(Frame)>;
 
   // All must outlive this object.
   CpuSummation(const KernelSource& source, const CpuCode& code, ListCode list_code, ThreadPool& pool);

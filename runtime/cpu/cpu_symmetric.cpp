@@ -1,7 +1,8 @@
 // A run over all pairs of one set that computes each pair once. Part of CpuSummation.
 //
 // The particles are divided into blocks. PairRounds orders the pairs of blocks so that no two threads add to one block
-// at a time, and so that the order of additions depends on the number of particles alone.
+// at a time, and so that the order of additions depends on the number of particles alone. Two blocks with an excluded
+// pair are computed from both ends, by the kernel that tests exclusions.
 #include <algorithm>
 #include <numeric>
 
@@ -27,6 +28,12 @@ void CpuSummation::sum_symmetric(const SumRequest& request) {
   const std::int64_t padded = round_up(count, std::lcm<std::int64_t>(source_.lanes, source_.i_block));
   i_.reserve(padded);
   totals_.reserve(source_, padded);
+  if (request.exclusions) {
+    i_numbers_.resize(std::size_t(padded));
+    exclusions_.resize(std::size_t(padded));
+    j_numbers_.resize(std::size_t(padded));
+    std::iota(j_numbers_.begin(), j_numbers_.end(), 0);
+  }
   pack_j(request);
   PairRounds rounds(ceil_div(count, size));
   begin(double(count) * double(count));
@@ -37,15 +44,21 @@ void CpuSummation::sum_symmetric(const SumRequest& request) {
   const double nanoseconds = CpuPartition::kWorthWaking;
   for_each(rounds.blocks(), nanoseconds, [&](std::int64_t number) { begin_block(request, block(number)); });
   const nbcc_kernel_arguments given = arguments(request, block(0), totals_);
+  nbcc_kernel_arguments plain = given;
+  plain.i_number = plain.j_number = nullptr;
   // An interrupt must be thrown inside PairRounds::work(), or threads would wait for the item that it ended.
   share_items(rounds.items(), nanoseconds, [&](std::int64_t item) {
     rounds.work(item, [&](PairRounds::Pair pair) {
       if (progress_) progress_->poll();
       const Block i = block(pair.i), j = block(pair.j);
-      if (pair.i == pair.j)
-        code_.interact(&given, i.begin, i.end, i.begin, i.end);
-      else
-        code_.interact_symmetric(&given, i.begin, i.end, j.begin, j.end);
+      if (request.exclusions && (has_exclusions(i, j.begin, j.end) || has_exclusions(j, i.begin, i.end))) {
+        interact_now_(&given, i.begin, i.end, j.begin, j.end);
+        if (pair.i != pair.j) interact_now_(&given, j.begin, j.end, i.begin, i.end);
+      } else if (pair.i == pair.j) {
+        code_.interact(&plain, i.begin, i.end, i.begin, i.end);
+      } else {
+        code_.interact_symmetric(&plain, i.begin, i.end, j.begin, j.end);
+      }
       const double pairs = double(i.end - i.begin) * double(j.end - j.begin);
       step(pair.i == pair.j ? pairs : 2 * pairs);
     });

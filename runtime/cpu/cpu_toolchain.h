@@ -36,7 +36,7 @@ struct CpuCode {
   nbcc_interact_function interact_numbered = nullptr;
   nbcc_interact_function interact_symmetric = nullptr;  // of pipelines with reactions
   nbcc_half_list_function interact_half_list = nullptr;
-  // Only in Frame::Lists, which has no `interact`: with exclusions; of pipelines with reactions those of listed pairs.
+  // Only in Frame::Lists, with exclusions, and in Frame::ListedPairs, with reactions; these have no `interact`.
   nbcc_interact_function interact_excluding = nullptr;
   nbcc_listed_sizes_function listed_sizes = nullptr;
   nbcc_begin_listed_once_function begin_listed_once = nullptr;

@@ -4,8 +4,10 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/far/far_norms.h"
@@ -28,6 +30,9 @@ struct FarParticles {
   std::int64_t chosen = 0;   // number of chosen i; after check_particles() of those with a finite position
   bool are_all = false;      // all i are chosen and have finite positions
   bool are_one_set = false;  // the chosen i are the j of the same numbers
+  std::int64_t j_of_i = 0;   // the i-particle k and the j-particle k + j_of_i have the same index
+  // No chosen i and j of one index are at different positions. Only if the text compares indices.
+  bool indices_agree = false;
 };
 
 // One of `count` nearly equal ranges of positions in the tree of i: the work of one of several GPUs.
@@ -98,6 +103,9 @@ class FarBackend {
   // `sampled`: the i that need sums; empty: all. A backend for which sums_sample_alone() is false ignores them.
   virtual FarCounts make_lists(int order, const FarLimits& limits, std::span<const std::int64_t> sampled,
                                const FarShare& share) = 0;
+  // The excluded pairs (i, j) that are parts of distant pairs of these lists: for i of the lists, those that are no
+  // near pairs. In any order; a pair may occur more than once.
+  virtual std::vector<std::pair<int, int>> distant_pairs(const PairRows& excluded) = 0;
   virtual bool sums_sample_alone() const = 0;
 
   // ---- sums ----
@@ -109,6 +117,10 @@ class FarBackend {
   virtual void sum_distant(const SumRequest& request, bool lists_are_new) = 0;
   // Sums of near and distant pairs -> totals.
   virtual void go_down(int order, const FarArray& totals, const FarShare& share) = 0;
+
+  // The sums of a run in parts: memory of `count` doubles that are 0, and an addition in the order of the stream.
+  virtual std::shared_ptr<double> zeros(std::int64_t count) = 0;  // waits
+  virtual void add(double* to, const double* from, std::int64_t count) = 0;
 
   // An estimate from numbers of particles; after build_trees() a better one.
   virtual FarMemory memory(const SumRequest& request, const FarSetting& setting) = 0;

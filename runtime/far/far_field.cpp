@@ -1,5 +1,5 @@
-// Chooses order, leaf and separation, so that a sample of i keeps the tolerance at the least cost. Entry point:
-// set_tolerance().
+// Chooses order, leaf and separation, so that a sample of i keeps the tolerance at the least cost. Entry points:
+// FarField::measure(), FarField::run().
 //
 // A choice holds as long as params, numbers of particles and tolerance stay the same. The error of a sample is measured
 // in the run that chooses, in the second, fourth, eighth ... run after it, when many particles have moved far or
@@ -12,11 +12,9 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <memory>
 
 #include "fmt/format.h"
 #include "runtime/error.h"
-#include "runtime/far/far_run.h"
 #include "runtime/sum/plan/capabilities.h"
 
 namespace nbcc {
@@ -55,137 +53,70 @@ double rounding_of(Precision precision) {
   return precision == Precision::Single ? 3e-7 : precision == Precision::Mixed ? 3e-8 : 1e-15;
 }
 
-class FarField {
- public:
-  FarField(const Kernel& kernel, const Summation& summation, double tolerance, const FarChoice& choice)
-      : kernel_(kernel), summation_(summation), tolerance_(tolerance), choice_(choice) {
-    set_precision(precision_for(tolerance));
-    is_raised_ = run_->kernels().raised;
-  }
+}  // namespace
 
-  std::optional<Estimate> estimate(const SumRequest& request) const;
-  // Chooses for this case, or measures again whether the choice keeps the tolerance, where that is due.
-  Estimate measure(const SumRequest& request);
-  // The same from what is known, and the cost of measuring the rest.
-  std::pair<Estimate, double> expected(const SumRequest& request);
-  void run(const SumRequest& request);
-  void wait() { run_->wait(); }
-  FarMemory memory(const SumRequest& request) const;
-  SumStatistics statistics() {
-    SumStatistics all;
-    all.far = run_->statistics();
-    all.far.seconds.particles += seconds_of_preparation_.particles;
-    all.far.seconds.tree += seconds_of_preparation_.tree;
-    all.far.seconds.first = seconds_of_choice_;
-    all.far.tolerance = tolerance_;
-    all.far.runs_since_error = has_sample_ ? runs_since_error_ : 0;
-    if (!has_sample_) all.far.error = all.far.largest = all.far.error_of_sum = 0, all.far.sampled = 0;
-    return all;
-  }
+FarField::FarField(const Kernel& kernel, const Summation& summation, double tolerance, const FarChoice& choice)
+    : kernel_(kernel), summation_(summation), tolerance_(tolerance), choice_(choice) {
+  set_precision(precision_for(tolerance));
+  is_raised_ = run_->kernels().raised;
+}
 
- private:
-  // What a choice depends on, besides the particles themselves.
-  struct Case {
-    std::int64_t ni = 0, nj = 0, i_count = 0;
-    std::vector<double> params;
-    bool operator==(const Case&) const = default;
-  };
-  static Case case_of(const SumRequest& request) {
-    return {request.ni, request.nj, request.i_count, {request.params.begin(), request.params.end()}};
-  }
-  struct Choice {
-    FarSetting setting;
-    double cost = 0;   // in near pairs
-    double error = 0;  // of the sample; 0: not measured
-  };
+SumStatistics FarField::statistics() {
+  SumStatistics all;
+  all.far = run_->statistics();
+  all.far.seconds.particles += seconds_of_preparation_.particles;
+  all.far.seconds.tree += seconds_of_preparation_.tree;
+  all.far.seconds.first = seconds_of_choice_;
+  all.far.tolerance = tolerance_;
+  all.far.runs_since_error = has_sample_ ? runs_since_error_ : 0;
+  if (!has_sample_) all.far.error = all.far.largest = all.far.error_of_sum = 0, all.far.sampled = 0;
+  return all;
+}
 
-  void set_precision(Precision precision) {
-    run_ = std::make_unique<FarRun>(kernel_, summation_, precision);
-    precision_ = precision;
-  }
-  // Returns what prepare() returns.
-  std::string use_precision(const SumRequest& request, Precision precision) {
-    if (precision_ == precision) return "";
-    set_precision(precision);
-    return run_->prepare(request, kFirstLeaf);
-  }
-  bool is_experiment() const { return choice_.order > 0 || choice_.leaf > 0 || choice_.separation > 0; }
-  double least_cost(const SumRequest& request) const;
-  bool may_be_far(const SumRequest& request) const {
-    return is_experiment() || least_cost(request) < pairs_of(request);
-  }
-  Estimate answer(const SumRequest& request) const;
-  bool is_due(const SumRequest& request);
-  void draw(const SumRequest& request, std::int64_t wanted);
-  void measure_sample(const SumRequest& request, bool is_known);
-  void choose_again(const SumRequest& request);
-  void fit_all_pairs(const SumRequest& request);
-  std::string choose(const SumRequest& request);
-  bool fits(const SumRequest& request, const FarSetting& setting) {
-    const FarMemory memory = run_->memory(request, setting);
-    const bool fits = double(memory.needed) <= kShareOfMemory * double(memory.available);
-    if (!fits) too_large_ = memory;
-    return fits;
-  }
-  // In near pairs; infinite if the memory does not suffice.
-  double cost(const SumRequest& request, const FarSetting& setting) {
-    return fits(request, setting) ? run_->cost(setting) : std::numeric_limits<double>::infinity();
-  }
-  void require_memory(const SumRequest& request);
-  [[noreturn]] void refuse_memory(const SumRequest& request) const;
-  std::optional<Choice> cheapest(const SumRequest& request);
-  std::optional<Choice> fit(const SumRequest& request, int order, int leaf, double limit, double most_cost);
-  // The limit that should have half of the tolerance as its error, after one that had `error`; a little more from near.
-  double next_limit(double limit, double error) const {
-    const double wanted = (error < 1.5 * tolerance_ ? 0.6 : 0.5) * tolerance_;
-    return limit * std::clamp(std::pow(wanted / std::max(error, 1e-300), 1.3), 0.02, 30.0);
-  }
-  // One that usually suits the tolerance.
-  int first_order() const {
-    if (choice_.order > 0) return choice_.order;
-    return std::clamp(int(std::lround(1.3 - 0.9 * std::log10(tolerance_))), kMinOrder + 1, kMaxOrder - 1);
-  }
-  double first_limit(int order) const { return std::min(1.0, tolerance_ * std::pow(10, 1 + 0.45 * order)); }
+std::string FarField::use_precision(const SumRequest& request, Precision precision) {
+  if (precision_ == precision) return "";
+  set_precision(precision);
+  return run_->prepare(request, kFirstLeaf);
+}
 
-  const Kernel& kernel_;
-  const Summation& summation_;
-  const double tolerance_;
-  const FarChoice choice_;
-  Precision precision_ = Precision::Single;
-  bool is_raised_ = false;              // the tolerance requires a higher precision than the pipeline has
-  std::optional<FarMemory> too_large_;  // for which the memory does not suffice
-  std::unique_ptr<FarRun> run_;
-  std::optional<Case> case_;  // of the choice or the refusal; nothing: neither is made
-  Choice chosen_;
-  std::string refusal_;           // why this case has no far field; "": it has one
-  bool is_far_ = false;           // the far field is the cheapest
-  bool takes_all_pairs_ = false;  // in a raised precision
-  bool is_obstructed_ = false;    // the particles of the last survey cannot have a far field
-  double error_ = 0;              // of the last sample, as FarRun::error_of_sample() returns it
-  unsigned runs_ = 0;             // since the choice
-  std::int64_t runs_since_error_ = 0;
-  double work_since_check_ = 0;                    // in near pairs
-  FarStatistics::Seconds seconds_of_preparation_;  // before a choice
-  double seconds_of_choice_ = 0;
-  bool has_totals_ = false;   // of the particles of this survey
-  bool is_measured_ = false;  // this survey has drawn a sample
-  bool has_sample_ = false;   // the statistics have the error of a run of this case
-};
+bool FarField::fits(const SumRequest& request, const FarSetting& setting) {
+  const FarMemory memory = run_->memory(request, setting);
+  const bool fits = double(memory.needed) <= kShareOfMemory * double(memory.available);
+  if (!fits) too_large_ = memory;
+  return fits;
+}
+
+double FarField::next_limit(double limit, double error) const {
+  const double wanted = (error < 1.5 * tolerance_ ? 0.6 : 0.5) * tolerance_;
+  return limit * std::clamp(std::pow(wanted / std::max(error, 1e-300), 1.3), 0.02, 30.0);
+}
+
+int FarField::first_order() const {
+  if (choice_.order > 0) return choice_.order;
+  return std::clamp(int(std::lround(1.3 - 0.9 * std::log10(tolerance_))), kMinOrder + 1, kMaxOrder - 1);
+}
 
 std::optional<Estimate> FarField::estimate(const SumRequest& request) const {
   if (request.pairs != PairChoice::Auto) return {};
   Estimate found;
   found.obstacle = obstacle_of("far field", request);
+  if (request.j_part == JPart::Whole && request.nj == 0) found.obstacle = "there are no j", found.falls_back = true;
+  if (!begins(request.j_part) && (!sums_of_parts_ || ni_of_parts_ != request.ni))
+    found.obstacle = "the earlier parts were not summed to this tolerance for these i", found.falls_back = true;
   if (!found.obstacle.empty()) found.cost = least_cost(request);
   if (std::max(request.ni, request.nj) > std::numeric_limits<std::int32_t>::max() / 2)
     found.obstacle = "there are more particles than lists can index", found.of_size = true;
   if (is_experiment()) return found;  // at any cost
-  if (!found.obstacle.empty() && request.nj > 0 && is_raised_)
-    throw UsageError(fmt::format(
-        "tolerance: {} needs {} precision, but {}, so that all pairs run in that of pipeline '{}': compile it in {} "
-        "precision",
-        tolerance_, run_->kernels().precision, found.obstacle, kernel_.source.pipeline, run_->kernels().precision));
+  if (!found.obstacle.empty() && request.nj > 0) require_precision(found.obstacle);
   return found;  // measure() is called, because it costs nothing
+}
+
+void FarField::require_precision(std::string_view obstacle) const {
+  if (!is_raised_) return;
+  throw UsageError(fmt::format(
+      "tolerance: {} needs {} precision, but {}, so that all pairs run in that of pipeline '{}': compile it in {} "
+      "precision",
+      tolerance_, run_->kernels().precision, obstacle, kernel_.source.pipeline, run_->kernels().precision));
 }
 
 // The least number of pairs of each i that any pipeline and distribution of particles needed.
@@ -197,12 +128,14 @@ double FarField::least_cost(const SumRequest& request) const {
 Estimate FarField::answer(const SumRequest& request) const {
   if (takes_all_pairs_) return {"", kPreferred * pairs_of(request)};
   if (is_far_) return {"", is_experiment() ? 0 : chosen_.cost};
+  // All parts of a run are added up here: those that are worth no far field, too.
+  if (request.j_part != JPart::Whole) return {"", kPreferred * pairs_of(request)};
   return {refusal_.empty() ? fmt::format("costs as much as {:.3g} pairs", chosen_.cost) : refusal_, chosen_.cost};
 }
 
 std::pair<Estimate, double> FarField::expected(const SumRequest& request) {
   const Estimate found = *estimate(request);
-  if (!found.obstacle.empty()) return {found, 0};
+  if (!found.obstacle.empty() || request.nj == 0) return {found, 0};
   if (case_ == case_of(request)) return {answer(request), 0};
   const bool tries = may_be_far(request);
   if (tries) require_memory(request);
@@ -214,7 +147,7 @@ std::pair<Estimate, double> FarField::expected(const SumRequest& request) {
 
 Estimate FarField::measure(const SumRequest& request) {
   const Estimate found = *estimate(request);
-  if (!found.obstacle.empty()) return found;
+  if (!found.obstacle.empty() || request.nj == 0) return found;
   run_->reset_seconds();
   seconds_of_preparation_ = {};
   seconds_of_choice_ = 0;
@@ -222,7 +155,9 @@ Estimate FarField::measure(const SumRequest& request) {
   const bool is_known = case_ == case_of(request);
   ++runs_, ++runs_since_error_;
   work_since_check_ += is_known && is_far_ ? chosen_.cost : pairs_of(request);
-  if (is_known && !is_far_ && !takes_all_pairs_ && !is_obstructed_ && !is_due(request)) return answer(request);
+  const bool is_whole = request.j_part == JPart::Whole;
+  if (is_known && is_whole && !is_far_ && !takes_all_pairs_ && !is_obstructed_ && !is_due(request))
+    return answer(request);
   if (!is_known) {
     if (precision_ != precision_for(tolerance_)) set_precision(precision_for(tolerance_));
     if (may_be_far(request)) require_memory(request);
@@ -250,6 +185,7 @@ Estimate FarField::measure(const SumRequest& request) {
 // The numbers of i and j are those of the request, and its particles are prepared if there is a far field.
 bool FarField::is_due(const SumRequest& request) {
   if (!is_far_ && run_->kernels().precision == name(Precision::Double)) return false;
+  if (exclusions_ != number_of_exclusions(request)) return true;
   const double sampled = double(std::min(FarRun::kSampled, request.i_count));
   if (std::has_single_bit(runs_) || work_since_check_ * kShareOfChecks > kExactPair * sampled * double(request.nj))
     return true;
@@ -264,6 +200,7 @@ void FarField::draw(const SumRequest& request, std::int64_t wanted) {
   has_sample_ = is_measured_ = refusal_.empty();
   if (!has_sample_) return;
   case_ = case_of(request);
+  exclusions_ = number_of_exclusions(request);
   runs_since_error_ = 0;
   work_since_check_ = 0;
 }
@@ -443,13 +380,20 @@ std::optional<FarField::Choice> FarField::fit(const SumRequest& request, int ord
 }
 
 void FarField::run(const SumRequest& request) {
-  if (takes_all_pairs_)
-    run_->compute_all_pairs(request, FarRun::Of::All);
-  else if (!has_totals_)
-    run_->compute(request, chosen_.setting, FarRun::Of::All);
-  has_totals_ = false;
-  if (is_measured_) run_->error_of_sample();
-  run_->finish(request);
+  if (request.nj > 0) {
+    if (!is_far_)
+      run_->compute_all_pairs(request, FarRun::Of::All);
+    else if (!has_totals_)
+      run_->compute(request, chosen_.setting, FarRun::Of::All);
+    has_totals_ = false;
+    if (is_measured_) run_->error_of_sample();
+  }
+  if (request.j_part != JPart::Whole) {
+    if (begins(request.j_part)) sums_of_parts_.reset();
+    ni_of_parts_ = request.ni;
+    run_->add_part(request, sums_of_parts_);
+  }
+  if (ends(request.j_part)) run_->finish(request);
 }
 
 // Before a choice: with an order for the tolerance, and the leaves that take the least memory.
@@ -457,37 +401,6 @@ FarMemory FarField::memory(const SumRequest& request) const {
   FarSetting setting = chosen_.setting;
   if (!case_ || setting.order == 0) setting = {first_order(), choice_.leaf > 0 ? choice_.leaf : kMaxLeaf};
   return run_->memory(request, setting);
-}
-
-}  // namespace
-
-void set_tolerance(SumState& sum, double tolerance, const FarChoice& choice) {
-  if (tolerance == 0) {
-    sum.needs_both_ends(false);
-    return sum.remove_method("far field");
-  }
-  if (!(tolerance >= 1e-14 && tolerance <= 1))
-    throw UsageError(fmt::format("tolerance: it must be 0 (none) or from 1e-14 to 1, got {}", tolerance));
-  if (!sum.kernel().source.derivations)
-    throw UsageError(fmt::format("tolerance: pipeline '{}' is from a compiled library, which has no far field",
-                                 sum.kernel().source.pipeline));
-  const auto field = std::make_shared<FarField>(sum.kernel(), sum.summation(), tolerance, choice);
-  PairMethod method;
-  method.name = "far field";
-  method.estimate = [field](const SumRequest& request) { return field->estimate(request); };
-  method.measure = [field](const SumRequest& request) { return field->measure(request); };
-  method.expected = [field](const SumRequest& request) { return field->expected(request); };
-  method.work = [field](const SumRequest& request) {
-    const FarMemory memory = field->memory(request);
-    return std::vector<DeviceWork>{{memory.device, 0, memory.needed}};
-  };
-  method.enqueue = [field](const SumRequest& request) { field->run(request); };
-  method.statistics = [field] { return field->statistics(); };
-  // The error of all pairs is measured before they run.
-  method.add_survey = [field](SumStatistics& found) { found.far = field->statistics().far; };
-  method.wait = [field](Progress*) { field->wait(); };
-  sum.add_method(std::move(method));
-  sum.needs_both_ends(true);
 }
 
 }  // namespace nbcc

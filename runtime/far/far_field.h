@@ -1,20 +1,117 @@
-// Sums to a tolerance: near pairs one by one, distant particles through grids of Chebyshev points (DESIGN.md,
-// docs/explanation/far_field.md). The pair method "far field". Tested by tests/numeric/far_field_test.cpp.
+// A sum with a far field as a pair method: whether it is worth it, and with which numbers. Used by set_tolerance().
 #pragma once
-#include "runtime/sum/run/sum.h"
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "runtime/far/far_choice.h"
+#include "runtime/far/far_run.h"
 
 namespace nbcc {
 
-// For experiments: numbers that are otherwise chosen so that the tolerance is kept at the least cost. 0: chosen.
-struct FarChoice {
-  int order = 0;          // points along each axis of a grid
-  int leaf = 0;           // particles of a leaf, at most
-  double separation = 0;  // largest ratio of a cell's radius to its distance
-};
+class FarField {
+ public:
+  // Both must outlive this object. Throws UsageError if the pipeline has no far field.
+  FarField(const Kernel& kernel, const Summation& summation, double tolerance, const FarChoice& choice);
 
-// Sets the tolerance of later runs: the root mean square over i of |error| / (sum of |terms|) is at most the tolerance,
-// for each output, before finish(); magnitudes of vectors are their lengths. 0 (the default): all pairs, or what
-// set_pairs chooses. Throws UsageError unless it is 0 or from 1e-14 to 1, or if the pipeline has no far field.
-void set_tolerance(SumState& sum, double tolerance, const FarChoice& choice = {});
+  std::optional<Estimate> estimate(const SumRequest& request) const;
+  // Chooses for this case, or measures again whether the choice keeps the tolerance, where that is due.
+  Estimate measure(const SumRequest& request);
+  // The same from what is known, and the cost of measuring the rest.
+  std::pair<Estimate, double> expected(const SumRequest& request);
+  double least_cost(const SumRequest& request) const;
+  // True unless a far field is sure to cost more than all pairs.
+  bool may_be_far(const SumRequest& request) const {
+    return is_experiment() || least_cost(request) < pairs_of(request);
+  }
+  // Throws UsageError if all pairs would have a lower precision than the tolerance requires, because of the obstacle.
+  void require_precision(std::string_view obstacle) const;
+  void run(const SumRequest& request);
+  void wait() { run_->wait(); }
+  FarMemory memory(const SumRequest& request) const;
+  SumStatistics statistics();
+
+ private:
+  // What a choice depends on, besides the particles themselves.
+  struct Case {
+    std::int64_t ni = 0, nj = 0, i_count = 0;
+    std::vector<double> params;
+    bool operator==(const Case&) const = default;
+  };
+  static Case case_of(const SumRequest& request) {
+    return {request.ni, request.nj, request.i_count, {request.params.begin(), request.params.end()}};
+  }
+  static std::int64_t number_of_exclusions(const SumRequest& request) {
+    return request.excluded_rows ? request.excluded_rows->number : 0;
+  }
+  struct Choice {
+    FarSetting setting;
+    double cost = 0;   // in near pairs
+    double error = 0;  // of the sample; 0: not measured
+  };
+
+  void set_precision(Precision precision) {
+    run_ = std::make_unique<FarRun>(kernel_, summation_, precision);
+    precision_ = precision;
+  }
+  // Returns what prepare() returns.
+  std::string use_precision(const SumRequest& request, Precision precision);
+  bool is_experiment() const { return choice_.order > 0 || choice_.leaf > 0 || choice_.separation > 0; }
+  Estimate answer(const SumRequest& request) const;
+  bool is_due(const SumRequest& request);
+  void draw(const SumRequest& request, std::int64_t wanted);
+  void measure_sample(const SumRequest& request, bool is_known);
+  void choose_again(const SumRequest& request);
+  void fit_all_pairs(const SumRequest& request);
+  std::string choose(const SumRequest& request);
+  bool fits(const SumRequest& request, const FarSetting& setting);
+  // In near pairs; infinite if the memory does not suffice.
+  double cost(const SumRequest& request, const FarSetting& setting) {
+    return fits(request, setting) ? run_->cost(setting) : std::numeric_limits<double>::infinity();
+  }
+  void require_memory(const SumRequest& request);
+  [[noreturn]] void refuse_memory(const SumRequest& request) const;
+  std::optional<Choice> cheapest(const SumRequest& request);
+  std::optional<Choice> fit(const SumRequest& request, int order, int leaf, double limit, double most_cost);
+  // The limit that should have half of the tolerance as its error, after one that had `error`; a little more from near.
+  double next_limit(double limit, double error) const;
+  // One that usually suits the tolerance.
+  int first_order() const;
+  double first_limit(int order) const { return std::min(1.0, tolerance_ * std::pow(10, 1 + 0.45 * order)); }
+
+  const Kernel& kernel_;
+  const Summation& summation_;
+  const double tolerance_;
+  const FarChoice choice_;
+  Precision precision_ = Precision::Single;
+  bool is_raised_ = false;                 // the tolerance requires a higher precision than the pipeline has
+  std::optional<FarMemory> too_large_;     // for which the memory does not suffice
+  std::shared_ptr<double> sums_of_parts_;  // of a run in parts that has begun: [output][i]
+  std::int64_t ni_of_parts_ = 0;
+  std::unique_ptr<FarRun> run_;
+  std::optional<Case> case_;     // of the choice or the refusal; nothing: neither is made
+  std::int64_t exclusions_ = 0;  // number_of_exclusions() of the last sample
+  Choice chosen_;
+  std::string refusal_;           // why this case has no far field; "": it has one
+  bool is_far_ = false;           // the far field is the cheapest
+  bool takes_all_pairs_ = false;  // in a raised precision
+  bool is_obstructed_ = false;    // the particles of the last survey cannot have a far field
+  double error_ = 0;              // of the last sample, as FarRun::error_of_sample() returns it
+  unsigned runs_ = 0;             // since the choice
+  std::int64_t runs_since_error_ = 0;
+  double work_since_check_ = 0;                    // in near pairs
+  FarStatistics::Seconds seconds_of_preparation_;  // before a choice
+  double seconds_of_choice_ = 0;
+  bool has_totals_ = false;   // of the particles of this survey
+  bool is_measured_ = false;  // this survey has drawn a sample
+  bool has_sample_ = false;   // the statistics have the error of a run of this case
+};
 
 }  // namespace nbcc

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <numeric>
 #include <random>
 #include <set>
 #include <thread>
@@ -98,8 +99,8 @@ std::string FarRun::prepare(Member& member, const SumRequest& request, int leaf)
     obstacle = backend.check_particles();
   });
   if (!obstacle.empty()) return obstacle;
-  if (kernels().needs_one_set && !(particles.are_one_set && request.i_offset == request.j_offset))
-    return "the text compares i_index and j_index, but i and j are not the same particles";
+  if (kernels().needs_one_set && !particles.indices_agree)
+    return "the text compares i_index and j_index, but i and j of one index are not the same particles";
   const bool one_tree = particles.are_one_set && particles.are_all;
   if (last_leaf > 0 && one_tree == backend.one_tree() && backend.are_in_trees()) {
     member.leaf = last_leaf;
@@ -189,24 +190,33 @@ std::string FarRun::draw_sample(const SumRequest& request, std::int64_t wanted) 
 }
 
 std::string FarRun::begin_table(const SumRequest& request) {
-  // Terms without a weight have no errors. Where weights are rare, few of many drawn j have one.
-  constexpr std::int64_t kDrawn = 4096, kWanted = 64, kMostDraws = 256;
+  // Terms without a weight have no errors. Where weights are rare, few of many drawn j have one; if none has one, all j
+  // are looked through.
+  constexpr std::int64_t kDrawn = 4096, kWanted = 64, kMostDraws = 256, kLookedThrough = kDrawn * kMostDraws;
   FarBackend& backend = *first().backend;
   const FarParticles& particles = backend.particles();
   std::mt19937_64 random(7);
   std::uniform_int_distribution<std::int64_t> any_j(0, particles.nj - 1);
   const auto of_one = std::ptrdiff_t(kernels().weights);
   std::vector<double> weights;
-  for (std::int64_t draw = 0; draw < kMostDraws && std::int64_t(weights.size()) < kWanted * of_one; ++draw) {
-    std::vector<std::int64_t> of_j;
-    for (std::int64_t k = 0; k < kDrawn; ++k) of_j.push_back(any_j(random));
+  const auto take = [&](std::span<const std::int64_t> of_j) {
     const std::vector<double> drawn = backend.rows(particles.weights, kernels().weights, of_j);
     for (auto row = drawn.begin(); row != drawn.end(); row += of_one)
       if (std::int64_t(weights.size()) < kWanted * of_one &&
           std::any_of(row, row + of_one, [](double w) { return w != 0; }))
         weights.insert(weights.end(), row, row + of_one);
+  };
+  std::vector<std::int64_t> of_j(kDrawn);
+  for (std::int64_t draw = 0; draw < kMostDraws && std::int64_t(weights.size()) < kWanted * of_one; ++draw) {
+    for (std::int64_t& j : of_j) j = any_j(random);
+    take(of_j);
   }
-  if (weights.empty()) return fmt::format("all weights of {} drawn j are 0", kDrawn * kMostDraws);
+  for (std::int64_t first = 0; first < particles.nj && weights.empty(); first += kLookedThrough) {
+    of_j.resize(std::size_t(std::min(kLookedThrough, particles.nj - first)));
+    std::iota(of_j.begin(), of_j.end(), first);
+    take(of_j);
+  }
+  if (weights.empty()) return "all weights are 0";
   std::vector<std::int64_t> of_i;
   for (std::size_t k = 0; k < kWanted; ++k) of_i.push_back(sample_.particles()[k % sample_.particles().size()]);
   table_.begin(backend.sums().params(request), std::move(weights),
@@ -256,19 +266,41 @@ FarMemory FarRun::memory(const SumRequest& request, const FarSetting& setting) {
 // ---- sums -----------------------------------------------------------------------------------------------------------
 
 void FarRun::compute(const SumRequest& request, const FarSetting& setting, Of of) {
-  const Made made{setting, first().backend->sums_sample_alone() ? of : Of::All};
+  const Made made{setting, first().backend->sums_sample_alone() ? of : Of::All,
+                  request.excluded_rows ? request.excluded_rows->number : 0};
   const bool makes_lists = std::ranges::any_of(members_, [&](const Member& member) { return member.lists != made; });
   const FarLimits limits = makes_lists ? this->limits(setting) : FarLimits();
   if (makes_lists) statistics_.separation = limits.largest_ratio();
   totals_ = first().backend->reserve_sums(FarBackend::Sums::Totals, source_.outputs);
   if (is_shared()) first().backend->wait(nullptr);
   on_each(request, [&](Member& member, const SumRequest& own) { compute(member, own, made, limits); });
+  if (makes_lists) collect_excluded();
+  if (!i_of_excluded_.empty()) {
+    FarBackend& backend = *first().backend;
+    backend.timed(&Seconds::down, [&] {
+      backend.sums().subtract(backend.with_inputs(of_members(request)), excluded_, i_of_excluded_, totals_);
+    });
+    if (is_shared()) wait();
+  }
   double pairs = 0;
   for (const Member& member : members_) pairs += member.pairs;
   statistics_.pairs_per_i = pairs / double(first().backend->particles().chosen);
   statistics_.order = setting.order;
   statistics_.leaf = setting.leaf;
   statistics_.precision = kernels().precision;
+}
+
+// Two GPUs may have lists of one leaf.
+void FarRun::collect_excluded() {
+  std::vector<std::pair<int, int>> all;
+  for (const Member& member : members_) all.insert(all.end(), member.excluded.begin(), member.excluded.end());
+  std::ranges::sort(all);
+  all.erase(std::ranges::unique(all).begin(), all.end());
+  i_of_excluded_.clear();
+  if (all.empty()) return;
+  for (const auto& [i, j] : all)
+    if (i_of_excluded_.empty() || i_of_excluded_.back() != i) i_of_excluded_.push_back(i);
+  excluded_ = rows_of_pairs("exclusions", first().backend->particles().ni, all);
 }
 
 void FarRun::compute(Member& member, const SumRequest& request, const Made& made, const FarLimits& limits) {
@@ -281,6 +313,9 @@ void FarRun::compute(Member& member, const SumRequest& request, const Made& made
     const auto sampled = made.of == Of::Sampled ? sample_.particles() : std::span<const std::int64_t>();
     backend.timed(&Seconds::walk,
                   [&] { member.pairs = backend.make_lists(order, limits, sampled, member.share).pairs; });
+    member.excluded.clear();
+    if (here.excluded_rows)
+      backend.timed(&Seconds::walk, [&] { member.excluded = backend.distant_pairs(*here.excluded_rows); });
     member.lists = made;
     member.lists_are_new = true;
   }
@@ -327,6 +362,16 @@ void FarRun::compute_all_pairs(Member& member, const SumRequest& request) {
 
 double FarRun::error_of_sample() {
   return sample_.error(first().backend->rows(totals_, source_.outputs, sample_.particles()), statistics_);
+}
+
+// A part without j has no totals.
+void FarRun::add_part(const SumRequest& request, std::shared_ptr<double>& sums) {
+  FarBackend& backend = *first().backend;
+  const std::int64_t count = source_.outputs * request.ni;
+  if (!sums) sums = backend.zeros(count);
+  if (request.nj > 0) backend.timed(&Seconds::down, [&] { backend.add(sums.get(), totals_.data, count); });
+  if (is_shared() || request.nj == 0) wait();
+  totals_ = {sums.get(), request.ni, request.ni};
 }
 
 // Inputs of i that are on the host are read there, as outputs on the host are written there.

@@ -60,6 +60,8 @@ class FarRun {
   double error_of_sample();
   // True if all chosen i are in the sample.
   bool sampled_all() const { return sample_.is_complete(); }
+  // Adds the totals to those of the earlier parts of the run, which become the totals. `sums`: null in the first part.
+  void add_part(const SumRequest& request, std::shared_ptr<double>& sums);
   void finish(const SumRequest& request);
   // An estimate from numbers of particles; after prepare() a better one.
   FarMemory memory(const SumRequest& request, const FarSetting& setting);
@@ -74,6 +76,7 @@ class FarRun {
   struct Made {
     FarSetting setting;
     Of of = Of::All;
+    std::int64_t exclusions = 0;  // PairRows::number; 0: none
     bool operator==(const Made&) const = default;
   };
   // A backend, and what it has made of the particles. Nothing: it has none for these trees and particles.
@@ -83,8 +86,9 @@ class FarRun {
     FarShare share;
     int leaf = 0;  // of the trees; 0: there are none of these particles
     std::optional<Made> lists;
-    double pairs = 0;           // of the lists
-    bool lists_are_new = true;  // the sums have other lists
+    double pairs = 0;                           // of the lists
+    std::vector<std::pair<int, int>> excluded;  // FarBackend::distant_pairs() of the lists
+    bool lists_are_new = true;                  // the sums have other lists
     std::optional<int> up_order;
   };
 
@@ -107,13 +111,16 @@ class FarRun {
   FarLimits limits(const FarSetting& setting);
   void compute(Member& member, const SumRequest& request, const Made& made, const FarLimits& limits);
   void compute_all_pairs(Member& member, const SumRequest& request);
+  void collect_excluded();
 
   const KernelSource& source_;
   std::vector<Member> members_;
   FarTable table_;
   FarSample sample_;
   Kept kept_;
-  FarArray totals_;         // [output][i], in the memory of the first backend
+  FarArray totals_;    // [output][i], in the memory of the first backend
+  PairRows excluded_;  // the excluded pairs that are parts of distant pairs
+  std::vector<std::int64_t> i_of_excluded_;
   void* stream_ = nullptr;  // of the last run
   FarStatistics statistics_;
 };

@@ -36,8 +36,11 @@ void FarSums::run(DerivedSum& sum, const SumRequest& request, std::span<const Ma
   SumRequest bound = sum.bind(request, made);
   bound.ni = ni, bound.nj = nj;
   if (which == I::All) bound.i_begin = 0, bound.i_count = ni, bound.i_list = nullptr;
-  // Only the kernels of the pipeline's own pairs know indices.
-  if (&sum != near_.get() && &sum != sample_.get()) bound.i_offset = bound.j_offset = 0;
+  // Only the kernels of the pipeline's own pairs know indices and exclusions.
+  if (sums_callers_pairs(sum))
+    bound.exclusions = request.exclusions, bound.excluded_rows = request.excluded_rows;
+  else
+    bound.i_offset = bound.j_offset = 0;
   bound.accumulate = request.accumulate && &sum == finish_.get();
   sum.run(bound);
   if (waits_) sum.wait(request.progress);
@@ -73,12 +76,30 @@ void FarSums::find_targets(const SumRequest& request, double* position, const Fa
   find(request, *targets_, Role::InputI, position, factors, centres);
 }
 
-void FarSums::sum_near(const SumRequest& request, const FarArray& near, const DeviceLists* new_lists) {
+std::vector<MadeArray> FarSums::outputs_at(const FarArray& columns) const {
   std::vector<MadeArray> made;
   for (const FieldLayout& field : kernel_.source.fields)
-    if (field.role == Role::Output) made.push_back({field.name, near.view(field.first)});
+    if (field.role == Role::Output) made.push_back({field.name, columns.view(field.first)});
+  return made;
+}
+
+void FarSums::sum_near(const SumRequest& request, const FarArray& near, const DeviceLists* new_lists) {
+  const std::vector<MadeArray> made = outputs_at(near);
   if (new_lists) near_->set_device_lists(*new_lists, near.count);
   run(*near_, request, made, near.count, request.nj, near_->has_lists() ? I::All : I::Chosen);
+}
+
+void FarSums::subtract(const SumRequest& request, const PairRows& pairs, std::span<const std::int64_t> i,
+                       const FarArray& totals) {
+  if (!excluded_) excluded_ = derived_sum(kernel_, "far", "excluded", at_least_);
+  SumRequest bound = excluded_->bind(request, outputs_at(totals));
+  bound.i_begin = 0;
+  bound.i_list = i.data();
+  bound.i_count = std::int64_t(i.size());
+  bound.listed_pairs = &pairs;
+  bound.accumulate = true;
+  excluded_->run(bound);
+  if (waits_) excluded_->wait(request.progress);
 }
 
 void FarSums::sum_distant(const SumRequest& request, const FarArray& i, const FarArray& j, const FarArray& sums,

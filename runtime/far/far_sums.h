@@ -34,8 +34,12 @@ class FarSums {
   // position[particle][axis]; weights of j, factors of i; centres in the memory of the device.
   void find_sources(const SumRequest& request, double* position, const FarArray& weights, const double* centres);
   void find_targets(const SumRequest& request, double* position, const FarArray& factors, const double* centres);
-  // near[output][i], or [row] if the lists say so. Without lists all pairs act on the chosen i.
+  // near[output][i], or [row] if the lists say so. Without lists all pairs act on the chosen i. Excluded pairs do not
+  // act.
   void sum_near(const SumRequest& request, const FarArray& near, const DeviceLists* new_lists = nullptr);
+  // totals[output][i] -= the terms of these pairs.
+  void subtract(const SumRequest& request, const PairRows& pairs, std::span<const std::int64_t> i,
+                const FarArray& totals);
   // i and j: coordinates, then factors or weights, of all points.
   void sum_distant(const SumRequest& request, const FarArray& i, const FarArray& j, const FarArray& sums,
                    const DeviceLists* new_lists = nullptr);
@@ -46,6 +50,8 @@ class FarSums {
  private:
   // Runs over the given numbers of particles: over all i, or the chosen i of the request.
   enum class I : bool { All, Chosen };
+  bool sums_callers_pairs(const DerivedSum& sum) const { return &sum == near_.get() || &sum == sample_.get(); }
+  std::vector<MadeArray> outputs_at(const FarArray& columns) const;
   void run(DerivedSum& sum, const SumRequest& request, std::span<const MadeArray> made, std::int64_t ni,
            std::int64_t nj, I which);
   void find(const SumRequest& request, DerivedSum& sum, Role side, double* position, const FarArray& values,
@@ -56,6 +62,7 @@ class FarSums {
   const FarKernels& kernels_;
   const bool waits_;
   std::unique_ptr<DerivedSum> sources_, targets_, means_, distant_, near_, sample_, finish_;
+  std::unique_ptr<DerivedSum> excluded_;  // null: not used yet
 };
 
 }  // namespace nbcc

@@ -23,6 +23,7 @@ bool all_finite(std::span<const double> values) {
 void HostFarBackend::ListStore::clear() {
   i_first.assign(1, 0);
   range_first.assign(1, 0);
+  groups = 0;
   i_order.clear(), j_begin.clear(), j_end.clear(), j_order.clear();
 }
 
@@ -37,6 +38,7 @@ void HostFarBackend::ListStore::add_range(std::int64_t begin, std::int64_t end) 
 }
 
 void HostFarBackend::ListStore::end_group() {
+  ++groups;
   i_first.push_back(std::int64_t(i_order.size()));
   range_first.push_back(std::int64_t(j_begin.size()));
 }
@@ -47,7 +49,8 @@ void HostFarBackend::ListStore::end_with_others(std::int64_t count) {
   for (const std::int64_t i : i_order) is_listed[std::size_t(i)] = 1;
   for (std::int64_t i = 0; i < count; ++i)
     if (is_listed[std::size_t(i)] == 0) i_order.push_back(i);
-  end_group();
+  i_first.push_back(std::int64_t(i_order.size()));
+  range_first.push_back(std::int64_t(j_begin.size()));
 }
 
 ListArrays HostFarBackend::ListStore::arrays() const {
@@ -90,7 +93,8 @@ void HostFarBackend::reserve_particles(const SumRequest& request) {
                 .position_of_i = position_of_i_.data(),
                 .position_of_j = position_of_j_.data(),
                 .weights = weights_.array(),
-                .factors = factors_.array()};
+                .factors = factors_.array(),
+                .j_of_i = request.i_offset - request.j_offset};
   particles_.are_all = !request.i_list && request.i_count == request.ni;
 }
 
@@ -106,6 +110,13 @@ std::string HostFarBackend::check_particles() {
         std::ranges::equal(position, std::span(position_of_j_).subspan(std::size_t(i * axes), std::size_t(axes)));
     return false;
   });
+  particles_.indices_agree =
+      kernels().needs_one_set && std::ranges::all_of(chosen_, [&](std::int64_t i) {
+        const std::int64_t j = i + particles_.j_of_i;
+        if (j < 0 || j >= particles_.nj) return true;
+        return std::equal(position_of_i_.begin() + i * axes, position_of_i_.begin() + (i + 1) * axes,
+                          position_of_j_.begin() + j * axes);
+      });
   particles_.are_all = particles_.are_all && not_finite_.empty();
   particles_.chosen = std::int64_t(chosen_.size());
   if (!all_finite(position_of_j_)) return "a j has a position that is not finite";
@@ -259,6 +270,31 @@ FarCounts HostFarBackend::make_lists(int order, const FarLimits& limits, std::sp
   if (sampled.empty()) distant_lists_.i_order.clear();  // they are in order
   near_lists_.j_order.assign(tree_of_j_.order().begin(), tree_of_j_.order().end());
   return counts_of(order, found);
+}
+
+// The last group of near_lists_, of i without sums, has no ranges and no part here.
+std::vector<std::pair<int, int>> HostFarBackend::distant_pairs(const PairRows& excluded) {
+  const ListStore& near = near_lists_;
+  std::vector<std::int64_t> position_of_j(near.j_order.size());
+  for (std::size_t p = 0; p < near.j_order.size(); ++p) position_of_j[std::size_t(near.j_order[p])] = std::int64_t(p);
+  std::vector<std::vector<std::pair<int, int>>> of_groups(near.groups);
+  for_each_(std::int64_t(near.groups), [&](std::int64_t g) {
+    const auto group = std::size_t(g);
+    const auto begin = near.range_first[group], end = near.range_first[group + 1];
+    const auto is_near = [&](std::int64_t position) {
+      for (auto range = std::size_t(begin); range < std::size_t(end); ++range)
+        if (near.j_begin[range] <= position && position < near.j_end[range]) return true;
+      return false;
+    };
+    for (auto slot = std::size_t(near.i_first[group]); slot < std::size_t(near.i_first[group + 1]); ++slot) {
+      const std::int64_t i = near.i_order[slot];
+      for (const int j : excluded.of(i))
+        if (!is_near(position_of_j[std::size_t(j)])) of_groups[group].emplace_back(int(i), j);
+    }
+  });
+  std::vector<std::pair<int, int>> found;
+  for (const auto& of_group : of_groups) found.insert(found.end(), of_group.begin(), of_group.end());
+  return found;
 }
 
 // ---- sums -----------------------------------------------------------------------------------------------------------

@@ -60,6 +60,7 @@ class HostFarBackend final : public FarBackend {
   }
   FarCounts make_lists(int order, const FarLimits& limits, std::span<const std::int64_t> sampled,
                        const FarShare& share) override;
+  std::vector<std::pair<int, int>> distant_pairs(const PairRows& excluded) override;
   bool sums_sample_alone() const override { return true; }
   FarArray reserve_sums(Sums which, int components) override;
   std::vector<double> rows(const FarArray& columns, int components, std::span<const std::int64_t> particles) override;
@@ -67,12 +68,20 @@ class HostFarBackend final : public FarBackend {
   void sum_near(const SumRequest& request, const FarArray& totals, bool lists_are_new) override;
   void sum_distant(const SumRequest& request, bool lists_are_new) override;
   void go_down(int order, const FarArray& totals, const FarShare& share) override;
+  std::shared_ptr<double> zeros(std::int64_t count) override {
+    const auto memory = std::make_shared<std::vector<double>>(std::size_t(count));
+    return {memory, memory->data()};
+  }
+  void add(double* to, const double* from, std::int64_t count) override {
+    for (std::int64_t k = 0; k < count; ++k) to[k] += from[k];
+  }
   FarMemory memory(const SumRequest& request, const FarSetting& setting) override;
 
  private:
   // The memory of lists, whose arrays DerivedSum::set_lists() copies.
   struct ListStore {
     std::vector<std::int64_t> i_first, i_order, range_first, j_begin, j_end, j_order;
+    std::size_t groups = 0;  // without the last one of end_with_others()
     void clear();
     void add_range(std::int64_t begin, std::int64_t end);
     void end_group();

@@ -270,6 +270,12 @@ TEST(FarFieldOnShim, HasTheSameBitsOnSeveralGpus) {
     trial.run({.i_begin = 200, .i_count = 900});
     found.back().insert({"of some i", trial.arrays["acc"]});
     found.back().insert({"pairs of each i", {trial.sum.statistics().far.pairs_per_i}});
+    std::vector<std::vector<std::int64_t>> excluded;
+    for (std::int64_t i = 0; i < 1500; ++i) excluded.push_back({i, (i + 700) % 1500});
+    trial.exclude(excluded);
+    trial.run();
+    found.back().insert({"with exclusions", trial.arrays["acc"]});
+    trial.exclude({});
     // The first limit suits both params, so that the setting is the same, but the lists are others.
     set_tolerance(trial.sum, 1e-2, {.order = 4, .leaf = 16});
     for (const double eps2 : {1e-4, 1.0}) {

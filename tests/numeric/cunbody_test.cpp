@@ -1,10 +1,17 @@
 // The dialect of numbered fields: the two interactions of CUNBODY-1 against a pair worked out by hand, and the original
 // listings against ours.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "compiler/source/parse.h"
+#include "tests/support/cpu_run.h"
 #include "tests/support/experiment.h"
+#include "tests/support/folders.h"
 #include "tests/support/oracle.h"
 #include "tests/support/random_particles.h"
 #include "tests/support/reference_data.h"
@@ -39,6 +46,35 @@ TEST(Cunbody, AParticleActsOnItsOwnPotentialOnly) {
   const Particles p{
       .ni = 1, .nj = 1, .fields = {{"INPUT_I", {1, 2, 3, 4, 5, 6}}, {"INPUT_J", {1, 2, 3, 4, 5, 6, 0.5}}}};
   expect_within(sum("cunbody_hermite", p).at("OUTPUT"), {0, 0, 0, 0, 0, 0, -128}, 1e-12, "output");
+}
+
+// INPUT_I and INPUT_J that are one array are one set, of which each pair may be computed once. In the second listing a
+// row of i has one number less.
+TEST(Cunbody, OneArrayIsOneSet) {
+  const Isa isa = detect_isa();
+  CpuDevice device(1, isa, cpu_toolchain(), "", "");
+  for (const auto& [name, width] : {std::pair{"gravity", 4}, {"hermite", 7}}) {
+    const Pipeline pipeline = parse(read_source(fmt::format("{}/pipelines/cunbody_{}.pipe", source_folder(), name)));
+    const auto kernel = device.load(build_cpu_kernel(pipeline, {Precision::Double}, isa, ""));
+    std::vector<double> rows;
+    for (int k = 0; k < 100 * width; ++k) rows.push_back(double(k * 37 % 101) / 64 + 0.5);
+    const auto run = [&](SymmetricChoice choice, std::vector<double> of_j, std::string_view method) {
+      std::vector<double> out(std::size_t(100 * pipeline.components(Role::Output)));
+      SumState sum(kernel);
+      sum.bind("INPUT_I", {rows.data(), Element::Double, 100, 8 * width, 8});
+      sum.bind("INPUT_J", {of_j.empty() ? rows.data() : of_j.data(), Element::Double, 100, 8 * width, 8});
+      sum.bind("OUTPUT", {out.data(), Element::Double, 100, std::int64_t(out.size()) / 100 * 8, 8});
+      sum.set_symmetric(choice);
+      sum.run();
+      EXPECT_EQ(sum.method(), method) << name;
+      return out;
+    };
+    const std::vector<double> twice = run(SymmetricChoice::Off, {}, "all pairs");
+    std::vector<double> bound;
+    for (const double value : twice) bound.push_back(1e-9 * (std::fabs(value) + 1000));
+    expect_within(run(SymmetricChoice::Always, {}, "symmetric"), twice, bound, name);
+    EXPECT_EQ(run(SymmetricChoice::Always, rows, "all pairs"), twice) << name;
+  }
 }
 
 void expect_same_interaction(const std::string& ours, const std::string& original) {

@@ -1,6 +1,7 @@
 // Sums over every periodic image in batches, beside sums over each batch by itself.
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
 #include "compiler/source/parse.h"
@@ -23,7 +24,8 @@ void expect_images_of_batches(KernelDevice& device, const KernelSource& source) 
     sum.bind("s", {out.data(), Element::Double, count, 8, 8});
     sum.bind("least", {out.data() + count, Element::Double, count, 8, 8});
   };
-  for (const double skin : {0.0, 0.25}) {
+  for (const auto& [skin, pairs] :
+       {std::pair{0.0, PairChoice::Auto}, {0.25, PairChoice::Cutoff}, {0.0, PairChoice::All}}) {
     SumState sum(kernel);
     std::vector<double> all(14, 100.0);
     bind(sum, x.data(), all, 7);
@@ -31,6 +33,7 @@ void expect_images_of_batches(KernelDevice& device, const KernelSource& source) 
     sum.set_param_of_groups("side", sides);
     sum.set_exclusions(7, first.data(), 2, j.data(), images.data());
     sum.set_skin(skin);
+    sum.set_pairs(pairs);
     const std::vector<std::int64_t> chosen{6, 0, 3, 2};
     sum.run({.i_count = 4, .i_list = chosen.data(), .accumulate = true});
     EXPECT_EQ(all[1], 100);
@@ -42,6 +45,7 @@ void expect_images_of_batches(KernelDevice& device, const KernelSource& source) 
       std::vector<double> own(std::size_t(2 * count), -1.0);
       bind(one, x.data() + begin, own, count);
       one.set_param("side", {&sides[b], 1});
+      one.set_pairs(pairs);
       one.set_offsets(begin, begin);
       const std::vector<std::int64_t> rows(first.begin() + begin, first.begin() + begin + count + 1);
       std::vector<std::int64_t> own_first, own_j;

@@ -1,8 +1,6 @@
 // Sums with a far field against sums over all pairs in double precision: the error of all i is within the tolerance.
 // NBCC_FAR_CASES=N runs N random cases of each pipeline and precision, and prints how the errors are distributed.
 // NBCC_FAR_SEED=S draws other cases.
-#include "runtime/far/far_field.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "runtime/far/far_run.h"
+#include "runtime/far/tolerance.h"
 #include "tests/support/far_trial.h"
 
 namespace nbcc::test {

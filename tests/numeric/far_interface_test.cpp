@@ -87,13 +87,6 @@ TEST(FarInterface, APairChoiceTakesPrecedence) {
   const std::vector<std::int64_t> first(kCount + 1), none;
   sum.pairs(NBCC_PAIRS_AUTO).listed_pairs(first, none).run();
   EXPECT_STREQ(sum.statistics().method, "listed pairs");
-  sum.no_lists();
-  std::vector<std::int64_t> excluded(kCount + 1, 1), one{1};
-  excluded[0] = 0;  // the pair of i = 0 with j = 1
-  sum.exclusions(excluded, one).run();
-  EXPECT_STREQ(sum.statistics().method, "all pairs");
-  EXPECT_NE(std::string(sum.statistics().reason).find("far field: pairs are excluded"), std::string::npos)
-      << sum.statistics().reason;
 }
 
 TEST(FarInterface, AnExperimentChoosesTheNumbers) {

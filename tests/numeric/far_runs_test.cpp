@@ -230,16 +230,15 @@ TEST(FarRuns, ToleranceThatAllPairsCannotKeepIsAnError) {
   FarTrial trial(FarTrial::library("gravity"), Precision::Single);
   trial.fill("plummer", 300, 300, true, 3);
   set_tolerance(trial.sum, 1e-9, {});
-  std::vector<std::int64_t> first(301, 1), j{1};  // the pair of i 0 with j 1
-  first[0] = 0;
-  trial.sum.set_exclusions(300, first.data(), 1, j.data());
+  const std::vector<std::int64_t> one_batch(300);
+  trial.set_batches(1, one_batch, one_batch);
   try {
     trial.sum.run();
     FAIL() << "it ran";
   } catch (const UsageError& e) {
     EXPECT_STREQ(e.what(),
-                 "tolerance: 1e-09 needs double precision, but pairs are excluded, so that all pairs run in that of "
-                 "pipeline 'gravity': compile it in double precision");
+                 "tolerance: 1e-09 needs double precision, but some batches are too small for a far field, so that all "
+                 "pairs run in that of pipeline 'gravity': compile it in double precision");
   }
   set_tolerance(trial.sum, 1e-3, {});
   trial.sum.run();
@@ -372,6 +371,18 @@ TEST(FarRuns, FewWeightsThatAreNotZero) {
   std::ranges::fill(trial.arrays["mj"], 0);
   trial.run();
   EXPECT_EQ(trial.error(), 0);
+}
+
+// One of so many j has a weight that drawing at random does not find it.
+TEST(FarRuns, OneWeightThatIsNotZero) {
+  FarTrial trial(FarTrial::library("gravity_acc"), Precision::Single);
+  trial.fill("uniform", 64, 1'500'000, false, 7);
+  std::ranges::fill(trial.arrays["mj"], 0);
+  trial.arrays["mj"][1'234'567] = 1;
+  set_tolerance(trial.sum, 1e-3, {.order = 4});
+  trial.run();
+  EXPECT_TRUE(trial.was_far()) << trial.sum.statistics().reason;
+  EXPECT_LE(trial.error(), 1e-3);
 }
 
 // An iterative solver begins with weights that are all 0.

@@ -257,6 +257,10 @@ void finish() { near += 3.0; }
     sum.run({.i_count = std::int64_t(some.size()), .i_list = some.data(), .accumulate = true});
     sum.run({.i_begin = kSmall - 2, .i_count = 9});
     EXPECT_EQ(sum.method(), method);
+    const double of_last = near[kSmall + 6];
+    sum.run({.i_begin = kSmall - 2, .i_count = 9, .part = JPart::First});
+    sum.run({.i_begin = kSmall - 2, .i_count = 9, .part = JPart::Last});  // the same j again
+    EXPECT_EQ(near[kSmall + 6], 2 * of_last - 3);
     near.insert(near.end(), least.begin(), least.end());
     return near;
   };

@@ -198,7 +198,7 @@ TEST(NearestOnShim, AreSearchedForInMemoryOfTheGpu) {
     EXPECT_EQ(run(PairChoice::Cutoff, "all pairs"), run(PairChoice::All, "all pairs"));
     *value = finite;
   }
-  input = clusters(2000, 30000, 1);
+  input = clusters(2000, 70000, 1);
   const auto plan = [](SumState& sum) { EXPECT_EQ(sum.plan().method->name, "nearest"); };
   run_kernel(kernel, input, {.count = 0, .arrays_on = &device.gpu(), .after = plan});
 }

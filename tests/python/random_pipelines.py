@@ -15,8 +15,13 @@ FINISHES = ["sqrt({o} * {o} + 0.3)", "{o} * {o}", "{o} * {a} + {q}", "exp(-{o} *
             "{o} * {p} + {q} * {q}"]
 
 
+TOTALS = ["sum", "min", "max", "logsumexp"]
+# What chooses the pairs of a call, see `RandomPipeline.options`.
+PAIRS = ["all", "all", "all", "listed", "exclusions", "some i", "batches"]
+
+
 class RandomPipeline:
-    """text, fields by name, and whether i and j are one set. Arguments by position."""
+    """text, fields by name, options of a call, and whether i and j are one set. Arguments by position."""
 
     def __init__(self, seed):
         self.random = np.random.default_rng(seed)
@@ -32,6 +37,12 @@ class RandomPipeline:
         more = np.random.default_rng([seed, 2])
         # Params that are a vector, an array, a table, a long array; a count.
         self.more_params, self.counts = {name for name in "uvtl" if more.random() < 0.4}, more.random() < 0.3
+        self.more = np.random.default_rng([seed, 3])
+        self.pairs = str(self.more.choice(PAIRS))
+        if self.pairs == "listed":
+            self.more_params.discard("l")  # its loop would be written out, with 40 cosines
+        self.totals = [str(name) for name in TOTALS if self.more.random() < 0.25]
+        self.histograms = [kind for kind in ("total", "sum") if self.more.random() < 0.25]
         self.text = self._text()
 
     def _coin(self, chance):
@@ -110,11 +121,39 @@ class RandomPipeline:
                 lines += [f"{name}.{c} = logsumexp({name}.{c}, {self._term()});" for c in "xyz"[:width]]
             else:
                 lines.append(f"{name} = {reduction}({name}, {value});")
-        return "\n".join(lines + self._finish())
+        return "\n".join(lines + self._further_outputs() + self._finish())
+
+    def _further_outputs(self):
+        """Totals, histograms and a result of pairs. They are declared behind the others."""
+        q, w = self.q, self.w
+        term = f"(1.1 + 0.3 * d_.x * {w}) * r2_ * {q}" + (" * g_" if self.pairs == "listed" else "")
+        lines = []
+        for name in self.totals:
+            lines.append(f"output(total{'' if name == 'sum' else ', ' + name}) real {name}_total_;")
+            lines.append(f"{name}_total_ += {term};" if name == "sum" else f"{name}_total_ = {name}({name}_total_, {term});")
+        for kind in self.histograms:
+            lines.append(f"output({kind}) real {kind}_bins_[3]; {kind}_bins_[int(4.0 * {w} * {q}) - 1] += {term};")
+        if self.pairs == "listed":
+            lines.append(f"output(pair) real of_pair_; of_pair_ = sin({term});")
+        return lines
+
+    def options(self, ni=4, nj=5):
+        """The keywords of a call that choose its pairs."""
+        nj = ni if self.one_set else nj
+        listed = [[j for j in range(nj) if (3 * i + j) % 4 != 2] for i in range(ni)]
+        excluded = [[j for j in range(nj) if (i + j) % 4 == 3] for i in range(ni)]
+        if self.pairs in ("listed", "exclusions"):
+            rows = listed if self.pairs == "listed" else excluded
+            return {"listed_pairs" if rows is listed else "exclusions": (np.cumsum([0, *map(len, rows)]), np.concatenate(rows).astype(int))}
+        if self.pairs == "batches":
+            of_i = np.arange(ni) * 2 // ni
+            return {"batches": (of_i, of_i if self.one_set else np.arange(nj) * 2 // nj, 2)}
+        return {"i": [0, 2, 3]} if self.pairs == "some i" else {}
 
     def _factor(self):
         """A factor of all values that depends on the further params, and the count."""
         lines = ["output(count) int counted_; counted_ += r2_ > 0.8;"] if self.counts else []
+        lines += ["input_pair real g_;"] if self.pairs == "listed" else []
         terms = {"u": "0.2 * dot(u_, d_)", "v": "0.1 * v_[2] * r2_ - 0.2 * v_[0]", "t": "0.3 * t_[int(j_index % 3)]"}
         factor = " + ".join(["1.0", *(term for name, term in terms.items() if name in self.more_params)])
         lines += [f"real f_ = {factor};"] if self.more_params else []
@@ -145,13 +184,15 @@ class RandomPipeline:
         made = {self.x: self.random.random((ni, 2)) + 0.2, self.q: self.random.random(ni) + 0.4}
         made[self.y] = made[self.x] if self.one_set else self.random.random((nj, 2)) + 0.1
         made[self.w] = self.random.random(nj) + 0.4
-        made[self.p] = np.array(1.1)
+        made[self.p] = np.array([1.1, 0.8]) if self.pairs == "batches" else np.array(1.1)
         if self.table_in_finish:
             made[self.kind] = self.random.integers(0, 3, ni)
             made[self.table] = self.random.random(3) + 0.5
         for name, shape in {"u": 2, "v": 3, "t": 3, "l": 40}.items():
             if name in self.more_params:
                 made[f"{name}_"] = self.random.random(shape) + 0.5
+        if self.pairs == "listed":
+            made["g_"] = self.more.random(len(self.options(ni, nj)["listed_pairs"][1])) + 0.5
         return made
 
 

@@ -10,6 +10,7 @@ import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 
 import nbcc  # noqa: E402
+from nbcc._call import _transposed  # noqa: E402
 
 PIPELINES = pathlib.Path(__file__).resolve().parents[2] / "pipelines"
 gravity = nbcc.compile(PIPELINES / "gravity_jerk.pipe", precision="double")
@@ -234,7 +235,7 @@ def test_shifts_of_lists():
         assert close(a, b, 1e-12)
 
 
-def test_inputs_of_pairs_act_but_have_no_derivatives():
+def test_inputs_of_pairs():
     springs = nbcc.compile(source="""
         input_i vec3 xi; input_j vec3 xj; input_pair real k; output(sum) real u;
         vec3 d = xj - xi; u += k * dot(d, d);""", precision="double")
@@ -244,14 +245,27 @@ def test_inputs_of_pairs_act_but_have_no_derivatives():
     i, j = np.array(LISTED).T
     own = jax.grad(lambda xi, xj: jnp.sin(jnp.zeros(NI).at[i].add(k * ((xj[j] - xi[i]) ** 2).sum(-1))).sum(), (0, 1))(xi, xj)
     assert all(map(close, ours, own))
-    with pytest.raises(TypeError, match="no derivatives by 'k', an input of pairs"):
-        jax.grad(lambda k: springs(xi, xj, k, listed_pairs=ROWS).sum())(k)
+    found = jax.grad(lambda k: springs(xi, xj, k, listed_pairs=ROWS).sum())(k)
+    assert close(found, ((xj[j] - xi[i]) ** 2).sum(-1))
 
 
-def test_what_is_refused_of_lists():
+def test_params_of_lists():
     xi, qi, xj, qj = fields()
-    with pytest.raises(TypeError, match="where 'p' differs from one of the lists= to another"):
-        jax.grad(lambda xj: weighted(xi, qi, xj, qj, p=[1.0, 2.0, 3.0], lists=nbcc.Lists(**LISTS)).s.sum())(xj)
+    lists = nbcc.Lists(**LISTS)
+    p = jnp.array([1.0, 2.0, 3.0])
+
+    def by_pipe(xj, qj, p, one):
+        found = weighted(xi, qi, xj, qj, p=p, lists=lists).s
+        return (one * found).sum()
+
+    def by_groups(xj, qj, p, one):  # each i with its own group's param
+        group = _transposed.group_of_i(lists)
+        every = jnp.stack([weighted(xi, qi, xj, qj, p=p[k], lists=lists).s for k in range(len(p))])
+        return (one * every[jnp.asarray(group), jnp.arange(len(xi))]).sum()
+
+    one = jnp.arange(1.0, 1 + len(xi))
+    for ours, own in zip(*(jax.grad(f, (0, 1, 2))(xj, qj, p, one) for f in (by_pipe, by_groups))):
+        assert close(ours, own)
 
 
 def test_what_is_refused():
@@ -271,7 +285,7 @@ real r2 = dot(d, d) + eps2;
 energy -= mi * mj / sqrt(r2); square += d * d * k; z = logsumexp(z, -r2 * mj); s += mi * mj * r2;
 least = min(least, r2); most = max(most, r2); n += r2 < 1;
 """
-OF_TOTALS = ("energy", "square", "z", "s")
+OF_TOTALS = ("energy", "square", "z", "s", "least", "most")
 
 
 def totals_by_jax(xi, mi, xj, mj, eps2, k):
@@ -282,6 +296,8 @@ def totals_by_jax(xi, mi, xj, mj, eps2, k):
         (d * d * k).sum((0, 1)),
         jax.scipy.special.logsumexp(-r2 * mj[None]),
         (mi[:, None] * mj[None] * r2).sum(1),
+        r2.min(),
+        r2.max(),
     )
 
 
@@ -295,8 +311,8 @@ def test_gradients_of_totals(precision, rounding, transformed, one_set):
 
     def loss_of(sums):
         def loss(x, m, eps2, k, y=None, q=None):
-            energy, square, z, s = sums(x, m, *((x, m) if one_set else (y, q)), eps2, k)
-            return 1.5 * energy + jnp.sin(square).sum() + 3 * z + (s * s).sum()
+            energy, square, z, s, least, most = sums(x, m, *((x, m) if one_set else (y, q)), eps2, k)
+            return 1.5 * energy + jnp.sin(square).sum() + 3 * z + (s * s).sum() + jnp.sin(least) - 2 * most
 
         return transformed(jax.grad(loss, tuple(range(len(given)))))
 
@@ -350,19 +366,13 @@ def test_totals_with_finish():
         s = a * b.sum()
         return (s + s * s - jnp.where(a > 1.5, a, 0)).sum()
 
-    for ours, expected in zip(jax.grad(lambda *x: pipe(*x, outputs="e"), (0, 1))(a, b), jax.grad(own, (0, 1))(a, b)):
-        assert close(ours, expected)
-    with pytest.raises(nbcc.UsageError, match=r"'z' is an output\(total, logsumexp\) with finish\(\)"):
-        jax.grad(lambda a: pipe(a, b, outputs="z"))(a)
-
-
-@pytest.mark.parametrize("name, declared", [("least", "total, min"), ("most", "total, max")])
-def test_totals_without_derivatives(name, declared):
-    pipe = nbcc.compile(source=TOTALS, precision="double")
-    x, _, m, _ = particles()
-    with pytest.raises(nbcc.UsageError, match=rf"output '{name}' is an output\({declared}\), which nbcc does not differ"):
-        jax.grad(lambda x: pipe(x, m, x, m, outputs=name))(x)
-    assert jax.jit(lambda x: pipe(x, m, x, m, outputs="n"))(x) == pipe(x, m, x, m, outputs="n")
+    of_z = lambda a, b: jax.scipy.special.logsumexp(jnp.concatenate([a[:, None] * b, a[:, None]], 1))
+    for name, same in (("e", own), ("z", of_z)):
+        by_pipe = lambda *x, name=name: pipe(*x, outputs=name)
+        for ours, expected in zip(jax.grad(by_pipe, (0, 1))(a, b), jax.grad(same, (0, 1))(a, b)):
+            assert close(ours, expected)
+        for ours, expected in zip(jax.hessian(by_pipe, (0, 1))(a, b), jax.hessian(same, (0, 1))(a, b)):
+            assert all(map(close, ours, expected))
 
 
 HISTOGRAMS = """input_i vec3 xi; input_i real mi; input_j vec3 xj; input_j real mj;
@@ -389,6 +399,8 @@ def test_histograms_beside_what_is_differentiated(finish):
     for of in (None, ("pot", "energy", "n"), ("pot", "energy", "g")):
         assert close(jax.grad(by_pipe)(x, of), expected)
     assert jax.jit(lambda x: pipe(x, m, x, m, outputs="n"))(x).sum() > 0
-    for g in (lambda x: pipe(x, m, x, m, outputs="g"), lambda x: pipe(x, m, x, m).g):
-        with pytest.raises(Exception, match="output 'g' is a histogram, which nbcc does not differentiate"):
-            jax.grad(lambda x, g=g: g(x).sum())(x)
+    # The derivatives by the weights of a histogram.
+    d = x[None] - x[:, None]
+    element, weights = (50 * (d * d).sum(-1)).astype(int), jnp.arange(1.0, 1 + len(pipe(x, m, x, m).g))
+    by_element = jnp.where(element < len(weights), weights[jnp.minimum(element, len(weights) - 1)], 0)
+    assert close(jax.grad(lambda m: (weights * pipe(x, m, x, m).g).sum())(m), by_element.sum(0))

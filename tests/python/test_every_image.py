@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 import nbcc
+from nbcc._call._adjoint import Call
+from random_pipelines import differences
 
 LENNARD_JONES = """
 input_i vec3 xi; input_j vec3 xj;
@@ -173,3 +175,36 @@ def test_results_in_other_arrays_and_for_some_i(crystal):
     np.testing.assert_array_equal(crystal(strided[:, 1:4], x, **params(cell, 2.5)).force, whole.force)
     single = nbcc.compile(source=LENNARD_JONES, precision="single")(x, x, **params(cell, 2.5))
     np.testing.assert_allclose(single.energy, whole.energy, rtol=1e-5)
+
+
+NEAREST = """
+input_i vec3 xi; input_j vec3 xj; param vec3 side; output(min) real m; output(max) vec3 most; output(argmin) index near[2];
+output(at) vec3 there[2];
+vec3 d = every_image(xj - xi, side); real r2 = dot(d, d);
+skip_if(self_pair || r2 > 9.0);
+m = min(m, r2 + 0.1 * d.x); most = max(most, d * (1.0 + 0.1 * r2)); near = argmin(near, r2); there = at(near, d * (1.0 + 0.1 * r2));
+"""
+
+
+@pytest.mark.parametrize("finish", ["", "void finish() { m = m * m; there[1].x = there[0].y * m; }"])
+@pytest.mark.parametrize("one_set", [True, False])
+def test_derivatives_of_what_chooses_an_image(one_set, finish):
+    pipe = nbcc.compile(source=NEAREST + finish, precision="double")
+    random = np.random.default_rng(5)
+    x = random.random((4, 3)) * 6 - 3
+    given = {"xi": x, "xj": x if one_set else random.random((5, 3)) * 6 - 3, "side": np.array([1.9, 2.3, 2.6])}
+    outputs = ["m", "most", "there"]
+    run = lambda arguments: list(pipe(**arguments, outputs=outputs))
+    weights = [random.random(value.shape) + 0.5 for value in run(given)]
+    call = Call(pipe, (), given, {"outputs": outputs})
+    results = dict(zip([field.name for field in call.outputs], call.run({})))
+    found = call.gradients({}, results, dict(zip(outputs, weights)), list(given))
+    expected = differences(run, given, weights, {"xi": "xj", "xj": "xi"} if one_set else {})
+    for name, gradient in found.items():
+        value, error = expected[name]
+        assert np.all(np.abs(gradient - value) <= 8 * error), name
+    rates = {name: random.random(value.shape) for name, value in given.items()}
+    rates["xj"] = rates["xi"] if one_set else rates["xj"]
+    forward = call.tangents({}, results, rates)
+    total = sum((weight * forward[name]).sum() for name, weight in zip(outputs, weights))
+    np.testing.assert_allclose(total, sum((found[name] * rates[name]).sum() for name in found), rtol=1e-11)

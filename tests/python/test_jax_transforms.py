@@ -113,11 +113,11 @@ def test_errors_have_their_text():
 
 
 def test_derivatives_that_there_are_not():
-    counted = nbcc.compile(source="input_i real x; input_j real y; output(sum) real g[4]; g[int(y)] += x;")
+    counted = nbcc.compile(source="input_i real x; input_j real y; output(total, product) real g; g *= x + y;")
     x = numbers(5)
     assert same(jax.jit(lambda x: counted(x, x))(x), counted(x, x))
-    with pytest.raises(nbcc.UsageError, match="is a histogram, which nbcc does not differentiate"):
-        jax.grad(lambda x: counted(x, x).sum())(x)
+    with pytest.raises(nbcc.UsageError, match=r"'g' is an output\(total, product\), which nbcc does not differentiate"):
+        jax.grad(lambda x: counted(x, x))(x)
 
 
 SHARDED = """
@@ -140,12 +140,7 @@ def gathered(x):
 for function, wanted in ((local, jnp.concatenate([local(x[:4]), local(x[4:])])), (gathered, whole)):
     mapped = jax.shard_map(function, mesh=mesh, in_specs=P("d"), out_specs=P("d"))
     assert jnp.allclose(jax.jit(mapped)(x), wanted)
-    try:
-        mapped(x)
-    except TypeError as error:
-        assert "gravity(): JAX takes a call inside of shard_map inside of jax.jit only" in str(error)
-    else:
-        raise AssertionError
+    assert jnp.allclose(mapped(x), wanted)
 """
 
 

@@ -92,12 +92,37 @@ def test_other_choices_of_pairs_take_precedence(gravity):
     first = np.zeros(N + 1, np.int64)
     assert not gravity(x, x, m, tolerance=1e-2, listed_pairs=(first, first[:0])).pot.any()
     assert gravity.statistics()["method"] == "listed pairs"
-    gravity(x, x, m, tolerance=1e-2, batches=(np.zeros(N, np.int64), np.zeros(N, np.int64)))
-    assert gravity.statistics()["method"] == "lists"
-    first[1:] = 1
-    gravity(x, x, m, tolerance=1e-2, exclusions=(first, [5]))
-    found = gravity.statistics()
-    assert found["method"] == "all pairs" and "far field: pairs are excluded" in found["reason"]
+
+
+def test_batches_and_exclusions(gravity):
+    x, m = particles()
+    ids = np.repeat((0, 1), (1000, N - 1000))
+    exact = gravity(x, x, m, batches=(ids, ids)).pot
+    for _ in range(2):
+        found = gravity(x, x, m, tolerance=1e-2, batches=(ids, ids)).pot
+        assert gravity.statistics()["method"] == "far batches"
+        assert np.allclose(found[:1000], exact[:1000], rtol=1e-12) and 0 < error_of(found, exact) <= 1.5e-2
+    assert gravity.statistics()["seconds_first"] == 0
+    # Each particle and the next one at the same position.
+    x[1::2] = x[::2]
+    i = np.arange(N)
+    excluded = nbcc.Rows(2 * np.arange(N + 1), np.stack((i, i ^ 1), axis=1).ravel())
+    exact = gravity(x, x, m, eps2=0, exclusions=excluded).pot
+    assert np.isfinite(exact).all()
+    assert 0 < error_of(gravity(x, x, m, eps2=0, exclusions=excluded, tolerance=1e-3).pot, exact) <= 1.5e-3
+    assert gravity.statistics()["method"] == "far field"
+
+
+def test_totals():
+    pairs = nbcc.compile(
+        source="input_i vec3 xi; input_j vec3 xj; input_i real mi; input_j real mj; output(total) real energy;"
+        " vec3 d = xj - xi; skip_if(i_index == j_index); energy -= 0.5 * mi * mj * rsqrt(dot(d, d) + 1e-4);",
+        precision="double",
+    )
+    x, m = particles()
+    exact, found = (pairs(x, x, m, m, tolerance=tolerance).energy for tolerance in (None, 1e-3))
+    assert pairs.statistics()["method"] == "far field"
+    assert 0 < abs(found - exact) <= 1e-3 * abs(exact)
 
 
 def test_chosen_i_and_bound_j(gravity):

@@ -12,7 +12,7 @@
 
 #include "particles/error_bounds/error_bound.h"
 #include "runtime/error.h"
-#include "runtime/far/far_field.h"
+#include "runtime/far/tolerance.h"
 #include "runtime/sum/derived/for_callers.h"
 #include "runtime/sum/request/reduction.h"
 #include "tests/support/random_lists.h"
@@ -574,7 +574,10 @@ std::string CrossedTrials::fault_of(const CrossedRun& run) {
       // Another row than that of the method decides of the feature.
       if (feature == run.aim && row_named(run.row).to(feature) == Answer::Elsewhere) ++shown_[{run.row, feature}];
     }
-    if (is_refused) return "";
+    if (is_refused) {
+      if (is_method(run.row)) ++shown_[{run.row, run.aim}];
+      return "";
+    }
     return fmt::format("on {}: the error '{}'", on.name, message);
   } catch (const std::exception& error) {
     return fmt::format("on {}: {}", on.name, error.what());

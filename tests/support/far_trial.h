@@ -13,7 +13,7 @@
 #include "compiler/source/parse.h"
 #include "jit/build_kernel.h"
 #include "runtime/cpu/cpu_device.h"
-#include "runtime/far/far_field.h"
+#include "runtime/far/tolerance.h"
 #include "runtime/sum/run/sum.h"
 #include "tests/support/cpu_toolchain.h"
 #include "tests/support/folders.h"
@@ -184,6 +184,23 @@ class FarTrial {
   void set_param(const std::string& name, std::vector<double> values) {
     sum.set_param(name, values);
     exact_.set_param(name, values);
+  }
+
+  // Excludes pairs from both sums; excluded[i]: the j of one i. Empty: none.
+  void exclude(const std::vector<std::vector<std::int64_t>>& excluded) {
+    std::vector<std::int64_t> first{0}, j;
+    for (const std::vector<std::int64_t>& of_i : excluded) {
+      j.insert(j.end(), of_i.begin(), of_i.end());
+      first.push_back(std::int64_t(j.size()));
+    }
+    for (SumState* const of : {&sum, &exact_})
+      of->set_exclusions(std::int64_t(excluded.size()), excluded.empty() ? nullptr : first.data(),
+                         std::int64_t(j.size()), j.data());
+  }
+
+  void set_batches(std::int64_t count, const std::vector<std::int64_t>& i, const std::vector<std::int64_t>& j) {
+    for (SumState* const of : {&sum, &exact_})
+      of->set_batches(count, std::int64_t(i.size()), i.data(), std::int64_t(j.size()), j.data());
   }
 
   // The sum, and the exact sums of all i.

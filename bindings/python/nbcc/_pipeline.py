@@ -83,7 +83,7 @@ class Pipeline(Caller):
 
             tensors = _torch.tensors_of(arrays, fields, options)
             if tensors:
-                _torch.refuse_tangents(self, arrays, fields, options)
+                _torch.refuse_tangents(self, options)
                 route = _torch.route_of(tensors, options)
                 if route != _torch.READ:
                     return _torch.call(self, arrays, fields, options, route)
@@ -101,17 +101,20 @@ class Pipeline(Caller):
         """The pipeline of this one's derivatives, with its options. Let L be any number made of the outputs, and d_X
         stand for dL/dX.
 
-        side: "i": by inputs of i, and by params, as totals; "each_i": the same, of a param a row for each i; "j": by
-            inputs of j, where what was j becomes i and the other way round; "set": by inputs of both where these are
-            the same particles in the same order, in one sum; "forward": no derivative, but this pipeline with the
-            outputs besides that its adjoints take as inputs.
+        side: "i": by inputs of i and of pairs, and by params, as totals; "each_i": the same, of a param a row for each i;
+            "j": by inputs of j, where what was j becomes i and the other way round; "each_j": the same, and the params
+            in `by` are inputs of this pipeline's i; "set": by inputs of both where these are the same particles in the
+            same order, in one sum; "forward": no derivative, but this pipeline with the outputs besides that its
+            adjoints take as inputs; "tangent": t_NAME, the rates of outputs when inputs and params have rates t_NAME.
         of: the outputs that L depends on, by names, those that the forward pipeline has besides too. by: what it is
             differentiated by. All real numbers, if not given.
 
         The new pipeline has the outputs d_X, and takes the inputs of this one; d_NAME of the outputs, with a row for
         each i of this pipeline; and where derivatives need it raw_NAME, an output before finish() (without finish() the
-        output itself), at_NAME, the j_index that a minimum or maximum comes from, and z_NAME, of a softmax the logarithm
-        of the weights' sum. Names differ where this pipeline has a field of that name: `.adjoint_fields` says what each
+        output itself), at_NAME, the j_index that a minimum or maximum comes from (with every_image() also image_NAME_0, _1, _2), and
+        z_NAME, of a softmax the logarithm of the weights' sum. Of an output(pair) d_NAME is an input of pairs, of a
+        histogram of the run a param. For a total that is a minimum or maximum the forward pipeline has i_NAME, the values
+        of each i, of which adjoints take the derivative d_i_NAME. Names differ where this pipeline has a field of that name: `.adjoint_fields` says what each
         field holds. `.text` is its text. Raises UsageError for what has no derivative. A derivative that is infinite or NaN
         for the pair of a particle with itself is a PipelineWarning.
 

@@ -141,9 +141,9 @@ KernelSource emit_cpu(const Pipeline& given, const Options& options, Isa isa, co
   if (pipeline.first_reaction > 0) {
     CpuPairBody once(plan, vectors, expressions, 1, CpuTerms::OfBoth);
     holes["interact"] = cpu_listed_once(once, plan, source.lanes);
-  } else {
-    holes["interact"] = frame + fill_template("cpu_lists.cpp", {});
+    source.variants.push_back({Frame::ListedPairs, fill_template("cpu_kernel.cpp", holes)});
   }
+  holes["interact"] = frame + fill_template("cpu_lists.cpp", {});
   source.variants.push_back({Frame::Lists, fill_template("cpu_kernel.cpp", holes)});
   return source;
 }

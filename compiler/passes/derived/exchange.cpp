@@ -140,6 +140,7 @@ static const Field* likely_partner(const Pipeline& pipeline, const Field& field)
   if (!is_i && field.role != Role::InputJ) return nullptr;
   const char own = is_i ? 'i' : 'j', others = is_i ? 'j' : 'i';
   std::vector<std::string> names{field.name + "_" + others};
+  if (pipeline.dialect == Dialect::Cunbody) names = {is_i ? "INPUT_J" : "INPUT_I"};
   if (field.name.size() > 1 && field.name.back() == own) {
     names.push_back(field.name);
     names.back().back() = others;
@@ -162,6 +163,13 @@ const Field* partner_of(const Pipeline& pipeline, const Field& field) {
   return back != nullptr && back->name == field.name ? other : nullptr;
 }
 
+Op leaf_op(Role role) {
+  return role == Role::InputI   ? Op::InputI
+         : role == Role::InputJ ? Op::InputJ
+         : role == Role::Param  ? Op::Param
+                                : Op::InputPair;
+}
+
 std::string free_name(const std::string& name, const std::function<bool(const std::string&)>& is_taken) {
   std::string free = name;
   for (int k = 2; is_taken(free); ++k) free = fmt::format("{}_{}", name, k);
@@ -172,8 +180,8 @@ InputMap::InputMap(const Pipeline& pipeline, const std::vector<AdjointField>& ad
                    AdjointSide side)
     : old_(pipeline), added_inputs_(added_inputs), raw_(std::move(raw)), side_(side) {
   for (const AdjointField& added_input : added_inputs)
-    added_input_types_.insert(added_input_types_.end(), std::size_t(added_input.field.components()),
-                              added_input.field.type);
+    added_leaves_.resize(added_leaves_.size() + std::size_t(added_input.field.components()),
+                         {added_input.field.role, 0, added_input.field.type});
   for (int c = 0; c < pipeline.components(Role::InputI); ++c) new_component_of_i_.push_back(c);
   for (int c = 0; c < pipeline.components(Role::InputJ); ++c) new_component_of_j_.push_back(c);
   if (side == AdjointSide::OneSet)
@@ -183,25 +191,35 @@ InputMap::InputMap(const Pipeline& pipeline, const std::vector<AdjointField>& ad
   for (const Field& field : pipeline.fields)
     if (field.role == Role::Param || field.role == Role::InputPair)
       fields_.push_back({field, AdjointMeaning::Value, field.name, ""});
+  append_added(Role::Param, Role::Param);
+  append_added(Role::InputPair, Role::InputPair);
 }
 
-// One of the sides also has the added inputs.
 void InputMap::keep_sides() {
-  first_added_input_ = old_.components(Role::InputI);
-  const bool stays = side_ == AdjointSide::I;
   for (const Role now : {Role::InputI, Role::InputJ}) {
-    const bool was_i = (now == Role::InputI) == stays;
+    const Role was = i_stays(false) ? now : now == Role::InputI ? Role::InputJ : Role::InputI;
     for (Field field : old_.fields)
-      if (field.role == (was_i ? Role::InputI : Role::InputJ)) {
+      if (field.role == was) {
         field.role = now;
         fields_.push_back({field, AdjointMeaning::Value, field.name, ""});
       }
-    if (was_i)
-      for (AdjointField added_input : added_inputs_) {
-        added_input.field.role = now;
-        added_input.field.first += first_added_input_;
-        fields_.push_back(added_input);
-      }
+    append_added(was, now);
+  }
+}
+
+// Adds the added inputs whose role was `was`, after the first pipeline's fields of that role.
+void InputMap::append_added(Role was, Role now) {
+  int next = old_.components(was);
+  for (AdjointField added : added_inputs_) {
+    if (added.field.role != was) continue;
+    const int begin = added.field.first;
+    added.field.role = now, added.field.first = next;
+    if (added.field.is_table()) added_tables_.push_back({next, 1, added.field.length, added.field.columns, -1});
+    for (int c = 0; c < added.field.components(); ++c) {
+      AddedLeaf& leaf = added_leaves_[std::size_t(begin + c)];
+      leaf.role = now, leaf.component = next++;
+    }
+    fields_.push_back(added);
   }
 }
 
@@ -244,27 +262,38 @@ void InputMap::merge_sides() {
     map_components(new_component_of_j_, field, next);
     add({field, AdjointMeaning::Value, field.name, ""}, nullptr, &field);
   }
-  first_added_input_ = next;
-  for (const AdjointField& added_input : added_inputs_) add(added_input, &added_input.field, nullptr);
+  for (const AdjointField& added_input : added_inputs_) {
+    if (added_input.field.role != Role::InputI) continue;
+    for (int c = 0; c < added_input.field.components(); ++c)
+      added_leaves_[std::size_t(added_input.field.first + c)].component = next + c;
+    add(added_input, &added_input.field, nullptr);
+  }
   fields_ = std::move(of_i);
   fields_.insert(fields_.end(), of_j.begin(), of_j.end());
 }
 
 NodeId InputMap::added_input(Graph& graph, int component, bool exchanged) const {
-  return graph.leaf(i_stays(exchanged) ? Op::InputI : Op::InputJ, first_added_input_ + component,
-                    added_input_types_[std::size_t(component)]);
+  const AddedLeaf& leaf = added_leaves_[std::size_t(component)];
+  const Role role = !exchanged || leaf.role != Role::InputI ? leaf.role : Role::InputJ;
+  return graph.leaf(leaf_op(role), leaf.component, leaf.type);
+}
+
+int InputMap::table_of_added(int component) const {
+  const int first = added_leaves_[std::size_t(component)].component;
+  const auto found = std::ranges::find(added_tables_, first, &Table::first);
+  return int(old_.tables.size()) + int(found - added_tables_.begin());
 }
 
 NodeId InputMap::j_index(Graph& graph, bool exchanged) const {
   return graph.leaf(i_stays(exchanged) ? Op::JIndex : Op::IIndex, 0, Type::Index);
 }
 
-NodeId InputMap::variable(Graph& graph, Op op, int component) const {
-  const Role role = op == Op::InputI ? Role::InputI : op == Op::InputJ ? Role::InputJ : Role::Param;
+NodeId InputMap::variable(Graph& graph, Role role, int component) const {
   const Type type = old_.field_of(role, component).type;
-  if (op == Op::Param) return graph.leaf(op, component, type);
-  return graph.leaf(Op::InputI, (op == Op::InputI ? new_component_of_i_ : new_component_of_j_)[std::size_t(component)],
-                    type);
+  if (role == Role::Param || role == Role::InputPair || side_ == AdjointSide::Tangent)
+    return graph.leaf(leaf_op(role), component, type);
+  return graph.leaf(Op::InputI,
+                    (role == Role::InputI ? new_component_of_i_ : new_component_of_j_)[std::size_t(component)], type);
 }
 
 NodeId InputMap::leaf(Graph& graph, const Node& node, bool exchanged) const {
@@ -290,6 +319,7 @@ Exchange InputMap::copy_of_pair(const Graph& from, Graph& to, bool exchanged) co
 
 Exchange InputMap::copy_of_finish(const Graph& from, Graph& to, bool exchanged) const {
   const auto rule = [this, &to, exchanged](const Node& node) {
+    if (node.op == Op::InputPair && node.payload < 0) return to.leaf(Op::Output, -1 - node.payload, node.type);
     if (node.op == Op::InputPair) return added_input(to, int(node.payload), exchanged);
     if (node.op == Op::Output) return added_input(to, raw_[std::size_t(node.payload)], exchanged);
     return leaf(to, node, exchanged);

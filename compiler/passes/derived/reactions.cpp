@@ -12,6 +12,15 @@
 namespace nbcc {
 namespace {
 
+// INPUT_I and INPUT_J may be rows of one array of which one side reads fewer numbers: both have as many here.
+Pipeline with_equal_rows(Pipeline pipeline) {
+  if (pipeline.dialect != Dialect::Cunbody) return pipeline;
+  const int length = std::max(pipeline.components(Role::InputI), pipeline.components(Role::InputJ));
+  for (Field& field : pipeline.fields)
+    if (field.role == Role::InputI || field.role == Role::InputJ) field.length = length;
+  return pipeline;
+}
+
 InputMap map_of_one_set(const Pipeline& pipeline) { return {pipeline, {}, {}, AdjointSide::OneSet}; }
 
 bool can_be_reversed(Reduction reduction) {
@@ -208,7 +217,8 @@ std::vector<std::string> names_of(const Pipeline& pipeline, const TableParams& t
 
 }  // namespace
 
-Symmetries symmetries(const Pipeline& pipeline) {
+Symmetries symmetries(const Pipeline& parsed) {
+  const Pipeline pipeline = with_equal_rows(parsed);
   const auto [of_outputs, tables] = prove(pipeline);
   return {of_outputs, names_of(pipeline, tables)};
 }
@@ -234,8 +244,8 @@ std::string symmetry_text(const Pipeline& pipeline) {
 
 std::optional<OneSet> with_reactions(const Pipeline& parsed) {
   if (!can_have_reactions(parsed)) return {};
-  const TableParams symmetric_tables = prove(parsed).second;
-  Pipeline given = parsed;
+  Pipeline given = with_equal_rows(parsed);
+  const TableParams symmetric_tables = prove(given).second;
   order_indices(given, symmetric_tables);
   const InputMap map = map_of_one_set(given);
   OneSet made;

@@ -8,7 +8,18 @@
 #include <map>
 #include <tuple>
 
+#include "compiler/ir/rewrite.h"
+#include "compiler/passes/derived/every_image.h"
+
 namespace nbcc {
+
+bool has_values_of_i(const Pipeline& pipeline, const Field& field) {
+  if (!field.is_total() || field.is_histogram() || !is_floating(field.type)) return false;
+  // The weight of a pair in a total logsumexp follows from the total alone, unless finish() adds values of i to it.
+  return field.reduction == Reduction::Min || field.reduction == Reduction::Max ||
+         (field.reduction == Reduction::LogSumExp && !pipeline.finished.empty());
+}
+
 namespace {
 
 // The saved results of all outputs, whichever derivatives are requested, so that names are the same in every adjoint.
@@ -29,12 +40,26 @@ std::vector<SavedResult> every_result(const Pipeline& pipeline) {
     result.result = result.field.name;
     results.push_back(result);
   };
+  const auto add_image = [&](int output, const std::string& name) {
+    if (!has_images(pipeline)) return;
+    const SavedResult of = results.back();
+    for (int axis = 0; axis < 3; ++axis) {
+      add(SavedKind::ChosenImage, output, fmt::format("{}_{}", name, axis), Type::Index,
+          fmt::format("image_index({}) of {}", axis, of.field.name));
+      results.back().field.length = of.field.length;
+      results.back().width = of.width, results.back().axis = axis;
+    }
+  };
   for (const Field& field : pipeline.fields) {
-    if (field.role != Role::Output || field.is_histogram()) continue;
+    if (field.role != Role::Output || field.is_histogram() || field.is_of_pair()) continue;
     add(SavedKind::Raw, field.first, "raw_" + field.name, result_type(field),
         finishes ? fmt::format("{} before finish()", field.name) : field.name);
     results.back().field.length = field.length, results.back().field.width = field.width;
     if (!finishes) results.back().is_added = false, results.back().result = field.name;
+    if (has_values_of_i(pipeline, field)) {
+      add(SavedKind::ValueOfI, field.first, "i_" + field.name, field.type, fmt::format("{} of each i", field.name));
+      results.back().field.length = field.length, results.back().field.width = field.width;
+    }
     if (field.reduction == Reduction::Softmax) {
       add(SavedKind::LogWeights, field.first, "z_" + field.name, field.type,
           fmt::format("the logarithm of the sum of the weights of {}", field.name));
@@ -58,6 +83,7 @@ std::vector<SavedResult> every_result(const Pipeline& pipeline) {
       // finish() may change the indices; those before it are saved as well.
       results.back().result = chooser.name;
       of_payloads.push_back(results.size() - 1);
+      add_image(field.first, "image_" + field.name);
     }
     const bool is_extreme = field.reduction == Reduction::Min || field.reduction == Reduction::Max;
     if (!is_extreme || !is_floating(field.type)) continue;
@@ -68,6 +94,7 @@ std::vector<SavedResult> every_result(const Pipeline& pipeline) {
       add(SavedKind::ChosenJ, field.first + c, "at_" + field.name + component, Type::Index,
           fmt::format("the j_index that {}{} comes from", field.name,
                       field.components() > 1 ? fmt::format(", component {},", c) : ""));
+      add_image(field.first + c, "image_" + field.name + component);
     }
   }
   for (const std::size_t k : of_payloads) {
@@ -81,7 +108,10 @@ std::vector<SavedResult> every_result(const Pipeline& pipeline) {
 Reduction reduction_of(const SavedResult& result, const Field& output) {
   switch (result.kind) {
     case SavedKind::Raw:
+    case SavedKind::ValueOfI:
       return output.reduction;
+    case SavedKind::ChosenImage:
+      return Reduction::At;
     case SavedKind::LogWeights:
       return Reduction::LogSumExp;
     case SavedKind::Zeros:
@@ -91,6 +121,24 @@ Reduction reduction_of(const SavedResult& result, const Field& output) {
     default:
       return is_minimum(output.reduction) ? Reduction::ArgMin : Reduction::ArgMax;
   }
+}
+
+// What finish() makes of component c of the total, computed from the components `first` ... of the values of i, because
+// finish() cannot read totals.
+NodeId finished_of_i(Pipeline& pipeline, const Field& total, int first, int c) {
+  Graph& graph = pipeline.finish;
+  const NodeId root = pipeline.finished[std::size_t(c)];
+  const std::vector<bool> needed = reachable(graph, {root});
+  std::vector<NodeId> copies(needed.size(), kNone);
+  for (NodeId id = 0; id <= root; ++id) {
+    if (!needed[std::size_t(id)]) continue;
+    const Node node = graph[id];
+    const auto component = int(node.payload) - total.first;
+    const bool is_total = node.op == Op::Output && component >= 0 && component < total.components();
+    copies[std::size_t(id)] =
+        is_total ? graph.leaf(Op::Output, first + component, node.type) : copy_node(graph, node, copies);
+  }
+  return copies[std::size_t(root)];
 }
 
 }  // namespace
@@ -119,7 +167,9 @@ std::vector<SavedResult> saved_results(const Pipeline& pipeline, const std::vect
 Pipeline with_saved_results(const Pipeline& pipeline, const std::vector<SavedResult>& saved) {
   Pipeline result = pipeline;
   std::map<int, int> raw_of;  // first component of an output -> first component of its value before finish()
+  const std::string* chosen_j = nullptr;  // of the last ChosenJ: the output that has its indices
   for (const SavedResult& one : saved) {
+    if (one.kind == SavedKind::ChosenJ) chosen_j = &one.result;
     if (!one.is_added) continue;
     const Field& of = pipeline.field_of(Role::Output, one.output);
     Field field = one.field;
@@ -127,8 +177,14 @@ Pipeline with_saved_results(const Pipeline& pipeline, const std::vector<SavedRes
     field.first = result.components(Role::Output);
     field.reduction = reduction_of(one, of);
     if (one.kind == SavedKind::Raw) field.type = of.type, raw_of[of.first] = field.first;
+    if (one.kind == SavedKind::ChosenImage) field.follows = result.find(*chosen_j)->first;
     for (int c = 0; c < field.components(); ++c) {
-      Contribution contribution = pipeline.contributions[std::size_t(one.output + c)];
+      const bool is_image = one.kind == SavedKind::ChosenImage;
+      Contribution contribution = pipeline.contributions[std::size_t(one.output + (is_image ? 0 : c))];
+      if (is_image) {
+        const NodeId index = result.pair.leaf(Op::ImageIndex, one.axis, Type::Int);
+        contribution = {.value = result.pair.cast(index, Type::Index), .guard = contribution.guard};
+      }
       if (one.kind == SavedKind::LogWeights) contribution = {.value = contribution.logit, .guard = contribution.guard};
       if (one.kind == SavedKind::Zeros || one.kind == SavedKind::OthersProduct) {
         Graph& graph = result.pair;
@@ -139,16 +195,19 @@ Pipeline with_saved_results(const Pipeline& pipeline, const std::vector<SavedRes
                                                           : graph.select(is_zero, unit, contribution.value);
       }
       result.contributions.push_back(contribution);
-      if (!result.finished.empty())
-        result.finished.push_back(result.finish.leaf(Op::Output, field.first + c, result_type(field)));
+      if (result.finished.empty()) continue;
+      const NodeId own = result.finish.leaf(Op::Output, field.first + c, result_type(field));
+      const bool is_finished = one.kind == SavedKind::ValueOfI;
+      result.finished.push_back(is_finished ? finished_of_i(result, of, field.first, one.output + c) : own);
     }
-    if (field.reduction == Reduction::At) field.follows = of.follows;
+    if (one.kind == SavedKind::Raw && field.reduction == Reduction::At) field.follows = of.follows;
     result.fields.push_back(field);
   }
   // The payload of a choice is saved before finish(), so it follows the saved choice.
-  for (Field& field : result.fields)
-    if (field.reduction == Reduction::At && field.role == Role::Output && pipeline.find(field.name) == nullptr)
-      field.follows = raw_of.at(field.follows);
+  for (const SavedResult& one : saved)
+    if (one.kind == SavedKind::Raw && one.is_added)
+      for (Field& field : result.fields)
+        if (field.name == one.result && field.reduction == Reduction::At) field.follows = raw_of.at(field.follows);
   return result;
 }
 
@@ -160,7 +219,7 @@ std::optional<SavedComponent> find_saved(const Pipeline& forward, const std::vec
   for (std::size_t k = 0; k < saved.size(); ++k) {
     if (!saved[k].is_added || saved[k].result != field.name) continue;
     // finish() does not change a saved result, so its raw value is the result itself.
-    if (kind == SavedKind::Raw) return SavedComponent{k, output - field.first};
+    if (kind == SavedKind::Raw && saved[k].kind != SavedKind::ValueOfI) return SavedComponent{k, output - field.first};
     of = saved[k].output + output - field.first;
   }
   for (std::size_t k = 0; k < saved.size(); ++k) {

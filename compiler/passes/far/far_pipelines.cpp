@@ -120,6 +120,13 @@ Pipeline without_finish(Pipeline pipeline) {
   return pipeline;
 }
 
+Pipeline excluded_pipeline(const Pipeline& pipeline) {
+  Pipeline made = without_finish(pipeline);
+  made.name = pipeline.name + "_excluded";
+  for (Contribution& term : made.contributions) term.value = made.pair.unary(Op::Neg, term.value);
+  return made;
+}
+
 Pipeline sample_pipeline(const Pipeline& pipeline) {
   Pipeline made = without_finish(pipeline);
   made.name = pipeline.name + "_sample";
@@ -176,11 +183,13 @@ FarPipelines far_pipelines(const Pipeline& pipeline, const FarTerms& terms) {
                     particle_pipeline(pipeline, terms, Role::InputI),
                     distant_pipeline(pipeline, terms),
                     without_finish(pipeline),
+                    excluded_pipeline(pipeline),
                     sample_pipeline(pipeline),
                     finish_pipeline(pipeline),
                     {}};
   if (!terms.centred.empty()) made.means = means_pipeline(pipeline, terms);
-  std::vector<Pipeline*> all{&made.sources, &made.targets, &made.distant, &made.near, &made.sample, &made.finish};
+  std::vector<Pipeline*> all{&made.sources,  &made.targets, &made.distant, &made.near,
+                             &made.excluded, &made.sample,  &made.finish};
   if (made.means) all.push_back(&*made.means);
   for (Pipeline* one : all) {
     one->flops.reset();

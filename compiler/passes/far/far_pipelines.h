@@ -8,7 +8,7 @@
 namespace nbcc {
 
 struct FarPipelines {
-  Pipeline sources, targets, distant, near, sample, finish;
+  Pipeline sources, targets, distant, near, excluded, sample, finish;
   std::optional<Pipeline> means;
 };
 FarPipelines far_pipelines(const Pipeline& pipeline, const FarTerms& terms);

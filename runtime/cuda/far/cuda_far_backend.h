@@ -21,6 +21,10 @@ class CudaFarBackend final : public CudaFarParticles {
   FarCounts count_pairs(int order, const FarLimits& limits) override;
   FarCounts make_lists(int order, const FarLimits& limits, std::span<const std::int64_t> sampled,
                        const FarShare& share) override;
+  std::vector<std::pair<int, int>> distant_pairs(const PairRows& excluded) override {
+    const CudaContextGuard guard(gpu_);
+    return walk_.distant_pairs(excluded, stream_);
+  }
   bool sums_sample_alone() const override { return false; }  // all i are summed within milliseconds
   FarArray reserve_sums(Sums which, int components) override;
   void go_up(int order) override;

@@ -75,12 +75,12 @@ void CudaFarParticles::launch(const char* name, std::int64_t items, const Argume
 }
 
 void CudaFarParticles::clear_flags() {
-  reserve_elements(flags_, 4, sizeof(unsigned), "flags");
-  fill(flags_.data(), 0, 4, "clearing flags");
+  reserve_elements(flags_, kFlags, sizeof(unsigned), "flags");
+  fill(flags_.data(), 0, kFlags, "clearing flags");
 }
 
-std::array<unsigned, 4> CudaFarParticles::fetch_flags() {
-  std::array<unsigned, 4> flags;
+std::array<unsigned, CudaFarParticles::kFlags> CudaFarParticles::fetch_flags() {
+  std::array<unsigned, kFlags> flags;
   pinned_.reserve(sizeof flags);
   gpu_.fetch(pinned_.data(), flags_.data(), sizeof flags, stream_);
   gpu_.synchronize(stream_);
@@ -152,7 +152,8 @@ void CudaFarParticles::reserve_particles(const SumRequest& request) {
                 .position_of_i = at<double>(positions_of_i_.data()),
                 .position_of_j = at<double>(positions_of_j_.data()),
                 .weights = weights_.array(),
-                .factors = factors_.array()};
+                .factors = factors_.array(),
+                .j_of_i = request.i_offset - request.j_offset};
   send_chosen(request);
   // i that are not chosen have no positions.
   if (chosen_ != 0) fill(positions_of_i_.data(), kHalfOfNaN, request.ni * axes * 2, "clearing positions");
@@ -207,15 +208,21 @@ std::string CudaFarParticles::check_particles() {
   auto* const flags = at<unsigned>(flags_.data());
   if (kernels().weights > 0)
     launch("nbcc_far_check", p.nj * kernels().weights,
-           FarCheckArgument{p.weights.data, nullptr, nullptr, 1, p.nj * kernels().weights, flags + 2});
-  launch("nbcc_far_check", p.chosen * axes,
-         FarCheckArgument{p.position_of_i, p.ni == p.nj ? p.position_of_j : nullptr, at<const long long>(chosen_), axes,
-                          p.chosen * axes, flags});
-  const auto [differ, not_finite, unused, weight_is_not_finite] = fetch_flags();
+           FarCheckArgument{p.weights.data, nullptr, nullptr, 1, p.nj * kernels().weights, 0, 0, flags + 4});
+  // Beside the j of the same numbers, and those of the same indices.
+  const auto check_i = [&](std::int64_t j_of_i, unsigned* to) {
+    launch("nbcc_far_check", p.chosen * axes,
+           FarCheckArgument{p.position_of_i, p.position_of_j, at<const long long>(chosen_), axes, p.chosen * axes,
+                            j_of_i * axes, p.nj * axes, to});
+  };
+  check_i(0, flags);
+  if (kernels().needs_one_set) check_i(p.j_of_i, flags + 2);
+  const auto [differ, not_finite, indices_differ, unused, unused_too, weight_is_not_finite] = fetch_flags();
   if (weight_is_not_finite != 0) return "a weight is not finite";
   leaves_out_i_ = not_finite != 0;
   const bool has_finite = !leaves_out_i_ || choose_finite_i();
   particles_.are_one_set = p.ni == p.nj && differ == 0;
+  particles_.indices_agree = kernels().needs_one_set && indices_differ == 0;
   particles_.are_all = chosen_ == 0;
   return has_finite ? "" : "no i has a finite position";
 }
@@ -257,6 +264,20 @@ std::vector<double> CudaFarParticles::rows(const FarArray& columns, int componen
   gpu_.fetch(values.data(), rows_.data(), values.size() * sizeof(double), stream_);
   gpu_.synchronize(stream_);
   return values;
+}
+
+std::shared_ptr<double> CudaFarParticles::zeros(std::int64_t count) {
+  const CudaContextGuard guard(gpu_);
+  const auto memory = std::make_shared<CudaBuffer>(gpu_);
+  reserve_elements(*memory, count + 1, sizeof(double), "sums of parts");
+  fill(memory->data(), 0, 2 * count, "clearing sums");
+  gpu_.synchronize(stream_);
+  return {memory, at<double>(memory->data())};
+}
+
+void CudaFarParticles::add(double* to, const double* from, std::int64_t count) {
+  const CudaContextGuard guard(gpu_);
+  launch("nbcc_far_add", count, FarAddArgument{to, from, count});
 }
 
 void CudaFarParticles::keep_orders() {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -57,6 +58,8 @@ class CudaFarParticles : public FarBackend {
   std::vector<int> cell_sizes(bool of_i) const final;
   void keep_orders() final;
   std::array<std::vector<FarNorms>, 2> norms() final;
+  std::shared_ptr<double> zeros(std::int64_t count) final;
+  void add(double* to, const double* from, std::int64_t count) final;
   bool holds(const ArrayView& view) const final;
   void wait(void* stream) final;
 
@@ -89,8 +92,9 @@ class CudaFarParticles : public FarBackend {
   void choose(std::span<const std::int64_t> particles);
   bool choose_finite_i();
   std::vector<FarNorms> launch_norms(const CudaFarColumns& values, int components, Norms& of);
+  static constexpr int kFlags = 6;
   void clear_flags();
-  std::array<unsigned, 4> fetch_flags();  // waits
+  std::array<unsigned, kFlags> fetch_flags();  // waits
   template <typename Argument>
   void launch(const char* name, std::int64_t items, const Argument& argument);
 

@@ -52,6 +52,9 @@ CudaFarWalk::CudaFarWalk(const CudaKernel& kernel, CudaRadixSort& sort)
       ranges_(kernel.gpu()),
       items_{CudaBuffer(kernel.gpu()), CudaBuffer(kernel.gpu())},
       blocks_{CudaBuffer(kernel.gpu()), CudaBuffer(kernel.gpu())},
+      ranks_(kernel.gpu()),
+      excluded_(kernel.gpu()),
+      found_(kernel.gpu()),
       pinned_(kernel.gpu()) {}
 
 void CudaFarWalk::set_trees(const CudaFarTree& of_i, const CudaFarTree& of_j, bool both_sides, int grid,
@@ -213,10 +216,53 @@ void CudaFarWalk::make_items(Kind kind, int group_begin, int group_end, int item
   lists.ranges = ranges_.data();
 }
 
+std::vector<std::pair<int, int>> CudaFarWalk::distant_pairs(const PairRows& excluded, CudaStream* stream) {
+  const CudaGpu& gpu = program_.gpu();
+  const std::size_t count = excluded.j.size(), first_bytes = excluded.first.size() * sizeof(std::int64_t);
+  if (excluded_number_ != excluded.number) {
+    excluded_number_ = 0;
+    reserve_elements(excluded_, std::int64_t(first_bytes + count * sizeof(int)) + 1, 1, "excluded pairs");
+    gpu.send(excluded_.data(), excluded.first.data(), first_bytes, stream);
+    if (count > 0) gpu.send(excluded_.data() + first_bytes, excluded.j.data(), count * sizeof(int), stream);
+    gpu.synchronize(stream);
+    excluded_number_ = excluded.number;
+  }
+  reserve_elements(ranks_, of_j_->count(), sizeof(unsigned), "positions of particles");
+  reserve_elements(found_, std::int64_t(count) + 1, sizeof(std::uint64_t), "excluded pairs");
+  gpu.require(gpu.driver().memset_d32_async(found_.data(), 0, 2, stream), "clearing a counter");
+  const FarRankArgument of_ranks{reinterpret_cast<const long long*>(of_j_->order()), at<unsigned>(ranks_),
+                                 of_j_->count()};
+  program_.launch("nbcc_far_ranks", ceil_div(of_j_->count(), kBlock), kBlock, {&of_ranks}, stream);
+  FarExcludedArgument argument{};
+  argument.lists = lists_;
+  argument.positions = walk_.positions;
+  argument.order = reinterpret_cast<const long long*>(of_i_->order());
+  argument.ranks = of_ranks.ranks;
+  argument.first = at<const long long>(excluded_);
+  argument.j = reinterpret_cast<const int*>(excluded_.data() + first_bytes);
+  argument.found_count = at<unsigned>(found_);  // the pairs follow
+  argument.found = at<unsigned long long>(found_) + 1;
+  program_.launch("nbcc_far_excluded", ceil_div(std::int64_t(lists_.cells_i), kBlock / 32), kBlock, {&argument},
+                  stream);
+  unsigned found = 0;
+  pinned_.reserve(sizeof found);
+  gpu.fetch(pinned_.data(), found_.data(), sizeof found, stream);
+  gpu.synchronize(stream);
+  std::memcpy(&found, pinned_.data(), sizeof found);
+  std::vector<std::uint64_t> keys(found);
+  std::vector<std::pair<int, int>> pairs;
+  if (found > 0) {
+    gpu.fetch(keys.data(), found_.data() + sizeof(std::uint64_t), found * sizeof(std::uint64_t), stream);
+    gpu.synchronize(stream);
+  }
+  for (const std::uint64_t key : keys) pairs.emplace_back(int(key >> 32), int(key & 0xffffffffu));
+  return pairs;
+}
+
 std::int64_t CudaFarWalk::bytes() const {
   std::size_t bytes = 0;
   for (const CudaBuffer* buffer : {&walk_cells_i_, &walk_cells_j_, &frontier_, &entries_, &first_, &ranges_, &items_[0],
-                                   &items_[1], &blocks_[0], &blocks_[1]})
+                                   &items_[1], &blocks_[0], &blocks_[1], &ranks_, &excluded_, &found_})
     bytes += buffer->bytes();
   return std::int64_t(bytes);
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "runtime/cuda/far/cuda_far_program.h"
@@ -43,6 +44,8 @@ class CudaFarWalk {
     std::int64_t rows = 0;
   };
   const Part& part(Kind kind) const { return parts_[kind]; }
+  // FarBackend::distant_pairs() of the last make_lists(). Waits.
+  std::vector<std::pair<int, int>> distant_pairs(const PairRows& excluded, CudaStream* stream);
   void combine(Kind kind, const far_data::FarColumns& sums, int columns, CudaStream* stream);
   std::int64_t bytes() const;
 
@@ -60,6 +63,8 @@ class CudaFarWalk {
   std::array<CudaBuffer, kKinds> items_, blocks_;
   std::array<far_data::FarListsArgument, kKinds> of_parts_{};
   std::array<Part, kKinds> parts_;
+  CudaBuffer ranks_, excluded_, found_;
+  std::int64_t excluded_number_ = 0;  // PairRows::number of the contents of excluded_; 0: none
   CudaPinned pinned_;
 };
 

@@ -103,7 +103,7 @@ const KernelVariant& CudaLists::frame(const SumRequest& request) const {
 CudaVariant CudaLists::variant(const SumRequest& request) const {
   const std::vector<LaunchConfig>& launches = frame(request).launches;
   if (!request.lists) return {Frame::ListedPairs, launches.front()};
-  if (request.lists->on_device) return {Frame::Lists, launches.front()};
+  if (request.lists->on_device) return {Frame::Lists, launches.front(), request.exclusions != nullptr};
   const bool many_j = request.lists->pairs > kMinJForWholeBlock * std::max<std::int64_t>(request.lists->i_count(), 1);
   const bool in_place = reads_in_place(request);
   return {Frame::Lists, many_j && !in_place ? launches.back() : launches.front(), request.exclusions != nullptr,

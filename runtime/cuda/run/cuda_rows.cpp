@@ -47,6 +47,7 @@ CudaSummation::CudaSummation(const CudaKernel& kernel) : kernel_(kernel), gpu_(k
       if (found.obstacle.empty() && !leaves_memory(request, symmetric_))
         found.obstacle = "its working memory would take more than half of what is free on the GPU",
         found.of_size = true;
+      if (request.exclusions) found.obstacle = "a GPU computes each pair once only if none is excluded";
       return found;
     };
     methods_.push_back(std::move(symmetric));

@@ -63,10 +63,10 @@ std::int64_t NearestSum::kept() {
 }
 
 // The number of j below which a sum over all pairs is faster than searches, measured on one CPU core and on an H200
-// (bench/RESULTS.md). A CPU takes more time for a pair if more j are kept, a GPU for a search.
+// (bench/RESULTS.md). The more j are kept, the more time a pair takes in a sum over all pairs.
 double NearestSum::pairs_of_one_i() {
   const auto kept = double(this->kept());
-  if (row().find("nearest")->source->find(Frame::Search)) return 20'000 + 500 * (kept - 1);
+  if (row().find("nearest")->source->find(Frame::Search)) return 65'000 / std::pow(kept, 0.8);
   return 2000 + 5000 / std::sqrt(kept);
 }
 

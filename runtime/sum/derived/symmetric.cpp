@@ -98,7 +98,7 @@ SumStatistics SymmetricSum::statistics(const RunPlan& last) const {
 bool SymmetricSum::may_search_once(const SumRequest& request) {
   if (kernel_.source.find(Frame::Search)) return false;  // GPUs search from both ends
   const bool is_auto = request.symmetric == SymmetricChoice::Auto;
-  if (request.symmetric == SymmetricChoice::Off || request.keep_j) return false;
+  if (request.symmetric == SymmetricChoice::Off || request.keep_j || request.exclusions) return false;
   if (is_auto && (request.ni != request.nj || request.ni < kLeastParticles)) return false;
   if (!obstacle_of(request).empty() || row().find("symmetric")->source->search.axes == 0) return false;
   return !is_auto || facts().cost < kMostCostOfSearch;
@@ -114,7 +114,10 @@ Estimate SymmetricSum::survey_search(SumRequest& request) {
     if (search_.method->searches) return {.cost = search_.estimate.cost, .once = true};
     search_ = {};
   }
-  return both_ends_.survey ? both_ends_.survey(request) : *both_ends_.estimate(request);
+  Estimate found = both_ends_.survey ? both_ends_.survey(request) : *both_ends_.estimate(request);
+  if (request.exclusions && row().obstacle.empty() && are_one_set(request))
+    found.twice = "the search has excluded pairs";
+  return found;
 }
 
 const ArrayView& SymmetricSum::view(const SumRequest& request, std::string_view field) const {
@@ -205,6 +208,8 @@ SumRequest SymmetricSum::bind(const SumRequest& request) {
   once.check_indices = once.check_indices && sum_->source().find(Frame::IndexChecks);
   once.symmetric = request.listed_pairs ? SymmetricChoice::Always : request.symmetric;
   once.pairs = PairChoice::All;
+  once.exclusions = request.exclusions;
+  once.excluded_rows = request.excluded_rows;
   return once;
 }
 

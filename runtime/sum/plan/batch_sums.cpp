@@ -100,10 +100,29 @@ void BatchInputs::bind(SumRequest& request, const KernelSource& source, std::int
   request.excluded_rows = &excluded_;
 }
 
+ChosenOfBatches divide_chosen(const SumRequest& all, const Summation& sum, std::span<const std::int64_t> batches) {
+  const std::vector<std::int64_t>& first = all.lists->i_first;
+  ChosenOfBatches chosen;
+  chosen.of_batch.resize(batches.size());
+  std::vector<std::vector<std::int64_t>*> of_group(first.size() - 1, nullptr);
+  for (std::size_t k = 0; k < batches.size(); ++k) of_group[std::size_t(batches[k])] = &chosen.of_batch[k];
+  for (const std::int64_t i : chosen_i(all, sum)) {
+    const auto after = std::ranges::upper_bound(first, i);
+    // A list in the memory of a GPU may have any numbers, which the run over lists reports.
+    std::vector<std::int64_t>* const own =
+        after == first.begin() || after == first.end() ? nullptr : of_group[std::size_t(after - first.begin()) - 1];
+    if (own)
+      own->push_back(i - *std::prev(after));
+    else
+      chosen.others.push_back(i);
+  }
+  return chosen;
+}
+
 PairMethod BatchSums::method() {
   PairMethod row;
   row.name = "batches";
-  row.searches = true;
+  row.searches = !kernel_.source.copies();  // else each batch has what pairs chooses
   row.estimate = [this](const SumRequest& request) { return estimate(request); };
   row.work = [this](const SumRequest& request) {
     std::vector<DeviceWork> all;
@@ -174,28 +193,15 @@ void BatchSums::forget() {
 
 // The chosen i of searched batches become those of their runs; one run over lists has all others.
 std::vector<RunStep> BatchSums::steps(const SumRequest& all) {
-  const std::vector<std::int64_t>& first = all.lists->i_first;
-  std::vector<Searched*> of_batch(first.size() - 1, nullptr);
-  for (Searched& one : searched_) {
-    of_batch[std::size_t(one.batch)] = &one;
-    one.chosen.clear();
-  }
-  std::vector<std::int64_t> others;
-  for (const std::int64_t i : chosen_i(all, all_)) {
-    const auto after = std::ranges::upper_bound(first, i);
-    // A list in the memory of a GPU may have any numbers, which the run over lists reports.
-    Searched* const one =
-        after == first.begin() || after == first.end() ? nullptr : of_batch[std::size_t(after - first.begin()) - 1];
-    if (one)
-      one->chosen.push_back(i - *std::prev(after));
-    else
-      others.push_back(i);
-  }
+  std::vector<std::int64_t> batches;
+  for (const Searched& one : searched_) batches.push_back(one.batch);
+  ChosenOfBatches chosen = divide_chosen(all, all_, batches);
   std::vector<RunStep> steps;
-  if (!others.empty()) steps = rest_.steps(row_of(all_.methods(), "lists"), all, std::move(others));
-  for (Searched& one : searched_) {
-    if (one.chosen.empty()) continue;
-    RunPlan plan = plan_of(one, all);
+  if (!chosen.others.empty()) steps = rest_.steps(row_of(all_.methods(), "lists"), all, std::move(chosen.others));
+  for (std::size_t k = 0; k < searched_.size(); ++k) {
+    searched_[k].chosen = std::move(chosen.of_batch[k]);
+    if (searched_[k].chosen.empty()) continue;
+    RunPlan plan = plan_of(searched_[k], all);
     steps.push_back(std::move(plan.steps.front()));
   }
   return steps;

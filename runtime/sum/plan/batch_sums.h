@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "runtime/sum/plan/chosen_lists.h"
@@ -29,6 +30,13 @@ class BatchInputs {
   std::unique_ptr<const Exclusions> exclusions_;
   std::int64_t exclusion_number_ = 0;  // PairRows::number of all exclusions that these are a part of
 };
+
+// The chosen i of a run over batches: those of some batches, counted from the first of their batch, and all others.
+struct ChosenOfBatches {
+  std::vector<std::vector<std::int64_t>> of_batch;  // parallel to `batches`
+  std::vector<std::int64_t> others;
+};
+ChosenOfBatches divide_chosen(const SumRequest& all, const Summation& sum, std::span<const std::int64_t> batches);
 
 class BatchSums {
  public:

@@ -39,8 +39,9 @@ constexpr Capability kTable[] = {
     {Kind::Method, "all pairs",     {kElse,   kElse,   kElse,   kYes,    kYes,   kYes,   kYes,   kYes,    kYes}},
     {Kind::Method, "search",        {kElse,   kElse,   kElse,   kYes,    kYes,   kYes,   kYes,   kYes,    kYes}},
     {Kind::Method, "nearest",       {kElse,   kElse,   kElse,   kFalls,  kYes,   kFalls, kYes,   kYes,    kFalls}},
-    {Kind::Method, "symmetric",     {kElse,   kElse,   kYes,    kFalls,  kFalls, kFalls, kFalls, kYes,    kFalls}},
-    {Kind::Method, "far field",     {kElse,   kElse,   kElse,   kFalls,  kYes,   kFalls, kYes,   kYes,    kFalls}},
+    {Kind::Method, "symmetric",     {kElse,   kElse,   kYes,    kYes,    kFalls, kFalls, kFalls, kYes,    kFalls}},
+    {Kind::Method, "far field",     {kElse,   kElse,   kElse,   kYes,    kYes,   kYes,   kYes,   kYes,    kYes}},
+    {Kind::Method, "far batches",   {kElse,   kNeeded, kElse,   kYes,    kYes,   kFalls, kYes,   kYes,    kYes}},
     {Kind::Method, "every image",   {kElse,   kElse,   kElse,   kYes,    kYes,   kElse,  kYes,   kYes,    kYes}},
     {Kind::Method, "lists",         {kNeeded, kNeeded, kElse,   kYes,    kYes,   kYes,   kYes,   kYes,    kYes}},
     {Kind::Method, "batches",       {kElse,   kNeeded, kElse,   kYes,    kYes,   kFalls, kYes,   kYes,    kYes}},
@@ -94,7 +95,12 @@ constexpr Refusal kRefusals[] = {
 constexpr Condition kConditions[] = {
     {"search", Feature::NoParticles, "falls back if there are no j, or no particle has a finite position"},
     {"symmetric", Feature::ListedPairs, "with symmetric = listed, on the CPU"},
-    {"far field", Feature::TwoSets, "falls back if the text compares i_index and j_index"},
+    {"symmetric", Feature::Exclusions, "over all pairs, on the CPU; a search computes each pair twice"},
+    {"far field", Feature::TwoSets,
+     "falls back if the text compares i_index and j_index, and an i and a j of one index are at different "
+     "positions"},
+    {"far field", Feature::Parts, "all parts have the tolerance, and neither lists nor a choice of pairs"},
+    {"far field", Feature::NoParticles, "falls back, except in parts"},
 };
 
 }  // namespace

@@ -36,7 +36,8 @@ void KernelSum::remove_method(std::string_view name) {
 }
 
 void KernelSum::run(const SumRequest& request) {
-  RunPlan plan = plan_run(methods_, request, Measure::Now);
+  RunPlan plan = plan_run(methods_, after_parts(request), Measure::Now);
+  sums_are_of_ = plan.method->keeps_sums ? plan.method->name : "";
   const std::vector<RunStep> steps = std::exchange(plan.steps, {});
   plan.request = {};
   last_plan_ = std::move(plan);

@@ -29,7 +29,7 @@ class KernelSum {
   void add_method(PairMethod method);
   void remove_method(std::string_view name);
   // Measures nothing: run() does, and then may take another method.
-  RunPlan plan(const SumRequest& request) const { return plan_run(methods_, request, Measure::Later); }
+  RunPlan plan(const SumRequest& request) const { return plan_run(methods_, after_parts(request), Measure::Later); }
   void run(const SumRequest& request);
   void wait(Progress* progress);
   // Of the runs so far, with method and reason of the last.
@@ -40,6 +40,11 @@ class KernelSum {
   void forget_batches();
 
  private:
+  SumRequest after_parts(SumRequest request) const {
+    request.sums_are_of = begins(request.j_part) ? "" : sums_are_of_;
+    return request;
+  }
+
   std::shared_ptr<const Kernel> kernel_;
   std::unique_ptr<Summation> summation_;
   std::unique_ptr<BatchSums> batch_sums_;
@@ -47,6 +52,7 @@ class KernelSum {
   std::unique_ptr<DerivedSums> derived_sums_;
   std::vector<PairMethod> methods_;
   RunPlan last_plan_;
+  std::string_view sums_are_of_;  // SumRequest::sums_are_of of the next part
 };
 
 }  // namespace nbcc

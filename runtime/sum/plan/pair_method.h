@@ -25,8 +25,9 @@ struct Estimate {
   double cost = 0;            // in pairs that a sum over all pairs evaluates in the same time
   // If pairs = cutoff meets the obstacle: true: another method does the run, with the same results; false: an error.
   bool falls_back = false;
-  bool once = false;     // each pair is computed once, for both of its particles
-  bool of_size = false;  // the obstacle is that there are too many particles, or too little memory
+  bool once = false;       // each pair is computed once, for both of its particles
+  std::string twice = {};  // why it is not, although other runs of the method do so; empty: none does, or it is
+  bool of_size = false;    // the obstacle is that there are too many particles, or too little memory
 };
 
 // Launches and memory of one device for a run. The CPU has no launches.
@@ -65,6 +66,16 @@ struct FarStatistics {
     double down = 0;     // grids to particles, finish()
     double first =
         0;  // of the run that chose: measuring interpolation, choosing the order, the exact sums of the sample
+    void add(const Seconds& one) {
+      particles += one.particles;
+      tree += one.tree;
+      walk += one.walk;
+      up += one.up;
+      near += one.near;
+      distant += one.distant;
+      down += one.down;
+      first += one.first;
+    }
   } seconds;
 };
 
@@ -111,8 +122,9 @@ struct RunStep {
 
 struct PairMethod {
   std::string_view name;
-  bool searches = false;  // finds neighbours within a cutoff; pairs = cutoff requires that, pairs = all excludes it
-  bool keeps_j = false;   // with request.keep_j, the packed j-particles remain valid for the next run
+  bool searches = false;    // finds neighbours within a cutoff; pairs = cutoff requires that, pairs = all excludes it
+  bool keeps_sums = false;  // of a sum in parts, so that all its parts are of this method
+  bool keeps_j = false;     // with request.keep_j, the packed j-particles remain valid for the next run
   // Estimates the cost from counts, params and the proved neighbourhood; reads no particle. No value: the method does
   // not apply, for example sums over lists to a run without lists.
   std::function<std::optional<Estimate>(const SumRequest&)> estimate;

@@ -30,6 +30,13 @@ bool searches_only(std::span<const PairMethod> methods, const RunPlan& plan) {
   return false;
 }
 
+// Why the method cannot add to the sums of the earlier parts; "": it can.
+std::string obstacle_of_parts(const PairMethod& method, const SumRequest& request) {
+  if (begins(request.j_part) || (method.keeps_sums ? method.name : "") == request.sums_are_of) return "";
+  if (request.sums_are_of.empty()) return "the earlier parts were summed by another method";
+  return fmt::format("the earlier parts were summed by the method '{}'", request.sums_are_of);
+}
+
 std::optional<std::size_t> cheapest(std::span<const PairMethod> methods, const RunPlan& plan, bool searches_only) {
   std::optional<std::size_t> best;
   for (std::size_t row = 0; row < methods.size(); ++row) {
@@ -54,11 +61,18 @@ RunPlan plan_run(std::span<const PairMethod> methods, const SumRequest& request,
     const bool is_for_it = applies(method.name, request) && !(method.searches && request.pairs == PairChoice::All);
     std::optional<Estimate>& estimate =
         plan.estimates.emplace_back(is_for_it ? method.estimate(request) : std::nullopt);
-    const std::string_view obstacle = estimate && estimate->obstacle.empty() ? obstacle_of(method.name, request) : "";
+    if (!is_possible(estimate)) continue;
+    std::string obstacle(obstacle_of(method.name, request));
+    if (obstacle.empty()) obstacle = obstacle_of_parts(method, request);
     if (!obstacle.empty()) estimate->obstacle = obstacle, estimate->falls_back = true;
   }
   for (;;) {
     const std::optional<std::size_t> best = cheapest(methods, plan, searches_only(methods, plan));
+    if (!best && !request.sums_are_of.empty())
+      throw UsageError(fmt::format(
+          "part: the earlier parts were summed by the method '{}', which cannot sum this one: all parts have "
+          "the same tolerance, and neither lists nor a choice of pairs",
+          request.sums_are_of));
     if (!best) throw std::logic_error("no pair method can do a run");
     const PairMethod& method = methods[*best];
     if (plan.surveyed[*best] || (!method.survey && !method.measure)) {
@@ -84,6 +98,10 @@ RunPlan plan_run(std::span<const PairMethod> methods, const SumRequest& request,
 std::string detour_of(const RunPlan& plan, std::span<const PairMethod> methods) {
   constexpr double kMuch = 4;
   if (!plan.method) return "";
+  const auto is_twice = [](std::string_view why) {
+    return fmt::format("{}, so that each pair is computed twice, though symmetric is always", why);
+  };
+  if (plan.asks_for_once && !plan.estimate.twice.empty()) return is_twice(plan.estimate.twice);
   for (std::size_t row = 0; row < methods.size(); ++row) {
     const std::optional<Estimate>& other = plan.estimates[row];
     if (!other || other->obstacle.empty() || other->of_size) continue;
@@ -91,8 +109,7 @@ std::string detour_of(const RunPlan& plan, std::span<const PairMethod> methods) 
     if (!is_excluded && other->cost > 0 && kMuch * other->cost < plan.estimate.cost)
       return fmt::format("{}, so that the run is {} and not {}, which would take less than a quarter of its time",
                          other->obstacle, plan.method->name, methods[row].name);
-    if (other->once && plan.asks_for_once && !plan.estimate.once)
-      return fmt::format("{}, so that each pair is computed twice, though symmetric is always", other->obstacle);
+    if (other->once && plan.asks_for_once && !plan.estimate.once) return is_twice(other->obstacle);
   }
   return "";
 }

@@ -230,6 +230,20 @@ PairRows read_rows(std::string_view what, std::int64_t ni, const std::int64_t* f
   return rows;
 }
 
+PairRows rows_of_pairs(std::string_view what, std::int64_t ni, std::span<const std::pair<int, int>> pairs) {
+  PairRows rows;
+  rows.what = what;
+  rows.number = next_number();
+  rows.first.assign(std::size_t(ni) + 1, 0);
+  for (const auto& [i, j] : pairs) {
+    ++rows.first[std::size_t(i) + 1];
+    rows.j.push_back(j);
+    rows.max_j = std::max<std::int64_t>(rows.max_j, j);
+  }
+  std::partial_sum(rows.first.begin(), rows.first.end(), rows.first.begin());
+  return rows;
+}
+
 Exclusions::Exclusions(const PairRows& rows) : number(rows.number) {
   constexpr int kMaskBits = 64;  // of nbcc_exclusions::near
   far.reserve(rows.j.size());    // nbcc_exclusions::far points into `far`, which must not be reallocated

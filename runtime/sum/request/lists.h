@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compiler/kernel_source.h"
@@ -111,6 +112,9 @@ struct PairRows {
 
 PairRows read_rows(std::string_view what, std::int64_t ni, const std::int64_t* first, std::int64_t count,
                    const std::int64_t* j, const Fetch<std::int64_t>& fetch);
+
+// Pairs (i, j) in rising order, with i and j of existing particles.
+PairRows rows_of_pairs(std::string_view what, std::int64_t ni, std::span<const std::pair<int, int>> pairs);
 
 // The particles that occur in lists, each once, in rising order.
 struct ListedParticles {

@@ -63,6 +63,7 @@ struct SumRequest {
   bool accumulate = false;
   HistogramWords* histograms = nullptr;  // to which the run's terms are added; null: the kernel has none
   JPart j_part = JPart::Whole;
+  std::string_view sums_are_of = {};  // the method that keeps the sums of the earlier parts; "": the device does
   JReuse reuse = JReuse::None;
   double skin = 0;              // neighbour lists are kept until a particle has moved by half the skin; 0: not kept
   bool may_be_captured = true;  // GPU: the run may be captured into a CUDA graph

@@ -110,15 +110,33 @@ struct FarCombineArgument {
   int columns;
 };
 
+// Excluded pairs that are no near pairs of the lists.
+struct FarRankArgument {
+  const long long* order;  // [position in the tree] particle
+  unsigned* ranks;         // [particle] position in the tree
+  long long count;
+};
+struct FarExcludedArgument {
+  FarListsArgument lists;  // of near pairs
+  FarPositions positions;  // of i, of the walk
+  const long long* order;  // [position in the tree of i] particle
+  const unsigned* ranks;   // [j] position in the tree of j
+  const long long* first;  // [i + 1] the excluded j of i are j[first[i]], ..., j[first[i + 1] - 1]
+  const int* j;
+  unsigned long long* found;  // i << 32 | j
+  unsigned* found_count;      // 0 before
+};
+
 // ---- checks and samples of particles (cuda_far_particles.cu.in) -----------------------------------------------------
 
 constexpr int kParticleThreads = 256;  // of a block
 struct FarCheckArgument {
-  const double *values, *others;  // [particle][component]; others: null, or as many
+  const double *values, *others;  // [particle][component]; others may be null
   const long long* chosen;        // [k] particle; null: all
   int components;
-  long long count;  // of values
-  unsigned* flags;  // [2], 0 before
+  long long count;                     // of values
+  long long first_other, other_count;  // value k is compared with others[k + first_other], if there is one
+  unsigned* flags;                     // [2], 0 before
 };
 struct FarCompareArgument {
   const double* positions;  // [particle][axis]
@@ -138,6 +156,11 @@ struct FarNormsArgument {
   long long count, blocks;
   int components;
   double* norms;  // [component][block][sum |w|, sum w^2, sum w]
+};
+struct FarAddArgument {
+  double* to;
+  const double* from;
+  long long count;
 };
 struct FarPickArgument {
   FarColumns from;

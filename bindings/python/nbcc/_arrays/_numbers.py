@@ -194,14 +194,14 @@ def _plain(value: Any) -> Any:
 
 
 def require_no_tangent(value: Any) -> None:
-    """Raises TypeError for a dual tensor of PyTorch's forward mode, whose tangent nbcc does not read."""
+    """Raises TypeError for a dual tensor of PyTorch's forward mode, where its tangent is not read."""
     forward_ad = sys.modules.get("torch.autograd.forward_ad")
     if forward_ad is None or forward_ad._current_level < 0 or not hasattr(value, "is_neg"):
         return
     if forward_ad.unpack_dual(value).tangent is not None:
         raise TypeError(
-            "expected a tensor without a tangent, got one with a tangent, of forward-mode differentiation, which nbcc does "
-            "not support; torch.autograd.forward_ad.unpack_dual() of it has the primal"
+            "expected a tensor without a tangent, got one with a tangent, of forward-mode differentiation, which only inputs "
+            "and params of a pipeline's call may have; torch.autograd.forward_ad.unpack_dual() of it has the primal"
         )
 
 

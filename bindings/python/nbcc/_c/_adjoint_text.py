@@ -12,7 +12,7 @@ from ._fields import Field
 from ._handles import fields_of
 from ._library import AdjointFieldStruct, lib
 
-SIDES = ("i", "j", "set", "forward", "each_i")
+SIDES = ("i", "j", "set", "forward", "each_i", "tangent", "each_j")
 
 # Meanings of the fields of adjoint pipelines, in the order of nbcc_adjoint_meaning.
 VALUE, GIVEN, SAVED, DERIVATIVE = "value", "given", "saved", "derivative"
@@ -23,8 +23,10 @@ class AdjointField(NamedTuple):
     """What a field of an adjoint pipeline holds.
 
     meaning: "value", the field `of` of the first pipeline itself; "given", the derivative of L by the output `of`;
-    "saved", the output `of` of the forward pipeline; "derivative", of L by the input or param `of`. partner: the input
-    of the first pipeline's other side that is the same array where i and j are one set; "" where there is none.
+    "saved", the output `of` of the forward pipeline; "derivative", of L by the input or param `of`. Of a tangent "given"
+    is the rate of the input or param `of`, "derivative" that of the output `of`. partner: the input of the first
+    pipeline's other side that is the same array where i and j are one set; of a saved result with the values of i that a
+    total reduces, the total; "" where there is none.
     """
 
     name: str

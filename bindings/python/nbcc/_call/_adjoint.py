@@ -13,6 +13,7 @@ from .._c._adjoint_text import DERIVATIVE, GIVEN, SAVED, VALUE, AdjointField
 from .._arrays._arrays import Array, library_of, ndarray
 from .._c._errors import UsageError
 from ._call import Caller
+from ._totals import adjoint_of_values, functions_for, rate_of_total
 from .._c._family import Family
 from .._c._fields import INPUT_I, INPUT_J, INPUT_PAIR, PARAM, Field
 from .._c._lists import is_by_group
@@ -120,19 +121,17 @@ def _complex_value(pipeline: str, field: Field, value: Any) -> Any:
 
 def _in_single(value: Any) -> Any:
     """Real or complex numbers in single precision."""
-    is_complex = "complex" in str(value.dtype)
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(value, torch.Tensor):
-        return value.to(torch.complex64 if is_complex else torch.float32)
-    return value.astype("complex64" if is_complex else "float32")
+    of = functions_for(value)
+    kind = of.complex64 if "complex" in str(value.dtype) else of.float32
+    return value.to(kind) if of.__name__ == "torch" else value.astype(kind)
 
 
 def _as_complex(value: Any) -> Any:
     """An array whose last axis has the real and the imaginary part, as an array of complex numbers in the same memory; an
     array of complex numbers as it is."""
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(value, torch.Tensor):
-        return value if value.is_complex() else torch.view_as_complex(value)
+    of = functions_for(value)
+    if of.__name__ == "torch":
+        return value if value.is_complex() else of.view_as_complex(value)
     if value.dtype.kind == "c":
         return value
     return value.view("c8" if value.dtype.itemsize == 4 else "c16")[..., 0]
@@ -179,7 +178,9 @@ class Call:
         self._saved = [field.name for field in of_forward if field.meaning == SAVED]
         more = [field for _, field in self.forward._family.outputs if field.name in self._saved and field.name not in asked]
         self.outputs = self.wanted + more
-        self._partners = {field.name: field.partner for field in of_forward if field.partner}
+        self._partners = {one.name: one.partner for one in of_forward if one.partner and one.meaning == VALUE}
+        # Of totals that are no sums: the saved result with the values of each i.
+        self._values_of = {one.partner: one.name for one in of_forward if one.partner and one.meaning == SAVED}
         self.one_set = self._is_one_set()
 
     def with_values(self, values: Mapping[str, Any]) -> Call:
@@ -246,10 +247,6 @@ class Call:
         if self._refusal is not None:
             raise self._refusal
 
-    def refuse_derivative_by_pairs(self, name: str) -> None:
-        if self.field(name).role == INPUT_PAIR:
-            raise TypeError(f"{self.pipeline.name}(): there are no derivatives by '{name}', an input of pairs")
-
     def _count(self, role: str, given: str, values: Mapping[str, Any]) -> int:
         for name, value in values.items():
             if name in self.values and self.field(name).role == role:
@@ -296,11 +293,12 @@ class Call:
         """d_NAME of the fields in `by`, from those of outputs. That of a param by group has a row for each i. is_mapped: a
         framework's vmap maps over the values."""
         self.check_derivatives()
+        adjoints = self._without_totals(adjoints, results)
         of = [field.name for field in self.outputs if field.name in adjoints]
         sides: Dict[str, List[str]] = {}
         for name in by:
             role = self.field(name).role
-            if role == PARAM or (role == INPUT_I and not self.one_set):
+            if role in (PARAM, INPUT_PAIR) or (role == INPUT_I and not self.one_set):
                 sides.setdefault("i", []).append(name)
             elif not self.one_set:
                 sides.setdefault("j", []).append(name)
@@ -316,37 +314,72 @@ class Call:
         is_single = self.is_single(value for name, value in known.items() if self.field(name).role != PARAM)
         found: Dict[str, Any] = {}
         for side, names in sides.items():
-            adjoint = self.pipeline._adjoints.get(side, of, names)
+            # Seen from j, the lists' groups are others. Params that differ from group to group become inputs of i.
+            grouped = list(filter(self.by_group, known)) if side == "j" and self.options.get("lists") is not None else []
+            adjoint = self.pipeline._adjoints.get("each_j" if grouped else side, of, names + grouped)
             sources = {GIVEN: adjoints, SAVED: results}
             meanings = [one for one in adjoint.adjoint_fields if one.meaning != DERIVATIVE]
             given = [
                 known[one.of] if one.meaning == VALUE else self._of_each_i(one.of, sources[one.meaning][one.of], ni, is_single)
                 for one in meanings
             ]
-            options = self.options
-            if side == "j":
-                options = self._seen_from_j(meanings, given, known)
-            made = adjoint._call(given, {}, options)
-            parts = [made] if len(names) == 1 else list(made)
-            order = [one.of for one in adjoint.adjoint_fields if one.meaning == DERIVATIVE]
-            found.update(zip(order, parts))
+            for k, one in enumerate(meanings):
+                if one.meaning == VALUE and one.of in grouped:
+                    given[k] = _in_order(known[one.of], self.group_of_i())
+            options = self._seen_from_j(meanings, given, known) if side == "j" else self.options
+            found.update(_derivatives(adjoint, given, options))
         for name in sides.get("each_i", ()):
             if self.field(name).role == PARAM and not self.by_group(name):
                 found[name] = found[name].sum(0)
         return found
 
+    def tangents(self, values: Mapping[str, Any], results: Mapping[str, Any], rates: Mapping[str, Any]) -> Dict[str, Any]:
+        """The rates of the real `outputs`, from those of fields: forward mode. Those of complex outputs have the real and the
+        imaginary part on their last axis."""
+        self.check_derivatives()
+        known = {**self.values, **values}
+        ni = self._count(INPUT_I, "ni", known)
+        is_single = self.is_single(value for name, value in known.items() if self.field(name).role != PARAM)
+        of = [field.name for field in self.outputs if not field.integral and field.name not in self._values_of]
+        tangent = self.pipeline._adjoints.get("tangent", of, list(rates))
+        given = []
+        for one in tangent.adjoint_fields:
+            if one.meaning == SAVED:
+                given.append(self._of_each_i(one.of, results[one.of], ni, is_single))
+            elif one.meaning != DERIVATIVE:
+                given.append((known if one.meaning == VALUE else rates)[one.of])
+        found = _derivatives(tangent, given, self.options)
+        for total, name in self._values_of.items():
+            reduction = self._output(total).reduction or ""
+            found[total] = rate_of_total(reduction, results[total], results[name], found[name], self.options.get("i"))
+        return found
+
+    def _without_totals(self, adjoints: Mapping[str, Any], results: Mapping[str, Any]) -> Dict[str, Any]:
+        """The adjoints, those of totals that are no sums as adjoints of the values of i."""
+        made = dict(adjoints)
+        for total, name in self._values_of.items():
+            if total not in made:
+                continue
+            reduction, values = self._output(total).reduction or "", results[name]
+            part = adjoint_of_values(reduction, results[total], values, made.pop(total), self.options.get("i"))
+            part = _in_single(part) if "float32" in str(values.dtype) else part
+            made[name] = part + made[name] if name in made else part
+        return made
+
+    def _output(self, name: str) -> Field:
+        return next(field for field in self.outputs if field.name == name)
+
     def _of_each_i(self, name: str, value: Any, ni: int, is_single: bool) -> Any:
         """The value of an output, or its derivative, with a row for each i, also if the output is a total. Totals, which
-        are double, get the precision of the other arrays."""
-        field = next(field for field in self.outputs if field.name == name)
-        if not field.total:
+        are double, get the precision of the other arrays. The derivative by a histogram is a param."""
+        field = self._output(name)
+        if not field.total or field.histogram:
             return value
         if is_single and not field.integral and hasattr(value, "dtype"):
             value = _in_single(value)
         if hasattr(value, "expand"):  # PyTorch's, without a copy
             return value.expand(ni, *field.shape)
-        numpy = sys.modules["jax"].numpy if library_of(value) in ("jax", "jaxlib") else _arrays.numpy
-        return numpy.broadcast_to(value, (ni, *field.shape))
+        return functions_for(value).broadcast_to(value, (ni, *field.shape))
 
     def _seen_from_j(
         self, fields: Sequence[AdjointField], given: List[Any], values: Mapping[str, Any]
@@ -354,24 +387,25 @@ class Call:
         """The options of the sum by inputs of j. Inputs of pairs among those given come into their new order."""
         from ._transposed import transposed
 
-        name = self.pipeline.name
-        if self.options.get("lists") is not None:
-            for field in filter(self.by_group, (one.of for one in fields if one.meaning == VALUE)):
-                raise TypeError(
-                    f"{name}(): derivatives by inputs of j are not to be had where '{field}' differs from one of the "
-                    "lists= to another; batches= may have such params"
-                )
         counts = self._count(INPUT_I, "ni", values), self._count(INPUT_J, "nj", values)
         options, order = transposed(self.options, *counts)
         if order is not None:
             for k, one in enumerate(fields):
-                if one.meaning == VALUE and self.field(one.of).role == INPUT_PAIR:
+                is_value = one.meaning == VALUE
+                if self.field(one.of).role == INPUT_PAIR if is_value else self._output(one.of).of_pair:
                     given[k] = _in_order(given[k], order)
         return options
 
 
+def _derivatives(of: Differentiable, given: Sequence[Any], options: Mapping[str, Any]) -> Dict[str, Any]:
+    """The outputs of a pipeline of derivatives, by what they are derivatives of."""
+    names = [one.of for one in of.adjoint_fields if one.meaning == DERIVATIVE]
+    made = of._call(given, {}, options)
+    return dict(zip(names, [made] if len(names) == 1 else made))
+
+
 def _in_order(value: Any, order: Any) -> Any:
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(value, torch.Tensor):
-        return value[torch.as_tensor(order, device=value.device)]
+    of = functions_for(value)
+    if of.__name__ == "torch":
+        return value[of.as_tensor(order, device=value.device)]
     return value[order] if hasattr(value, "shape") else [value[k] for k in order]

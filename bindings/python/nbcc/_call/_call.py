@@ -65,9 +65,9 @@ class Caller(Outputs):
         tolerance: of a sum in O(N) or O(N log N) time, for pipelines with a far field: the root mean square over i of
             the error divided by the sum of the terms' magnitudes, for each output before finish(); measured for
             256 i or more. From 1e-14 to 1; None or 0: none. All pairs are summed if that is faster, or if the tolerance
-            cannot be kept, in the precision that it needs; `statistics()["reason"]` says so. With exclusions all pairs are
-            summed in the precision of the call, and a tolerance that needs a higher one is an error. No effect with lists,
-            batches, listed_pairs, and pairs other than "auto". Derivatives are sums to the same tolerance.
+            cannot be kept, in the precision that it needs; `statistics()["reason"]` says so. With batches each of them for
+            which that is faster has a far field, and others are summed in the precision of the call; a tolerance that needs
+            a higher one is an error. No effect with lists, listed_pairs, and pairs other than "auto". Derivatives are sums to the same tolerance.
         lists: nbcc.Lists, groups of i and the ranges of j that act on each.
         batches: (i_batch, j_batch), integers of shape (ni,) and (nj,) in rising order: the j of a batch act on the i of
             the same batch. The number of batches is the largest id + 1; a third element sets another number.
@@ -452,8 +452,8 @@ class Caller(Outputs):
         summed over neighbours (see `pairs` of `compile`). Derivatives and products of operators are calls, too.
 
         Of the last call: method, reason: how it chose its pairs ("all pairs", "search", "lists", "listed pairs",
-        "batches", "nearest", "far field"), and why; "" before the first call. With a tolerance: tolerance, precision,
-        sampled, error, largest_error, error_of_sum, runs_since_error (0: the errors are those of the last call),
+        "batches", "nearest", "far field", "far batches"), and why; "" before the first call. With a tolerance: tolerance,
+        precision, sampled, error, largest_error, error_of_sum, runs_since_error (0: the errors are those of the last call),
         pairs_per_i, order, leaf, separation; seconds_particles, _tree, _walk, _up, _near, _distant, _down, _first;
         otherwise 0 and "". docs/reference/c_api.md defines them.
 

@@ -9,6 +9,8 @@ from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 import jax
 import numpy
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
 
 from .._c._fields import PARAM
 from .._call._adjoint import Call
@@ -39,12 +41,7 @@ def call(pipeline: Any, arrays: Sequence[Any], fields: Mapping[str, Any], option
     if plan.options.get("stream") is not None:
         raise TypeError(f"{pipeline.name}(): stream= cannot be given inside of a transformation of JAX")
     names = [name for name, value in plan.values.items() if isinstance(value, jax.Array)]
-    try:
-        results = _differentiable(plan, names)(*[plan.values[name] for name in names])
-    except NotImplementedError as error:
-        if "shard_map" not in str(error):
-            raise
-        raise TypeError(f"{pipeline.name}(): JAX takes a call inside of shard_map inside of jax.jit only: {error}") from None
+    results = _sums.bind(*[plan.values[name] for name in names], of=_Sums(plan, names), axes=0)
     return plan.handed_out(results)
 
 
@@ -62,50 +59,163 @@ def _placed(value: Any) -> Any:
     return jax.numpy.asarray(array) if jax.dtypes.canonicalize_dtype(array.dtype) == array.dtype else value
 
 
-def _differentiable(plan: Call, names: List[str]) -> Any:
-    @jax.custom_vjp
-    def sums(*values: Any) -> Tuple[Any, ...]:
-        return _run(plan, names, values)
+# ---- the primitives --------------------------------------------------------------------------------------------------
+#
+# `_sums` is a call; its arguments are the arrays among the fields, its results `Call.outputs`. `_rates` is its derivative
+# in forward mode, which is linear in the rates of arguments; JAX differentiates in reverse mode by transposing it. Both
+# have as parameters the call (`of`) and the number of axes in front of all arrays and results, over which jax.vmap maps.
 
-    def forward(*primals: Any) -> Tuple[Any, Any]:
-        plan.check_derivatives()
-        for name, primal in zip(names, primals):
-            if primal.perturbed:
-                plan.refuse_derivative_by_pairs(name)
-        values = tuple(primal.value for primal in primals)
-        results = sums(*values)
-        # A dict's keys, here the names, are not traced.
-        wanted = {name: None for name, primal in zip(names, primals) if primal.perturbed}
-        return results, (values, results, wanted)
 
-    def backward(saved: Any, adjoints_of_results: Any) -> Tuple[Any, ...]:
-        values, results, wanted = saved
-        adjoints = {
-            field.name: jax.numpy.conj(adjoint)
-            for field, adjoint in zip(plan.outputs, adjoints_of_results)
-            if not field.integral and not isinstance(adjoint, jax.custom_derivatives.SymbolicZero)
-        }
+class _Sums:
+    """A call whose arrays are the arguments of a primitive."""
+
+    def __init__(self, plan: Call, names: List[str]) -> None:
+        self.plan, self.names = plan, names
+        self.reals = [field for field in plan.outputs if not field.integral]
+
+    def shapes(self, values: Sequence[Any], axes: int) -> List[Any]:
+        make: Any = jax.ShapeDtypeStruct  # has no types
+        of_one = [make(value.shape[axes:], value.dtype) for value in values]
+        shapes = results_of(self.plan, {**self.plan.values, **dict(zip(self.names, of_one))})
+        front = values[0].shape[:axes]
+        return [make((*front, *shape), jax.dtypes.canonicalize_dtype(dtype)) for shape, dtype in shapes]
+
+    def run(self, values: Sequence[Any], axes: int) -> List[Any]:
+        results = tuple(self.shapes(values, axes))
+        sums = ffi.ffi_call(custom_call(), results, vmap_method="broadcast_all")
+        return list(sums(*values, call=_handle_of(self.plan, self.names)))
+
+    def _known(self, values: Sequence[Any], results: Sequence[Any]) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+        arrays = map(jax.numpy.asarray, values)  # jax.grad leaves a Python number one
+        return dict(zip(self.names, arrays)), {f.name: one for f, one in zip(self.plan.outputs, results)}
+
+    def rates(self, moving: Sequence[int], values: Sequence[Any], results: Sequence[Any], rates: Sequence[Any]) -> List[Any]:
+        """The rates of `reals`. moving: the indices of the values that have one."""
+        known, found = self._known(values, results)
+        made = self.plan.tangents(known, found, {self.names[k]: rate for k, rate in zip(moving, rates)})
+        rates = [jax.numpy.asarray(made[field.name]) for field in self.reals]
+        rates = [_as_complex(one) if field.is_complex else one for field, one in zip(self.reals, rates)]
+        return [one.astype(found[field.name].dtype) for field, one in zip(self.reals, rates)]
+
+    def gradients(
+        self, by: Sequence[int], values: Sequence[Any], results: Sequence[Any], adjoints: Mapping[str, Any]
+    ) -> List[Any]:
+        """The derivatives by the values with these indices."""
+        known, found = self._known(values, results)
         # JAX's derivative by a complex number is the conjugate of nbcc's and PyTorch's.
-        if not adjoints:
-            return (None,) * len(names)
-        # A Python number stays one where jax.grad runs outside of jax.jit.
-        known = dict(zip(names, map(jax.numpy.asarray, values)))
-        by = [name for name in names if name in wanted and not plan.field(name).integral]
-        by = [name for name in by if jax.numpy.issubdtype(known[name].dtype, jax.numpy.inexact)]
-        is_mapped = any(map(_is_mapped, (*values, *adjoints_of_results)))
-        found = plan.gradients(known, {f.name: r for f, r in zip(plan.outputs, results)}, adjoints, by, is_mapped)
-        gradients: List[Any] = []
+        adjoints = {name: jax.numpy.conj(adjoint) for name, adjoint in adjoints.items()}
+        names = [self.names[k] for k in by]
+        is_mapped = any(map(_is_mapped, (*values, *adjoints.values())))
+        gradients = self.plan.gradients(known, found, adjoints, names, is_mapped)
+        made = []
         for name in names:
-            gradient = found.get(name)
-            if gradient is not None:
-                gradient = gradient_of(plan, name, jax.numpy.asarray(gradient), known[name], _by_group, _as_complex)
-                gradient = gradient.astype(known[name].dtype)
-            gradients.append(gradient)  # None: 0
-        return tuple(gradients)
+            like = known[name]
+            if name not in gradients:  # counted to its partner
+                made.append(jax.numpy.zeros_like(like))
+                continue
+            one = gradient_of(self.plan, name, jax.numpy.asarray(gradients[name]), like, _by_group, _conjugate)
+            made.append(one.astype(like.dtype))
+        return made
 
-    # Zeros by name: what a loss does not depend on needs no derivative.
-    sums.defvjp(forward, backward, symbolic_zeros=True)
-    return sums
+
+def _mapped(function: Any, axes: int) -> Any:
+    for _ in range(axes):
+        function = jax.vmap(function)
+    return function
+
+
+def _in_front(values: Sequence[Any], axes: Sequence[Any]) -> List[Any]:
+    """All values with the axis of a map in front."""
+    size = next(value.shape[axis] for value, axis in zip(values, axes) if axis is not None)
+    return [
+        jax.numpy.broadcast_to(value, (size, *jax.numpy.shape(value))) if axis is None else jax.numpy.moveaxis(value, axis, 0)
+        for value, axis in zip(values, axes)
+    ]
+
+
+def _run_sums(*values: Any, of: _Sums, axes: int) -> List[Any]:
+    return of.run(values, axes)
+
+
+def _run_rates(*arguments: Any, of: _Sums, moving: Tuple[int, ...], axes: int) -> List[Any]:
+    def rates(*arguments: Any) -> List[Any]:
+        return of.rates(moving, *_parts(of, arguments))
+
+    return list(_mapped(rates, axes)(*arguments))
+
+
+def _parts(of: _Sums, arguments: Sequence[Any]) -> Tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:
+    """values, results and rates."""
+    first, last = len(of.names), len(of.names) + len(of.plan.outputs)
+    return arguments[:first], arguments[first:last], arguments[last:]
+
+
+def _differentiate_sums(values: Sequence[Any], rates: Sequence[Any], *, of: _Sums, axes: int) -> Tuple[Any, Any]:
+    of.plan.check_derivatives()
+    results = _sums.bind(*values, of=of, axes=axes)
+    moving = tuple(k for k, rate in enumerate(rates) if not isinstance(rate, ad.Zero))
+    found = iter(_rates.bind(*values, *results, *(rates[k] for k in moving), of=of, moving=moving, axes=axes))
+    return results, [_no_rate(one) if f.integral else next(found) for f, one in zip(of.plan.outputs, results)]
+
+
+def _no_rate(integers: Any) -> Any:
+    return ad.Zero(jax.core.ShapedArray(integers.shape, jax.dtypes.float0))
+
+
+def _differentiate_rates(arguments: Sequence[Any], rates: Sequence[Any], **params: Any) -> Tuple[Any, Any]:
+    moving = [k for k, rate in enumerate(rates) if not isinstance(rate, ad.Zero)]
+
+    def run(*some: Any) -> List[Any]:
+        changed = dict(zip(moving, some))
+        return _run_rates(*(changed.get(k, argument) for k, argument in enumerate(arguments)), **params)
+
+    return jax.jvp(run, [arguments[k] for k in moving], [rates[k] for k in moving])
+
+
+def _transpose_rates(
+    adjoints: Sequence[Any], *arguments: Any, of: _Sums, moving: Tuple[int, ...], axes: int
+) -> List[Any]:
+    values, results, rates = _parts(of, arguments)
+    unknown = [(k, rate.aval) for k, rate in zip(moving, rates) if ad.is_undefined_primal(rate)]
+    given = {field.name: one for field, one in zip(of.reals, adjoints) if not isinstance(one, ad.Zero)}
+
+    def gradients(values: Sequence[Any], results: Sequence[Any], given: Mapping[str, Any]) -> List[Any]:
+        return of.gradients([k for k, _ in unknown], values, results, given)
+
+    made = _mapped(gradients, axes)(values, results, given) if given else [ad.Zero(aval) for _, aval in unknown]
+    found = iter(made)
+    of_rates = [next(found) if ad.is_undefined_primal(rate) else None for rate in rates]
+    return [*[None] * (len(values) + len(results)), *of_rates]
+
+
+def _primitive(name: str, run: Any, shapes: Any, differentiate: Any) -> Any:
+    made = Primitive(name)
+    made.multiple_results = True
+    made.def_impl(lambda *values, **params: run(*map(jax.numpy.asarray, values), **params))
+    made.def_abstract_eval(shapes)
+    mlir.register_lowering(made, mlir.lower_fun(run, multiple_results=True))
+    ad.primitive_jvps[made] = differentiate
+
+    def map_over(values: Sequence[Any], dims: Sequence[Any], *, axes: int, **params: Any) -> Tuple[Any, Any]:
+        results = made.bind(*_in_front(values, dims), axes=axes + 1, **params)
+        return results, [0] * len(results)
+
+    batching.primitive_batchers[made] = map_over
+    return made
+
+
+def _shapes_of_sums(*values: Any, of: _Sums, axes: int) -> List[Any]:
+    return [jax.core.ShapedArray(one.shape, one.dtype) for one in of.shapes(values, axes)]
+
+
+def _shapes_of_rates(*arguments: Any, of: _Sums, moving: Tuple[int, ...], axes: int) -> List[Any]:
+    results = zip(of.plan.outputs, _parts(of, arguments)[1])
+    return [jax.core.ShapedArray(one.shape, one.dtype) for field, one in results if not field.integral]
+
+
+_sums = _primitive("nbcc_sums", _run_sums, _shapes_of_sums, _differentiate_sums)
+_rates = _primitive("nbcc_rates", _run_rates, _shapes_of_rates, _differentiate_rates)
+ad.primitive_transposes[_rates] = _transpose_rates
 
 
 def _is_mapped(value: Any) -> bool:
@@ -122,15 +232,11 @@ def _by_group(rows: Any, group_of_row: Any, count: int) -> Any:
 
 
 def _as_complex(pairs: Any) -> Any:
-    return jax.lax.complex(pairs[..., 0], -pairs[..., 1])
+    return jax.lax.complex(pairs[..., 0], pairs[..., 1])
 
 
-def _run(plan: Call, names: List[str], values: Sequence[Any]) -> Tuple[Any, ...]:
-    make: Any = jax.ShapeDtypeStruct  # has no types
-    shapes = results_of(plan, {**plan.values, **dict(zip(names, values))})
-    results = [make(shape, jax.dtypes.canonicalize_dtype(dtype)) for shape, dtype in shapes]
-    sums = ffi.ffi_call(custom_call(), tuple(results), vmap_method="broadcast_all")
-    return tuple(sums(*values, call=_handle_of(plan, names)))
+def _conjugate(pairs: Any) -> Any:
+    return jax.numpy.conj(_as_complex(pairs))
 
 
 def _handle_of(plan: Call, names: List[str]) -> str:

@@ -50,20 +50,23 @@ def route_of(tensors: Sequence[torch.Tensor], options: Mapping[str, Any]) -> str
         if type(tensor) not in _PLAIN or tensor.is_meta or torch._C._functorch.is_functorch_wrapped_tensor(tensor):
             return TRACE
         is_recorded = is_recorded or tensor.requires_grad
-    is_recorded = is_recorded and torch.is_grad_enabled()
+    is_recorded = (is_recorded and torch.is_grad_enabled()) or any(map(_has_tangent, tensors))
     if (is_recorded or options.get("out") is None) and _tensors.are_operations_seen():
         return TRACE
     return RECORD if is_recorded else READ
 
 
-def refuse_tangents(
-    pipeline: Any, arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[str, Any]
-) -> None:
-    """Raises TypeError, because calls have no derivatives in forward mode."""
+def _has_tangent(tensor: torch.Tensor) -> bool:
+    if forward_ad._current_level < 0 or torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        return False
+    return forward_ad.unpack_dual(tensor).tangent is not None
+
+
+def refuse_tangents(pipeline: Any, options: Mapping[str, Any]) -> None:
+    """Raises TypeError for an option with a tangent: there are derivatives by inputs and params only."""
     if torch.compiler.is_compiling() or forward_ad._current_level < 0:
         return
-    names = [field.name for field in pipeline._family.fields]
-    for name, value in (*zip(names, pipeline._match(arrays, fields)), *options.items()):
+    for name, value in options.items():
         try:
             for one in tensors_of((value,)):
                 require_no_tangent(one)
@@ -133,8 +136,6 @@ def call(pipeline: Any, arrays: Sequence[Any], fields: Mapping[str, Any], option
     by = [name for name, value in values.items() if isinstance(value, torch.Tensor) and value.requires_grad]
     if by and torch.is_grad_enabled():
         plan.check_derivatives()
-    for name in by:
-        plan.refuse_derivative_by_pairs(name)
     if route == RECORD:
         tensors: List[torch.Tensor] = []
         at = {name: _place(tensors, one) for name, one in plan.values.items() if isinstance(one, torch.Tensor)}
@@ -189,7 +190,7 @@ def _trace(pipeline: Any, values: Mapping[str, Any], options: Mapping[str, Any])
                 kind, literal = HELD, kept[-1].number
             words.append(word(name, element, is_option, kind, literal))
     handle = handle_of(pipeline._key, words)
-    results = _Sum.apply(handle, *tensors) if _is_transformed() else torch.ops.nbcc.sums(handle, tensors)
+    results = _Sum.apply(handle, *tensors) if _is_transformed(tensors) else torch.ops.nbcc.sums(handle, tensors)
     if len(outputs) == 1:
         return results[0]
     return pipeline._family.result_type(outputs)(*results[: len(outputs)])
@@ -200,9 +201,12 @@ def _untraced(pipeline: Any, arrays: Sequence[Any], fields: Mapping[str, Any], o
     return pipeline._call(arrays, fields, options)
 
 
-def _is_transformed() -> bool:
-    """Whether torch.func is at work. There the derivative of an operator is unknown, and that of a function known."""
-    return not torch.compiler.is_compiling() and torch._C._are_functorch_transforms_active()
+def _is_transformed(tensors: Sequence[torch.Tensor]) -> bool:
+    """Whether torch.func or forward mode is at work. There the derivative of an operator is unknown, and that of a function
+    known."""
+    if torch.compiler.is_compiling():
+        return False
+    return torch._C._are_functorch_transforms_active() or any(map(_has_tangent, tensors))
 
 
 def _is_mapped() -> bool:
@@ -218,10 +222,17 @@ def _plain(plan: Call) -> Dict[str, Any]:
     """The tensors of a call as what a pipeline is called with. Params are numbers, wherever their tensors lie: those of a
     GPU are copied."""
     return {
-        name: value.tolist() if plan.field(name).role == PARAM else value
+        name: value.tolist() if plan.field(name).role == PARAM else _readable(value)
         for name, value in plan.values.items()
         if isinstance(value, torch.Tensor)
     }
+
+
+def _readable(value: torch.Tensor) -> torch.Tensor:
+    """A tensor without a tangent, and whose numbers of a particle are apart: inside of torch.func a derivative may be an
+    expanded tensor that says of itself that it is contiguous."""
+    value = value.detach() if _has_tangent(value) else value
+    return value.contiguous() if 0 in value.stride()[1:] else value
 
 
 def _run(plan: Call) -> List[torch.Tensor]:
@@ -254,25 +265,31 @@ def _save(ctx: Any, sums: Any, tensors: Sequence[torch.Tensor], output: Sequence
     """sums: a TracedCall or _RecordedCall."""
     ctx.sums, ctx.count = sums, len(tensors)
     ctx.save_for_backward(*tensors, *output)
+    if hasattr(ctx, "save_for_forward"):  # an operator's context has none
+        ctx.save_for_forward(*tensors, *output)
 
 
 def _save_traced(ctx: Any, inputs: Tuple[Any, ...], output: Sequence[torch.Tensor]) -> None:
     _save(ctx, TracedCall(inputs[0]), inputs[1], output)
 
 
-def _gradients(ctx: Any, grads: Sequence[Any], needed: Sequence[bool]) -> List[Any]:
-    """By all tensors of the call; None: not needed."""
-    saved, at = ctx.saved_tensors, ctx.sums.at
+def _saved_of(ctx: Any) -> Tuple[Call, Sequence[torch.Tensor], Dict[str, torch.Tensor]]:
+    """The call, its tensors, and its results by name."""
+    saved = ctx.saved_tensors
     tensors, outputs = saved[: ctx.count], saved[ctx.count :]
     plan = ctx.sums.plan(tensors)
-    results = {field.name: value for field, value in zip(plan.outputs, outputs)}
+    return plan, tensors, {field.name: value for field, value in zip(plan.outputs, outputs)}
+
+
+def _gradients(ctx: Any, grads: Sequence[Any], needed: Sequence[bool]) -> List[Any]:
+    """By all tensors of the call; None: not needed."""
+    at = ctx.sums.at
+    plan, tensors, results = _saved_of(ctx)
     adjoints = {
         field.name: grad.contiguous() for field, grad in zip(plan.outputs, grads) if grad is not None and not field.integral
     }
     gradients: List[Any] = [None] * len(tensors)
     wanted = [name for name, index in at.items() if needed[index] and not plan.field(name).integral]
-    for name in wanted:
-        plan.refuse_derivative_by_pairs(name)
     if not adjoints or not wanted:
         return gradients
     found = plan.gradients(plan.values, results, adjoints, wanted, _is_mapped())
@@ -285,6 +302,28 @@ def _gradients(ctx: Any, grads: Sequence[Any], needed: Sequence[bool]) -> List[A
         gradient = gradient.to(device=like.device, dtype=like.dtype)
         gradients[index] = gradient if gradients[index] is None else gradients[index] + gradient
     return gradients
+
+
+def _tangents(ctx: Any, tangents: Sequence[Optional[torch.Tensor]]) -> Tuple[Optional[torch.Tensor], ...]:
+    """The rates of the results from those of all tensors of the call; None: 0."""
+    plan, _, results = _saved_of(ctx)
+    rates = {
+        name: tangents[index]
+        for name, index in ctx.sums.at.items()
+        if tangents[index] is not None and not plan.field(name).integral
+    }
+    if not rates:
+        return tuple(None for _ in plan.outputs)
+    found = plan.tangents(plan.values, results, rates)
+    made: List[Optional[torch.Tensor]] = []
+    for field in plan.outputs:
+        rate = found.get(field.name)
+        if rate is not None:
+            result = results[field.name]  # None: not saved, see `Call.may_need`
+            rate = torch.view_as_complex(rate.contiguous()) if field.is_complex else rate
+            rate = rate if result is None else rate.to(result.dtype)
+        made.append(rate)
+    return tuple(made)
 
 
 def _by_group(rows: torch.Tensor, group_of_row: Any, count: int) -> torch.Tensor:
@@ -314,6 +353,10 @@ class _Sum(torch.autograd.Function):  # type: ignore[misc]
     def backward(ctx: Any, *grads: Any) -> Tuple[Any, ...]:
         return (None, *_gradients(ctx, grads, ctx.needs_input_grad[1:]))
 
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Tuple[Any, ...]:
+        return _tangents(ctx, tangents[1:])
+
 
 class _RecordedCall(NamedTuple):
     """A call that only autograd sees."""
@@ -341,6 +384,10 @@ class _Recorded(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Tuple[Any, ...]:
         return (None, *_gradients(ctx, grads, ctx.needs_input_grad[1:]))
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Tuple[Any, ...]:
+        return _tangents(ctx, tangents[1:])
 
 
 # ---- torch.func.vmap -------------------------------------------------------------------------------------------------

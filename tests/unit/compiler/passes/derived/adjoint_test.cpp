@@ -416,10 +416,12 @@ TEST(adjoint, says_what_it_cannot_do) {
             "pipeline 'case' has no input or param to differentiate by");
   EXPECT_EQ(refusal("input_i real x; input_j real y; output(total, product) real p; p *= x + y;", {}, AdjointSide::I),
             "output 'p' is an output(total, product), which nbcc does not differentiate");
-  EXPECT_EQ(refusal("input_i real x; input_j real y; output(min) real m; real d = every_image(y - x, 2.0);\n"
-                    "skip_if(d * d > 4.0); m = min(m, d * d);",
-                    {}, AdjointSide::I),
-            "output 'm' is an output(min) of a text with every_image(), which nbcc does not differentiate");
+  EXPECT_EQ(
+      refusal("input_i real x; input_j real y; output(total, min) real m; m = min(m, x + y);", {}, AdjointSide::I),
+      "output 'm' is an output(total, min): give 'i_m', its values of each i in the forward pipeline, instead");
+  EXPECT_EQ(
+      refusal("input_i real x; input_j real y; output(sum) real g[2000]; g[j_index] += x * y;", {}, AdjointSide::I),
+      "output 'g' is a histogram of each i of 2000 elements; one of at most 1024 is differentiated");
   EXPECT_EQ(refusal("OUTPUT[0] += INPUT_I[0] * INPUT_J[0];", {}, AdjointSide::I),
             "pipeline 'case' is in the dialect of CUNBODY-1; derivatives need named fields");
   EXPECT_EQ(refusal("input_i int k; input_j real y; output(sum) real s; s += k * y;", {{}, {"k"}}, AdjointSide::I),

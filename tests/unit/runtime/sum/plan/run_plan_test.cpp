@@ -107,6 +107,11 @@ TEST(RunPlan, PairsThatAreComputedTwiceAreSaidWhereOnceIsAskedFor) {
   request.symmetric = SymmetricChoice::Always;
   EXPECT_EQ(detour_of(plan_run(methods, request, Measure::Now), methods),
             "some i are chosen, so that each pair is computed twice, though symmetric is always");
+  PairMethod search = row("search", 10);
+  search.survey = [](SumRequest&) { return Estimate{.cost = 10, .twice = "the search has excluded pairs"}; };
+  const std::vector<PairMethod> searched{search, row("all", 2000)};
+  EXPECT_EQ(detour_of(plan_run(searched, request, Measure::Now), searched),
+            "the search has excluded pairs, so that each pair is computed twice, though symmetric is always");
 }
 
 // What must be measured is measured by the run: a plan has the cost alone.

@@ -1,0 +1,43 @@
+// The pair methods of sums to a tolerance. Entry point: set_tolerance().
+#include "runtime/far/tolerance.h"
+
+#include "fmt/format.h"
+#include "runtime/error.h"
+#include "runtime/far/far_batches.h"
+
+namespace nbcc {
+
+void set_tolerance(SumState& sum, double tolerance, const FarChoice& choice) {
+  if (tolerance == 0) {
+    sum.needs_both_ends(false);
+    sum.remove_method("far batches");
+    return sum.remove_method("far field");
+  }
+  if (!(tolerance >= 1e-14 && tolerance <= 1))
+    throw UsageError(fmt::format("tolerance: it must be 0 (none) or from 1e-14 to 1, got {}", tolerance));
+  if (!sum.kernel().source.derivations)
+    throw UsageError(fmt::format("tolerance: pipeline '{}' is from a compiled library, which has no far field",
+                                 sum.kernel().source.pipeline));
+  const auto field = std::make_shared<FarField>(sum.kernel(), sum.summation(), tolerance, choice);
+  PairMethod method;
+  method.name = "far field";
+  method.keeps_sums = true;
+  method.estimate = [field](const SumRequest& request) { return field->estimate(request); };
+  method.measure = [field](const SumRequest& request) { return field->measure(request); };
+  method.expected = [field](const SumRequest& request) { return field->expected(request); };
+  method.work = [field](const SumRequest& request) {
+    const FarMemory memory = field->memory(request);
+    return std::vector<DeviceWork>{{memory.device, 0, memory.needed}};
+  };
+  method.enqueue = [field](const SumRequest& request) { field->run(request); };
+  method.statistics = [field] { return field->statistics(); };
+  // The error of all pairs is measured before they run.
+  method.add_survey = [field](SumStatistics& found) { found.far = field->statistics().far; };
+  method.wait = [field](Progress*) { field->wait(); };
+  sum.add_method(std::move(method));
+  const Kernel& kernel = sum.kernel();
+  sum.add_method(FarBatches::method(std::make_shared<FarBatches>(kernel, sum.summation(), field, tolerance, choice)));
+  sum.needs_both_ends(true);
+}
+
+}  // namespace nbcc
