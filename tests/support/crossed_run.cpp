@@ -253,7 +253,11 @@ std::vector<std::pair<std::int64_t, std::int64_t>> random_parts(const CrossedRun
 
 // The chosen i.
 void choose_i(const CrossedRun& run, KernelRunChoice& choice) {
-  if (!run.has(Feature::SomeI) || run.ni < 2) return;
+  if (!run.has(Feature::SomeI)) return;
+  if (run.has(Feature::NoParticles)) {
+    choice.count = 0;
+    return;
+  }
   RandomSource random = source_of(run, 5);
   choice.begin = random.below(int(run.ni) / 2);
   choice.count = 1 + random.below(int(run.ni - choice.begin - (choice.begin == 0 ? 1 : 0)));
@@ -452,7 +456,7 @@ CrossedRun draw_crossed(std::string_view row, Feature aim, std::uint64_t seed, s
     while (run.nj == run.ni || run.ni * run.nj > std::max(kMostPairs, sizes[0] * sizes[0] * 2));
   }
   run.one_set = !run.has(Feature::TwoSets) && (row == "symmetric" || random.chance(40));
-  if (run.has(Feature::NoParticles)) {
+  if (run.has(Feature::NoParticles) && !run.has(Feature::SomeI)) {
     if (!run.has(Feature::TwoSets))
       run.ni = run.nj = 0;
     else
@@ -567,6 +571,8 @@ std::string CrossedTrials::fault_of(const CrossedRun& run) {
       if (message.find(refusal(row, feature, kernel->source.pipeline)) == std::string::npos) continue;
       is_refused = true;
       ++shown_[{row, feature}];
+      // Another row than that of the method decides of the feature.
+      if (feature == run.aim && row_named(run.row).to(feature) == Answer::Elsewhere) ++shown_[{run.row, feature}];
     }
     if (is_refused) {
       if (is_method(run.row)) ++shown_[{run.row, run.aim}];
