@@ -114,11 +114,9 @@ KernelSource build_kernel(const Backend& backend, const Pipeline& pipeline, cons
   // Prove the neighbourhood before the passes, because these replace guards and roots by faster forms.
   const NeighbourhoodProof proof = prove_neighbourhood(pipeline);
   const Neighbourhood* const neighbourhood = proof.neighbourhood ? &*proof.neighbourhood : nullptr;
-  // A search gathers few j for each i, so that loops over elements would have no blocks.
-  const bool loops = !neighbourhood && options.precision != Precision::Mixed;
-  const Pipeline compared = neighbourhood && backend.tests_cutoff ? with_within(pipeline, *neighbourhood)
-                            : loops                               ? with_element_loops(pipeline, options.math)
-                                                                  : pipeline;
+  const Pipeline compared = with_element_loops(
+      neighbourhood && backend.tests_cutoff ? with_within(pipeline, *neighbourhood) : pipeline, options.math);
+  const bool has_tiles = has_element_loops(compared) && !neighbourhood && options.precision != Precision::Mixed;
   KernelSource kernel = backend.emit(optimize_and_dump(compared, options, backend.target(isa), dump_folder), options,
                                      isa, neighbourhood, find_table_indices(pipeline));
   describe_neighbours(kernel, pipeline, proof);
@@ -131,8 +129,7 @@ KernelSource build_kernel(const Backend& backend, const Pipeline& pipeline, cons
   const auto build = [](const Backend& on, const Pipeline& derived, const Options& how, Isa with) {
     return build_kernel(on, derived, how, with, "");
   };
-  kernel.derivations =
-      derivations_of({build, backend, of_each_i, options, options.precision, isa, has_element_loops(compared)});
+  kernel.derivations = derivations_of({build, backend, of_each_i, options, options.precision, isa, has_tiles});
   const std::string file = fmt::format("{}.{}", pipeline.name, kernel.target);
   dump(dump_folder, fmt::format("{}.{}", file, backend.file_ending), kernel.first().source);
   if (const KernelVariant* const search = kernel.find(Frame::Search))

@@ -12,6 +12,7 @@
 #include "compiler/passes/derived/nearest.h"
 #include "compiler/passes/derived/reactions.h"
 #include "compiler/passes/far/far_pipelines.h"
+#include "compiler/passes/optimize/element_loops.h"
 #include "compiler/passes/optimize/optimize.h"
 #include "compiler/passes/prove/neighbourhood.h"
 #include "compiler/passes/prove/table_indices.h"
@@ -57,7 +58,7 @@ DerivedKernels make_nearest(const DerivationInput& of) {
 }
 
 DerivedKernels make_symmetric(const DerivationInput& of) {
-  if (of.has_loops) return {"its loops over elements are computed block by block, for all pairs"};
+  if (of.has_tiles) return {"its loops over elements are computed block by block, for all pairs"};
   auto facts = std::make_shared<SymmetricFacts>();
   const auto must_be_symmetric = [&facts](const std::vector<std::string>& tables) {
     for (const std::string& table : tables) facts->partners.emplace_back(table, table);
@@ -71,9 +72,11 @@ DerivedKernels make_symmetric(const DerivationInput& of) {
   const NeighbourhoodProof proof = prove_neighbourhood(one_set->pipeline);
   const Neighbourhood* const neighbourhood =
       proof.neighbourhood && of.backend.tests_cutoff ? &*proof.neighbourhood : nullptr;
-  const Pipeline both =
-      optimize(neighbourhood ? with_within(one_set->pipeline, *neighbourhood) : one_set->pipeline, of.options, target);
+  const Pipeline compared = neighbourhood ? with_within(one_set->pipeline, *neighbourhood) : one_set->pipeline;
+  Pipeline both = optimize(compared, of.options, target);
   facts->cost = shared_cost(optimize(of.pipeline, of.options, target), both);
+  const Pipeline with_loops = with_element_loops(compared, of.options.math);
+  if (has_element_loops(with_loops)) both = optimize(with_loops, of.options, target);
   facts->partners = one_set->partners;
   must_be_symmetric(one_set->symmetric_tables);
   const TableIndices indices = of.backend.checks_symmetric ? find_table_indices(one_set->pipeline) : TableIndices();

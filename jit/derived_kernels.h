@@ -18,7 +18,7 @@ struct DerivationInput {
   Options options;
   Precision given;  // of the pipeline's own kernel; that of `options` may be higher
   Isa isa;
-  bool has_loops;  // its kernel has loops over elements
+  bool has_tiles;  // its kernel computes loops over elements for tiles of pairs
 };
 
 // A row of the table in derived_kernels.cpp.

@@ -17,6 +17,7 @@
 #include "compiler/passes/facts/cosines.h"
 #include "compiler/passes/facts/int_operations.h"
 #include "compiler/passes/far/far_terms.h"
+#include "compiler/passes/optimize/loops_written_out.h"
 #include "compiler/passes/optimize/optimize.h"
 #include "compiler/passes/prove/neighbourhood.h"
 #include "compiler/passes/prove/table_indices.h"
@@ -167,6 +168,11 @@ int check_file(const std::string& file, const CheckOptions& options, Json& repor
                "no run checks the index {} of table '{}': {}; where it leads out of the table, the nearest end is "
                "read",
                one.index, one.table, one.reason)});
+    for (const LoopWrittenOut& loop : loops_written_out(pipeline, how.math))
+      warnings.push_back({Severity::Note, loop.where,
+                          fmt::format("kernels have {} operations for this one, since its loop is written out, and "
+                                      "compile slowly: {}",
+                                      loop.rounds, loop.reason)});
     for (const Location& where : find_acos_of_cosines(pipeline))
       warnings.push_back({Severity::Note, where,
                           "acos() is NaN where rounding carries this cosine beyond 1, as of parallel vectors; the "

@@ -220,7 +220,7 @@ std::string line_of(const OutputReport& report) {
     return fmt::format("{:<12} {:>10} {:>10} {:>10} {:>7}  {}\n", report.name, "-", "-",
                        report.undecided > 0 ? "-" : "exact", "", verdict);
   if (report.integral)
-    return fmt::format("{:<12} {:>10} {:>10.3g} {:>10} {:>6.1f}%  {}\n", report.name, report.largest, report.rms,
+    return fmt::format("{:<12} {:>10} {:>10.3g} {:>10.4g} {:>6.1f}%  {}\n", report.name, report.largest, report.rms,
                        report.bound, 100 * report.bound_ratio, verdict);
   return fmt::format("{:<12} {:>10.2e} {:>10.2e} {:>10.2e} {:>6.1f}%  {}\n", report.name, report.largest, report.rms,
                      report.bound, 100 * report.bound_ratio, verdict);
@@ -412,7 +412,8 @@ int run_verify(VerifyOptions options) {
 
   const std::vector<std::int64_t> which = sample_of(ni, nj);
   sum.bind(all_bound, ni, nj);
-  pairs.batches > 0 ? sum.run() : sum.run(which);  // batches cover all i
+  // Batches cover all i; a far field of a few i would be summed over all pairs.
+  pairs.batches > 0 || options.kernel.tolerance > 0 ? sum.run() : sum.run(which);
   for (const std::string& warning : sum.warnings()) fmt::print(stderr, "nbcc: warning: {}\n", warning);
   OracleInput input = oracle_input(pipeline, bound, sum.params(), ni, nj);
   if (const auto acting = pairs.acting(which)) input.pairs = {acting->first, acting->j};

@@ -1,4 +1,4 @@
-// Entry points: inner_nodes(), loop_operands(), read_outside(), without_loops().
+// Entry points: inner_nodes(), loop_operands(), read_outside(), plan_loops().
 #include "compiler/emit/loop_operands.h"
 
 #include <algorithm>
@@ -57,17 +57,43 @@ std::vector<NodeId> read_outside(const Plan& plan, NodeId operand) {
   return read;
 }
 
-Pipeline without_loops(Pipeline pipeline, const Options& options, bool fused) {
-  pipeline = written_out(std::move(pipeline));
-  if (options.math == Math::Fast && fused) contract(pipeline);
-  return pipeline;
+namespace {
+
+// A loop in the statements of a pair computes the values of one side again for each pair. Functions of one side, such
+// as exp(x[k]), cost less if they are written out, because their results are stored once for each particle.
+bool is_cheap_for_pairs(const Plan& plan, NodeId term) {
+  return std::ranges::none_of(nodes_of_loop(plan.graph, plan.in_loop, term), [&](NodeId id) {
+    return facts(plan.graph[id].op).is_function && plan.graph[id].binding != Binding::Pair;
+  });
 }
 
-Plan plan_loops(Pipeline& pipeline, const Options& options, bool fused, const std::function<bool(const Plan&)>& fits) {
-  Plan plan = make_plan(pipeline, options);
-  if (!has_element_loops(pipeline) || fits(plan)) return plan;
-  pipeline = without_loops(std::move(pipeline), options, fused);
-  return make_plan(pipeline, options);
+}  // namespace
+
+Plan plan_loops(Pipeline& pipeline, const Options& options, const LoopFrames& frames) {
+  for (bool tiles = true;;) {
+    Plan plan = make_plan(pipeline, options, tiles);
+    if (plan.tiles_loops && !frames.tiles(plan)) {
+      tiles = false;
+      continue;
+    }
+    const auto is_cheap = [&](NodeId term) { return is_cheap_for_pairs(plan, term); };
+    const bool keeps_arrays =
+        plan.tiles_loops || (frames.arrays_of_pairs && std::ranges::all_of(plan.arrays, is_cheap, &OutputArray::value));
+    const std::set<NodeId> tiled(plan.tiled_loops.begin(), plan.tiled_loops.end());
+    std::set<NodeId> kept;
+    bool keeps_all = keeps_arrays || plan.arrays.empty();
+    for (NodeId id = 0; id < plan.graph.size(); ++id) {
+      const Node& n = plan.graph[id];
+      if (!is_loop(n.op)) continue;
+      if (n.binding != Binding::Pair || tiled.contains(id) || is_cheap(n.args[0]))
+        kept.insert(id);
+      else
+        keeps_all = false;
+    }
+    if (keeps_all) return plan;
+    pipeline = written_out(std::move(pipeline), kept, keeps_arrays);
+    if (options.math == Math::Fast && frames.fused) contract(pipeline);
+  }
 }
 
 }  // namespace nbcc

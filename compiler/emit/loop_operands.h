@@ -27,10 +27,14 @@ std::vector<LoopOperand> loop_operands(const Plan& plan, NodeId term);
 // The values outside of the loop that one side's operand in it is computed from, except constants and params.
 std::vector<NodeId> read_outside(const Plan& plan, NodeId operand);
 
-// The pipeline with its loops written out, and products fused with sums as optimize() does. `fused`: Target::fused.
-Pipeline without_loops(Pipeline pipeline, const Options& options, bool fused);
-// The plan of a kernel. If `fits` says that a kernel cannot have the loops of the plan, they are written out in
-// `pipeline`, too.
-Plan plan_loops(Pipeline& pipeline, const Options& options, bool fused, const std::function<bool(const Plan&)>& fits);
+// What a kernel can do with loops.
+struct LoopFrames {
+  bool fused = false;                      // Target::fused
+  std::function<bool(const Plan&)> tiles;  // false: the kernel cannot have a frame that computes loops for tiles
+  bool arrays_of_pairs = false;            // output arrays are added to by the statements of a pair
+};
+// The plan of a kernel. Loops that the kernel cannot have are written out in `pipeline`, too, and products fused with
+// sums as optimize() does.
+Plan plan_loops(Pipeline& pipeline, const Options& options, const LoopFrames& frames);
 
 }  // namespace nbcc

@@ -22,7 +22,8 @@ std::vector<NodeId> needed_for(const std::vector<NodeId>& roots, const Graph& gr
 
 class Planner {
  public:
-  Planner(const Pipeline& pipeline, const Options& options) : pipeline_(pipeline), options_(options) {}
+  Planner(const Pipeline& pipeline, const Options& options, bool tiles_loops)
+      : pipeline_(pipeline), options_(options), tiles_loops_(tiles_loops) {}
 
   Plan run() {
     graph_ = pipeline_.pair;
@@ -189,13 +190,25 @@ class Planner {
       if (!in_loop[std::size_t(id)]) continue;
       if (is_derived(id)) (graph_[id].binding == Binding::I ? derived_i_ : derived_j_).push_back(id);
       plan_.pair.push_back(id);
-      if (is_loop(graph_[id].op) && graph_[id].binding == Binding::Pair) plan_.loops_of_pair.push_back(id);
+      if (!is_loop(graph_[id].op) || graph_[id].binding != Binding::Pair) continue;
+      if (tiles_loops_ && !reads_pair(graph_[id].args[0])) plan_.tiled_loops.push_back(id);
     }
+    plan_.tiles_loops = tiles_loops_ && (!plan_.tiled_loops.empty() || !plan_.arrays.empty());
+    for (NodeId id = 0; id < graph_.size(); ++id)
+      if (plan_.in_loop[std::size_t(id)] && is_two_float(id)) plan_.two_float.insert(id);
     std::vector<NodeId> scales;
     for (const Contribution& c : pipeline_.contributions) scales.push_back(c.scale);
     plan_.scales = needed_for(scales, graph_);
     plan_.finish = needed_for(pipeline_.finished, pipeline_.finish);
     plan_.position_nodes = needed_for(pipeline_.positions, pipeline_.position_graph);
+  }
+
+  // True if the term of a loop reads a value of the pair, which a frame computes after the loops of a tile; or a
+  // condition of one particle, which has no column.
+  bool reads_pair(NodeId term) const {
+    return std::ranges::any_of(read_by_loop(graph_, plan_.in_loop, term), [this](NodeId id) {
+      return graph_[id].binding == Binding::Pair || (graph_[id].type == Type::Bool && !is_uniform(graph_[id].binding));
+    });
   }
 
   void add_shift(NodeId id, const ImageShift& shift) {
@@ -206,7 +219,13 @@ class Planner {
 
   bool is_two_float(NodeId id) const {
     const Node& n = graph_[id];
-    return options_.precision == Precision::Mixed && n.type == Type::Real && is_input_difference(graph_, id);
+    return options_.precision == Precision::Mixed && n.type == Type::Real &&
+           (is_input_difference(graph_, id) || is_element_difference(n));
+  }
+  bool is_element_difference(const Node& n) const {
+    if (n.op != Op::Sub) return false;
+    const Op a = graph_[n.args[0]].op, b = graph_[n.args[1]].op;
+    return (a == Op::ElementOfI && b == Op::ElementOfJ) || (a == Op::ElementOfJ && b == Op::ElementOfI);
   }
 
   void plan_side(SidePlan& side, Role role, const std::vector<NodeId>& derived) {
@@ -218,12 +237,22 @@ class Planner {
         if (graph[id].op == leaf) components.insert(int(graph[id].payload));
     };
     for (const auto* nodes : {&side.prepare, &plan_.pair, &plan_.scales}) load(graph_, *nodes, whole);
-    if (role != Role::InputPair) load_elements(role == Role::InputI ? Op::ElementOfI : Op::ElementOfJ, whole);
+    const std::vector<const Field*> fields = pipeline_.fields_of(role);
+    if (role != Role::InputPair) {
+      const Op element = role == Role::InputI ? Op::ElementOfI : Op::ElementOfJ;
+      load_elements(element, whole, false);
+      // All components of a field that loops read have the same parts, so that their columns are equidistant.
+      std::set<int> in_parts;
+      load_elements(element, in_parts, true);
+      for (const int component : in_parts) {
+        const Field& field = *fields[std::size_t(component)];
+        for (int c = field.first; c < field.first + field.components(); ++c) low.insert(c);
+      }
+    }
     load(pipeline_.finish, plan_.finish, whole);
     load(pipeline_.position_graph, plan_.position_nodes, whole);
     for (NodeId id : plan_.two_float) load(graph_, {graph_[id].args[0], graph_[id].args[1]}, low);
     for (const auto& [id, copy] : plan_.copy_shifts) load(graph_, {copy.shift}, low);
-    const std::vector<const Field*> fields = pipeline_.fields_of(role);
     const auto add = [&side](const Column& column) {
       side.columns.push_back(column);
       return int(side.columns.size()) - 1;
@@ -238,12 +267,15 @@ class Planner {
       side.derived[id] = add({-1, element_of(graph_[id].type, options_.precision), Column::Part::Derived});
   }
 
-  // Adds the components that loops read.
-  void load_elements(Op element, std::set<int>& components) const {
+  // Adds the components that loops read; those of two_float differences alone.
+  void load_elements(Op element, std::set<int>& components, bool of_differences) const {
+    std::set<NodeId> in_differences;
+    for (const NodeId id : plan_.two_float) in_differences.insert(graph_[id].args.begin(), graph_[id].args.end());
     const auto load = [&](NodeId term, Elements elements) {
       for (const NodeId id : nodes_of_loop(graph_, plan_.in_loop, term))
         for (std::int64_t k = 0; k < elements.count && graph_[id].op == element; ++k)
-          components.insert(int(graph_[id].payload + elements.first + k));
+          if (!of_differences || in_differences.contains(id))
+            components.insert(int(graph_[id].payload + elements.first + k));
     };
     for (NodeId id = 0; id < graph_.size(); ++id)
       if (is_loop(graph_[id].op)) load(graph_[id].args[0], elements_of(graph_[id].payload));
@@ -312,6 +344,7 @@ class Planner {
 
   const Pipeline& pipeline_;
   const Options& options_;
+  const bool tiles_loops_;
   std::map<std::pair<NodeId, bool>, NodeId> cutoffs_;
   Plan plan_;
   Graph& graph_ = plan_.graph;
@@ -339,10 +372,10 @@ std::vector<bool> excludes_single_pairs(const Graph& graph) {
   return sets_apart;
 }
 
-Plan make_plan(const Pipeline& pipeline, const Options& options) {
+Plan make_plan(const Pipeline& pipeline, const Options& options, bool tiles_loops) {
   Plan plan;
   // The search for cutoffs in a guard is recursive and needs a large stack.
-  run_on_own_stack(kDeepStack, [&] { plan = Planner(pipeline, options).run(); });
+  run_on_own_stack(kDeepStack, [&] { plan = Planner(pipeline, options, tiles_loops).run(); });
   return plan;
 }
 

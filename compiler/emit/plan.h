@@ -58,11 +58,13 @@ struct Plan {
   std::vector<Choice> choices;      // argmin and argmax with several slots; their components have OutputPlan::of_choice
   SidePlan i, j, listed;            // listed: inputs of listed pairs
   // Loops over elements (passes/optimize/element_loops.h). Nodes in loops are not among those below.
-  std::vector<bool> in_loop;          // [node]
-  std::vector<NodeId> loops_of_pair;  // in `pair`: the loops that depend on i and j
+  std::vector<bool> in_loop;  // [node]
   std::vector<OutputArray> arrays;
   bool fuses_products = false;  // a product that is added to a sum of elements is fused with the sum
-  bool has_loops() const { return !loops_of_pair.empty() || !arrays.empty(); }
+  // True if the frame computes tiled_loops for all pairs of a tile, before the other statements of its pairs, and adds
+  // the terms of `arrays` after them. All other loops in `pair` are statements of a pair.
+  bool tiles_loops = false;
+  std::vector<NodeId> tiled_loops;
   std::vector<NodeId> uniform;  // nodes of constants and params alone, computed before the pair loop
   std::vector<NodeId> pair;     // computed for each pair, in topological order, including leaves to be loaded
   std::set<NodeId> two_float;   // differences of an input_j and an input_i, formed from upper and lower parts
@@ -103,7 +105,8 @@ struct Plan {
   std::vector<NodeId> finish;  // nodes of Pipeline::finish that finish() needs, in topological order
 };
 
-Plan make_plan(const Pipeline& pipeline, const Options& options);
+// `tiles_loops`: the kernel may have a frame that computes loops for tiles of pairs.
+Plan make_plan(const Pipeline& pipeline, const Options& options, bool tiles_loops = true);
 
 Element element_of(Type type, Precision precision);
 

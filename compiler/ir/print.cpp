@@ -28,6 +28,7 @@ using Components = std::array<std::vector<const Field*>, kRoles>;
 std::string leaf_name(const Components& components, const Node& node) {
   const auto role = facts(node.op).role;
   const auto component = std::size_t(node.payload);
+  if (is_element(node.op) && component >= components[std::size_t(*role)].size()) return "";  // element 0 is not read
   return role ? ", " + component_name(*components[std::size_t(*role)].at(component), int(component)) : "";
 }
 

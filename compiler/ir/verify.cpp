@@ -99,6 +99,8 @@ std::string wrong_leaf(const Components& components, const Node& node, bool in_f
   if (in_finish && (facts(node.op).binding == Binding::J || node.op == Op::ImageIndex || node.op == Op::SelfPair))
     return "finish() knows no j-particle";
   if (node.op == Op::Output && !in_finish) return "an output is read before finish()";
+  // Element 0 need not exist: the term of a loop over other elements may read x[k - 10].
+  if (is_element(node.op)) return is_number(node.type) ? "" : "an element is a number";
   if (const auto role = facts(node.op).role) return component_of(*role);
   if (node.op == Op::ImageIndex)
     return node.type == Type::Int && node.payload >= 0 && node.payload < 3 ? "" : "an image index is an int, of three";

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <iterator>
@@ -31,18 +32,23 @@ namespace {
 // A random text with loops over arrays of a random length.
 class RandomLoops {
  public:
-  explicit RandomLoops(std::uint64_t seed) : random_(seed), length_(random_.between(40, 100)) {}
+  // `cutoff`: pairs are searched.
+  explicit RandomLoops(std::uint64_t seed, bool cutoff = false)
+      : random_(seed), length_(random_.between(40, 100)), cutoff_(cutoff) {}
 
   std::string text() {
     std::string text = fmt::format(
         "input_i real a[{0}];\ninput_j real b[{0}];\ninput_i real c;\ninput_j real d;\nparam real p[{0}];\n"
-        "param real q;\ninput_j real far[{1}];\ninput_i float single[{0}];\noutput(sum) real total;\n"
+        "param real q;\ninput_j real far[{1}];\ninput_i float single[{0}];\ninput_i int n[{0}];\ninput_j int m[{0}];\n"
+        "input_j bool on[{0}];\nparam real table[9];\ninput_i vec2 at_i;\ninput_j vec2 at_j;\noutput(sum) real total;\n"
         "output(max) real largest;\noutput(argmin) index least;\n",
         length_, length_ + random_.between(1, 9));
     const bool has_gradient = random_.chance(50), has_array = random_.chance(50);
     if (has_gradient) text += fmt::format("output({}) real slope[{}];\n", pick({"sum", "total"}), length_);
     if (has_array)
       text += fmt::format("output({}) {} row[{}];\n", pick({"sum", "total"}), pick({"real", "double"}), length_);
+    text += "real w = c * d;\nvec2 apart = at_j - at_i;\n";
+    if (cutoff_) text += "skip_if(dot(apart, apart) >= 0.75);\n";
     std::string all = "0.0";
     const int sums = random_.between(1, 3);
     for (int m = 0; m < sums; ++m) {
@@ -57,19 +63,42 @@ class RandomLoops {
     const std::string loop = fmt::format("for (int k = 0; k < {}; ++k) ", length_);
     if (has_gradient) text += loop + guard + "slope[k] += grad(e, a[k]);\n";
     if (has_array)
-      text += loop + (random_.chance(50) ? guard : "") +
+      text += loop +
+              (random_.chance(50)   ? guard
+               : random_.chance(50) ? "if (" + condition() + ") "
+                                    : "") +
               fmt::format("row[k] += {};\n", pick({"e * (b[k] - a[k])", "b[k]", "p[k] * e + c", "a[k] * b[k] * d",
-                                                   "s0 > 1.0 ? a[k] : b[k]", "far[k] * s0"}));
+                                                   "s0 > 1.0 ? a[k] : b[k]", "far[k] * s0", "far[k + 1] * a[k]"}));
     return text;
   }
 
  private:
   // One value of elements k.
   std::string value() {
-    return pick({"a[k]", "b[k]", "p[k]", "(b[k] - a[k])", "far[k]", "single[k]", "a[k] * p[k]",
-                 "b[k] / (2.0 + p[k] * p[k])", "exp(0.1 * a[k])", "abs(a[k] + b[k])", "q * b[k]", "c * a[k]",
-                 "d * a[k]", "min(a[k], b[k])", "(a[k] < b[k] ? p[k] : a[k])", "sqrt(1.0 + b[k] * b[k])"});
+    return pick({"a[k]",
+                 "b[k]",
+                 "p[k]",
+                 "(b[k] - a[k])",
+                 "far[k]",
+                 "single[k]",
+                 "a[k] * p[k]",
+                 "b[k] / (2.0 + p[k] * p[k])",
+                 "exp(0.1 * a[k])",
+                 "abs(a[k] + b[k])",
+                 "q * b[k]",
+                 "c * a[k]",
+                 "d * a[k]",
+                 "min(a[k], b[k])",
+                 "(a[k] < b[k] ? p[k] : a[k])",
+                 "sqrt(1.0 + b[k] * b[k])",
+                 "(far[k + 1] - far[k])",
+                 "w * a[k]",
+                 "n[k] * b[k]",
+                 "(on[k] ? a[k] : b[k])",
+                 "table[n[k] + 4]",
+                 "table[(n[k] * m[k] + 16) % 9]"});
   }
+  std::string condition() { return pick({"a[k] < b[k]", "on[k]", "n[k] != m[k]", "d < a[k]", "on[k] && n[k] > 1"}); }
   std::string term() {
     switch (random_.below(5)) {
       case 0:
@@ -86,18 +115,23 @@ class RandomLoops {
     const std::string first = pick({"0.0", "q", "c * d", "1e-4"});
     const int begin = random_.chance(25) ? random_.between(1, 6) : 0;
     const std::string loop = fmt::format("for (int k = {}; k < {}; ++k)", begin, length_);
-    switch (random_.below(6)) {
+    const std::string under = random_.chance(30) ? "if (" + condition() + ") " : "";
+    switch (random_.below(7)) {
+      case 6:
+        return fmt::format("int c{0} = 1;\n{1} {2}c{0} += {3};\nreal s{0} = {4} + 0.05 * c{0};\n", m, loop, under,
+                           condition(), first);
       case 5:
         return fmt::format("real s{0} = {1} - dot(a, {2});\n", m, first, pick({"b", "p", "a"}));
       case 0:
-        return fmt::format("real s{0} = {1};\n{2} s{0} = max(s{0}, {3});\n", m, first, loop, term());
+        return fmt::format("real s{0} = {1};\n{2} {4}s{0} = max(s{0}, {3});\n", m, first, loop, term(), under);
       case 1:
         return fmt::format("real s{0} = {1};\n{2} {{ s{0} += {3}; }}\nfor (int k = 0; k < {5}; ++k) s{0} -= {4};\n", m,
                            first, loop, term(), term(), length_);
       case 2:
-        return fmt::format("real s{0} = {1};\n{2} s{0} -= {3};\n", m, first, loop, term());
+        return fmt::format("real s{0} = {1};\n{2} {4}s{0} -= {3};\n", m, first, loop, term(), under);
       default:
-        return fmt::format("real s{0} = {1};\n{2} s{0} += {3};\n", m, first, loop, term());
+        return fmt::format("real s{0} = {1};\n{2} {4}s{0} += {3};\n{5}", m, first, loop, term(), under,
+                           under.empty() || random_.chance(50) ? "" : fmt::format("  else s{} -= {};\n", m, term()));
     }
   }
 
@@ -105,6 +139,7 @@ class RandomLoops {
 
   test::RandomSource random_;
   int length_;
+  bool cutoff_;
 };
 
 OracleInput random_input(const Pipeline& pipeline, std::int64_t ni, std::int64_t nj, std::uint64_t seed) {
@@ -135,7 +170,7 @@ constexpr std::pair<std::int64_t, std::int64_t> kSizes[] = {{1, 1}, {67, 37}, {3
 class ElementLoops : public ::testing::TestWithParam<int> {};
 
 TEST_P(ElementLoops, OfRandomTextsAgreeWithTheInterpreter) {
-  const std::string text = RandomLoops(std::uint64_t(GetParam()) + 1).text();
+  const std::string text = RandomLoops(std::uint64_t(GetParam()) + 1, GetParam() % 3 == 1).text();
   SCOPED_TRACE(text);
   const Pipeline pipeline = parse({"loops.pipe", text});
   const auto isas = test::runnable_isas();
@@ -159,7 +194,7 @@ INSTANTIATE_TEST_SUITE_P(Random, ElementLoops, ::testing::ValuesIn(test::sampled
 TEST(ElementLoopsOfTexts, AreFound) {
   int without_choices = 0;
   for (int seed = 0; seed < 60; ++seed) {
-    const std::string text = RandomLoops(std::uint64_t(seed) + 1).text();
+    const std::string text = RandomLoops(std::uint64_t(seed) + 1, seed % 3 == 1).text();
     if (text.find("= max(s") != std::string::npos && text.find("slope") != std::string::npos) continue;
     ++without_choices;
     EXPECT_LT(with_element_loops(parse({"loops.pipe", text}), Math::Fast).pair.size(), 400) << text;
@@ -217,6 +252,45 @@ TEST(ElementLoopsOfTexts, TakePartsListsAndExclusions) {
     expect_all_kinds(
         for_callers(device.load(build_cpu_kernel(Source{"kernel.pipe", kKernel}, {.precision = precision}, isa, ""))),
         nullptr, precision);
+  }
+}
+
+constexpr const char* kOfListedPairs = R"(
+input_i real xi[50];
+input_j real xj[50];
+input_pair real w;
+output(sum) real s;
+output(sum) real g[50];
+real r2 = 0;
+for (int k = 0; k < 49; ++k) if (xi[k] < xj[k]) r2 += (xj[k + 1] - xi[k]) * (xj[k] - xi[k]);
+s += w * r2;
+for (int k = 0; k < 50; ++k) g[k] += w * xj[k];
+)";
+
+void expect_listed_pairs(const std::shared_ptr<const Kernel>& kernel, const CudaGpu* gpu, Precision precision) {
+  const Pipeline pipeline = parse({"listed.pipe", kOfListedPairs});
+  OracleInput input = random_input(pipeline, 70, 130, 9);
+  input.pairs.emplace();
+  input.pair.emplace_back();
+  for (std::int64_t i = 0; i <= 70; ++i) input.pairs->first.push_back(3 * i);
+  for (std::int64_t k = 0; k < 210; ++k) {
+    input.pairs->j.push_back(k * 7 % 130);
+    input.pair[0].push_back(0.25 * double(k % 9));
+  }
+  const auto list = [&](SumState& sum) {
+    sum.set_listed_pairs(70, input.pairs->first.data(), 210, input.pairs->j.data());
+  };
+  test::expect_oracle(pipeline, test::run_kernel(kernel, input, {.arrays_on = gpu, .prepare = list}), input,
+                      test::from_to(0, 70), precision, "listed pairs");
+}
+
+TEST(ElementLoopsOfTexts, ReadInputsOfPairs) {
+  const Isa isa = test::runnable_isas().back();
+  for (const Precision precision : {Precision::Mixed, Precision::Double}) {
+    CpuDevice device(2, isa, test::cpu_toolchain(), "", "");
+    const Source source{"listed.pipe", kOfListedPairs};
+    expect_listed_pairs(for_callers(device.load(build_cpu_kernel(source, {.precision = precision}, isa, ""))), nullptr,
+                        precision);
   }
 }
 
@@ -292,10 +366,11 @@ void expect_special_on(CudaDevice& device) {
 
 void expect_random_texts(CudaDevice& device, const std::vector<int>& seeds) {
   for (const int seed : seeds) {
-    const std::string text = RandomLoops(std::uint64_t(seed) + 1).text();
+    const std::string text = RandomLoops(std::uint64_t(seed) + 1, seed % 3 == 1).text();
     SCOPED_TRACE(text);
     const Pipeline pipeline = parse({"loops.pipe", text});
-    const auto precision = seed % 2 == 0 ? Precision::Single : Precision::Double;
+    const Precision precision =
+        std::array{Precision::Single, Precision::Double, Precision::Mixed}[std::size_t(seed / 2 % 3)];
     const auto kernel = device.load(build_cuda_kernel(pipeline, {.precision = precision}, ""));
     for (const auto& [ni, nj] : kSizes) {
       const OracleInput input = random_input(pipeline, ni, nj, std::uint64_t(seed * 100 + ni));
@@ -319,6 +394,13 @@ TEST(ElementLoopsOnShim, PartsListsAndExclusions) {
     EXPECT_TRUE(kernel->source.on_gpu.argument_in_memory);
     expect_all_kinds(kernel, nullptr, precision);
   }
+}
+
+TEST(ElementLoopsOnShim, InputsOfPairs) {
+  test::CudaShim shim;
+  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
+  const Source source{"listed.pipe", kOfListedPairs};
+  expect_listed_pairs(device.load(build_cuda_kernel(source, {}, "")), nullptr, Precision::Single);
 }
 
 TEST(ElementLoopsOnShim, SpecialTexts) {
@@ -350,6 +432,11 @@ class ElementLoopsOnGpu : public test::OnGpu {};
 TEST_F(ElementLoopsOnGpu, RandomTexts) { expect_random_texts(*device_, test::sampled_range(0, 16, 1)); }
 
 TEST_F(ElementLoopsOnGpu, SpecialTexts) { expect_special_on(*device_); }
+
+TEST_F(ElementLoopsOnGpu, InputsOfPairs) {
+  const Source source{"listed.pipe", kOfListedPairs};
+  expect_listed_pairs(device_->load(build_cuda_kernel(source, {}, "")), &gpu(), Precision::Single);
+}
 
 TEST_F(ElementLoopsOnGpu, PartsListsAndExclusions) {
   for (const Precision precision : {Precision::Single, Precision::Double}) {

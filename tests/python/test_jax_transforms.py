@@ -12,6 +12,7 @@ jax.config.update("jax_enable_x64", True)
 import jax.numpy as jnp  # noqa: E402
 
 import nbcc  # noqa: E402
+from sampling import ALL  # noqa: E402
 
 PARAMS = """input_i real x; input_j real y; param real s = 1; param complex c = complex(1, 0); param vec3 box = vec3(1, 2, 3);
 param real tab[5] = {1, 2, 3, 4, 5}; output(sum) complex z; output(min) real least; output(argmin) index near;
@@ -118,6 +119,19 @@ def test_derivatives_that_there_are_not():
     assert same(jax.jit(lambda x: counted(x, x))(x), counted(x, x))
     with pytest.raises(nbcc.UsageError, match=r"'g' is an output\(total, product\), which nbcc does not differentiate"):
         jax.grad(lambda x: counted(x, x))(x)
+
+
+def test_hessian_of_many_points():
+    count, column = 1000 if ALL else 60, 7
+    pipe = nbcc.compile(precision="double", source="""input_i vec3 xi; input_j vec3 xj; output(total) real energy;
+        vec3 d = xj - xi; real s = 1.0 / (dot(d, d) + 0.5); skip_if(i_index == j_index); energy += s * s * s * (s - 1.0);""")
+    x = jnp.asarray(np.random.default_rng(1).random((count, 3)) * 5)
+    energy = lambda x: pipe(x, x)
+    found = jax.jit(jax.hessian(energy))(x).reshape(3 * count, 3 * count)
+    assert jnp.allclose(found, found.T, rtol=0, atol=1e-12 * abs(found).max())
+    moved = lambda step: jax.grad(energy)(x.at[divmod(column, 3)].add(step)).reshape(-1)
+    by_differences = (8 * (moved(1e-4) - moved(-1e-4)) - (moved(2e-4) - moved(-2e-4))) / 12e-4
+    assert jnp.allclose(found[column], by_differences, rtol=0, atol=1e-10 * abs(found).max())
 
 
 SHARDED = """

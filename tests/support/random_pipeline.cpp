@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/random_element_loops.h"
 #include "tests/support/random_expression.h"
 #include "tests/support/random_fields.h"
 #include "tests/support/random_text.h"
@@ -19,7 +20,7 @@ namespace {
 class PipelineAuthor {
  public:
   explicit PipelineAuthor(std::uint64_t seed)
-      : random_(seed), expressions_(random_, scope_), fields_(random_, scope_, expressions_, text_) {
+      : seed_(seed), random_(seed), expressions_(random_, scope_), fields_(random_, scope_, expressions_, text_) {
     text_.text = fmt::format("// random pipeline {}\n", seed);
   }
 
@@ -32,6 +33,7 @@ class PipelineAuthor {
       for (int n = random_.below(3); n > 0; --n) helper_function();
       if (random_.chance(30)) text_.line("skip_if({});", expressions_.condition(1));
       if (random_.chance(30)) cutoffs();
+      ElementLoopAuthor(seed_, scope_, text_).write();
       for (int n = random_.between(2, 7); n > 0; --n) statement(0);
       // That outputs have in common, or not.
       text_.line("real logit = {};", expressions_.scalar(2).text);
@@ -452,6 +454,7 @@ class PipelineAuthor {
     }
   }
 
+  const std::uint64_t seed_;
   RandomSource random_;
   Scope scope_;
   ExpressionAuthor expressions_;

@@ -12,6 +12,7 @@ namespace nbcc::test {
 namespace {
 
 double random_value(RandomSource& random, Type type) {
+  if (type == Type::Bool) return random.below(2);
   const bool integral = type == Type::Int || type == Type::Index;
   return integral ? double(random.between(-4, 4)) : random.between(-1024, 1023) / 1024.0;
 }

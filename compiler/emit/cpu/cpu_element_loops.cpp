@@ -38,7 +38,7 @@ class LoopText {
   // Arrays of a block: the values of loops, and what output arrays read of a pair.
   std::string buffers() const {
     std::string text;
-    for (const NodeId id : plan_.loops_of_pair) text += buffer(id, "loop");
+    for (const NodeId id : plan_.tiled_loops) text += buffer(id, "loop");
     for (const NodeId id : weights_) text += buffer(id, "value");
     for (const NodeId guard : guards_) text += buffer(guard, "guard");
     if (!plan_.arrays.empty()) text += fmt::format("vmask counts[{}][{}];\n", kBlockRows, kBlockVectors);
@@ -47,7 +47,7 @@ class LoopText {
 
   std::string loops() {
     std::string text;
-    for (const NodeId id : plan_.loops_of_pair) text += loop(id);
+    for (const NodeId id : plan_.tiled_loops) text += loop(id);
     return text;
   }
 
@@ -227,7 +227,8 @@ class LoopText {
 
 }  // namespace
 
-bool fits_stack(const Plan& plan) {
+bool has_blocks(const Plan& plan) {
+  if (std::ranges::any_of(plan.two_float, [&](NodeId id) { return plan.in_loop[std::size_t(id)]; })) return false;
   // A block of values in the largest vectors takes 128 KB in single precision, and so do copies of a piece.
   constexpr std::size_t kMostBlocks = 12;
   std::set<NodeId> stored;
@@ -238,12 +239,12 @@ bool fits_stack(const Plan& plan) {
     for (const LoopOperand& operand : operands)
       if (operand.of_pair()) stored.insert(operand.id);
   };
-  for (const NodeId id : plan.loops_of_pair) add(plan.graph[id].args[0]);
+  for (const NodeId id : plan.tiled_loops) add(plan.graph[id].args[0]);
   for (const OutputArray& array : plan.arrays) {
     add(array.value);
     if (array.guard != kNone) stored.insert(array.guard);
   }
-  return plan.loops_of_pair.size() + stored.size() + copies <= kMostBlocks;
+  return plan.tiled_loops.size() + stored.size() + copies <= kMostBlocks;
 }
 
 std::string cpu_element_loops(CpuPairBody& body, const Plan& plan, const CpuVectors& vectors) {

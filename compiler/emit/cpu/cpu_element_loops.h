@@ -12,8 +12,9 @@ namespace nbcc {
 // its pairs.
 inline constexpr int kBlockRows = 64, kBlockVectors = 32;
 
-// True if the blocks of a pipeline with loops take at most 1.5 MB of a thread's stack.
-bool fits_stack(const Plan& plan);
+// True if loops are computed block by block: the blocks take at most 1.5 MB of a thread's stack, and no difference of
+// elements needs their lower parts (mixed precision).
+bool has_blocks(const Plan& plan);
 
 // `body`: of one i.
 std::string cpu_element_loops(CpuPairBody& body, const Plan& plan, const CpuVectors& vectors);

@@ -7,7 +7,6 @@
 
 #include "compiler/emit/cpu/cpu_table.h"
 #include "compiler/emit/spelling.h"
-#include "compiler/passes/optimize/element_loops.h"
 
 namespace nbcc {
 namespace {
@@ -34,10 +33,6 @@ std::set<NodeId> find_exclusions(const Plan& plan) {
 }
 
 }  // namespace
-
-std::string cpu_identity(const Node& loop) {
-  return loop.op == Op::SumOfElements ? "0" : loop.op == Op::MinOfElements ? "__builtin_inf()" : "-__builtin_inf()";
-}
 
 std::string cpu_accumulator(std::size_t k, int r) { return fmt::format("sum{}_{}", k, r); }
 // The vector of j that accumulates output component k, a reaction.
@@ -97,7 +92,7 @@ std::string CpuPairBody::expression(NodeId id, int r) {
   if (n.op == Op::Const) return fmt::format("({})({})", type, cpu_literal(graph_.constant_value(id), n.type));
   if (n.op == Op::Param && n.type == Type::Bool) return fmt::format("(vmask)(a->param[{}] != 0 ? -1 : 0)", n.payload);
   if (n.op == Op::Param) return fmt::format("({})(a->param[{}])", type, n.payload);
-  if (is_loop(n.op)) return loop(id);
+  if (is_loop(n.op)) return loop(id, r);
   if (n.op == Op::Lookup)
     return cpu_lookup(graph_, n, plan_.table(n, false), vectors_, node_name(n.args[0], r), node_name(n.args[1], r));
   if (is_self_test(graph_, n) && terms_ == CpuTerms::OfBoth)
@@ -141,55 +136,6 @@ std::string CpuPairBody::uniform(const std::vector<NodeId>& nodes) {
       text += fmt::format("const vreal t{}l = (vreal)({});\n", id, lower_part_of_length(graph_, id, "a->"));
   }
   return text;
-}
-
-// ---- loops over elements -------------------------------------------------------------------------------------------
-
-// The columns of consecutive elements follow one another.
-std::string CpuPairBody::element(NodeId id, Elements range, bool a_vector) const {
-  const Node& n = graph_[id];
-  const std::string type = cpu_type(n.type, true);
-  if (n.op == Op::ElementOfParam) return fmt::format("({})(a->param[{} + k])", type, n.payload);
-  const bool of_i = n.op == Op::ElementOfI;
-  const SidePlan& side = of_i ? plan_.i : plan_.j;
-  const char letter = of_i ? 'i' : 'j';
-  const int column = side.whole.at(int(n.payload + range.first));
-  const Element element = side.columns[std::size_t(column)].element;
-  const std::string at = fmt::format("(({}*)a->{}[{} + k])", c_name(element), letter, column - range.first);
-  if (a_vector || !of_i) return fmt::format("*({}*)({} + {})", vector_type(element), at, letter);
-  return fmt::format("({})({}[i])", vector_type(element), at);
-}
-
-std::string CpuPairBody::elements(NodeId term, Elements range, bool a_vector) {
-  std::string text;
-  for (const NodeId id : nodes_of_loop(graph_, plan_.in_loop, term))
-    text += is_element(graph_[id].op) ? fmt::format("const {} {} = {};\n", cpu_type(graph_[id].type, true),
-                                                    node_name(id, 0), element(id, range, a_vector))
-                                      : computed(id, 0);
-  return text;
-}
-
-std::string CpuPairBody::with_term(const Node& loop, const std::string& sum) const {
-  const Node& term = graph_[loop.args[0]];
-  const std::string value = node_name(loop.args[0], 0);
-  if (loop.op == Op::MinOfElements) return fmt::format("minimum({}, {})", sum, value);
-  if (loop.op == Op::MaxOfElements) return fmt::format("maximum({}, {})", sum, value);
-  if (plan_.fuses_products && term.op == Op::Mul && term.binding == Binding::Pair)
-    return fmt::format("fused({}, {}, {})", node_name(term.args[0], 0), node_name(term.args[1], 0), sum);
-  return fmt::format("{} + {}", sum, value);
-}
-
-// A loop of pairs has been computed for a block of pairs (cpu_element_loops.h). Any other is computed here, for a
-// vector of particles.
-std::string CpuPairBody::loop(NodeId id) {
-  const Node& n = graph_[id];
-  if (n.binding == Binding::Pair) return fmt::format("loop{}[i_row][j_vector]", id);
-  const Elements range = elements_of(n.payload);
-  return fmt::format(
-      "[&] {{\n{0} sum = ({0})({1});\nfor (index k = {2}; k < {3}; ++k) {{\n{4}sum = {5};\n}}\n"
-      "return sum;\n}}()",
-      cpu_type(n.type, true), cpu_identity(n), range.first, range.first + range.count, elements(n.args[0], range, true),
-      with_term(n, "sum"));
 }
 
 std::string CpuPairBody::loaded_once(NodeId id) const {
@@ -339,11 +285,15 @@ std::string CpuPairBody::clear() const {
       if (keeps_index(output.reduction)) text += fmt::format("vint arg{}_{} = (vint)(-1);\n", k, r);
     }
   for (const Choice& choice : plan_.choices) text += clear_choice(choice);
+  for (const OutputArray& array : plan_.arrays)
+    for (int r = 0; r < i_block_ && adds_to_arrays(); ++r)
+      text += fmt::format("{} {}[{}] = {{}};\n", cpu_type(graph_[array.value].type, true), array_name(array, r),
+                          array.elements.count);
   return text;
 }
 
 // Exclusion guards fail for few vectors; a branch for all other vectors adds the terms unconditionally.
-std::string CpuPairBody::accumulate_all() const {
+std::string CpuPairBody::accumulate_all() {
   const auto all = [this](bool every_pair_counts) {
     std::string text;
     for (std::size_t k = 0; k < plan_.outputs.size(); ++k)
@@ -351,6 +301,8 @@ std::string CpuPairBody::accumulate_all() const {
         text += accumulate(k, r, every_pair_counts);
     for (const Choice& choice : plan_.choices)
       for (int r = 0; r < i_block_; ++r) text += choose(choice, r, every_pair_counts);
+    for (const OutputArray& array : plan_.arrays)
+      for (int r = 0; r < i_block_ && adds_to_arrays(); ++r) text += accumulate_array(array, r, every_pair_counts);
     return text;
   };
   if (exclusions_.empty()) return all(false);
@@ -364,9 +316,11 @@ std::string CpuPairBody::accumulate_all() const {
 
 // The mask of the vector's pairs that pass an output's guard.
 std::string CpuPairBody::counted(const OutputPlan& output, int r, bool every_pair_counts) const {
-  std::string counted = every_pair_counts ? "all_lanes" : fmt::format("{}_{}", output.of_j ? "later" : "live", r);
-  if (output.guard != kNone && !(every_pair_counts && exclusions_.count(output.guard)))
-    counted += " & " + node_name(output.guard, r);
+  return mask_of(every_pair_counts, output.guard, output.of_j ? "later" : "live", r);
+}
+std::string CpuPairBody::mask_of(bool every_pair_counts, NodeId guard, const std::string& live, int r) const {
+  std::string counted = every_pair_counts ? "all_lanes" : fmt::format("{}_{}", live, r);
+  if (guard != kNone && !(every_pair_counts && exclusions_.count(guard))) counted += " & " + node_name(guard, r);
   return counted;
 }
 
@@ -428,6 +382,10 @@ std::string CpuPairBody::reduce(int r) const {
           "{5});\n",
           k, i, sum, r, whole, least);
   }
+  for (const OutputArray& array : plan_.arrays)
+    if (adds_to_arrays())
+      text += fmt::format("for (index k = 0; k < {}; ++k) a->acc[{} + k][{}] += total({}[k]);\n", array.elements.count,
+                          array.first + array.elements.first, i_name(r), array_name(array, r));
   return text;
 }
 

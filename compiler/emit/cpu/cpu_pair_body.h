@@ -73,11 +73,12 @@ class CpuPairBody {
   std::string within();
   std::string functions();  // functions that these statements call and that not every kernel has
 
-  // Loops over elements, where k is the element. `a_vector`: of particles from i or j on; otherwise of one i.
+  // Loops over elements, where k is the element. `a_vector`: of particles from i or j on; otherwise of the r-th i.
   std::string node_name(NodeId id, int r) const;
   std::string computed(NodeId id, int r);
-  std::string elements(NodeId term, Elements range, bool a_vector);  // computes the nodes in the loop with this term
-  std::string with_term(const Node& loop, const std::string& sum) const;  // `sum` with the loop's term
+  // Computes the nodes in the loop with this term.
+  std::string elements(NodeId term, Elements range, bool a_vector, int r = 0);
+  std::string with_term(const Node& loop, const std::string& sum, int r = 0) const;  // `sum` with the loop's term
   std::string loaded_once(NodeId id) const;                               // loads a value of i or j that is no element
 
  private:
@@ -85,8 +86,11 @@ class CpuPairBody {
   bool per_i(NodeId id) const { return graph_[id].binding == Binding::I || graph_[id].binding == Binding::Pair; }
   int copies(NodeId id) const { return per_i(id) ? i_block_ : 1; }
   std::string expression(NodeId id, int r);
-  std::string element(NodeId id, Elements range, bool a_vector) const;
-  std::string loop(NodeId id);
+  std::string element(NodeId id, Elements range, bool a_vector, int r) const;
+  std::string loop(NodeId id, int r);
+  bool adds_to_arrays() const { return !plan_.tiles_loops && !plan_.arrays.empty(); }
+  std::string array_name(const OutputArray& array, int r) const;
+  std::string accumulate_array(const OutputArray& array, int r, bool every_pair_counts);
   std::string uniform(const std::vector<NodeId>& nodes);
   std::string load_i(const std::vector<NodeId>& nodes) const;
   std::string vector_load(const SidePlan& side, char letter, NodeId id, const std::string& numbered) const;
@@ -98,8 +102,9 @@ class CpuPairBody {
   bool is_accumulated(const OutputPlan& output) const { return !output.of_j || terms_ == CpuTerms::OfBoth; }
   std::string load_reactions() const;
   std::string store_reactions() const;
-  std::string accumulate_all() const;
+  std::string accumulate_all();
   std::string accumulate(std::size_t k, int r, bool every_pair_counts) const;
+  std::string mask_of(bool every_pair_counts, NodeId guard, const std::string& live, int r) const;
   std::string add_to_histogram(const OutputPlan& output, int r, const std::string& counts) const;
   std::string counted(const OutputPlan& output, int r, bool every_pair_counts) const;
   std::vector<std::size_t> weighed_by(std::size_t reference) const;

@@ -86,17 +86,23 @@ ScalarSpelling scalar_spelling(const Plan& plan, CpuExpressions& expressions) {
 KernelSource emit_cpu(const Pipeline& given, const Options& options, Isa isa, const Neighbourhood* neighbourhood,
                       const TableIndices& indices) {
   Pipeline pipeline = with_accumulators(given);
-  const Plan plan = plan_loops(pipeline, options, facts(isa).target.fused, fits_stack);
+  // A search and listed pairs come with few j for each i, so that blocks would be nearly empty.
+  const bool few_pairs =
+      neighbourhood != nullptr || pipeline.components(Role::InputPair) > 0 || pipeline.first_reaction > 0;
+  const Plan plan = plan_loops(pipeline, options,
+                               {.fused = facts(isa).target.fused,
+                                .tiles = [&](const Plan& tiled) { return !few_pairs && has_blocks(tiled); },
+                                .arrays_of_pairs = pipeline.first_reaction == 0});
   const CpuVectors vectors{isa, options.precision};
   CpuExpressions expressions(vectors);
   CpuPairBody body =
-      plan.has_loops() ? CpuPairBody(plan, vectors, expressions, 1) : CpuPairBody(plan, vectors, expressions);
+      plan.tiles_loops ? CpuPairBody(plan, vectors, expressions, 1) : CpuPairBody(plan, vectors, expressions);
   const ScalarSpelling scalars = scalar_spelling(plan, expressions);
   KernelSource source = describe_kernel(pipeline, plan, options.precision);
   source.target = cpu_target_name(isa);
   source.lanes = vectors.lanes();
-  source.tile = (plan.has_loops() ? kBlockVectors : kTermsPerTile) * vectors.lanes();
-  source.i_block = plan.has_loops() ? kBlockRows : body.i_block();
+  source.tile = (plan.tiles_loops ? kBlockVectors : kTermsPerTile) * vectors.lanes();
+  source.i_block = plan.tiles_loops ? kBlockRows : body.i_block();
   std::map<std::string, std::string> holes;
   holes["title"] = fmt::format("{}: {}, {} precision, {} math", pipeline.name, name(isa), name(options.precision),
                                name(options.math));
@@ -110,7 +116,7 @@ KernelSource emit_cpu(const Pipeline& given, const Options& options, Isa isa, co
   holes["prepare_j"] = body.prepare(plan.j, 'j');
   const std::string frame =
       fill_template("cpu_exclusions.h", {}) +
-      (plan.has_loops() ? cpu_element_loops(body, plan, vectors) : cpu_all_pairs(body, source.lanes, source.tile));
+      (plan.tiles_loops ? cpu_element_loops(body, plan, vectors) : cpu_all_pairs(body, source.lanes, source.tile));
   std::string locate;
   // A text of so many operations that compiling it twice more takes long has no half lists.
   const bool can_search = pipeline.first_reaction == 0 || plan.pair.size() <= kMaxOperationsToBlock;

@@ -103,7 +103,7 @@ std::string all_pairs(const CudaPairBody& body, const Plan& plan, bool cutoff) {
 
 std::string kernel(const Pipeline& pipeline, const Plan& plan, const Options& options, const CudaPairBody& body,
                    const LaunchConfig& own) {
-  const bool cutoff = plan.any_guard != kNone && !plan.has_loops();
+  const bool cutoff = plan.any_guard != kNone && !plan.tiles_loops;
   const std::string exclusions = cuda_exclusions() + fill_template("cuda_exclusions_of_tile.cuh", {});
   return fill_template("cuda_kernel.cu",
                        {{"title", cuda_title(pipeline, options)},
@@ -112,7 +112,7 @@ std::string kernel(const Pipeline& pipeline, const Plan& plan, const Options& op
                         {"registers", std::to_string(kGpuRegisters)},
                         {"particles", cuda_particles(pipeline, plan, body)},
                         {"exclusions", exclusions}}) +
-         (plan.has_loops() ? cuda_element_loops(plan, options, body, own) : all_pairs(body, plan, cutoff));
+         (plan.tiles_loops ? cuda_element_loops(plan, options, body, own) : all_pairs(body, plan, cutoff));
 }
 
 // The columns that are copied to the GPU. The kernel itself computes upper and lower parts and derived values.
@@ -139,10 +139,13 @@ KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neig
   const std::map<int, PlacedTable> tables = tables_of_pairs(accumulating, options.precision);
   Pipeline pipeline = with_byte_offsets(accumulating, tables);
   LaunchConfig of_loops;
-  Plan plan = plan_loops(pipeline, options, cuda_target().fused, [&](const Plan& with_loops) {
-    if (with_loops.has_loops()) of_loops = cuda_loop_launch(pipeline, with_loops, options);
-    return of_loops.threads > 0;
-  });
+  // After a cutoff, and in the kernels of listed pairs and of one set, a thread computes the loops of its own pairs.
+  const bool may_tile = neighbourhood == nullptr && tables.empty() && pipeline.first_reaction == 0 &&
+                        pipeline.components(Role::InputPair) == 0;
+  Plan plan = plan_loops(pipeline, options, {.fused = cuda_target().fused, .tiles = [&](const Plan& tiled) {
+                                               if (may_tile) of_loops = cuda_loop_launch(pipeline, tiled, options);
+                                               return of_loops.threads > 0;
+                                             }});
   add_tables_of_pairs(plan, tables);
   KernelSource source = describe_kernel(pipeline, plan, options.precision);
   source.target = "cuda";
@@ -171,20 +174,22 @@ KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neig
   }
   const CudaPairBody body = cuda_pair_body(pipeline, plan, options, CudaPairs::All);
   const CudaNeeds& needs = body.needs;
-  const std::vector<LaunchConfig> launches = plan.has_loops() ? std::vector{of_loops} : launch_configs(needs);
+  const std::vector<LaunchConfig> launches = plan.tiles_loops ? std::vector{of_loops} : launch_configs(needs);
   source.variants.push_back({Frame::AllPairs, kernel(pipeline, plan, options, body, launches.front()), launches});
   source.tile = launches.front().j_tile;
   source.on_gpu.cutoff = needs.cutoff;
   source.on_gpu.statements = body.pair_statements;
   source.on_gpu.doubles = body.pair_doubles;
-  if (plan.has_loops()) {
+  if (plan.tiles_loops) {
     source.on_gpu.argument_in_memory = true;
     (options.precision == Precision::Double ? source.on_gpu.doubles : source.on_gpu.statements) +=
         cuda_loop_statements(plan);
     if (options.precision == Precision::Double)
       source.on_gpu.statements = std::max(source.on_gpu.statements, source.on_gpu.doubles);
-    const Pipeline listed = without_loops(pipeline, options, cuda_target().fused);
-    add_cuda_lists(source, listed, make_plan(listed, options), options);
+    Pipeline listed = pipeline;
+    const Plan of_pairs =
+        plan_loops(listed, options, {.fused = cuda_target().fused, .tiles = [](const Plan&) { return false; }});
+    add_cuda_lists(source, listed, of_pairs, options);
     add_totals();
     return source;
   }

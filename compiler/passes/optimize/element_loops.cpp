@@ -1,12 +1,13 @@
-// Entry point: with_element_loops(). Each old node gets a form, its computation for element k, if it reads elements k
-// of arrays and no other elements. Forms are interned as nodes are, so that terms which differ in k alone have one
-// form. A chain of sums is then a loop where the forms of its terms are one and their k count up.
+// Entry point: with_element_loops(). Each old node that reads elements of arrays gets a form, its computation relative
+// to the lowest element k that it reads: x[k + 1] - x[k] reads the elements k and k + 1. Forms are interned as nodes
+// are, so that terms which differ in k alone have one form. A chain of sums is then a loop where the forms of its terms
+// are one and their k count up.
 #include "compiler/passes/optimize/element_loops.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "compiler/ir/rewrite.h"
@@ -18,10 +19,14 @@ namespace {
 
 using FormId = std::int32_t;
 
-// An argument of a form: another form at the same element, or an old node that reads no element.
+// The argument 0 of a form, which needs no old node.
+constexpr NodeId kZero = -2;
+
+// An argument of a form: another form, `shift` elements after the form's own, or an old node that reads no element.
 struct FormArgument {
   FormId form = kNone;
   NodeId node = kNone;
+  std::int64_t shift = 0;
   auto operator<=>(const FormArgument&) const = default;
 };
 
@@ -33,7 +38,7 @@ struct Form {
   auto operator<=>(const Form&) const = default;
 };
 
-// The form of an old node and its element.
+// The form of an old node and the lowest element that it reads.
 struct AtElement {
   FormId form = kNone;
   std::int64_t element = 0;
@@ -53,9 +58,15 @@ struct ChainTerm {
 };
 
 struct Chain {
+  bool any_order = false;        // its terms may be added in any order
   std::vector<ChainTerm> terms;  // in order
   std::vector<Run> runs;
 };
+
+bool has_elements(const Field& field) {
+  const bool is_input = field.role == Role::InputI || field.role == Role::InputJ || field.role == Role::Param;
+  return is_input && field.length > kMostWrittenOut && field.width == 1 && !field.is_table();
+}
 
 class LoopFinder {
  public:
@@ -89,89 +100,94 @@ class LoopFinder {
     const Node& n = old(id);
     if (n.op == Op::InputI || n.op == Op::InputJ || n.op == Op::Param) return element_of(n);
     if (arity(n.op) == 0 || numbers_in(n.type) > 1) return {};
-    std::optional<std::int64_t> element;
-    std::array<FormArgument, 3> args{};
-    for (std::size_t k = 0; k < std::size_t(arity(n.op)); ++k) {
-      const AtElement& at = at_[std::size_t(n.args[k])];
-      if (!at.exists()) {
-        args[k] = {kNone, n.args[k]};
-        continue;
-      }
-      if (element && *element != at.element) return {};
-      element = at.element;
-      args[k] = {at.form, kNone};
-    }
-    if (!element) return {};
-    if (facts(n.op).commutes && args[1] < args[0]) std::swap(args[0], args[1]);
-    return {intern({n.op, n.type, n.payload, args}, id), *element};
+    return form_of({n.op, n.type, n.payload, {}}, n.args, n.where);
   }
 
-  // An element of a long array of numbers.
+  // The form of an operation with these arguments, which are old nodes or kZero.
+  AtElement form_of(Form form, const std::array<NodeId, 3>& args, Location where) {
+    const auto at = [this](NodeId arg) { return arg < 0 ? AtElement{} : at_[std::size_t(arg)]; };
+    std::optional<std::int64_t> lowest;
+    for (const NodeId arg : args)
+      if (at(arg).exists()) lowest = std::min(lowest.value_or(at(arg).element), at(arg).element);
+    if (!lowest) return {};
+    for (std::size_t k = 0; k < args.size(); ++k)
+      form.args[k] = at(args[k]).exists() ? FormArgument{at(args[k]).form, kNone, at(args[k]).element - *lowest}
+                                          : FormArgument{kNone, args[k]};
+    if (facts(form.op).commutes && form.args[1] < form.args[0]) std::swap(form.args[0], form.args[1]);
+    return {intern(form, where), *lowest};
+  }
+
+  // An element of a long array of numbers, or the test of one of conditions, which are stored as integers.
   AtElement element_of(const Node& n) {
     const Field& field = *fields_[std::size_t(*facts(n.op).role)].at(std::size_t(n.payload));
-    if (field.length <= kMostWrittenOut || field.width > 1 || field.type == Type::Bool) return {};
+    if (!has_elements(field)) return {};
     const Op op = n.op == Op::InputI ? Op::ElementOfI : n.op == Op::InputJ ? Op::ElementOfJ : Op::ElementOfParam;
-    return {intern({op, n.type, field.first, {}}, kNone), n.payload - field.first};
+    const std::int64_t element = n.payload - field.first;
+    if (field.type != Type::Bool) return {intern({op, n.type, field.first, {}}, {}), element};
+    const FormId number = intern({op, Type::Int, field.first, {}}, {});
+    const FormId is_zero = intern({Op::Eq, Type::Bool, 0, {{{number, kNone}, {kNone, kZero}, {}}}}, n.where);
+    return {intern({Op::Not, Type::Bool, 0, {{{is_zero, kNone}, {}, {}}}}, n.where), element};
   }
 
-  FormId intern(const Form& form, NodeId first) {
+  FormId intern(const Form& form, Location where) {
     const auto [found, is_new] = form_ids_.try_emplace(form, FormId(forms_.size()));
     if (!is_new) return found->second;
     forms_.push_back(form);
-    where_.push_back(first == kNone ? Location{} : old(first).where);
-    bool reads_pair = false;
-    for (const FormArgument& arg : form.args) {
-      if (arg.form != kNone) reads_pair = reads_pair || reads_pair_[std::size_t(arg.form)];
-      if (arg.node == kNone) continue;
-      const Node& n = old(arg.node);
-      const bool is_uniform = n.binding == Binding::Constant || n.binding == Binding::Param;
-      reads_pair = reads_pair || n.binding == Binding::Pair || (n.type == Type::Bool && !is_uniform);
-    }
-    reads_pair_.push_back(reads_pair);
+    where_.push_back(where);
     return found->second;
   }
 
   // ---- arrays of outputs
 
-  // Components [first, first + count) of the outputs, with one guard. Component k of an array has element k.
+  // Components [first, first + count) of the outputs, with one guard. Component k of an array has element k + shift.
   struct Results {
     int first = 0, count = 0;
     FormId form = kNone;
+    std::int64_t shift = 0;
+    NodeId guard = kNone;
     bool holds(std::size_t c) const { return int(c) >= first && int(c) < first + count; }
+    bool continues(const Results& next) const {
+      return form != kNone && next.form == form && next.shift == shift && next.guard == guard;
+    }
   };
 
   void find_arrays() {
     for (const Field& field : pipeline_.fields) {
       const bool is_array = field.role == Role::Output && field.length > kMostWrittenOut && field.width == 1 &&
                             (field.kind == FieldKind::Particle || field.kind == FieldKind::Total);
-      if (!is_array || field.reduction != Reduction::Sum) continue;
-      const int end = field.first + field.components();
-      for (int begin = field.first, next = begin; begin < end; begin = next) {
-        next = begin + 1;
-        if (!is_element_of(field, begin)) continue;
-        while (next < end && is_element_of(field, next) && continues(begin, next)) ++next;
-        if (next - begin > kMostWrittenOut) arrays_.push_back({begin, next - begin, value_of(begin).form});
+      if (!is_array || field.reduction != Reduction::Sum || pipeline_.first_reaction > 0) continue;
+      Results open;
+      for (int c = field.first; c <= field.first + field.components(); ++c) {
+        const Results next = c < field.first + field.components() ? result_of(c, field) : Results{};
+        if (open.continues(next)) {
+          ++open.count;
+          continue;
+        }
+        if (open.form != kNone && open.count > kMostWrittenOut) arrays_.push_back(open);
+        open = next;
       }
     }
   }
-  const AtElement& value_of(int output) const {
-    return at_[std::size_t(pipeline_.contributions[std::size_t(output)].value)];
-  }
-  bool is_element_of(const Field& field, int output) const {
+
+  // One component. Where its guard depends on the element, the term is a choice between the value and 0.
+  Results result_of(int output, const Field& field) {
     const Contribution& one = pipeline_.contributions[std::size_t(output)];
-    return value_of(output).exists() && value_of(output).element == output - field.first && one.scale == kNone &&
-           is_floating(old(one.value).type);
-  }
-  bool continues(int first, int next) const {
-    return value_of(next).form == value_of(first).form &&
-           pipeline_.contributions[std::size_t(next)].guard == pipeline_.contributions[std::size_t(first)].guard;
+    const Node& value = old(one.value);
+    if (one.scale != kNone || !is_floating(value.type)) return {};
+    AtElement at = at_[std::size_t(one.value)];
+    NodeId guard = one.guard;
+    if (guard != kNone && at_[std::size_t(guard)].exists()) {
+      at = form_of({Op::Select, value.type, 0, {}}, {guard, one.value, kZero}, value.where);
+      guard = kNone;
+    }
+    return {output, 1, at.form, at.element - (output - field.first), guard};
   }
 
   // ---- chains of sums, minima and maxima
 
   bool is_chain(NodeId id) const {
     const Op op = old(id).op;
-    return (op == Op::Add || op == Op::Sub || op == Op::Min || op == Op::Max) && is_floating(old(id).type);
+    return op == Op::Add || op == Op::Sub || op == Op::Min || op == Op::Max;
   }
   static Op family(Op op) { return op == Op::Sub ? Op::Add : op; }
 
@@ -199,6 +215,7 @@ class LoopFinder {
           length_[std::size_t(id)] = length_[std::size_t(old(id).args[std::size_t(k)])] + 1;
     for (NodeId id = old_.size(); id-- > 0;) {
       if (in_chain_[std::size_t(id)] || length_[std::size_t(id)] < kMostWrittenOut) continue;
+      chains_[id].any_order = math_ == Math::Fast || family(old(id).op) != Op::Add || !is_floating(old(id).type);
       std::vector<ChainTerm>& terms = chains_[id].terms;
       NodeId at = id;
       for (int k = continued(at); k >= 0; k = continued(at)) {
@@ -226,8 +243,7 @@ class LoopFinder {
       std::size_t end = begin + 1;
       while (first.exists() && end < terms.size() && follows(end)) ++end;
       const auto count = std::int64_t(end - begin);
-      const bool keeps_order = math_ == Math::Fast || begin == 0;
-      if (first.exists() && count > kMostWrittenOut && !reads_pair_[std::size_t(first.form)] && keeps_order)
+      if (first.exists() && count > kMostWrittenOut && (begin == 0 || chain.any_order))
         chain.runs.push_back({begin, end, first.form, {first.element, count}});
       begin = end;
     }
@@ -237,7 +253,6 @@ class LoopFinder {
 
   void build() {
     mark_needed();
-    new_form_.assign(forms_.size(), kNone);
     new_id_.assign(std::size_t(old_.size()), kNone);
     for (NodeId id = 0; id < old_.size(); ++id) {
       if (!needed_[std::size_t(id)]) continue;
@@ -246,8 +261,11 @@ class LoopFinder {
     }
     rename_roots(pipeline_, new_id_);
     for (const Results& array : arrays_)
-      for (int c = array.first; c < array.first + array.count; ++c)
-        pipeline_.contributions[std::size_t(c)].value = node_of(array.form);
+      for (int c = array.first; c < array.first + array.count; ++c) {
+        Contribution& one = pipeline_.contributions[std::size_t(c)];
+        one.value = node_of(array.form, array.shift);
+        if (array.guard == kNone) one.guard = kNone;
+      }
     pipeline_.pair = std::move(new_);
   }
 
@@ -260,10 +278,16 @@ class LoopFinder {
     for (std::size_t c = 0; c < pipeline_.contributions.size(); ++c) {
       const Contribution& one = pipeline_.contributions[c];
       const bool in_array = std::ranges::any_of(arrays_, [c](const Results& array) { return array.holds(c); });
-      for (const NodeId root : {in_array ? kNone : one.value, one.guard, one.scale, one.logit}) need(root);
+      for (const NodeId root : {one.scale, one.logit}) need(root);
+      if (in_array) continue;
+      need(one.value);
+      need(one.guard);
     }
     need(pipeline_.within);
-    for (const Results& array : arrays_) need_form(array.form);
+    for (const Results& array : arrays_) {
+      need_form(array.form);
+      need(array.guard);
+    }
     for (NodeId id = old_.size(); id-- > 0;) {
       if (!needed_[std::size_t(id)]) continue;
       const auto chain = chains_.find(id);
@@ -281,7 +305,7 @@ class LoopFinder {
     if (std::exchange(form_is_needed_[std::size_t(id)], char(true))) return;
     for (const FormArgument& arg : forms_[std::size_t(id)].args) {
       if (arg.form != kNone) need_form(arg.form);
-      if (arg.node != kNone) needed_[std::size_t(arg.node)] = true;
+      if (arg.node >= 0) needed_[std::size_t(arg.node)] = true;
     }
   }
 
@@ -313,7 +337,7 @@ class LoopFinder {
     };
     for (const Run& run : chain.runs) {
       append_to(run.begin);
-      append(new_.make(loop, root.type, {node_of(run.form), kNone, kNone}, root.where, loop_payload(run.elements)),
+      append(new_.make(loop, root.type, {node_of(run.form, 0), kNone, kNone}, root.where, loop_payload(run.elements)),
              chain.terms[run.begin].negative);
       next = run.end;
     }
@@ -321,15 +345,25 @@ class LoopFinder {
     return result;
   }
 
-  NodeId node_of(FormId id) {
-    NodeId& known = new_form_[std::size_t(id)];
+  // The node that computes a form `shift` elements after the element of the loop.
+  NodeId node_of(FormId id, std::int64_t shift) {
+    NodeId& known = new_form_.try_emplace({id, shift}, kNone).first->second;
     if (known != kNone) return known;
     const Form& form = forms_[std::size_t(id)];
-    if (is_element(form.op)) return known = new_.leaf(form.op, form.payload, form.type);
+    if (is_element(form.op)) return known = new_.leaf(form.op, form.payload + shift, form.type);
     std::array<NodeId, 3> args{kNone, kNone, kNone};
+    Type type_of_zero = form.type;
+    for (std::size_t k = 0; k < std::size_t(arity(form.op)); ++k) {
+      const FormArgument& arg = form.args[k];
+      if (arg.form != kNone)
+        args[k] = node_of(arg.form, shift + arg.shift);
+      else if (arg.node >= 0)
+        args[k] = new_id_[std::size_t(arg.node)];
+      if (args[k] != kNone && form.op == Op::Eq) type_of_zero = new_[args[k]].type;
+    }
     for (std::size_t k = 0; k < std::size_t(arity(form.op)); ++k)
-      args[k] = form.args[k].form != kNone ? node_of(form.args[k].form) : new_id_[std::size_t(form.args[k].node)];
-    return new_form_[std::size_t(id)] = new_.make(form.op, form.type, args, where_[std::size_t(id)], form.payload);
+      if (form.args[k].node == kZero) args[k] = new_.constant(0, type_of_zero);
+    return known = new_.make(form.op, form.type, args, where_[std::size_t(id)], form.payload);
   }
 
   Pipeline& pipeline_;
@@ -340,7 +374,6 @@ class LoopFinder {
   std::vector<Form> forms_;
   std::map<Form, FormId> form_ids_;
   std::vector<Location> where_;     // [form]
-  std::vector<bool> reads_pair_;    // [form] it reads a value of the pair, or a condition, that is no element
   std::vector<AtElement> at_;       // [old node]
   std::vector<int> length_;         // [old node] sums of its chain
   std::vector<bool> in_chain_;      // [old node] it is a sum of a long chain
@@ -348,125 +381,82 @@ class LoopFinder {
   std::vector<Results> arrays_;
   std::vector<bool> needed_;  // [old node] it has a new node
   std::vector<char> form_is_needed_;
-  std::vector<NodeId> new_id_, new_form_;
+  std::vector<NodeId> new_id_;
+  std::map<std::pair<FormId, std::int64_t>, NodeId> new_form_;  // form, shift -> new node
   Graph new_;
 };
 
 bool may_have_loops(const Pipeline& pipeline) {
-  return pipeline.tables.empty() && pipeline.first_reaction == 0 && pipeline.components(Role::InputPair) == 0 &&
-         std::ranges::any_of(pipeline.fields, [](const Field& field) {
-           return field.length > kMostWrittenOut && field.role != Role::Output && field.width == 1;
-         });
+  return std::ranges::any_of(pipeline.fields, [](const Field& field) { return has_elements(field); });
 }
 
-class Writer {
- public:
-  explicit Writer(Pipeline& pipeline) : pipeline_(pipeline), old_(pipeline.pair), in_loop_(nodes_in_loops(old_)) {}
+// ---- terms under conditions
 
-  void run() {
-    new_id_.assign(std::size_t(old_.size()), kNone);
-    for (NodeId id = 0; id < old_.size(); ++id)
-      if (!in_loop_[std::size_t(id)]) new_id_[std::size_t(id)] = is_loop(old_[id].op) ? sum(id) : copy(id);
-    std::vector<NodeId> values;
-    const std::vector<const Field*> outputs = pipeline_.fields_of(Role::Output);
-    for (std::size_t c = 0; c < outputs.size(); ++c)
-      values.push_back(at(pipeline_.contributions[c].value, std::int64_t(c) - outputs[c]->first));
-    rename_roots(pipeline_, new_id_);
-    for (std::size_t c = 0; c < values.size(); ++c) pipeline_.contributions[c].value = values[c];
-    pipeline_.pair = std::move(new_);
+// Lowering makes `if (c) r += t;` a choice between r + t and r. Here it becomes r plus a choice between t and 0.
+class ConditionalTerms {
+ public:
+  int count() const { return count_; }
+
+  NodeId rewritten(Graph& graph, const Node& old, std::array<NodeId, 3> args) {
+    const NodeId copy = copy_node(graph, old, args);
+    if (old.op != Op::Select || old.type == Type::Bool || numbers_in(old.type) > 1) return copy;
+    const auto [condition, yes, no] = args;
+    for (const NodeId link : {yes, no})
+      for (const Op op : {Op::Add, Op::Min, Op::Max})
+        for (const NodeId base : {yes, no, graph[link].args[0], graph[link].args[1]}) {
+          const NodeId term_of_yes = term(graph, yes, base, op, old.type),
+                       term_of_no = term(graph, no, base, op, old.type);
+          if (term_of_yes == kNone || term_of_no == kNone) continue;
+          ++count_;
+          const NodeId chosen = graph.select(condition, term_of_yes, term_of_no, old.where);
+          return graph.make(op, old.type, {base, chosen, kNone}, old.where);
+        }
+    return copy;
   }
 
  private:
-  NodeId copy(NodeId id) { return copy_node(new_, old_[id], new_id_); }
-
-  NodeId sum(NodeId id) {
-    const Node& loop = old_[id];
-    const Op op = loop.op == Op::SumOfElements ? Op::Add : loop.op == Op::MinOfElements ? Op::Min : Op::Max;
-    const auto [first, count] = elements_of(loop.payload);
-    NodeId result = at(loop.args[0], first);
-    for (std::int64_t k = first + 1; k < first + count; ++k)
-      result = new_.make(op, loop.type, {result, at(loop.args[0], k), kNone}, loop.where);
-    return result;
+  // The term t with op(base, t) = `id`; kNone if there is none.
+  static NodeId term(Graph& graph, NodeId id, NodeId base, Op op, Type type) {
+    if (base == kNone) return kNone;
+    if (id == base) return graph.constant(neutral(op, type), type);
+    const Node n = graph[id];
+    if (op == Op::Add && n.op == Op::Sub && n.args[0] == base) return graph.unary(Op::Neg, n.args[1], n.where);
+    if (n.op != op) return kNone;
+    return n.args[0] == base ? n.args[1] : n.args[1] == base ? n.args[0] : kNone;
+  }
+  static double neutral(Op op, Type type) {
+    if (op == Op::Add) return 0;
+    const auto farthest = [op]<typename T>(T) {
+      return double(op == Op::Min ? std::numeric_limits<T>::max() : std::numeric_limits<T>::lowest());
+    };
+    if (type == Type::Int) return farthest(std::int32_t());
+    if (type == Type::Index) return farthest(std::int64_t());
+    return op == Op::Min ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
   }
 
-  // The value for element k of a node in a loop, or the value of any other node.
-  NodeId at(NodeId id, std::int64_t k) {
-    if (!in_loop_[std::size_t(id)]) return new_id_[std::size_t(id)];
-    if (const auto known = at_.find({id, k}); known != at_.end()) return known->second;
-    const Node& n = old_[id];
-    NodeId made = kNone;
-    if (is_element(n.op)) {
-      const Op leaf = n.op == Op::ElementOfI ? Op::InputI : n.op == Op::ElementOfJ ? Op::InputJ : Op::Param;
-      made = new_.leaf(leaf, n.payload + k, n.type, n.where);
-    } else {
-      std::array<NodeId, 3> args{kNone, kNone, kNone};
-      for (std::size_t a = 0; a < std::size_t(arity(n.op)); ++a) args[a] = at(n.args[a], k);
-      made = copy_node(new_, n, args);
-    }
-    return at_[{id, k}] = made;
-  }
-
-  Pipeline& pipeline_;
-  const Graph& old_;
-  const std::vector<bool> in_loop_;
-  std::vector<NodeId> new_id_;
-  std::map<std::pair<NodeId, std::int64_t>, NodeId> at_;
-  Graph new_;
+  int count_ = 0;
 };
 
-}  // namespace
-
-Pipeline written_out(Pipeline pipeline) {
-  if (has_element_loops(pipeline)) run_on_own_stack(kDeepStack, [&] { Writer(pipeline).run(); });
-  return pipeline;
+// Where terms of a sum are under conditions, the conditions become part of the terms.
+void move_conditions(Pipeline& pipeline) {
+  Pipeline moved = pipeline;
+  ConditionalTerms terms;
+  rewrite(moved,
+          [&](Graph& graph, const Node& old, std::array<NodeId, 3> args) { return terms.rewritten(graph, old, args); });
+  if (terms.count() > kMostWrittenOut) pipeline = std::move(moved);
 }
+
+}  // namespace
 
 Pipeline with_element_loops(Pipeline pipeline, Math math) {
   if (!may_have_loops(pipeline)) return pipeline;
   Pipeline result = pipeline;
   run_on_own_stack(kDeepStack, [&] {
     fold(result);
+    move_conditions(result);
     LoopFinder(result, math).run();
   });
   return has_element_loops(result) ? result : pipeline;
-}
-
-std::vector<bool> nodes_in_loops(const Graph& graph) {
-  std::vector<bool> in_loop(std::size_t(graph.size()), false);
-  for (NodeId id = 0; id < graph.size(); ++id) {
-    const Node& n = graph[id];
-    if (is_element(n.op)) in_loop[std::size_t(id)] = true;
-    for (int k = 0; k < arity(n.op) && !is_loop(n.op); ++k)
-      if (in_loop[std::size_t(n.args[std::size_t(k)])]) in_loop[std::size_t(id)] = true;
-  }
-  return in_loop;
-}
-
-std::vector<NodeId> nodes_of_loop(const Graph& graph, const std::vector<bool>& in_loop, NodeId term) {
-  std::set<NodeId> found;
-  std::vector<NodeId> open{term};
-  while (!open.empty()) {
-    const NodeId id = open.back();
-    open.pop_back();
-    if (!in_loop[std::size_t(id)] || !found.insert(id).second) continue;
-    for (const NodeId arg : graph[id].args)
-      if (arg != kNone) open.push_back(arg);
-  }
-  return {found.begin(), found.end()};
-}
-
-std::vector<NodeId> read_by_loop(const Graph& graph, const std::vector<bool>& in_loop, NodeId term) {
-  std::set<NodeId> found;
-  for (const NodeId id : nodes_of_loop(graph, in_loop, term))
-    for (const NodeId arg : graph[id].args)
-      if (arg != kNone && !in_loop[std::size_t(arg)]) found.insert(arg);
-  return {found.begin(), found.end()};
-}
-
-bool has_element_loops(const Pipeline& pipeline) {
-  for (NodeId id = 0; id < pipeline.pair.size(); ++id)
-    if (is_element(pipeline.pair[id].op)) return true;
-  return false;
 }
 
 }  // namespace nbcc

@@ -1,4 +1,4 @@
-"""Calls inside of JAX's transformations: grad, jit, vmap. The entry point is `call`. Only imported where JAX is.
+"""Calls inside of JAX's transformations: grad, jvp, jit, vmap. The entry point is `call`. Only imported where JAX is.
 
 A traced call is a custom call of the XLA program (`_jax_call`), which reads and writes the arrays where they are. So does
 a call outside of transformations."""
@@ -176,7 +176,7 @@ def _transpose_rates(
     adjoints: Sequence[Any], *arguments: Any, of: _Sums, moving: Tuple[int, ...], axes: int
 ) -> List[Any]:
     values, results, rates = _parts(of, arguments)
-    unknown = [(k, rate.aval) for k, rate in zip(moving, rates) if ad.is_undefined_primal(rate)]
+    unknown = [(k, rate.aval) for k, rate in zip(moving, rates) if isinstance(rate, ad.UndefinedPrimal)]
     given = {field.name: one for field, one in zip(of.reals, adjoints) if not isinstance(one, ad.Zero)}
 
     def gradients(values: Sequence[Any], results: Sequence[Any], given: Mapping[str, Any]) -> List[Any]:
@@ -184,12 +184,12 @@ def _transpose_rates(
 
     made = _mapped(gradients, axes)(values, results, given) if given else [ad.Zero(aval) for _, aval in unknown]
     found = iter(made)
-    of_rates = [next(found) if ad.is_undefined_primal(rate) else None for rate in rates]
+    of_rates = [next(found) if isinstance(rate, ad.UndefinedPrimal) else None for rate in rates]
     return [*[None] * (len(values) + len(results)), *of_rates]
 
 
 def _primitive(name: str, run: Any, shapes: Any, differentiate: Any) -> Any:
-    made = Primitive(name)
+    made: Any = Primitive(name)
     made.multiple_results = True
     made.def_impl(lambda *values, **params: run(*map(jax.numpy.asarray, values), **params))
     made.def_abstract_eval(shapes)

@@ -40,7 +40,7 @@ class LoopText {
   std::int64_t shared_bytes(const LaunchConfig& launch) const {
     const std::int64_t i = launch.i_per_block();
     std::int64_t loops = 0, arrays = 0, values = i * launch.j_slices + 16;  // exclusions
-    for (const NodeId id : plan_.loops_of_pair)
+    for (const NodeId id : plan_.tiled_loops)
       loops = std::max(loops, copied_bytes(loop_operands(plan_, graph_[id].args[0]), launch, true));
     for (const OutputArray& array : plan_.arrays)
       arrays = std::max(arrays, copied_bytes(loop_operands(plan_, array.value), launch, false));
@@ -54,7 +54,7 @@ class LoopText {
 
   std::string buffers() const {
     std::string text;
-    for (const NodeId id : plan_.loops_of_pair)
+    for (const NodeId id : plan_.tiled_loops)
       text += fmt::format("{} loop{}[NBCC_I_PER_THREAD][kJ];\n", type_of(id), id);
     return text;
   }
@@ -75,7 +75,7 @@ class LoopText {
 
   std::string loops() const {
     std::string text;
-    for (const NodeId id : plan_.loops_of_pair) text += loop(id);
+    for (const NodeId id : plan_.tiled_loops) text += loop(id);
     return text;
   }
 
@@ -136,7 +136,7 @@ class LoopText {
                std::ranges::none_of(closure(operand.id), [&](NodeId id) { return is_loop(graph_[id].op); });
       });
     };
-    return std::ranges::all_of(plan_.loops_of_pair, [&](NodeId id) { return is_simple(graph_[id].args[0]); }) &&
+    return std::ranges::all_of(plan_.tiled_loops, [&](NodeId id) { return is_simple(graph_[id].args[0]); }) &&
            std::ranges::all_of(plan_.arrays, [&](const OutputArray& array) { return is_simple(array.value); });
   }
 
@@ -411,7 +411,7 @@ LaunchConfig cuda_loop_launch(const Pipeline& pipeline, const Plan& plan, const 
                           return output.histogram >= 0 || output.reduction >= Reduction::Product;
                         });
   constexpr std::size_t kMostLoops = 4;  // whose sums fit into registers
-  if (has_more || plan.loops_of_pair.size() > kMostLoops || !text.reads_no_loops()) return {};
+  if (has_more || plan.tiled_loops.size() > kMostLoops || !text.reads_no_loops()) return {};
   const int most = options.precision == Precision::Double ? 128 : 256;
   for (const int threads : {most, most / 2}) {
     // Long tiles, since the sums of output arrays go to memory after each.
@@ -429,7 +429,7 @@ int cuda_loop_statements(const Plan& plan) {
   const auto add = [&](NodeId term, Elements elements) {
     count += elements.count * std::int64_t(std::max<std::size_t>(inner_nodes(plan, term).size(), 1));
   };
-  for (const NodeId id : plan.loops_of_pair) add(plan.graph[id].args[0], elements_of(plan.graph[id].payload));
+  for (const NodeId id : plan.tiled_loops) add(plan.graph[id].args[0], elements_of(plan.graph[id].payload));
   for (const OutputArray& array : plan.arrays) add(array.value, array.elements);
   return int(count);
 }

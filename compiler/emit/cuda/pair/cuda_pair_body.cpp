@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <set>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "compiler/emit/cuda/pair/cuda_struct.h"
 #include "compiler/emit/cuda/pair/cuda_tables.h"
 #include "compiler/emit/cuda/pair/cuda_weights.h"
+#include "compiler/emit/loop_operands.h"
 #include "compiler/emit/spelling.h"
 
 namespace nbcc {
@@ -403,6 +405,8 @@ class PairText {
       const Node& n = graph_[id];
       // In a loop over tiles without i itself, the compiler removes the conditions.
       const bool is_removed = loop_.two_loops && n.type == Type::Bool;
+      if (is_loop(n.op) && counts(n.type) && !plan_.tiles_loops)
+        statements += int(elements_of(n.payload).count * std::ssize(inner_nodes(plan_, n.args[0])));
       statements += counts(n.type) && n.op != Op::InputI && n.op != Op::IIndex && n.op != Op::Neg && !is_removed;
     }
     return statements;
@@ -436,8 +440,10 @@ class PairText {
   const std::map<NodeId, NodeId>& images_;
   const std::map<int, int>& positions_;
   const CudaScalars scalars_;
-  const CudaStatements statements_{
-      graph_, plan_, options_, scalars_, pairs_ == CudaPairs::Listed ? "" : "a.", has_shared_tables()};
+  const CudaStatements statements_{graph_, plan_, options_, scalars_, pairs_ == CudaPairs::Listed ? "" : "a.",
+                                   has_shared_tables(),
+                                   // The sentinel of a search has no index.
+                                   any_order() ? "other.number == ~0u ? 0 : (index)other.number" : "first_j + k"};
   const Side i_{plan_.i, Op::InputI, Role::InputI, "i"}, j_{plan_.j, Op::InputJ, Role::InputJ, "j"};
   const PairLoop loop_ = analyse(plan_, statements_, scalars_, !any_order());
 };

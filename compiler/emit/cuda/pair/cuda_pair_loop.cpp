@@ -40,9 +40,15 @@ std::set<NodeId> find_needed(const Plan& plan, const CudaStatements& statements,
   const auto add_read = [&](NodeId term) {
     for (const NodeId id : read_by_loop(plan.graph, plan.in_loop, term)) roots.insert(id);
   };
-  for (const NodeId id : plan.loops_of_pair) add_read(plan.graph[id].args[0]);
+  for (const NodeId id : plan.tiled_loops) add_read(plan.graph[id].args[0]);
   for (const OutputArray& array : plan.arrays) add_read(array.value);
   return with_arguments(plan, statements, std::move(roots), /*prepass=*/false);
+}
+
+// A loop that is a statement of a pair, not of the frame.
+bool is_own_loop(const Plan& plan, NodeId id) {
+  return is_loop(plan.graph[id].op) && plan.graph[id].binding == Binding::Pair &&
+         std::ranges::find(plan.tiled_loops, id) == plan.tiled_loops.end();
 }
 
 // A second loop does not pay in a long body or with functions: logarithms in two dimensions take 10% more time.
@@ -51,7 +57,7 @@ bool is_worth_two_loops(const Plan& plan) {
   int pairs = 0;
   return std::ranges::none_of(plan.pair, [&](NodeId id) {
     const Node& n = plan.graph[id];
-    return n.binding == Binding::Pair && (facts(n.op).is_function || ++pairs > kMaxPairNodes);
+    return n.binding == Binding::Pair && (facts(n.op).is_function || is_own_loop(plan, id) || ++pairs > kMaxPairNodes);
   });
 }
 
@@ -71,15 +77,20 @@ std::set<int> columns_of(const Graph& graph, const SidePlan& side, Op leaf, cons
 PairLoop analyse(const Plan& plan, const CudaStatements& statements, const CudaScalars& scalars, bool tiled) {
   const Graph& graph = plan.graph;
   PairLoop loop;
-  loop.has_prepass = plan.any_guard != kNone && tiled && !plan.has_loops();
+  loop.has_prepass = plan.any_guard != kNone && tiled && !plan.tiles_loops;
   loop.needed = find_needed(plan, statements, loop.has_prepass);
   const auto needs = [&](const auto& kind) { return std::ranges::any_of(loop.needed, kind); };
   loop.tests_self = needs([&](NodeId id) { return is_self_test(graph, graph[id]); });
   loop.two_loops = loop.tests_self && tiled && !loop.has_prepass && is_worth_two_loops(plan);
+  std::vector<NodeId> own_loops;
+  for (const NodeId id : loop.needed)
+    if (is_own_loop(plan, id)) own_loops.push_back(id);
   loop.i_index = needs([&](NodeId id) { return graph[id].op == Op::IIndex; }) ||
+                 loops_read(plan, own_loops, Op::ElementOfI) ||
                  std::ranges::any_of(plan.outputs, [](const OutputPlan& output) { return output.row_words > 0; });
   const bool j_index =
       loop.tests_self || needs([&](NodeId id) { return graph[id].op == Op::JIndex; }) ||
+      loops_read(plan, own_loops, Op::ElementOfJ) ||
       std::ranges::any_of(plan.outputs, [](const OutputPlan& output) { return keeps_index(output.reduction); });
   loop.j_number = j_index && !tiled;
   for (const NodeId id : loop.needed)

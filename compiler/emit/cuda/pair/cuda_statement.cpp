@@ -3,12 +3,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
+
 #include "compiler/emit/cuda/pair/cuda_tables.h"
 #include "compiler/emit/spelling.h"
 #include "compiler/passes/optimize/coincident.h"
 #include "compiler/passes/optimize/element_loops.h"
 
 namespace nbcc {
+
+bool loops_read(const Plan& plan, const std::vector<NodeId>& loops, Op element) {
+  return std::ranges::any_of(loops, [&](NodeId id) {
+    return std::ranges::any_of(nodes_of_loop(plan.graph, plan.in_loop, plan.graph[id].args[0]),
+                               [&](NodeId one) { return plan.graph[one].op == element; });
+  });
+}
 
 std::string CudaStatements::statement(NodeId id, const std::string& value) const {
   return fmt::format("const {} t{} = {};\n", cuda_type(graph_[id].type, scalars_), id, value);
@@ -37,16 +47,25 @@ std::string CudaStatements::element(NodeId id) const {
 }
 
 const char* CudaStatements::loaded_type(NodeId element) const {
-  const Node& n = graph_[element];
-  const SidePlan& side = n.op == Op::ElementOfI ? plan_.i : plan_.j;
-  // The column of some element: all have one type.
-  return c_name(side.columns[std::size_t(side.whole.lower_bound(int(n.payload))->second)].element);
+  return c_name(element_of(graph_[element].type, options_.precision));
 }
 
+// In mixed precision, the operands of a difference of elements have lower parts.
 std::string CudaStatements::elements(NodeId term) const {
   std::string text;
-  for (const NodeId id : nodes_of_loop(graph_, plan_.in_loop, term))
-    text += is_element(graph_[id].op) ? statement(id, element(id)) : computed(id);
+  for (const NodeId id : nodes_of_loop(graph_, plan_.in_loop, term)) {
+    const Node& n = graph_[id];
+    const bool in_parts = std::ranges::any_of(plan_.two_float, [&](NodeId difference) {
+      return graph_[difference].args[0] == id || graph_[difference].args[1] == id;
+    });
+    if (is_element(n.op) && in_parts)
+      text += fmt::format(
+          "const double w{0} = component<double>(a.{1}[{2} + k], {1});\nconst float t{0} = (float)w{0}, t{0}l = "
+          "lower_part(w{0});\n",
+          id, n.op == Op::ElementOfI ? 'i' : 'j', n.payload);
+    else
+      text += is_element(n.op) ? statement(id, element(id)) : computed(id);
+  }
   return text;
 }
 
@@ -54,30 +73,41 @@ std::string CudaStatements::with_term(const Node& loop, const std::string& sum) 
   const Node& term = graph_[loop.args[0]];
   if (loop.op == Op::MinOfElements) return fmt::format("minimum({}, t{})", sum, loop.args[0]);
   if (loop.op == Op::MaxOfElements) return fmt::format("maximum({}, t{})", sum, loop.args[0]);
-  if (plan_.fuses_products && term.op == Op::Mul && term.binding == Binding::Pair)
+  if (plan_.fuses_products && term.op == Op::Mul && term.binding == Binding::Pair && is_floating(term.type))
     return fmt::format("{}(t{}, t{}, {})", scalars_.resolved(term.type) == Type::Float ? "fmaf" : "fma", term.args[0],
                        term.args[1], sum);
   return fmt::format("{} + t{}", sum, loop.args[0]);
 }
 
 std::string cuda_loop_identity(const Node& loop, const CudaScalars& scalars) {
+  if (loop.op == Op::SumOfElements) return "0";
+  const bool least = loop.op == Op::MinOfElements;
+  if (loop.type == Type::Int) return least ? "0x7fffffff" : "-0x7fffffff - 1";
+  if (loop.type == Type::Index)
+    return whole_literal(double(identity<std::int64_t>(least ? Reduction::Min : Reduction::Max)));
   const std::string infinite = scalars.resolved(loop.type) == Type::Float ? "infinite_float()" : "infinite()";
-  return loop.op == Op::SumOfElements ? "0" : loop.op == Op::MinOfElements ? infinite : "-" + infinite;
+  return least ? infinite : "-" + infinite;
 }
 
-// A loop of pairs has been computed by the frame, for the r-th i and the u-th j of the thread.
+// A tiled loop has been computed by the frame, for the r-th i and the u-th j of the thread. Any other loop of a pair
+// reads the caller's arrays.
 std::string CudaStatements::loop(NodeId id) const {
   const Node& n = graph_[id];
-  if (n.binding == Binding::Pair) return fmt::format("loop{}[r][u]", id);
+  if (std::ranges::find(plan_.tiled_loops, id) != plan_.tiled_loops.end()) return fmt::format("loop{}[r][u]", id);
   const Elements range = elements_of(n.payload);
-  return fmt::format("[&] {{\n{} sum = {};\nfor (int k = {}; k < {}; ++k) {{\n{}sum = {};\n}}\nreturn sum;\n}}()",
-                     cuda_type(n.type, scalars_), cuda_loop_identity(n, scalars_), range.first,
+  std::string particles;
+  if (n.binding == Binding::Pair && loops_read(plan_, {id}, Op::ElementOfI))
+    particles += "const index i = own[r].i - a.i_offset;\n";
+  if (n.binding == Binding::Pair && loops_read(plan_, {id}, Op::ElementOfJ))
+    particles += fmt::format("const index j = {};\n", pair_j_);
+  return fmt::format("[&] {{\n{}{} sum = {};\nfor (int k = {}; k < {}; ++k) {{\n{}sum = {};\n}}\nreturn sum;\n}}()",
+                     particles, cuda_type(n.type, scalars_), cuda_loop_identity(n, scalars_), range.first,
                      range.first + range.count, elements(n.args[0]), with_term(n, "sum"));
 }
 
 std::vector<NodeId> CudaStatements::reads(NodeId id) const {
   const Node& n = graph_[id];
-  if (is_loop(n.op)) return {};  // find_needed() adds what loops read
+  if (is_loop(n.op)) return read_by_loop(graph_, plan_.in_loop, n.args[0]);
   if (is_self_test(graph_, n)) return {};
   if (const std::vector<NodeId> tested = differences_tested(graph_, id); !tested.empty()) return tested;
   std::vector<NodeId> nodes;
@@ -92,11 +122,10 @@ std::string CudaStatements::expression(NodeId id) const {
   if (n.op == Op::Const) return cuda_literal(graph_.constant_value(id), n.type, scalars_);
   if (n.op == Op::Param) return fmt::format("({}){}param[{}]", cuda_type(n.type, scalars_), arguments_, n.payload);
   if (const auto first = plan_.loaded_with.find(id); first != plan_.loaded_with.end()) {
-    const PlacedTable& table = plan_.tables_of_pairs.at(int(n.payload));
-    return fmt::format("t{}s.{}", first->second, "xyzw"[table.offset % table.step / size_of(table.element)]);
+    return fmt::format("t{}s{}", first->second, member_of_load(id));
   }
   if (is_loop(n.op)) return loop(id);
-  if (n.op == Op::Lookup && n.binding == Binding::Pair) return loaded_by_pair(id);
+  if (n.op == Op::Lookup && n.binding == Binding::Pair) return loaded_by_pair(id) + member_of_load(id);
   if (n.op == Op::Lookup)
     return fmt::format("__ldg(&{})",
                        table_element(plan_.table(n, false), "a.", fmt::format("t{} + t{}", n.args[0], n.args[1])));
@@ -120,6 +149,13 @@ std::string CudaStatements::expression(NodeId id) const {
   std::array<std::string, 3> args;
   for (int k = 0; k < arity(n.op); ++k) args[std::size_t(k)] = fmt::format("t{}", n.args[std::size_t(k)]);
   return cuda_operation(graph_, n, args, scalars_);
+}
+
+// The member of a vector load that is the lookup's element; empty if the load is of one element.
+std::string CudaStatements::member_of_load(NodeId id) const {
+  const PlacedTable& table = plan_.tables_of_pairs.at(int(graph_[id].payload));
+  const std::int64_t size = size_of(table.element);
+  return table.step == size ? "" : fmt::format(".{}", "xyzw"[table.offset % table.step / size]);
 }
 
 // A vector load of the interleaved elements at one index; it belongs to the first lookup that reads one of them.

@@ -2,6 +2,7 @@
 // tests/unit/compiler/emit/cuda/emit_cuda_test.cpp.
 #pragma once
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/emit/cuda/pair/cuda_expression.h"
@@ -14,18 +15,23 @@ namespace nbcc {
 // The value of a loop over elements before its first term.
 std::string cuda_loop_identity(const Node& loop, const CudaScalars& scalars);
 
+// True if one of the loops reads elements of this kind, ElementOfI or ElementOfJ.
+bool loops_read(const Plan& plan, const std::vector<NodeId>& loops, Op element);
+
 class CudaStatements {
  public:
   // `arguments`: prefix of the params, "a." or empty if the frame has a pointer `param`. `shared_tables`: the tables of
-  // pair lookups are in shared memory, at `tables`.
+  // pair lookups are in shared memory, at `tables`. `pair_j`: in the statements of a pair, the index of j in the
+  // caller's arrays; that of i is own[r].i, less the offset.
   CudaStatements(const Graph& graph, const Plan& plan, const Options& options, const CudaScalars& scalars,
-                 const char* arguments, bool shared_tables)
+                 const char* arguments, bool shared_tables, std::string pair_j = "")
       : graph_(graph),
         plan_(plan),
         options_(options),
         scalars_(scalars),
         arguments_(arguments),
-        shared_tables_(shared_tables) {}
+        shared_tables_(shared_tables),
+        pair_j_(std::move(pair_j)) {}
 
   std::string computed(NodeId id) const;
   std::string expression(NodeId id) const;
@@ -45,6 +51,7 @@ class CudaStatements {
 
  private:
   std::string loaded_by_pair(NodeId id) const;
+  std::string member_of_load(NodeId id) const;
   std::string loop(NodeId id) const;
   bool rounds(const Node& node) const;
   bool rounds_product(const Node& node) const;
@@ -55,6 +62,7 @@ class CudaStatements {
   const CudaScalars& scalars_;
   const char* const arguments_;
   const bool shared_tables_;
+  const std::string pair_j_;
 };
 
 }  // namespace nbcc

@@ -31,7 +31,7 @@ TEST(CommandVerify, ComparesSumsOverChosenPairs) {
   shell.write("pairs.pipe",
               "input_i vec3 xi; input_j vec3 xj; input_j real mj; input_pair real k; input_pair int t;\n"
               "output(sum) vec3 f; output(pair) vec3 way; output(pair) int who; output(total) real e;\n"
-              "vec3 d = xj - xi; f += k * mj * d; way = mj * d + k; who = t + int(j_index) - int(i_index);\n"
+              "vec3 d = xj - xi; f += k * mj * d; way = mj * k * d; who = t + int(j_index) - int(i_index);\n"
               "e += k * dot(d, d);\n");
   const auto total = [&](const std::string& options) -> double {
     const Outcome outcome = shell.nbcc("verify " + options + " --json");

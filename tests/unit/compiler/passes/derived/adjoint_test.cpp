@@ -109,7 +109,7 @@ class Case {
   int compare(AdjointSide side, const AdjointChoice& choice = {}) {
     Arrays known = arrays_, arrays = arrays_;
     run(forward_pipeline(pipeline_, choice).pipeline, known);
-    const auto [adjoint, fields] = adjoint_pipeline(pipeline_, choice, side);
+    const auto [adjoint, fields, _] = adjoint_pipeline(pipeline_, choice, side);
     if (side == AdjointSide::J) std::swap(arrays.ni, arrays.nj);
     arrays.of.clear();
     for (const auto& [field, meaning, of, partner] : fields)
