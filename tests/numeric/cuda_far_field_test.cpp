@@ -76,7 +76,7 @@ TEST_P(FarFieldOnShim, HasTheSameBitsInEveryOrderOfBlocks) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Library, FarFieldOnShim,
-                         testing::ValuesIn(sampled(std::vector(std::begin(kPipelines), std::end(kPipelines)), 2)));
+                         testing::ValuesIn(sampled(std::vector(std::begin(kPipelines), std::end(kPipelines)), 4)));
 
 // The second text compares i_index and j_index.
 TEST(FarFieldOnShim, ComputesSubsetsAndMovedParticles) {
@@ -172,7 +172,7 @@ void expect_the_changes_of_the_host(const std::string& name, const std::shared_p
 
 TEST(FarFieldOnShim, KnowsWhetherWeightsHaveChanged) {
   const CudaShim shim;
-  for (const char* const name : {"gravity", "gravity_jerk", "stokeslet"})
+  for (const char* const name : sampled({"gravity", "gravity_jerk", "stokeslet"}, 3))
     expect_the_changes_of_the_host(name, device_of(shim));
 }
 

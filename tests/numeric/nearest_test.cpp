@@ -133,7 +133,7 @@ TEST(NearestOnCpu, AreThoseOfAllPairs) {
   CpuDevice device(2, detect_isa(), cpu_toolchain(), "", "");
   const Isa isa = detect_isa();
   expect_nearest(
-      device, [isa](const Pipeline& p, const Options& o) { return build_cpu_kernel(p, o, isa, ""); }, 2500, 1);
+      device, [isa](const Pipeline& p, const Options& o) { return build_cpu_kernel(p, o, isa, ""); }, 2500, 3);
 }
 
 TEST(NearestOnShim, AreThoseOfAllPairs) {

@@ -60,6 +60,8 @@ class CrossedTrials {
 
  private:
   std::string fault_of(const CrossedRun& run);
+  bool is_as_refused(const CrossedRun& run, const std::vector<Cell>& refused, const std::string& message,
+                     std::string_view pipeline);
   const std::shared_ptr<const Kernel>& kernel_of(std::size_t device, const CrossedRun& run, const Options& options);
   const CrossedText& text_of(const CrossedRun& run);
 

@@ -7,7 +7,6 @@
 #include <memory>
 #include <numeric>
 #include <optional>
-#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,12 +63,6 @@ inline std::vector<Numbers> random_rows(RandomSource& random, std::int64_t ni, s
       if (random.chance(10)) row.push_back(row.back());
     }
   return of_i;
-}
-
-// One of the inputs of j becomes one of pairs.
-inline std::string with_pair_input(const std::string& text) {
-  return std::regex_replace(text, std::regex("input_j( +[a-z0-9]+ +[b-z])"), "input_pair$1",
-                            std::regex_constants::format_first_only);
 }
 
 // `id_step`: what the id of a batch is more than that of the batch before it.
