@@ -148,6 +148,8 @@ std::pair<Estimate, double> FarField::expected(const SumRequest& request) {
 Estimate FarField::measure(const SumRequest& request) {
   const Estimate found = *estimate(request);
   if (!found.obstacle.empty() || request.nj == 0) return found;
+  if (summation_.is_captured(request.stream))
+    throw DeviceError("a far field cannot be captured: the host reads the tree of its particles");
   run_->reset_seconds();
   seconds_of_preparation_ = {};
   seconds_of_choice_ = 0;

@@ -14,6 +14,7 @@
 #include "jit/build_kernel.h"
 #include "runtime/cuda/group/cuda_group.h"
 #include "runtime/error.h"
+#include "runtime/far/tolerance.h"
 #include "runtime/sum/run/sum.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/device_array.h"
@@ -137,6 +138,33 @@ TEST_P(CapturedRuns, GiveTheResultsOfTheirReplay) {
     sum.wait();
     EXPECT_EQ(replayed, results());
   }
+}
+
+TEST(CapturedRunsOnShim, RefuseAFarFieldByName) {
+  CudaShim shim;
+  CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
+  const auto kernel =
+      device.load(build_cuda_kernel(parse({"far.pipe",
+                                           "input_i vec3 xi; input_j vec3 xj; input_j real mj; output(sum) real pot;\n"
+                                           "vec3 d = xj - xi; pot += mj / sqrt(dot(d, d) + 0.01);\n"}),
+                                    {Precision::Double}, ""));
+  SumState sum(kernel);
+  constexpr std::int64_t kCount = 300;
+  const DeviceArray x(device.gpu(), 24 * kCount), m(device.gpu(), 8 * kCount), pot(device.gpu(), 8 * kCount);
+  for (const char* name : {"xi", "xj"}) sum.bind(name, {x.data(), Element::Double, kCount, 24, 8});
+  sum.bind("mj", {m.data(), Element::Double, kCount, 8, 8});
+  sum.bind("pot", {pot.data(), Element::Double, kCount, 8, 8});
+  set_tolerance(sum, 1e-3, {.leaf = 32});
+  CudaOwnStream stream(device.gpu());
+  const CudaContextGuard guard(device.gpu());
+  shim.begin_capture(stream.get());
+  try {
+    sum.run({.stream = stream.get()});
+    ADD_FAILURE() << "it ran";
+  } catch (const DeviceError& error) {
+    EXPECT_STREQ(error.what(), "a far field cannot be captured: the host reads the tree of its particles");
+  }
+  shim.end_capture(stream.get());
 }
 
 INSTANTIATE_TEST_SUITE_P(OnShim, CapturedRuns,
