@@ -125,9 +125,8 @@ Estimate FarBatches::measure(const SumRequest& request) {
   Estimate all = *estimate(request);
   if (!all.obstacle.empty()) return all;
   all.cost = cost_of(request, [](FarField& field, const SumRequest& own) { return field.measure(own); });
-  if (std::ranges::none_of(candidates_, [](const auto& batch) { return batch->is_far; }))
-    all.obstacle = "all pairs of each batch cost less than a far field", all.falls_back = true;
-  return all;
+  if (std::ranges::any_of(candidates_, [](const auto& batch) { return batch->is_far; })) return all;
+  return {"all pairs of each batch cost less than a far field", request.lists->pair_count(), true};
 }
 
 std::pair<Estimate, double> FarBatches::expected(const SumRequest& request) {

@@ -85,11 +85,9 @@ CpuRun::Columns run_both(const std::shared_ptr<const Kernel>& kernel, const Orac
   KernelRunChoice how;
   how.arrays_on = arrays_on;
   how.one_set = true;
-  how.prepare = [&input, choice](SumState& sum) {
+  how.prepare = [choice](SumState& sum) {
     sum.set_symmetric(choice);
     sum.set_pairs(PairChoice::All);
-    if (const auto& out = input.excluded)
-      sum.set_exclusions(input.ni, out->first.data(), std::int64_t(out->j.size()), out->j.data());
   };
   how.after = [&](SumState& sum) {
     EXPECT_EQ(sum.method(), choice == SymmetricChoice::Off ? "all pairs" : "symmetric") << sum.statistics().reason;

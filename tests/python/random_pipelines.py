@@ -39,6 +39,8 @@ class RandomPipeline:
         self.more_params, self.counts = {name for name in "uvtl" if more.random() < 0.4}, more.random() < 0.3
         self.more = np.random.default_rng([seed, 3])
         self.pairs = str(self.more.choice(PAIRS))
+        if self.pairs == "some i" and "i" in (self.x, self.q):
+            self.pairs = "all"  # the option has the name of an input
         if self.pairs == "listed":
             self.more_params.discard("l")  # its loop would be written out, with 40 cosines
         self.totals = [str(name) for name in TOTALS if self.more.random() < 0.25]

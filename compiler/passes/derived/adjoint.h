@@ -15,28 +15,9 @@
 // therefore read AdjointMeaning instead of names. Guards are kept, and with them the neighbourhood proof. Adjoint
 // pipelines can be differentiated again. Tested by tests/unit/compiler/passes/derived/adjoint_test.cpp.
 #pragma once
-#include <string>
-#include <vector>
-
 #include "compiler/passes/derived/exchange.h"
 
 namespace nbcc {
-
-// The outputs that L depends on, and the fields to differentiate by. Empty `of`: all real outputs whose reduction has a
-// derivative. Empty `by`: all real inputs and params of the side. `of` may also name the additional outputs of the
-// forward pipeline. An invalid name throws InvalidAdjoint, and so does a derivative of more than kMaxNodes operations.
-// A derivative by a param is a total; with params_of_each_i it has a row for each i, and on the side of j the params
-// that `by` names are inputs of the first pipeline's i.
-struct AdjointChoice {
-  std::vector<std::string> of, by;
-  bool params_of_each_i = false;
-};
-
-struct Adjoint {
-  Pipeline pipeline;
-  std::vector<AdjointField> fields;  // of the pipeline, in its order
-  AdjointSide side = AdjointSide::I;
-};
 
 // The pipeline with the additional outputs that adjoints need.
 Adjoint forward_pipeline(const Pipeline& pipeline, const AdjointChoice& choice);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/passes/derived/adjoint.h"
+#include "compiler/passes/derived/exchange.h"
 
 namespace nbcc {
 

@@ -42,9 +42,24 @@ struct AdjointField {
   std::string partner;
 };
 
+// The outputs that L depends on, and the fields to differentiate by. Empty `of`: all real outputs whose reduction has a
+// derivative. Empty `by`: all real inputs and params of the side. `of` may also name the additional outputs of the
+// forward pipeline. An invalid name throws InvalidAdjoint, and so does a derivative of more than kMaxNodes operations.
+// A derivative by a param is a total; with params_of_each_i it has a row for each i, and on the side of j the params
+// that `by` names are inputs of the first pipeline's i.
+struct AdjointChoice {
+  std::vector<std::string> of, by;
+  bool params_of_each_i = false;
+};
+
+struct Adjoint {
+  Pipeline pipeline;
+  std::vector<AdjointField> fields;  // of the pipeline, in its order
+  AdjointSide side = AdjointSide::I;
+};
+
 // The input of the other side that holds the same array if i and j are one set: xi and xj; x and x_j; x_i and x;
-// INPUT_I and INPUT_J. Null
-// if there is none. The relation is symmetric.
+// INPUT_I and INPUT_J. Null if there is none. The relation is symmetric.
 const Field* partner_of(const Pipeline& pipeline, const Field& field);
 
 // The operation of an input's or a param's leaf.

@@ -15,8 +15,8 @@
 #include "runtime/cuda/methods/cuda_search.h"
 #include "runtime/cuda/methods/cuda_symmetric.h"
 #include "runtime/cuda/program/cuda_residency.h"
-#include "runtime/cuda/run/cuda_device_copies.h"
 #include "runtime/cuda/run/cuda_stage.h"
+#include "runtime/sum/run/device_copies.h"
 
 namespace nbcc {
 
@@ -118,8 +118,8 @@ class CudaSummation final : public Summation {
   CudaSymmetric symmetric_{kernel_, launcher_.arguments(), launcher_.pace()};
   CudaBuffer accumulators_{gpu_};
   CudaIndexList list_{gpu_};
-  std::unique_ptr<CudaDeviceCopies> copies_;  // null: not asked for
-  bool has_no_copies_ = false;                // their program cannot be compiled
+  std::unique_ptr<DeviceCopies> copies_;  // null: not asked for
+  bool has_no_copies_ = false;            // their program cannot be compiled
   CudaStaging staging_{kernel_, launcher_, accumulators_, list_, {&search_, &lists_, &symmetric_}};
 
   std::uint64_t binding_ = 0;  // SumRequest::binding for which residency_ and the kernel argument are set

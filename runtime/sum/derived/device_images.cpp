@@ -99,7 +99,7 @@ bool DeviceImages::make(DeviceCopies& device, const SumRequest& request, const I
     second_half_ = !second_half_;  // the next positions are compared with the kept ones, too
   } else {
     made_on_ = nullptr;
-    if (!find_copies(device, lattice)) return false;
+    if (!find_copies(device)) return false;
     then_i_ = i_, then_j_ = j_;
     made_for_ = lattice;
     made_on_ = &device;
@@ -202,7 +202,7 @@ bool DeviceImages::holds(DeviceCopies& device, const SumRequest& request, const 
   return found.has_changed == 0;
 }
 
-bool DeviceImages::find_copies(DeviceCopies& device, const ImageLattice& lattice) {
+bool DeviceImages::find_copies(DeviceCopies& device) {
   const std::int64_t chunks = ceil_div(count_of_j_, kCopiesOfChunk);
   auto* const ranges = reserve<Ranges>(device, kRangesOfI, kRangeBlocks);
   auto* const of_chunks = reserve<long long>(device, kChunks, chunks);

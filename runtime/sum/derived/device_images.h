@@ -46,7 +46,7 @@ class DeviceImages {
  private:
   bool evaluate(DeviceCopies& device, const SumRequest& request, bool of_i);
   bool holds(DeviceCopies& device, const SumRequest& request, const ImageLattice& lattice);
-  bool find_copies(DeviceCopies& device, const ImageLattice& lattice);
+  bool find_copies(DeviceCopies& device);
   void place(DeviceCopies& device, std::int64_t j_offset);
   ArrayView rows(double* at, std::int64_t count) const {
     return {at, Element::Double, count, 8 * std::int64_t(cell_.axes), 8};

@@ -4,11 +4,11 @@
 
 namespace nbcc::copy_data {
 
-constexpr int kThreads = 256;       // of a block; for one launch, of the entire grid
-constexpr int kMaxBlocks = 1024;    // of a launch whose threads loop
-constexpr int kRangeBlocks = 128;   // of nbcc_move
-constexpr int kRanges = 13;         // maxima over the i: see Ranges
-constexpr int kCopiesOfChunk = 256; // j whose copies are counted together
+constexpr int kThreads = 256;        // of a block; for one launch, of the entire grid
+constexpr int kMaxBlocks = 1024;     // of a launch whose threads loop
+constexpr int kRangeBlocks = 128;    // of nbcc_move
+constexpr int kRanges = 13;          // maxima over the i: see Ranges
+constexpr int kCopiesOfChunk = 256;  // j whose copies are counted together
 
 // One component of an array: the value of particle k is at data + k * stride (bytes). `element`: kFloat, ...
 struct Component {
@@ -74,30 +74,30 @@ struct Summary {
 using Ranges = double[kRanges];
 
 struct Side {
-  const double* at[3];   // [axis][particle] positions
-  const double* reach;   // [particle]; null: the side has none
-  double* moved[3];      // [axis][particle] positions in the first cell, in units of the reach
-  Moves* moves;          // [particle] to the first cell
-  Moves* moves_given;    // [particle] the same in given vectors; null: not needed
+  const double* at[3];  // [axis][particle] positions
+  const double* reach;  // [particle]; null: the side has none
+  double* moved[3];     // [axis][particle] positions in the first cell, in units of the reach
+  Moves* moves;         // [particle] to the first cell
+  Moves* moves_given;   // [particle] the same in given vectors; null: not needed
   long long count;
 };
 struct Move {
   Cell cell;
   Side side;
-  Ranges* ranges;         // [block]; null: not needed
-  long long* chunks;      // [chunk] set to 0; null: not needed
+  Ranges* ranges;     // [block]; null: not needed
+  long long* chunks;  // [chunk] set to 0; null: not needed
   Summary* summary;
 };
 struct Copies {
   Cell cell;
   Side j;
-  Ranges* ranges;      // [block] of nbcc_move; after nbcc_join_ranges ranges[0] is of all i
+  Ranges* ranges;  // [block] of nbcc_move; after nbcc_join_ranges ranges[0] is of all i
   int range_blocks;
-  long long* counts;   // [j]
-  long long* chunks;   // [chunk] copies of kCopiesOfChunk j; after nbcc_scan the copies before them
+  long long* counts;  // [j]
+  long long* chunks;  // [chunk] copies of kCopiesOfChunk j; after nbcc_scan the copies before them
   long long chunk_count;
   Summary* summary;
-  long long* of;       // [copy] the rest
+  long long* of;  // [copy] its particle
   Moves *moved, *moved_given;
 };
 struct Place {

@@ -9,8 +9,8 @@ constexpr int kMaxWords = 80;  // of an element of doubles
 
 // Rows of one histogram: the elements of a total, or of consecutive i.
 struct Rows {
-  const long long* words;      // [copy][row][element + 1][word] (KernelSource::histograms)
-  long long copies, of_copy;   // words from one copy to the next
+  const long long* words;     // [copy][row][element + 1][word] (KernelSource::histograms)
+  long long copies, of_copy;  // words from one copy to the next
   long long rows, row_words;
   int elements, words_of_element, digit, exponent;  // bits of a digit; the lowest digit counts 2^exponent
   int integral;                                     // nonzero: an element is one word, an integer

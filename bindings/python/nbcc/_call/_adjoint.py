@@ -176,8 +176,13 @@ class Call:
         # What the caller wants, then what derivatives need besides.
         asked = [field.name for field in self.wanted]
         self._saved = [field.name for field in of_forward if field.meaning == SAVED]
-        more = [field for _, field in self.forward._family.outputs if field.name in self._saved and field.name not in asked]
-        self.outputs = self.wanted + more
+        # The derivative of an output(at) needs the index that was chosen.
+        chosen = ("argmin", "argmax") if any(field.reduction == "at" for field in self.wanted) and self.of else ()
+        self.outputs = self.wanted + [
+            field
+            for _, field in self.forward._family.outputs
+            if (field.name in self._saved or field.reduction in chosen) and field.name not in asked
+        ]
         self._partners = {one.name: one.partner for one in of_forward if one.partner and one.meaning == VALUE}
         # Of totals that are no sums: the saved result with the values of each i.
         self._values_of = {one.partner: one.name for one in of_forward if one.partner and one.meaning == SAVED}

@@ -389,6 +389,9 @@ class PairText {
       needs.plain = needs.plain && !facts(graph_[id].op).is_function;
       if (!loop_.has_prepass || loop_.prepass.count(id))
         needs.instructions += options_.precision == Precision::Single ? cuda_spelling(graph_[id].op).instructions : 1;
+      // So long that the loop over pairs is not unrolled.
+      if (is_loop(graph_[id].op) && !plan_.tiles_loops && !loop_.has_prepass)
+        needs.instructions += 16 * int(elements_of(graph_[id].payload).count);
     }
     return needs;
   }

@@ -100,9 +100,11 @@ std::string CudaStatements::loop(NodeId id) const {
     particles += "const index i = own[r].i - a.i_offset;\n";
   if (n.binding == Binding::Pair && loops_read(plan_, {id}, Op::ElementOfJ))
     particles += fmt::format("const index j = {};\n", pair_j_);
-  return fmt::format("[&] {{\n{}{} sum = {};\nfor (int k = {}; k < {}; ++k) {{\n{}sum = {};\n}}\nreturn sum;\n}}()",
-                     particles, cuda_type(n.type, scalars_), cuda_loop_identity(n, scalars_), range.first,
-                     range.first + range.count, elements(n.args[0]), with_term(n, "sum"));
+  // NVRTC 13.0 would unroll all rounds, and compile for minutes.
+  return fmt::format("[&] {{\n{}{} sum = {};\n{}for (int k = {}; k < {}; ++k) {{\n{}sum = {};\n}}\nreturn sum;\n}}()",
+                     particles, cuda_type(n.type, scalars_), cuda_loop_identity(n, scalars_),
+                     n.binding == Binding::Pair ? "#pragma unroll 4\n" : "", range.first, range.first + range.count,
+                     elements(n.args[0]), with_term(n, "sum"));
 }
 
 std::vector<NodeId> CudaStatements::reads(NodeId id) const {

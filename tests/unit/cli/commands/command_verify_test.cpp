@@ -36,8 +36,9 @@ TEST(CommandVerify, ComparesSumsOverChosenPairs) {
   const auto total = [&](const std::string& options) -> double {
     const Outcome outcome = shell.nbcc("verify " + options + " --json");
     EXPECT_EQ(outcome.code, 0) << options << "\n" << outcome.out << outcome.err;
+    const json report = json::parse(outcome.out);
     double number = 0;
-    for (const json& output : json::parse(outcome.out)["outputs"]) number += output.value("total", 0.0);
+    for (const json& output : report["outputs"]) number += output.value("total", 0.0);
     return number;
   };
   EXPECT_EQ(total("pairs.pipe --random 200"), total("pairs.pipe --random 200 --listed 16"));
@@ -57,7 +58,9 @@ TEST(CommandVerify, ComparesSumsOverChosenPairs) {
 TEST(CommandVerify, ComparesFarFieldsWithTheirTolerance) {
   const Outcome outcome = Shell().nbcc("verify $pipelines/gravity.pipe --random 20000 --tolerance 1e-4 --json");
   EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
-  for (const json& output : json::parse(outcome.out)["outputs"]) {
+  const json report = json::parse(outcome.out);
+  ASSERT_EQ(report["outputs"].size(), 2u);
+  for (const json& output : report["outputs"]) {
     EXPECT_GT(output["rms_error"], 1e-9);  // of the grids, not of roundings
     EXPECT_LT(output["rms_error"], 2e-4);
     EXPECT_NEAR(output["bound"], 2e-4, 1e-6);
