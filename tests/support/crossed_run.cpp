@@ -55,6 +55,19 @@ bool may_be_beside(const CrossedRun& run, Feature feature, const CrossedText& te
   return std::ranges::all_of(refused, [&](const Cell& cell) { return cell == Cell{run.row, run.aim}; });
 }
 
+// The options by which a run gets the method of its row; `symmetric`: of rows that leave it open.
+void ask_for_method(const CrossedRun& run, SumState& sum, bool are_given, SymmetricChoice symmetric) {
+  if (run.row == "all pairs" && !are_given) sum.set_pairs(PairChoice::All);
+  if ((run.row == "search" || run.row == "nearest") && !are_given) sum.set_pairs(PairChoice::Cutoff);
+  if (run.row == "batches" && run.has(Feature::Batches)) sum.set_pairs(PairChoice::Cutoff);
+  if (run.row == "search" || !is_method(run.row)) sum.set_symmetric(symmetric);
+  if (run.row == "symmetric") {
+    sum.set_symmetric(run.has(Feature::ListedPairs) ? SymmetricChoice::Listed : SymmetricChoice::Always);
+    if (!are_given) sum.set_pairs(PairChoice::All);
+  }
+  if (run.row.starts_with("far ")) set_tolerance(sum, kTolerance, {.leaf = 16});
+}
+
 std::string wrong_results(const CrossedRun& run, const CrossedText& text, const OracleInput& input,
                           const KernelRunChoice& choice, const Options& options, const Columns& got, bool is_far) {
   const Numbers chosen = chosen_i(run, choice);
@@ -204,15 +217,7 @@ std::string CrossedTrials::fault_of(const CrossedRun& run) {
     choice.launch = launches[std::size_t(random.below(int(launches.size())))];
   const auto symmetric = SymmetricChoice(run.others ? random.below(3) : 0);  // auto, off or always
   choice.prepare = [&](SumState& sum) {
-    if (run.row == "all pairs" && !given.rows) sum.set_pairs(PairChoice::All);
-    if ((run.row == "search" || run.row == "nearest") && !given.rows) sum.set_pairs(PairChoice::Cutoff);
-    if (run.row == "batches" && run.has(Feature::Batches)) sum.set_pairs(PairChoice::Cutoff);
-    if (run.row == "search" || !is_method(run.row)) sum.set_symmetric(symmetric);
-    if (run.row == "symmetric") {
-      sum.set_symmetric(both_ends ? SymmetricChoice::Listed : SymmetricChoice::Always);
-      if (!given.rows) sum.set_pairs(PairChoice::All);
-    }
-    if (run.row.starts_with("far ")) set_tolerance(sum, kTolerance, {.leaf = 16});
+    ask_for_method(run, sum, given.rows.has_value(), symmetric);
     sum.keep_j(keeps_j);
     if (!in_parts) give(sum, 0, run.nj);
   };

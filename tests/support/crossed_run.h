@@ -1,6 +1,6 @@
 // Runs that cross features: for a cell of the table of capabilities, a row with a feature, a random run that has both,
 // other features and options beside them, and what the table says of it: the right results ("yes", and "other" with the
-// reason in the statistics), or an error with the table's message ("no"). Entry points: CrossedRun, run_crossed().
+// reason in the statistics), or an error with the table's message ("no"). Entry points: draw_crossed(), CrossedTrials.
 //
 // A new row or column needs what puts it into a run: statements in crossed_text.cpp, an option in crossed_run.cpp.
 #pragma once
