@@ -121,7 +121,8 @@ def test_inputs_of_pairs(device):
     x, y, k = random(3, 3, device=device), random(4, 3, device=device, seed=1), random(4, device=device, seed=2)
     rows = nbcc.Rows([0, 2, 2, 4], [3, 0, 0, 1])
     assert torch.autograd.gradcheck(lambda *a: springs(*a, listed_pairs=rows, i=[0, 2]), (x, y, k))
-    run = lambda *a: compiled(DISTANCES)(*a, listed_pairs=rows)
+    distances = compiled(DISTANCES)
+    run = lambda *a: distances(*a, listed_pairs=rows)
     assert torch.autograd.gradcheck(run, (x, y, k), check_forward_ad=True)
     assert torch.autograd.gradgradcheck(run, (x, y, k))
 
