@@ -412,8 +412,8 @@ int run_verify(VerifyOptions options) {
 
   const std::vector<std::int64_t> which = sample_of(ni, nj);
   sum.bind(all_bound, ni, nj);
-  // Batches cover all i; a far field of a few i would be summed over all pairs.
-  pairs.batches > 0 || options.kernel.tolerance > 0 ? sum.run() : sum.run(which);
+  // A far field of a few i would be summed over all pairs.
+  options.kernel.tolerance > 0 ? sum.run() : sum.run(which);
   for (const std::string& warning : sum.warnings()) fmt::print(stderr, "nbcc: warning: {}\n", warning);
   OracleInput input = oracle_input(pipeline, bound, sum.params(), ni, nj);
   if (const auto acting = pairs.acting(which)) input.pairs = {acting->first, acting->j};

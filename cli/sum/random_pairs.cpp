@@ -64,8 +64,8 @@ RandomPairs random_pairs(const PairsChoice& choice, std::int64_t ni, std::int64_
   RandomPairs made;
   if (choice.listed > 0) made.listed = random_rows(choice.listed, ni, nj, 11);
   if (choice.excluded > 0) made.excluded = random_rows(choice.excluded, ni, nj, 12);
-  made.batches = choice.batches;
-  if (choice.batches > 0) made.i_batch = batch_ids(choice.batches, ni), made.j_batch = batch_ids(choice.batches, nj);
+  made.batches = std::min(choice.batches, std::max(ni, nj));  // others would be empty
+  if (made.batches > 0) made.i_batch = batch_ids(made.batches, ni), made.j_batch = batch_ids(made.batches, nj);
   return made;
 }
 

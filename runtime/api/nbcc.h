@@ -325,7 +325,7 @@ typedef struct nbcc_lists {
   int axes;             /* components of a shift, as many as positions have */
 } nbcc_lists;
 
-/* Later runs are over the pairs of these lists and over all i; with NBCC_PAIRS_CUTOFF a run is an error. If each group
+/* Later runs are over the pairs of these lists; with NBCC_PAIRS_CUTOFF a run is an error. If each group
  * has one range of all j the results are those of all pairs, except for the order of summation. `lists` null: removes
  * the lists. The arrays are copied and checked: NBCC_ERROR_USAGE names the entry, its value and the valid values; each
  * run checks that the numbers of particles fit. On failure the previous lists stay in effect. */

@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "tests/support/crossed_run.h"
+#include "tests/support/crossed_cell.h"
+#include "tests/support/crossed_text.h"
+#include "tests/support/kernel_run.h"
 #include "tests/support/random_lists.h"
 
 namespace nbcc::test {

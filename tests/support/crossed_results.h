@@ -7,7 +7,9 @@
 
 #include "particles/error_bounds/error_bound.h"
 #include "runtime/sum/plan/pair_method.h"
-#include "tests/support/crossed_run.h"
+#include "tests/support/crossed_cell.h"
+#include "tests/support/crossed_text.h"
+#include "tests/support/kernel_run.h"
 #include "tests/support/random_lists.h"
 
 namespace nbcc::test {

@@ -72,24 +72,11 @@ std::string wrong_results(const CrossedRun& run, const CrossedText& text, const 
                           const KernelRunChoice& choice, const Options& options, const Columns& got, bool is_far) {
   const Numbers chosen = chosen_i(run, choice);
   Wanted wanted = wanted_of(text, input, chosen, options);
-  if (is_far && input.excluded) {  // the tolerance is of all terms, excluded ones too
-    OracleInput with_excluded = input;
-    with_excluded.excluded.reset();
-    wanted.scale = wanted_of(text, with_excluded, chosen, options).scale;
-  }
   if (choice.accumulate) accumulate_onto(choice.before, text, wanted, options.precision);
   return is_far ? far_difference(text, got, wanted) : difference(run, text, got, wanted, input, chosen);
 }
 
 }  // namespace
-
-std::string CrossedRun::text() const {
-  std::string all;
-  for (const Feature feature : features)
-    all += (all.empty() ? "" : ", ") + std::string(nbcc::features()[std::size_t(feature)].name);
-  return fmt::format("NBCC_DRAW='{}:{}:{}': {} with {}; {} x {}{}", row, std::size_t(aim), seed, row, all, ni, nj,
-                     one_set ? ", one set" : "");
-}
 
 CrossedRun draw_crossed(std::string_view row, Feature aim, std::uint64_t seed, std::uint64_t variety) {
   RandomSource random(seed);

@@ -8,7 +8,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -18,6 +17,7 @@
 #include "jit/build_kernel.h"
 #include "runtime/sum/plan/capabilities.h"
 #include "runtime/sum/run/sum.h"
+#include "tests/support/crossed_cell.h"
 #include "tests/support/crossed_text.h"
 #include "tests/support/kernel_run.h"
 
@@ -30,20 +30,6 @@ struct CrossedDevice {
   std::function<KernelSource(const Pipeline&, const Options&)> build;
   std::vector<const CudaGpu*> gpus{};
   int twin = -1;  // the index of a device that gives the same bits
-};
-
-using Cell = std::pair<std::string_view, Feature>;  // a row's name, a column
-
-struct CrossedRun {
-  std::string_view row;
-  Feature aim{};
-  std::uint64_t seed = 0, number = 0;  // `number`: of the text
-  std::set<Feature> features{};        // `aim` among them
-  std::int64_t ni = 0, nj = 0;
-  bool one_set = false;
-  bool others = true;  // options that are no features: launch configurations, kept j, runs again
-  bool has(Feature feature) const { return features.contains(feature); }
-  std::string text() const;
 };
 
 // The run of a seed. `variety`: how many numbers of texts there are.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include "runtime/round_up.h"
 #include "runtime/sum/request/formula.h"
@@ -94,18 +95,19 @@ bool DeviceImages::make(DeviceCopies& device, const SumRequest& request, const I
   cell_.skin = request.skin;
   summary_ = reserve<Summary>(device, kSummary, 1);
   second_half_ = !second_half_;
+  // Until this run has its copies there are none, whatever fails.
+  const DeviceCopies* const made_on = std::exchange(made_on_, nullptr);
   if (!evaluate(device, request, true) || !evaluate(device, request, false)) return false;
-  if (holds(device, request, lattice)) {
+  if (made_on == &device && holds(device, request, lattice)) {
     second_half_ = !second_half_;  // the next positions are compared with the kept ones, too
   } else {
-    made_on_ = nullptr;
     if (!find_copies(device)) return false;
     then_i_ = i_, then_j_ = j_;
     made_for_ = lattice;
-    made_on_ = &device;
     skin_ = request.skin, uniform_ = cell_.uniform;
     ++made_;
   }
+  made_on_ = &device;
   place(device, request.j_offset);
   return true;
 }
@@ -182,7 +184,7 @@ bool DeviceImages::evaluate(DeviceCopies& device, const SumRequest& request, boo
 
 // True if the copies of an earlier run, made with the same skin, have all images within reach of where particles are.
 bool DeviceImages::holds(DeviceCopies& device, const SumRequest& request, const ImageLattice& lattice) {
-  if (made_on_ != &device || !(request.skin > 0) || request.skin != skin_ || !(made_for_->periods == lattice.periods) ||
+  if (!(request.skin > 0) || request.skin != skin_ || !(made_for_->periods == lattice.periods) ||
       made_for_->in_given != lattice.in_given || then_i_.count != count_of_i_ || then_j_.count != count_of_j_ ||
       cell_.uniform > uniform_)
     return false;
