@@ -293,7 +293,7 @@ class Planner {
         if (arg != kNone) needed[std::size_t(arg)] = true;
     }
     for (NodeId id = 0; id < graph_.size(); ++id)
-      if (needed[std::size_t(id)]) plan_.for_within.push_back(id);
+      if (needed[std::size_t(id)] && !plan_.in_loop[std::size_t(id)]) plan_.for_within.push_back(id);
   }
 
   // ---- cutoffs ----

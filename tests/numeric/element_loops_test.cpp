@@ -48,7 +48,12 @@ class RandomLoops {
     if (has_array)
       text += fmt::format("output({}) {} row[{}];\n", pick({"sum", "total"}), pick({"real", "double"}), length_);
     text += "real w = c * d;\nvec2 apart = at_j - at_i;\n";
-    if (cutoff_) text += "skip_if(dot(apart, apart) >= 0.75);\n";
+    if (cutoff_)
+      text += random_.chance(60) ? "skip_if(dot(apart, apart) >= 0.75);\n"
+                                 : fmt::format(
+                                       "real far2 = 0.0;\nfor (int k = 0; k < {}; ++k) far2 += (b[k] - a[k]) * "
+                                       "(b[k] - a[k]);\nskip_if(far2 >= {});\n",
+                                       length_, 0.6 * length_);
     std::string all = "0.0";
     const int sums = random_.between(1, 3);
     for (int m = 0; m < sums; ++m) {
