@@ -79,7 +79,7 @@ class CpuPairBody {
   // Computes the nodes in the loop with this term.
   std::string elements(NodeId term, Elements range, bool a_vector, int r = 0);
   std::string with_term(const Node& loop, const std::string& sum, int r = 0) const;  // `sum` with the loop's term
-  std::string loaded_once(NodeId id) const;                               // loads a value of i or j that is no element
+  std::string loaded_once(NodeId id) const;  // loads a value of i or j that is no element
 
  private:
   static int choose_block(const Plan& plan, const CpuVectors& vectors, CpuTerms terms);
