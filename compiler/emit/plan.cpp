@@ -238,21 +238,24 @@ class Planner {
     };
     for (const auto* nodes : {&side.prepare, &plan_.pair, &plan_.scales}) load(graph_, *nodes, whole);
     const std::vector<const Field*> fields = pipeline_.fields_of(role);
+    std::set<int> in_loops;
     if (role != Role::InputPair) {
       const Op element = role == Role::InputI ? Op::ElementOfI : Op::ElementOfJ;
-      load_elements(element, whole, false);
-      // All components of a field that loops read have the same parts, so that their columns are equidistant.
-      std::set<int> in_parts;
-      load_elements(element, in_parts, true);
-      for (const int component : in_parts) {
-        const Field& field = *fields[std::size_t(component)];
-        for (int c = field.first; c < field.first + field.components(); ++c) low.insert(c);
-      }
+      load_elements(element, in_loops, false);
+      whole.insert(in_loops.begin(), in_loops.end());
+      load_elements(element, low, true);
     }
     load(pipeline_.finish, plan_.finish, whole);
     load(pipeline_.position_graph, plan_.position_nodes, whole);
     for (NodeId id : plan_.two_float) load(graph_, {graph_[id].args[0], graph_[id].args[1]}, low);
     for (const auto& [id, copy] : plan_.copy_shifts) load(graph_, {copy.shift}, low);
+    // All components of a field that loops read have the same parts, so that their columns are equidistant.
+    for (const int component : in_loops) {
+      const Field& field = *fields[std::size_t(component)];
+      if (const auto first = low.lower_bound(field.first);
+          first != low.end() && *first < field.first + field.components())
+        for (int c = field.first; c < field.first + field.components(); ++c) low.insert(c);
+    }
     const auto add = [&side](const Column& column) {
       side.columns.push_back(column);
       return int(side.columns.size()) - 1;
