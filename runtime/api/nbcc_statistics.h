@@ -65,7 +65,8 @@ typedef struct nbcc_statistics {
   int64_t searches;      /* runs that searched, because no valid neighbour lists were kept */
   int64_t runs;          /* runs over neighbours */
   int64_t pairs_within;  /* pairs within the proved reach in the last run, counted by nbcc_sum_get_statistics, which
-                            takes longer than a run; 0 if that run was over all pairs */
+                            takes longer than a run; 0 if that run was over all pairs, or over several
+                            batches with every_image() and no skin */
   double seconds_locate; /* packing particles and computing their positions */
   double seconds_sort;   /* sorting them */
   double seconds_lists;  /* finding the j near each group of i, and copying them to contiguous memory */

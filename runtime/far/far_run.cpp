@@ -271,10 +271,12 @@ void FarRun::compute(const SumRequest& request, const FarSetting& setting, Of of
   const bool makes_lists = std::ranges::any_of(members_, [&](const Member& member) { return member.lists != made; });
   const FarLimits limits = makes_lists ? this->limits(setting) : FarLimits();
   if (makes_lists) statistics_.separation = limits.largest_ratio();
+  if (makes_lists) excluded_are_of_lists_ = false;  // also if an interrupt ends the run
   totals_ = first().backend->reserve_sums(FarBackend::Sums::Totals, source_.outputs);
   if (is_shared()) first().backend->wait(nullptr);
   on_each(request, [&](Member& member, const SumRequest& own) { compute(member, own, made, limits); });
-  if (makes_lists) collect_excluded();
+  if (!excluded_are_of_lists_) collect_excluded();
+  excluded_are_of_lists_ = true;
   if (!i_of_excluded_.empty()) {
     FarBackend& backend = *first().backend;
     backend.timed(&Seconds::down, [&] {

@@ -121,7 +121,8 @@ class FarRun {
   FarArray totals_;    // [output][i], in the memory of the first backend
   PairRows excluded_;  // the excluded pairs that are parts of distant pairs
   std::vector<std::int64_t> i_of_excluded_;
-  void* stream_ = nullptr;  // of the last run
+  bool excluded_are_of_lists_ = false;  // false: the lists are newer
+  void* stream_ = nullptr;              // of the last run
   FarStatistics statistics_;
 };
 

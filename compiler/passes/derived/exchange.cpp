@@ -127,7 +127,9 @@ Exchange::Signed Exchange::copy_signed(const Node& node) {
   }
   std::array<NodeId, 3> args{kNone, kNone, kNone};
   for (std::size_t k = 0; k < std::size_t(arity(node.op)); ++k) args[k] = plain(arg(int(k)));
-  if (facts(node.op).commutes && arity(node.op) == 2 && is_in_target(node.op, node.type, args[1], args[0]))
+  const bool keeps_order = is_differentiated_ && (node.op == Op::Min || node.op == Op::Max);
+  if (facts(node.op).commutes && !keeps_order && arity(node.op) == 2 &&
+      is_in_target(node.op, node.type, args[1], args[0]))
     std::swap(args[0], args[1]);
   return {make(node, args), false};
 }
@@ -313,8 +315,8 @@ NodeId InputMap::leaf(Graph& graph, const Node& node, bool exchanged) const {
 }
 
 Exchange InputMap::copy_of_pair(const Graph& from, Graph& to, bool exchanged) const {
-  return {from, to, [this, &to, exchanged](const Node& node) { return leaf(to, node, exchanged); }, exchanged,
-          !i_stays(exchanged)};
+  const auto rule = [this, &to, exchanged](const Node& node) { return leaf(to, node, exchanged); };
+  return {from, to, rule, exchanged, !i_stays(exchanged), true};
 }
 
 Exchange InputMap::copy_of_finish(const Graph& from, Graph& to, bool exchanged) const {

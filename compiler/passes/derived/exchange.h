@@ -73,9 +73,16 @@ std::string free_name(const std::string& name, const std::function<bool(const st
 class Exchange {
  public:
   using Leaf = std::function<NodeId(const Node&)>;
-  // `swaps`: i and j exchange their roles.
-  Exchange(const Graph& from, Graph& to, Leaf leaf, bool signs, bool swaps)
-      : from_(from), to_(to), leaf_(std::move(leaf)), signs_(signs), swaps_(swaps), done_(std::size_t(from.size())) {}
+  // `swaps`: i and j exchange their roles. `is_differentiated`: the copies will be. Then min(a, b) and min(b, a) are
+  // two nodes, since their derivatives differ where a = b.
+  Exchange(const Graph& from, Graph& to, Leaf leaf, bool signs, bool swaps, bool is_differentiated = false)
+      : from_(from),
+        to_(to),
+        leaf_(std::move(leaf)),
+        signs_(signs),
+        swaps_(swaps),
+        is_differentiated_(is_differentiated),
+        done_(std::size_t(from.size())) {}
 
   NodeId operator()(NodeId id);
 
@@ -95,7 +102,7 @@ class Exchange {
   const Graph& from_;
   Graph& to_;
   Leaf leaf_;
-  bool signs_, swaps_;
+  bool signs_, swaps_, is_differentiated_;
   std::vector<Signed> done_;
   // The binary nodes of the target, as far as is_in_target() has seen them.
   std::set<std::tuple<Op, Type, NodeId, NodeId>> known_;

@@ -13,6 +13,7 @@
 #include "fmt/format.h"
 #include "runtime/error.h"
 #include "runtime/sum/derived/forwarding.h"
+#include "runtime/sum/plan/chosen_lists.h"
 #include "runtime/sum/run/device_copies.h"
 #include "runtime/sum/run/host_arrays.h"
 
@@ -65,7 +66,7 @@ class PairValuesSummation final : public ForwardingSummation {
     const CopiesOfRun of_run(copies, request.stream);
     list(rows, request, copies);
     copies ? gather_on_device(request, *copies) : gather(request);
-    if (request.i_count < request.ni) choose(rows, request, copies);
+    if (request.i_count < request.ni) choose(rows, request);
     if (has_sums()) {
       // A wrong index of a result is an error before a sum is stored. A device reports it when the caller waits.
       if (!copies && request.check_indices && !values_.source().index_checks.checks.empty()) run_values(request, false);
@@ -133,19 +134,13 @@ class PairValuesSummation final : public ForwardingSummation {
   }
 
   // The pairs of the chosen i.
-  void choose(const PairRows& rows, const SumRequest& request, DeviceCopies* copies) {
-    std::vector<std::int64_t> chosen_i(static_cast<std::size_t>(request.i_count));
-    for (std::int64_t k = 0; k < request.i_count; ++k) chosen_i[std::size_t(k)] = request.i_begin + k;
-    if (request.i_list && copies && !device().can_read(request.i_list))
-      copies->fetch(chosen_i.data(), request.i_list, 8 * chosen_i.size());
-    else if (request.i_list)
-      device().fetch(chosen_i.data(), request.i_list, 8 * chosen_i.size());
-    for (const std::int64_t i : chosen_i)
+  void choose(const PairRows& rows, const SumRequest& request) {
+    chosen_.clear();
+    for (const std::int64_t i : chosen_i(request, device())) {
       if (i < 0 || i >= request.ni)
         throw UsageError(fmt::format("i_list has {}, but there are {} i-particles", i, request.ni));
-    chosen_.clear();
-    for (const std::int64_t i : chosen_i)
       for (std::int64_t p = rows.first[std::size_t(i)]; p < rows.first[std::size_t(i) + 1]; ++p) chosen_.push_back(p);
+    }
   }
 
   // The inputs of each pair, and the indices of its particles.

@@ -106,12 +106,13 @@ ChosenOfBatches divide_chosen(const SumRequest& all, const Summation& sum, std::
   chosen.of_batch.resize(batches.size());
   std::vector<std::vector<std::int64_t>*> of_group(first.size() - 1, nullptr);
   for (std::size_t k = 0; k < batches.size(); ++k) of_group[std::size_t(batches[k])] = &chosen.of_batch[k];
-  for (const std::int64_t i : chosen_i(all, sum)) {
+  const std::vector<std::int64_t> list = chosen_i(all, sum);
+  for (std::size_t k = 0; k < list.size(); ++k) {
+    const std::int64_t i = list[k];
+    if (i < 0 || i >= first.back())  // a list in the memory of a GPU may have any numbers
+      throw UsageError(fmt::format("i_list[{}] is {}, but there are {} i-particles", k, i, first.back()));
     const auto after = std::ranges::upper_bound(first, i);
-    // A list in the memory of a GPU may have any numbers, which the run over lists reports.
-    std::vector<std::int64_t>* const own =
-        after == first.begin() || after == first.end() ? nullptr : of_group[std::size_t(after - first.begin()) - 1];
-    if (own)
+    if (std::vector<std::int64_t>* const own = of_group[std::size_t(after - first.begin()) - 1])
       own->push_back(i - *std::prev(after));
     else
       chosen.others.push_back(i);
@@ -235,6 +236,9 @@ void BatchSums::wait(Progress* progress) {
 SumStatistics BatchSums::statistics() const {
   SumStatistics all;
   if (of_all_) all.add(of_all_->statistics());
+  // Only the pairs of the last batch could be counted.
+  if (of_all_ && std::ranges::count_if(searched_, [](const Searched& one) { return !one.chosen.empty(); }) > 1)
+    all.pairs_within = 0;
   for (const Searched& searched : searched_) {
     if (!searched.sum) continue;
     all.add(searched.sum->statistics());

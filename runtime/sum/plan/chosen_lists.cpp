@@ -17,7 +17,7 @@ std::vector<std::int64_t> chosen_i(const SumRequest& request, const Summation& s
     return chosen;
   }
   if (!sum.can_read(request.i_list) && sum.is_captured(request.stream))
-    throw DeviceError("lists: which i are chosen is read by the host, which cannot be captured");
+    throw DeviceError("i_list: the host reads which i are chosen, which cannot be captured");
   if (!sum.can_read(request.i_list)) sum.synchronize(request.stream);
   sum.fetch(chosen.data(), request.i_list, chosen.size() * sizeof(std::int64_t));
   return chosen;

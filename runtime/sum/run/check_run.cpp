@@ -61,15 +61,38 @@ void SumState::check_choice(const RunChoice& choice, std::int64_t ni) const {
   }
 }
 
-// Checks a run over a part of the j. Lists and exclusions index the j arrays of the part.
-void SumState::check_part(const RunChoice& choice, std::optional<std::int64_t> begun, std::int64_t i_count) const {
-  if (choice.part == JPart::Whole) return;
-  if (choice.part == JPart::First) return;
+SumState::IOfParts SumState::i_of_part(const SumRequest& request) const {
+  IOfParts now{request.i_begin, request.i_count};
+  now.over_lists = request.lists != nullptr;
+  now.is_known = !request.i_list || sum_.summation().can_read(request.i_list);
+  if (request.i_list && now.is_known) now.list.assign(request.i_list, request.i_list + request.i_count);
+  return now;
+}
+
+// Checks a run over a part of the j. Lists and exclusions index the j arrays of the part. The sums of the earlier parts
+// are kept in the order of the chosen i, over lists in the order of all i.
+void SumState::check_part(const SumRequest& request, const std::optional<IOfParts>& begun) const {
+  if (begins(request.j_part)) return;
   if (!begun)
     throw UsageError("part: there is no first part to continue, or the sum that it began has ended or failed");
-  if (*begun != i_count)
+  if (begun->count != request.i_count)
+    throw UsageError(fmt::format("part: the first part was of {}, this one is of {}",
+                                 plural(begun->count, "i-particle"), request.i_count));
+  const IOfParts now = i_of_part(request);
+  const auto i_at = [](const IOfParts& part, std::int64_t k) {
+    return part.list.empty() ? part.begin + k : part.list[std::size_t(k)];
+  };
+  for (std::int64_t k = 0; k < now.count && now.is_known && begun->is_known; ++k)
+    if (i_at(now, k) != i_at(*begun, k))
+      throw UsageError(
+          fmt::format("part: chosen i {} of the first part was {}, of this one it is {}: all parts have "
+                      "the same i in the same order",
+                      k, i_at(*begun, k), i_at(now, k)));
+  if (now.over_lists != begun->over_lists && (request.i_list || request.i_count < request.ni))
     throw UsageError(
-        fmt::format("part: the first part was of {}, this one is of {}", plural(*begun, "i-particle"), i_count));
+        fmt::format("part: the first part was {}over lists or batches, this one is{}: all parts of a sum "
+                    "for some i, or with an i_list, are over lists or batches, or none is",
+                    begun->over_lists ? "" : "not ", now.over_lists ? "" : " not"));
 }
 
 void SumState::check_params() const {

@@ -4,6 +4,9 @@
 #include <map>
 #include <vector>
 
+#include "fmt/format.h"
+#include "runtime/error.h"
+#include "runtime/sum/request/overlap.h"
 #include "runtime/sum/run/sum.h"
 
 namespace nbcc {
@@ -33,6 +36,12 @@ void SumState::make_tables_of_groups() {
     }
   }
   for (TablesOfGroups& one : tables_of_groups_) std::copy_n(params_.begin(), source().params, one.params.begin());
+  if (tables_of_groups_.size() < 2) return;
+  if (const auto shared = find_overlap(fields(), views_, disjoint))
+    throw UsageError(
+        fmt::format("{} overlaps {} in memory, and the results of groups with one table are stored before groups with "
+                    "the next are summed",
+                    quoted(shared->output), quoted(shared->input)));
 }
 
 void SumState::make_table_of_params() {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/error.h"
+#include "runtime/sum/plan/chosen_lists.h"
 #include "runtime/sum/request/divide_i.h"
 #include "runtime/sum/request/overlap.h"
 #include "runtime/sum/run/histograms.h"
@@ -18,11 +19,8 @@ void SumState::sum(const SumRequest& request) {
   if (totals_ && totals_->i_at_a_time() > 0) return sum_for_totals(request);
   const std::int64_t most = most_rows(source());
   if (most == 0) return sum_.run(request);
-  std::vector<std::int64_t> list(request.i_list ? std::size_t(request.i_count) : 0);
-  if (!list.empty()) {
-    if (!sum_.summation().can_read(request.i_list)) sum_.summation().synchronize(request.stream);
-    sum_.summation().fetch(list.data(), request.i_list, list.size() * sizeof(std::int64_t));
-  }
+  std::vector<std::int64_t> list;
+  if (request.i_list) list = chosen_i(request, sum_.summation());
   std::int64_t least = request.i_begin, greatest = request.i_begin + request.i_count - 1;
   if (!list.empty()) std::tie(least, greatest) = std::pair(std::ranges::min(list), std::ranges::max(list));
   SumRequest piece = request;

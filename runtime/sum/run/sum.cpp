@@ -392,7 +392,7 @@ void SumState::warn_of(const SumRequest& request) {
   if (image_warning_) warnings_.push_back(*image_warning_);
 }
 
-SumRequest SumState::prepare(const RunChoice& choice, std::optional<std::int64_t> begun) {
+SumRequest SumState::prepare(const RunChoice& choice, const std::optional<IOfParts>& begun) {
   const std::int64_t ni = count_of_i(), nj = count_of_j();
   if (std::max({ni, nj, choice.i_list ? choice.i_count : 0}) > kMaxParticles) throw std::bad_alloc();
   check_params();
@@ -405,25 +405,27 @@ SumRequest SumState::prepare(const RunChoice& choice, std::optional<std::int64_t
   if (!tables_of_groups_.empty() && choice.part != JPart::Whole)
     throw UsageError("part: params that are tables have values for each batch or group, which need all j at once");
   SumRequest request = request_of(choice, ni, nj);
-  check_part(choice, begun, request.i_count);
+  check_part(request, begun);
   for (const auto& result : results_) request = result->begin(request);
   return request;
 }
 
 RunPlan SumState::plan(const RunChoice& choice) {
-  return sum_.plan(prepare(choice, std::exchange(i_in_parts_, std::nullopt)));
+  return sum_.plan(prepare(choice, std::exchange(i_of_parts_, std::nullopt)));
 }
 
 void SumState::run(const RunChoice& choice) {
   // A run that fails, or one that is not the next part, ends a sum in parts that has begun.
-  SumRequest request = prepare(choice, std::exchange(i_in_parts_, std::nullopt));
-  const std::optional<std::int64_t> i_in_next_part = ends(choice.part) ? std::nullopt : std::optional(request.i_count);
+  std::optional<IOfParts> i_of_parts = std::exchange(i_of_parts_, std::nullopt);
+  SumRequest request = prepare(choice, i_of_parts);
+  if (ends(choice.part)) i_of_parts.reset();
+  if (choice.part == JPart::First) i_of_parts = i_of_part(request);
   warn_of(request);
   if (histograms_) histograms_->set_arrays(views_);
   if (histograms_ && begins(choice.part)) histograms_->clear();
   if (request.i_count == 0) {
     store_results(request);
-    return void(i_in_parts_ = i_in_next_part);
+    return void(i_of_parts_ = std::move(i_of_parts));
   }
   check_int_range(source(), request, sum_.summation(), [this](std::size_t f) { return quoted(f); });
   check_indices(request);
@@ -434,7 +436,7 @@ void SumState::run(const RunChoice& choice) {
   if (const std::string detour = detour_of(sum_.last_plan(), sum_.methods()); !detour.empty())
     warnings_.push_back(fmt::format("pipeline '{}': {}", source().pipeline, detour));
   if (request.keep_j && sum_.last_plan().method->keeps_j) request_.reuse = JReuse::Prepared;
-  i_in_parts_ = i_in_next_part;
+  i_of_parts_ = std::move(i_of_parts);
 }
 
 // In runs over lists only the listed particles are checked: the indices of others are never used.

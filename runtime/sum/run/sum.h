@@ -112,7 +112,15 @@ class SumState {
   void check_lists(Feature feature) const;
   SumRequest request_of(const RunChoice& choice, std::int64_t ni, std::int64_t nj) const;
   void check_listed(const RunChoice& choice, std::int64_t ni, std::int64_t nj) const;
-  SumRequest prepare(const RunChoice& choice, std::optional<std::int64_t> begun);
+  // The i of a sum in parts that has begun: a range, or a list.
+  struct IOfParts {
+    std::int64_t begin = 0, count = 0;
+    std::vector<std::int64_t> list;
+    bool is_known = true;     // false: the host cannot read the list
+    bool over_lists = false;  // the first part is over lists or batches
+  };
+  IOfParts i_of_part(const SumRequest& request) const;
+  SumRequest prepare(const RunChoice& choice, const std::optional<IOfParts>& begun);
   void make_table_of_params();
   void make_tables_of_groups();
   std::size_t row_of_group(std::size_t group) const;
@@ -120,7 +128,7 @@ class SumState {
   Fetch<T> fetch() const;
   void check_accumulate() const;
   void check_choice(const RunChoice& choice, std::int64_t ni) const;
-  void check_part(const RunChoice& choice, std::optional<std::int64_t> begun, std::int64_t i_count) const;
+  void check_part(const SumRequest& request, const std::optional<IOfParts>& begun) const;
   void forget_j(JReuse at_most);
   void check_splines(std::size_t field, std::span<const double> params) const;
   void make_tables();
@@ -145,7 +153,7 @@ class SumState {
   std::vector<std::unique_ptr<RunResult>> results_;  // totals and histograms, and those that were added
   Totals* totals_ = nullptr;                         // among results_; null: the pipeline has none
   bool needs_both_ends_ = false;
-  std::optional<std::int64_t> i_in_parts_;                       // number of chosen i of a sum in parts that has begun
+  std::optional<IOfParts> i_of_parts_;                           // empty: no sum in parts has begun
   std::map<std::size_t, std::vector<double>> params_of_groups_;  // by field: [group][component]
   std::vector<double> table_of_params_;                          // [group][param]; empty: all groups have params_
   std::vector<TablesOfGroups> tables_of_groups_;                 // empty: all groups have tables_
