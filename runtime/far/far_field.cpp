@@ -173,13 +173,16 @@ Estimate FarField::measure(const SumRequest& request) {
     if (!is_known || is_other || is_due(request)) {
       if (!is_known || is_other) runs_ = 1;
       is_far_ = false;
+      case_.reset();
       draw(request, FarRun::kSampled);
       fit_all_pairs(request);
       case_ = case_of(request);
     }
     refusal_ = obstacle;
   } else if (!is_known || is_other || is_due(request)) {
-    measure_sample(request, is_known && !is_other);
+    // A measurement that an interrupt ends is made again.
+    case_.reset();
+    if (measure_sample(request, is_known && !is_other)) case_ = case_of(request);
   }
   return answer(request);
 }
@@ -197,18 +200,17 @@ bool FarField::is_due(const SumRequest& request) {
 }
 
 void FarField::draw(const SumRequest& request, std::int64_t wanted) {
-  case_.reset();
   refusal_ = run_->draw_sample(request, wanted);
   has_sample_ = is_measured_ = refusal_.empty();
   if (!has_sample_) return;
-  case_ = case_of(request);
   exclusions_ = number_of_exclusions(request);
   runs_since_error_ = 0;
   work_since_check_ = 0;
 }
 
-// is_known: what was chosen for this case is measured, and kept if it keeps the tolerance.
-void FarField::measure_sample(const SumRequest& request, bool is_known) {
+// is_known: what was chosen for this case is measured, and kept if it keeps the tolerance. Returns false if the next
+// run must measure again.
+bool FarField::measure_sample(const SumRequest& request, bool is_known) {
   if (!is_known) use_precision(request, precision_for(tolerance_));
   const FarStatistics::Seconds prepared = run_->statistics().seconds;
   const auto start = std::chrono::steady_clock::now();
@@ -217,34 +219,35 @@ void FarField::measure_sample(const SumRequest& request, bool is_known) {
   draw(request, takes_far ? sample_size(request) : FarRun::kSampled);
   if (is_known && !is_far_) {
     if (has_sample_) refusal_ = last_refusal;
-    return fit_all_pairs(request);
+    fit_all_pairs(request);
+    return has_sample_;
   }
   if (is_known && has_sample_) {
     run_->compute(request, chosen_.setting, FarRun::Of::All);
     error_ = run_->error_of_sample();
     has_totals_ = error_ <= tolerance_ || choice_.separation > 0;
-    if (has_totals_) return;
+    if (has_totals_) return true;
   }
-  choose_again(request);
+  const bool is_chosen = choose_again(request);
   run_->reset_seconds();
   seconds_of_preparation_ = prepared;
   seconds_of_choice_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return is_chosen;
 }
 
-void FarField::choose_again(const SumRequest& request) {
+bool FarField::choose_again(const SumRequest& request) {
   is_far_ = takes_all_pairs_ = false;
   runs_ = 1;
   chosen_ = {{}, least_cost(request), 0};
+  bool has_table = true;
   if (has_sample_ && may_be_far(request)) {
     refusal_ = run_->begin_table(request);
-    if (refusal_.empty())
-      refusal_ = choose(request);
-    else
-      case_.reset();
+    has_table = refusal_.empty();
+    if (has_table) refusal_ = choose(request);
     is_far_ = refusal_.empty() && (is_experiment() || chosen_.cost < pairs_of(request));
     error_ = chosen_.error;
   }
-  if (is_far_) return;
+  if (is_far_) return true;
   // Where no order keeps the tolerance, the precision was raised in vain.
   if (precision_ != precision_for(tolerance_)) {
     const std::string refusal = refusal_;
@@ -253,6 +256,7 @@ void FarField::choose_again(const SumRequest& request) {
     refusal_ = refusal;
   }
   fit_all_pairs(request);
+  return has_sample_ && has_table;
 }
 
 // Raises the precision until all pairs keep the tolerance. In the precision of the pipeline its own kernel sums them.

@@ -67,8 +67,8 @@ class FarField {
   Estimate answer(const SumRequest& request) const;
   bool is_due(const SumRequest& request);
   void draw(const SumRequest& request, std::int64_t wanted);
-  void measure_sample(const SumRequest& request, bool is_known);
-  void choose_again(const SumRequest& request);
+  bool measure_sample(const SumRequest& request, bool is_known);
+  bool choose_again(const SumRequest& request);
   void fit_all_pairs(const SumRequest& request);
   std::string choose(const SumRequest& request);
   bool fits(const SumRequest& request, const FarSetting& setting);
