@@ -473,5 +473,6 @@ NBCC_API nbcc_status nbcc_sum_wait(nbcc_sum* sum, nbcc_error** error);
 }
 #endif
 
+#include "runtime/api/nbcc_pair_lists.h" /* nbcc_pair_search: pairs within a cutoff, without a pipeline */
 #include "runtime/api/nbcc_statistics.h" /* nbcc_statistics, nbcc_sum_set_tolerance */
 #endif
