@@ -8,6 +8,7 @@
 #include "runtime/error.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/device_array.h"
+#include "tests/support/installed_nvrtc.h"
 
 namespace nbcc::test {
 namespace {
@@ -194,6 +195,13 @@ TEST_F(PairSearchOnShim, errors_are_those_of_the_host) {
   }
   // A search after one that has failed.
   EXPECT_EQ(search<double>(*there, cases()[1], &device.gpu()), search<double>(*here, cases()[1], nullptr));
+}
+
+TEST_F(PairSearchOnShim, nvrtc_compiles_the_kernels) {
+  NBCC_NEEDS_NVRTC();
+  for (const char* real : {"float", "double"})
+    for (const char* architecture : {"sm_75", "sm_90"})
+      EXPECT_FALSE(installed_nvrtc()->compile(pair_search_source(real).first().source, architecture, {}).image.empty());
 }
 
 }  // namespace

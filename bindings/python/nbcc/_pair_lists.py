@@ -87,6 +87,8 @@ def neighbours(
         capacity = named("capacity", whole, capacity, 0, 2**62)
         if vectors or distances:
             raise TypeError("neighbours(): vectors and distances are not returned with a capacity, whose entries may be no pairs")
+    given = x, y, cell, batch
+    x, y, cell, batch, y_batch = map(_plain, (x, y, cell, batch, y_batch))
     if _is_traced(x, y, cell, batch, y_batch):
         return _traced(
             x, cutoff, cell, pbc, batch, y, y_batch, capacity,
@@ -120,7 +122,10 @@ def neighbours(
         edges, edges_at = here.new((2, room), INT64)
         shifts, shifts_at = here.new((room, 3), INT32)
         first, first_at = here.new((n + 1,), INT64)
-        count, count_at = (found, None) if capacity is None else here.new((1,), INT64)
+        count: Any = found
+        count_at: Optional[Array] = None
+        if capacity is not None:
+            count, count_at = here.new((1,), INT64)
         arrays = PairArrays(
             capacity=room,
             i=edges_at.pointer,
@@ -140,7 +145,7 @@ def neighbours(
     edges, shifts, first, count = (one() if callable(one) else one for one in (edges, shifts, first, count))
     made = PairList(edges[0], edges[1], edges, shifts, first, count)
     if vectors or distances:
-        return made._replace(**here.geometry(made, x, y, cell, batch, vectors, distances))
+        return made._replace(**here.geometry(made, *given, vectors, distances))
     return made
 
 
@@ -165,14 +170,9 @@ class _Place:
         self.kept: list[Any] = []
         if not hasattr(x, "shape"):
             x = _arrays.numpy.asarray(x, "float64")
-        self.x = self._plain(x)
+        self.x = x
         self.like = self._described("x", self.x)
         self.library = self.like.library if self.like.library in ("torch", "cupy", "jax") else "numpy"
-
-    @staticmethod
-    def _plain(value: Any) -> Any:
-        """Without the history of a gradient."""
-        return value.detach() if getattr(value, "requires_grad", False) else value
 
     def _described(self, name: str, value: Any) -> Array:
         try:
@@ -181,7 +181,7 @@ class _Place:
             raise TypeError(f"neighbours(): {name}: {error}") from error
 
     def positions(self, name: str, value: Any) -> Array:
-        value = self.x if name == "x" else self._plain(value if hasattr(value, "shape") else _arrays.numpy.asarray(value))
+        value = self.x if name == "x" else value if hasattr(value, "shape") else _arrays.numpy.asarray(value)
         found = self._described(name, value)
         self.kept.append(value)
         if len(found.shape) != 2 or found.shape[1] != 3:
@@ -197,7 +197,6 @@ class _Place:
 
     def moved(self, name: str, value: Any, dtype: str) -> Any:
         """A contiguous array of the library and the device of x."""
-        value = self._plain(value)
         try:
             if self.library == "torch":
                 torch = sys.modules["torch"]
@@ -300,7 +299,6 @@ class _Place:
 
     def _host(self, value: Any) -> Any:
         """A NumPy array."""
-        value = self._plain(value)
         for way in ("cpu", "get"):
             if hasattr(value, way):
                 value = getattr(value, way)()
@@ -414,8 +412,15 @@ def _any(value: Any) -> bool:
     return bool(value.any()) if hasattr(value, "any") else any(map(_any, value)) if isinstance(value, (list, tuple)) else bool(value)
 
 
+def _plain(value: Any) -> Any:
+    """Without what records operations for a gradient."""
+    if getattr(value, "requires_grad", False):
+        return value.detach()
+    return sys.modules["jax"].lax.stop_gradient(value) if _is_traced(value) else value
+
+
 def _is_traced(*values: Any) -> bool:
-    """Whether jax.jit traces the call."""
+    """Whether JAX traces one of the values."""
     jax = sys.modules.get("jax")
     return jax is not None and any(isinstance(value, jax.core.Tracer) for value in values)
 
@@ -427,23 +432,25 @@ def _traced(
     jax = sys.modules["jax"]
     if capacity is None:
         raise TypeError("neighbours(): capacity: expected a number inside of jax.jit, whose arrays have fixed sizes, got None")
+    room: int = capacity
     numpy = _arrays.numpy
     whole_type = jax.dtypes.canonicalize_dtype("int64")
 
     def search(*arrays: Any) -> Tuple[Any, ...]:
-        x, cell, batch, y, y_batch = (None if one is None else numpy.asarray(one) for one in arrays)
+        read: list[Any] = [one if one is None else numpy.asarray(one) for one in arrays]
+        x, cell, batch, y, y_batch = read
         given = dict(options, y=y, y_batch=y_batch, capacity=None)
         try:
             found = neighbours(x, cutoff, cell, pbc, batch, **given)
         except ValueError:
             found = None
         n, m = x.shape[0], (x if y is None else y).shape[0]
-        edges = numpy.repeat(numpy.array([[n], [m]], whole_type), capacity, axis=1)
-        shifts = numpy.zeros((capacity, 3), "int32")
+        edges = numpy.repeat(numpy.array([[n], [m]], whole_type), room, axis=1)
+        shifts = numpy.zeros((room, 3), "int32")
         first, count = numpy.zeros(n + 1, whole_type), -1
         if found is not None:
             count, first = found.count, found.first.astype(whole_type)
-            fitting = int(found.first[numpy.searchsorted(found.first, capacity, "right") - 1])
+            fitting = int(found.first[numpy.searchsorted(found.first, room, "right") - 1])
             edges[:, :fitting], shifts[:fitting] = found.edge_index[:, :fitting], found.shifts[:fitting]
         return edges, shifts, first, numpy.array([count], whole_type)
 
@@ -454,6 +461,7 @@ def _traced(
         shaped((x.shape[0] + 1,), whole_type),
         shaped((1,), whole_type),
     )
-    x, cell, y = (None if one is None else jax.lax.stop_gradient(one) for one in (x, cell, y))
-    edges, shifts, first, count = jax.pure_callback(search, shapes, x, cell, batch, y, y_batch)
+    edges, shifts, first, count = jax.pure_callback(
+        search, shapes, x, cell, batch, y, y_batch, vmap_method="sequential"
+    )
     return PairList(edges[0], edges[1], edges, shifts, first, count)

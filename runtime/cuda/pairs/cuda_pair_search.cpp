@@ -15,6 +15,14 @@
 #include "runtime/round_up.h"
 
 namespace nbcc {
+
+KernelSource pair_search_source(const char* real) {
+  KernelSource source = cuda_plain_source("pair_search", pair_search::kThreads,
+                                          {"cuda_blocks.cuh", "cuda_pair_search_data.h", "cuda_pair_search.cu"});
+  source.variants.front().source.insert(0, fmt::format("typedef {} Real;\n", real));
+  return source;
+}
+
 namespace {
 
 using namespace pair_search;
@@ -24,14 +32,6 @@ constexpr std::int64_t kMaxPadBlocks = 1024;  // of nbcc_pairs_pad, whose thread
 
 std::int64_t blocks_of(std::int64_t items, std::int64_t of_block = kThreads) {
   return std::max<std::int64_t>(1, ceil_div(items, of_block));
-}
-
-// `real`: the type of the positions.
-KernelSource source_for(const char* real) {
-  KernelSource source =
-      cuda_plain_source("pair_search", kThreads, {"cuda_blocks.cuh", "cuda_pair_search_data.h", "cuda_pair_search.cu"});
-  source.variants.front().source.insert(0, fmt::format("typedef {} Real;\n", real));
-  return source;
 }
 
 class CudaPairSearch final : public PairSearch {
@@ -123,7 +123,8 @@ void CudaPairSearch::launch(const std::string& name, std::int64_t blocks, std::i
                             unsigned sides) {
   Program& program = programs_[is_double_ ? 1 : 0];
   if (!program.kernel)
-    program.kernel = std::static_pointer_cast<const CudaKernel>(programs_[0].kernel->load(source_for("double")));
+    program.kernel =
+        std::static_pointer_cast<const CudaKernel>(programs_[0].kernel->load(pair_search_source("double")));
   CudaFunction*& function = program.functions[name];
   if (!function) function = program.kernel->program().find(name.c_str());
   std::array<void*, 5> addresses{};
@@ -187,7 +188,7 @@ void CudaPairSearch::store(const PairOutput& output) {
 std::unique_ptr<PairSearch> cuda_pair_search(KernelDevice& device) {
   std::shared_ptr<const Kernel> made;
   static_cast<CudaGpus&>(device).load_each([&](CudaDevice& gpu) {
-    auto kernel = gpu.load(source_for("float"));
+    auto kernel = gpu.load(pair_search_source("float"));
     if (!made) made = kernel;
     return kernel;
   });

@@ -11,4 +11,7 @@ namespace nbcc {
 // Compiles the program, or finds it in the cache. The first GPU of a group searches.
 std::unique_ptr<PairSearch> cuda_pair_search(KernelDevice& device);
 
+// The source of the kernels. `real`: the type of the positions, "float" or "double".
+KernelSource pair_search_source(const char* real);
+
 }  // namespace nbcc
