@@ -208,7 +208,9 @@ NBCC_PAIR_FUNCTION bool wrap(const System& s, const T* x, T* inside, int* wraps)
 // The displacement of an image of the cell.
 template <typename T>
 NBCC_PAIR_FUNCTION void image_vector(const System& s, int m0, int m1, int m2, T* to) {
-  for (int c = 0; c < 3; ++c) to[c] = (T)(m0 * s.vectors[0][c] + m1 * s.vectors[1][c] + m2 * s.vectors[2][c]);
+  const bool is_first_cell = (m0 | m1 | m2) == 0;
+  for (int c = 0; c < 3; ++c)
+    to[c] = is_first_cell ? (T)0 : (T)(m0 * s.vectors[0][c] + m1 * s.vectors[1][c] + m2 * s.vectors[2][c]);
 }
 
 // Sets the bins, from the number and the extent of the j. `epsilon`: of the positions' precision. False: the cutoff
