@@ -208,9 +208,9 @@ NBCC_PAIR_FUNCTION bool wrap(const System& s, const T* x, T* inside, int* wraps)
 // The displacement of an image of the cell.
 template <typename T>
 NBCC_PAIR_FUNCTION void image_vector(const System& s, int m0, int m1, int m2, T* to) {
-  const bool is_first_cell = (m0 | m1 | m2) == 0;
-  for (int c = 0; c < 3; ++c)
-    to[c] = is_first_cell ? (T)0 : (T)(m0 * s.vectors[0][c] + m1 * s.vectors[1][c] + m2 * s.vectors[2][c]);
+  for (int c = 0; c < 3; ++c) to[c] = 0;
+  if ((m0 | m1 | m2) == 0) return;
+  for (int c = 0; c < 3; ++c) to[c] = (T)(m0 * s.vectors[0][c] + m1 * s.vectors[1][c] + m2 * s.vectors[2][c]);
 }
 
 // Sets the bins, from the number and the extent of the j. `epsilon`: of the positions' precision. False: the cutoff
@@ -272,18 +272,22 @@ NBCC_PAIR_FUNCTION void bins_within(const System& s, int axis, double fraction, 
   *begin = (int)low;
   *end = (int)high;
 }
-NBCC_PAIR_FUNCTION int divided(int bin, int bins) { return bin >= 0 ? bin / bins : -((bins - 1 - bin) / bins); }
+// The image of the cell that has a bin. Most bins are in the first cell, and a division takes long.
+NBCC_PAIR_FUNCTION int image_of_bin(int bin, int bins) {
+  if (bin >= 0 && bin < bins) return 0;
+  return bin >= 0 ? bin / bins : -((bins - 1 - bin) / bins);
+}
 
 // Calls body(begin, end, image) for runs of sorted j that have all j within reach of a position in the first cell.
 template <typename Body>
 NBCC_PAIR_FUNCTION void for_each_run(const System& s, const unsigned* bin_first, const double* fractions, Body body) {
   int begin[3], end[3];
   for (int k = 0; k < 3; ++k) bins_within(s, k, fractions[k], &begin[k], &end[k]);
-  const int first_image = divided(begin[2], s.bins[2]), last_image = divided(end[2] - 1, s.bins[2]);
+  const int first_image = image_of_bin(begin[2], s.bins[2]), last_image = image_of_bin(end[2] - 1, s.bins[2]);
   for (int b0 = begin[0]; b0 < end[0]; ++b0) {
-    const int m0 = divided(b0, s.bins[0]);
+    const int m0 = image_of_bin(b0, s.bins[0]);
     for (int b1 = begin[1]; b1 < end[1]; ++b1) {
-      const int m1 = divided(b1, s.bins[1]);
+      const int m1 = image_of_bin(b1, s.bins[1]);
       const unsigned* const column =
           bin_first + s.first_bin + ((Index)(b0 - m0 * s.bins[0]) * s.bins[1] + (b1 - m1 * s.bins[1])) * s.bins[2];
       for (int m2 = first_image; m2 <= last_image; ++m2) {
@@ -301,6 +305,10 @@ NBCC_PAIR_FUNCTION T squared_distance(const T* xi, const T* xj, const T* image) 
   return x * x + y * y + z * z;
 }
 
+// Whether all pairs within the largest cutoff are listed, but for those of a particle and itself.
+NBCC_PAIR_FUNCTION bool lists_all(const Search& s) {
+  return !s.cutoff_of_i && !s.cutoff_of_types && !s.excluded_first && !s.half;
+}
 // Whether a pair within the largest cutoff is listed.
 template <typename T>
 NBCC_PAIR_FUNCTION bool is_listed(const Search& s, T square, int i, int j, int m0, int m1, int m2) {
