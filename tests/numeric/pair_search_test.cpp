@@ -1,7 +1,11 @@
 // Pairs within a cutoff on a GPU: the bits of the host's, in every order of blocks and threads, in a captured stream.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
+#include <memory>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "runtime/cuda/pairs/cuda_pair_search.h"
@@ -9,6 +13,7 @@
 #include "tests/support/cuda_shim.h"
 #include "tests/support/device_array.h"
 #include "tests/support/installed_nvrtc.h"
+#include "tests/support/on_gpu.h"
 
 namespace nbcc::test {
 namespace {
@@ -49,8 +54,10 @@ class Arrays {
   }
   template <typename T>
   void get(std::vector<T>& numbers, const T* from) const {
-    for (const auto& array : there_)
-      if (array->data() == from) array->get(numbers.data(), sizeof(T) * numbers.size());
+    if (gpu_ && !numbers.empty()) of(from).get(numbers.data(), sizeof(T) * numbers.size());
+  }
+  DeviceArray& of(const void* data) const {
+    return **std::ranges::find_if(there_, [data](const auto& array) { return array->data() == data; });
   }
 
  private:
@@ -169,6 +176,72 @@ TEST_F(PairSearchOnShim, gpu_and_host_find_the_same_pairs) {
         EXPECT_EQ(search<double>(*there, asked, &device.gpu(), capacity),
                   search<double>(*here, asked, nullptr, capacity));
     }
+  }
+}
+
+TEST_F(PairSearchOnShim, a_captured_search_finds_the_pairs_of_each_replay) {
+  CudaDevice device(shim_.driver(), shim_.compiler(), 0, "", "");
+  const auto here = host_pair_search(in_turn), there = cuda_pair_search(device);
+  const CudaContextGuard guard(device.gpu());
+  CudaOwnStream stream(device.gpu());
+  constexpr Index kCapacity = 400;
+  std::vector<double> x = uniform(3 * 100, 0, 5, 1);
+  Arrays arrays(&device.gpu());
+  std::vector<Index> none, i(kCapacity), j(kCapacity), first(101), count(1);
+  std::vector<int> shifts(3 * kCapacity);
+  Search query = {};
+  query.side[0] = query.side[1] = side_of(x, none, none, arrays);
+  query.one_set = 1;
+  query.systems = 1;
+  query.cutoff = 1;
+  const PairOutput output{kCapacity,          arrays.put(i),     arrays.put(j),
+                          arrays.put(shifts), arrays.put(first), arrays.put(count)};
+  const auto capture = [&](bool waits) -> std::string {
+    shim_.begin_capture(stream.get());
+    std::string failure;
+    try {
+      there->search(query, true, stream.get(), waits);
+      there->store(output);
+    } catch (const DeviceError& error) {
+      failure = error.what();
+    }
+    shim_.end_capture(stream.get());
+    return failure;
+  };
+  EXPECT_NE(capture(false).find("search once before the capture"), std::string::npos);
+  there->search(query, true, stream.get(), true);
+  EXPECT_NE(capture(true).find("give a capacity"), std::string::npos);
+  ASSERT_EQ(capture(false), "");
+  Asked asked;
+  for (unsigned seed = 2; seed < 5; ++seed) {
+    // In the last replay there are more pairs than the capacity.
+    asked.x = uniform(3 * 100, 0, seed == 4 ? 2 : 5, seed);
+    arrays.of(query.side[0].x).put(asked.x.data(), 8 * asked.x.size());
+    shim_.replay(stream.get());
+    device.gpu().synchronize(stream.get());
+    arrays.get(i, output.i), arrays.get(j, output.j), arrays.get(count, output.count);
+    const Found expected = search<double>(*here, asked, nullptr, kCapacity);
+    EXPECT_EQ(expected.count > kCapacity, seed == 4);
+    EXPECT_EQ(count[0], expected.count);
+    EXPECT_TRUE(std::equal(i.begin(), i.end(), expected.i.begin()));
+    EXPECT_TRUE(std::equal(j.begin(), j.end(), expected.j.begin()));
+  }
+  asked.x[5] = std::numeric_limits<double>::infinity();
+  arrays.of(query.side[0].x).put(asked.x.data(), 8 * asked.x.size());
+  shim_.replay(stream.get());
+  arrays.get(count, output.count);
+  EXPECT_EQ(count[0], -1);
+}
+
+class PairSearchOnGpu : public OnGpu {};
+
+TEST_F(PairSearchOnGpu, gpu_and_host_find_the_same_pairs) {
+  const auto here = host_pair_search(in_turn), there = cuda_pair_search(*device_);
+  std::size_t number = 0;
+  for (const Asked& asked : cases()) {
+    SCOPED_TRACE(number++);
+    EXPECT_EQ(search<double>(*there, asked, &gpu()), search<double>(*here, asked, nullptr));
+    EXPECT_EQ(search<float>(*there, asked, &gpu()), search<float>(*here, asked, nullptr));
   }
 }
 

@@ -9,7 +9,7 @@ from ._arrays import _arrays
 from ._arrays._arrays import CPU, DOUBLE, ELEMENT_SIZES, FLOAT, INT32, INT64, Array, describe
 from ._arrays._numbers import flag, named, real, whole
 from ._arrays._results import new_result
-from ._arrays._streams import Order, handle_of
+from ._arrays._streams import LEGACY, Order, handle_of, synchronize
 from ._c._fields import DeviceChoice
 from ._c._handles import open_device
 from ._c._lists import Rows
@@ -137,6 +137,9 @@ def neighbours(
         if room == 0:
             arrays.i = arrays.j = arrays.shifts = None
         search.store(arrays)
+        if xs.device != CPU and not is_captured and (here.waits or stream is not None):
+            # The library does not know the stream, which still reads and writes its arrays.
+            synchronize(order.stream or LEGACY, int(xs.device[5:]))
     finally:
         if is_captured:
             _captured.append(search)
@@ -168,6 +171,7 @@ class _Place:
             raise TypeError("neighbours() needs NumPy, which cannot be imported")
         self.order = order
         self.kept: list[Any] = []
+        self.waits = False  # a result is of a library that does not use the stream of the run
         if not hasattr(x, "shape"):
             x = _arrays.numpy.asarray(x, "float64")
         self.x = x
@@ -243,6 +247,7 @@ class _Place:
     def new(self, shape: Tuple[int, ...], element: int) -> Tuple[Any, Array]:
         """The result, or a function that makes it after the run; and the array to write to."""
         result, at = new_result(None if self.library == "numpy" else self.like, shape, element, self.order)
+        self.waits = self.waits or result.wait
         if at.element != element:
             raise TypeError("neighbours(): JAX arrays of a GPU need int64, which JAX has with jax_enable_x64")
         return result.convert or result.value, at
