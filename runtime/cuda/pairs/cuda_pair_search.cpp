@@ -158,7 +158,7 @@ std::int64_t CudaPairSearch::search(const Search& query, bool is_double, void* s
   launch("nbcc_pairs_bin", blocks_of(nj), {&s_});
   scan(s_.bin_count, s_.bins, s_.bin_first, nullptr);
   launch("nbcc_pairs_sort", blocks_of(nj), {&s_});
-  launch("nbcc_pairs_count", blocks_of(ni), {&s_});
+  launch("nbcc_pairs_count", blocks_of(ni * kRowLanes), {&s_});
   scan(s_.counts, ni, nullptr, s_.first);
   searched_ = true;
   if (!captured_) used_.record(stream_);
@@ -177,7 +177,7 @@ std::int64_t CudaPairSearch::search(const Search& query, bool is_double, void* s
 void CudaPairSearch::store(const PairOutput& output) {
   if (!searched_) throw UsageError("neighbours: there is no search whose pairs could be stored");
   const CudaContextGuard guard(gpu_);
-  launch("nbcc_pairs_fill", blocks_of(s_.side[1].count), {&s_, &output});
+  launch("nbcc_pairs_fill", blocks_of(s_.side[1].count * kRowLanes), {&s_, &output});
   const std::int64_t items = std::max(output.capacity, s_.side[1].count + 1);
   launch("nbcc_pairs_pad", std::min(blocks_of(items), kMaxPadBlocks), {&s_, &output});
   if (!captured_) used_.record(stream_);

@@ -30,6 +30,7 @@ namespace nbcc::pair_search {
 
 using Index = long long;
 constexpr int kThreads = 256;             // of a block of every kernel
+constexpr int kRowLanes = 4;              // threads that look for the pairs of one i
 constexpr int kScanItems = 8 * kThreads;  // numbers that a block of a scan adds up
 constexpr int kMaxImage = 1000;           // the largest number of cells along an axis that a cutoff may span
 constexpr int kImageBits = 11;            // bits of a component of an image in a key
