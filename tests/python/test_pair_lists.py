@@ -209,6 +209,7 @@ def test_capacity():
         (ValueError, r"cell: expected \(3,\) or \(3, 3\), got \(2, 3\)", dict(cell=np.ones((2, 3)))),
         (ValueError, r"cutoff: expected a number or shape \(4,\)", dict(cutoff=[1.0, 2.0])),
         (ValueError, "types: expected 0 to 1, got 0 to 2", dict(cutoff=np.ones((2, 2)), types=[0, 1, 2, 0])),
+        (TypeError, "y_batch and y_types are of the particles of y", dict(batch=[0] * 4, y_batch=[0] * 4)),
         (TypeError, "half and self are for i and j of one set", dict(y=np.zeros((2, 3)), half=True)),
         (TypeError, "y: expected float64 as x has, got float32", dict(y=np.zeros((2, 3), "f4"))),
         (ValueError, "exclusions: first: expected integers that rise", dict(exclusions=([0, 1, 0, 1, 1], [1]))),

@@ -75,7 +75,7 @@ def neighbours(
     types, y_types: integers of shape (n,), for a table of cutoffs.
     exclusions: pairs that are left out in all images, `(first, j)` or `nbcc.Rows`.
     capacity: arrays of this fixed size, for CUDA graphs and jax.jit: entries without a pair have i = n, j = n (of y) and
-        shift 0. If there are more pairs, this is a UsageError; in a captured graph or jax.jit `count` > capacity tells. A
+        shift 0. If there are more pairs, this is a ValueError; in a captured graph or jax.jit `count` > capacity tells. A
         count of -1 tells of arguments that would be errors.
     vectors, distances: return them, too, as functions of x, y and cell that the library differentiates. Not with a
         capacity.
@@ -94,6 +94,8 @@ def neighbours(
             x, cutoff, cell, pbc, batch, y, y_batch, capacity,
             dict(batches=batches, self=self, half=half, types=types, y_types=y_types, exclusions=exclusions),
         )
+    if y is None and (y_batch is not None or y_types is not None):
+        raise TypeError("neighbours(): y_batch and y_types are of the particles of y, which is not given")
     order = Order(None if stream is None else handle_of(stream))
     here = _Place(x, order)
     xs = here.positions("x", x)
@@ -109,7 +111,7 @@ def neighbours(
     if order.stream is not None:
         query.stream = order.stream
     is_captured = capacity is not None and here.is_captured()
-    here.set_batches(query, n, m, cell, pbc, batch, y_batch if ys is not None else None, batches, y is None)
+    here.set_batches(query, n, m, cell, pbc, batch, y_batch, batches, y is None)
     here.set_cutoff(query, n, m, cutoff, types, y_types, y is None, is_captured)
     here.set_exclusions(query, n, m, exclusions, is_captured)
     search = taken(open_device(xs.device, DeviceChoice()))
