@@ -120,6 +120,7 @@ LibraryObject compile_functions(const LibraryText& library, const std::vector<Is
                     {"/include/nbcc/nbcc.h", nbcc_h},
                     {"/include/runtime/api/nbcc.h", nbcc_h},
                     {"/include/runtime/api/nbcc_fields.h", std::string(embedded_template("nbcc_fields.h"))},
+                    {"/include/runtime/api/nbcc_pair_lists.h", std::string(embedded_template("nbcc_pair_lists.h"))},
                     {"/include/runtime/api/nbcc_statistics.h", std::string(embedded_template("nbcc_statistics.h"))},
                     {"/include/nbcc_image.h", std::string(embedded_template("nbcc_image.h"))},
                     {"/include/stddef.h", "typedef __SIZE_TYPE__ size_t;\n"},

@@ -219,7 +219,8 @@ nbcc_status nbcc_sum_create(nbcc_pipeline* pipeline, nbcc_sum** sum, nbcc_error*
   return guarded(error, [&] {
     nbcc::checked(sum, "sum") = nullptr;
     const nbcc_pipeline& of = nbcc::checked(pipeline, "pipeline");
-    *sum = new nbcc_sum{nbcc::SumState(of.kernel), nbcc::RunCheck(of.kernel, of.facts.index_guard)};
+    *sum = new nbcc_sum{nbcc::SumState(of.kernel), nbcc::RunCheck(of.kernel, of.facts.index_guard),
+                        of.facts.index_guard != nbcc::IndexGuard::None};
   });
 }
 void nbcc_sum_destroy(nbcc_sum* sum) { delete sum; }
@@ -354,7 +355,7 @@ nbcc_status nbcc_sum_find_neighbours(nbcc_sum* sum, nbcc_neighbour_list* found, 
     if (size < sizeof(nbcc_neighbour_list)) throw nbcc::UsageError("neighbours: `size` must be the size of the struct");
     auto pairs = std::make_unique<nbcc::FoundPairs>();
     nbcc::with_progress(nbcc::checked(sum, "sum"),
-                        [&](nbcc::Progress* progress) { *pairs = sum->state.find_pairs(progress); });
+                        [&](nbcc::Progress* progress) { *pairs = sum->state.find_pairs(progress, sum->skips_self); });
     *found = {size,
               std::int64_t(pairs->first.size()) - 1,
               std::int64_t(pairs->j.size()),

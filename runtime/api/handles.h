@@ -30,6 +30,7 @@ struct nbcc_pipeline {
 struct nbcc_sum {
   nbcc::SumState state;
   nbcc::RunCheck check;
+  bool skips_self = false;  // no pair of a particle and itself contributes
   nbcc_progress progress = nullptr;
   void* progress_data = nullptr;  // first argument of `progress`
   // Strings returned by the last nbcc_sum_get_statistics.

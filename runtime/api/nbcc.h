@@ -363,7 +363,8 @@ NBCC_API nbcc_status nbcc_sum_set_excluded_images(nbcc_sum* sum, int64_t ni, con
 NBCC_API int nbcc_sum_has_lists(const nbcc_sum* sum);
 
 /* A neighbour list: the pairs that pass the guards' comparisons of distances, in the arithmetic of the sums, without
- * excluded pairs. If both sides are one set, the pair of a particle with itself is included. The neighbours of i are
+ * excluded pairs. If both sides are one set, the pair of a particle with itself is included, unless a guard of the text
+ * excludes it, as skip_if(i_index == j_index) does. The neighbours of i are
  * j[first[i]], ..., j[first[i + 1] - 1], in rising order. nbcc_sum_set_lists and nbcc_sum_set_listed_pairs accept these
  * arrays without conversion. */
 typedef struct nbcc_neighbour_list {
@@ -473,5 +474,6 @@ NBCC_API nbcc_status nbcc_sum_wait(nbcc_sum* sum, nbcc_error** error);
 }
 #endif
 
+#include "runtime/api/nbcc_pair_lists.h" /* nbcc_pair_search: pairs within a cutoff, without a pipeline */
 #include "runtime/api/nbcc_statistics.h" /* nbcc_statistics, nbcc_sum_set_tolerance */
 #endif

@@ -118,6 +118,10 @@ const DiskCache& CpuDevice::cache() const { return loader_->cache; }
 
 int CpuDevice::threads() const { return pool_->threads(); }
 
+ForEach CpuDevice::on_threads() const {
+  return [pool = pool_](std::int64_t count, const ThreadPool::Body& body) { pool->parallel_for(count, body); };
+}
+
 void CpuDevice::provide(const std::shared_ptr<const CpuToolchain>& toolchain) {
   std::lock_guard lock(mutex_);
   if (!toolchain_) toolchain_ = toolchain;

@@ -12,6 +12,7 @@
 #include "runtime/cache/disk_cache.h"
 #include "runtime/cache/load_once.h"
 #include "runtime/cpu/cpu_toolchain.h"
+#include "runtime/for_each.h"
 #include "runtime/sum/plan/device.h"
 
 namespace nbcc {
@@ -52,6 +53,8 @@ class CpuDevice final : public KernelDevice {
   void provide(const std::shared_ptr<const CpuToolchain>& toolchain);
 
   int threads() const;
+  // A loop on the device's threads.
+  ForEach on_threads() const;
   const DiskCache& cache() const;
 
  private:

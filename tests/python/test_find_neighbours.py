@@ -223,6 +223,27 @@ def test_open_axes(periodic, cell, length):
 # ---- with the rest of the package --------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("guard", ["i_index == j_index", "self_pair"])
+def test_a_guard_that_excludes_the_pairs_of_a_particle_and_itself(periodic, guard):
+    x = places(300, 10, 5)
+    near = nbcc.compile(source=PERIODIC.replace("skip_if(", f"skip_if({guard}); skip_if("), precision="double")
+    found, every = near.find_neighbours(x, x, rc=2.0), periodic.find_neighbours(x, x, rc=2.0)
+    left = every.j != by_row(every)
+    assert left.sum() == len(left) - 300
+    assert np.array_equal(found.j, every.j[left]) and np.array_equal(by_row(found), by_row(every)[left])
+    assert np.array_equal(found.shifts, every.shifts[left])
+    sums = near(x, x, rc=2.0, listed_pairs=(found.first, found.j))
+    assert np.array_equal(sums.near, near(x, x, rc=2.0).near)
+
+
+def test_arrays_of_the_library_of_the_inputs(periodic):
+    torch = pytest.importorskip("torch")
+    x = places(100, 10, 5)
+    found = periodic.find_neighbours(torch.tensor(x), torch.tensor(x), rc=2.0)
+    assert all(isinstance(one, torch.Tensor) for one in found)
+    assert all(np.array_equal(one, other) for one, other in zip(found, periodic.find_neighbours(x, x, rc=2.0)))
+
+
 def rows(n, random):
     lists = [random.choice(n, random.integers(0, 30), replace=False) for _ in range(n)]
     return np.cumsum([0] + [len(one) for one in lists]), np.concatenate(lists)

@@ -78,7 +78,7 @@ def summed_by_the_cpu(monkeypatch):
 @pytest.fixture
 def waited_for(monkeypatch):
     streams = []
-    monkeypatch.setattr(_streams, "_synchronize", lambda stream, ordinal: streams.append(stream))
+    monkeypatch.setattr(_streams, "synchronize", lambda stream, ordinal: streams.append(stream))
     return streams
 
 

@@ -97,6 +97,7 @@ const std::map<std::string, std::vector<std::string>> kModules = {
     {"runtime/sum/check", {"runtime/sum/run"}},
     {"runtime/cache", {"runtime"}},
     {"runtime/search", {"runtime"}},  // reads the compiler's plain data alone
+    {"runtime/pairs", {"runtime", "templates"}},
     {"runtime/far", {"runtime/sum/run"}},
     {"runtime/cpu", {"runtime/sum/run", "runtime/cache", "runtime/search"}},
     {"runtime/cuda/driver", {"runtime/sum/request"}},
@@ -105,8 +106,9 @@ const std::map<std::string, std::vector<std::string>> kModules = {
     {"runtime/cuda/methods", {"runtime/cuda/launch"}},
     {"runtime/cuda/run", {"runtime/cuda/methods", "runtime/sum/run"}},
     {"runtime/cuda/far", {"runtime/cuda/run", "runtime/far"}},
+    {"runtime/cuda/pairs", {"runtime/cuda/run", "runtime/pairs"}},
     {"runtime/cuda/group", {"runtime/cuda/far"}},
-    {"runtime/api", {"runtime/cpu", "runtime/cuda/group", "runtime/sum/check"}},
+    {"runtime/api", {"runtime/cpu", "runtime/cuda/group", "runtime/cuda/pairs", "runtime/sum/check"}},
     {"runtime/image", {"runtime/api", "runtime/sum/derived"}},
     {"particles", {"compiler/text", "runtime"}},
     {"particles/error_bounds", {"compiler/passes/facts"}},

@@ -34,6 +34,7 @@ from ._c._fields import DeviceChoice, Field
 from ._c._handles import open_device
 from ._c._lists import Lists, Rows
 from ._c._neighbours import Neighbours
+from ._pair_lists import PairList, neighbours
 from ._pipeline import BoundPipeline, Pipeline, check, compile
 
 __version__ = "0.1.0"
@@ -48,6 +49,7 @@ __all__ = [
     "InternalError",
     "Lists",
     "Neighbours",
+    "PairList",
     "Pipeline",
     "PipelineWarning",
     "Rows",
@@ -56,6 +58,7 @@ __all__ = [
     "check",
     "compile",
     "info",
+    "neighbours",
 ]
 
 

@@ -307,4 +307,21 @@ ListedParticles particles_of(const PairRows& rows) {
   return found;
 }
 
+void FoundPairs::remove_self_pairs(std::int64_t offset) {
+  std::size_t kept = 0, at = 0;
+  for (std::size_t i = 0; i + 1 < first.size(); ++i) {
+    const auto end = std::size_t(first[i + 1]);
+    for (; at < end; ++at) {
+      const auto shift = std::span(shifts).subspan(at * std::size_t(axes), std::size_t(axes));
+      if (j[at] == std::int64_t(i) + offset && std::ranges::all_of(shift, [](double s) { return s == 0; })) continue;
+      j[kept] = j[at];
+      std::ranges::copy(shift, shifts.begin() + std::ptrdiff_t(kept * std::size_t(axes)));
+      ++kept;
+    }
+    first[i + 1] = std::int64_t(kept);
+  }
+  j.resize(kept);
+  shifts.resize(kept * std::size_t(axes));
+}
+
 }  // namespace nbcc

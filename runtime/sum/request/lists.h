@@ -93,6 +93,9 @@ struct FoundPairs {
   int axes = 0;
   std::vector<std::int64_t> first, j;
   std::vector<double> shifts;  // [pair][axis]: added to the position of j, gives its periodic image nearest to i
+  // Removes the pairs of a particle and itself, not those with another image of it. `offset`: the j of an i is i +
+  // offset.
+  void remove_self_pairs(std::int64_t offset);
 };
 
 // Pairs in CSR form: the j of i are j[first[i]], ..., j[first[i + 1] - 1].

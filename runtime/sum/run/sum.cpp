@@ -449,7 +449,7 @@ void SumState::check_indices(SumRequest& request) {
   sum_.summation().check_indices(request);
 }
 
-FoundPairs SumState::find_pairs(Progress* progress) {
+FoundPairs SumState::find_pairs(Progress* progress, bool without_self) {
   check_neighbours("neighbours");
   const std::int64_t ni = count_of_i(), nj = count_of_j();
   if (std::max(ni, nj) > kMaxParticles) throw std::bad_alloc();
@@ -461,7 +461,9 @@ FoundPairs SumState::find_pairs(Progress* progress) {
   request.progress = progress;
   warn_of(request);
   request_.reuse = JReuse::None;
-  return sum_.summation().find_pairs(request);
+  FoundPairs found = sum_.summation().find_pairs(request);
+  if (without_self) found.remove_self_pairs(request.i_offset - request.j_offset);
+  return found;
 }
 
 void SumState::wait(Progress* progress) { sum_.wait(progress); }

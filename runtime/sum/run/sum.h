@@ -82,7 +82,7 @@ class SumState {
   // begun.
   RunPlan plan(const RunChoice& choice = {});
   std::string reason_of(const RunPlan& plan) const { return nbcc::reason_of(plan, sum_.methods()); }
-  FoundPairs find_pairs(Progress* progress = nullptr);
+  FoundPairs find_pairs(Progress* progress = nullptr, bool without_self = false);
   void run(const RunChoice& choice = {});
   void wait(Progress* progress = nullptr);  // waits for the work of all runs
   // Warnings of the last run or search, one sentence each. A warning that applies to the next run as well keeps its

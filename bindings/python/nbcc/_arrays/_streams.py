@@ -1,4 +1,4 @@
-"""CUDA streams of callers' libraries. Entry points: `handle_of`, `Order` and `current`."""
+"""CUDA streams of callers' libraries. Entry points: `handle_of`, `Order`, `current` and `synchronize`."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Order:
         if self.stream is None:
             self.stream = stream
         elif stream != self.stream:
-            _synchronize(stream, ordinal)
+            synchronize(stream, ordinal)
 
     def settle(self, library: str, ordinal: int) -> int:
         """The stream of the run; if it is not chosen yet, the current stream of `library`."""
@@ -75,7 +75,7 @@ class Order:
         return self.stream
 
 
-def _synchronize(stream: int, ordinal: int) -> None:
+def synchronize(stream: int, ordinal: int) -> None:
     """Waits for a stream in the GPU's primary context, which need not be the thread's current context."""
     driver = ctypes.CDLL("libcuda.so.1")
     device, context = ctypes.c_int(), ctypes.c_void_p()

@@ -299,13 +299,13 @@ class Sum(_Handle):
             self.place,
         )
 
-    def find_neighbours(self) -> Neighbours:
-        """The neighbour list of the bound inputs."""
+    def find_neighbours(self, like: Any) -> Neighbours:
+        """The neighbour list of the bound inputs. like: see `copied`."""
         found = NeighbourListStruct(ctypes.sizeof(NeighbourListStruct))
         at = ctypes.addressof(found)
         self._end(lib.nbcc_sum_find_neighbours(self.pointer, at, self.place.address))
         try:
-            return copied(found)
+            return copied(found, like)
         finally:
             lib.nbcc_neighbour_list_free(at)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, NamedTuple, Tuple
+import math
+from typing import Any, NamedTuple, Optional, Tuple
 
-from .._arrays._arrays import DOUBLE, INT64
+from .._arrays._arrays import DOUBLE, INT64, Array
 from ._library import NeighbourListStruct
-from .._arrays._results import of_host
+from .._arrays._results import new_result
+from .._arrays._streams import Order
 
 
 class Neighbours(NamedTuple):
@@ -18,6 +20,8 @@ class Neighbours(NamedTuple):
     first: int64, shape (ni + 1,). j: int64, shape (pairs,).
     shifts: float64, shape (pairs, axes): added to the position of j, gives its periodic image nearest to i. 0 without a
         box.
+
+    The arrays are of the library of the pipeline's first input of i.
     """
 
     first: Any
@@ -28,19 +32,18 @@ class Neighbours(NamedTuple):
         return f"<nbcc.Neighbours of {len(self.first) - 1} i: {len(self.j)} pairs>"
 
 
-def copied(found: NeighbourListStruct) -> Neighbours:
+def copied(found: NeighbourListStruct, like: Optional[Array] = None) -> Neighbours:
+    """like: the input whose library the arrays get; None: NumPy."""
     return Neighbours(
-        _copy_of(found.first, (found.ni + 1,), INT64),
-        _copy_of(found.j, (found.count,), INT64),
-        _copy_of(found.shifts, (found.count, found.axes), DOUBLE),
+        _copy_of(found.first, (found.ni + 1,), INT64, like),
+        _copy_of(found.j, (found.count,), INT64, like),
+        _copy_of(found.shifts, (found.count, found.axes), DOUBLE, like),
     )
 
 
-def _copy_of(pointer: int, shape: Tuple[int, ...], element: int) -> Any:
-    result, where = of_host(shape, element)
-    size = 8
-    for length in shape:
-        size *= length
+def _copy_of(pointer: int, shape: Tuple[int, ...], element: int, like: Optional[Array]) -> Any:
+    result, where = new_result(like, shape, element, Order(None))
+    size = 8 * math.prod(shape)
     if size > 0:
         ctypes.memmove(where.pointer, pointer, size)
-    return result.value
+    return result.value if result.convert is None else result.convert()

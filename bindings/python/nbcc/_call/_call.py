@@ -301,13 +301,13 @@ class Caller(Outputs):
         arrays: as for a call; they must be on the host. keywords: inputs and params by name, and the options ni, nj,
             exclusions, progress, as for a call.
 
-        Returns nbcc.Neighbours (`first`, `j`, `shifts`), arrays that the caller owns: the neighbours of i are
+        Returns nbcc.Neighbours (`first`, `j`, `shifts`), arrays of the library of the inputs that the caller owns: the neighbours of i are
         j[first[i]], ..., j[first[i + 1] - 1], in rising order; `shifts` added to the position of j gives its periodic
         image nearest to i. `listed_pairs=(found.first, found.j)` sums over these pairs; use
         `nbcc.Rows(found.first, found.j)` for several calls.
 
-        If i and j are one set, the pairs of particles with themselves are included, unless they are excluded:
-        `exclusions=(range(n + 1), range(n))`. Distances are compared as in the guards, `<=` or `<`, in the arithmetic
+        If i and j are one set, the pairs of particles with themselves are included, unless a guard of the text excludes
+        them, as `skip_if(i_index == j_index)` does, or `exclusions=(range(n + 1), range(n))`. Distances are compared as in the guards, `<=` or `<`, in the arithmetic
         of the kernel.
 
         Raises what calls raise; UsageError if no reach is proved, or if a length of the box is 0.
@@ -363,7 +363,7 @@ class Caller(Outputs):
             for k, _ in family.outputs:
                 used.ignore(k)
             used.ask(callback)
-            found = used.find_neighbours()
+            found = used.find_neighbours(inputs.like)
             used.warn()
             return found
         finally:

@@ -1,0 +1,99 @@
+"""A search for pairs, of the C interface (nbcc_pair_lists.h). Entry point: `PairSearch`."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_double, c_int, c_int64, c_size_t, c_void_p
+from typing import Dict, List, Optional, Tuple
+
+from . import _library
+from ._errors import ErrorOut, check
+from ._handles import Device, _Handle
+from ._library import lib
+
+class View(ctypes.Structure):
+    _fields_ = [
+        ("data", c_void_p),
+        ("element", c_int),
+        ("count", c_int64),
+        ("stride", c_int64),
+        ("component_stride", c_int64),
+    ]
+
+
+class Query(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("x", View),
+        ("y", View),
+        ("batches", c_int64),
+        ("i_batch", c_void_p),
+        ("j_batch", c_void_p),
+        ("cells", c_void_p),
+        ("periodic", c_void_p),
+        ("cutoff", c_double),
+        ("cutoff_of_i", c_void_p),
+        ("cutoff_of_types", c_void_p),
+        ("types", c_int64),
+        ("i_type", c_void_p),
+        ("j_type", c_void_p),
+        ("excluded_first", c_void_p),
+        ("excluded_j", c_void_p),
+        ("half", c_int),
+        ("self", c_int),
+        ("stream", c_void_p),
+    ]
+
+
+class PairArrays(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("capacity", c_int64),
+        ("i", c_void_p),
+        ("j", c_void_p),
+        ("shifts", c_void_p),
+        ("first", c_void_p),
+        ("count", c_void_p),
+    ]
+
+
+class PairSearch(_Handle):
+    """An nbcc_pair_search with its working memory. Used by one call at a time."""
+
+    __slots__ = ("place", "device")
+    _close = "nbcc_pair_search_destroy"
+
+    def __init__(self, device: Device) -> None:
+        super().__init__()
+        self.place, self.device = ErrorOut(), device
+        check(
+            lib.nbcc_pair_search_create(device.pointer, ctypes.addressof(self.pointer), self.place.address), self.place
+        )
+
+    def run(self, query: Query, waits: bool) -> Optional[int]:
+        """The number of pairs; None without waiting."""
+        query.size = ctypes.sizeof(Query)
+        count = c_int64()
+        at = ctypes.addressof(count) if waits else None
+        check(lib.nbcc_pair_search_run(self.pointer, ctypes.addressof(query), at, self.place.address), self.place)
+        return count.value if waits else None
+
+    def store(self, arrays: PairArrays) -> None:
+        arrays.size = ctypes.sizeof(PairArrays)
+        check(lib.nbcc_pair_search_store(self.pointer, ctypes.addressof(arrays), self.place.address), self.place)
+
+
+_idle: Dict[Tuple[int, Device], List[PairSearch]] = {}
+
+
+def taken(device: Device) -> PairSearch:
+    """A search that no other call uses."""
+    idle = _idle.setdefault((_library.generation, device), [])
+    try:
+        return idle.pop()
+    except IndexError:
+        return PairSearch(device)
+
+
+def give_back(search: PairSearch) -> None:
+    _idle[(search.generation, search.device)].append(search)

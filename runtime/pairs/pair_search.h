@@ -1,0 +1,31 @@
+// A search for all pairs within a cutoff, which are stored as arrays. Implemented by HostPairSearch and CudaPairSearch.
+// Tested by tests/numeric/pair_search_test.cpp and tests/python/test_pair_lists.py.
+#pragma once
+#include <cstdint>
+#include <memory>
+
+#include "runtime/for_each.h"
+#include "templates/cuda/pairs/cuda_pair_search_data.h"
+
+namespace nbcc {
+
+// Used by one thread at a time. Keeps its working memory from search to search.
+class PairSearch {
+ public:
+  virtual ~PairSearch() = default;
+  // Finds the pairs. `query`: what the caller chooses; the search fills in its own arrays. All arrays are in the memory
+  // of the device. Positions are floats, or doubles. `waits`: returns the number of pairs; throws UsageError for
+  // particles and cells that cannot be searched. Otherwise returns -1, and store() tells by PairOutput::count.
+  virtual std::int64_t search(const pair_search::Search& query, bool is_double, void* stream, bool waits) = 0;
+  // Stores the pairs of the last search, in the order of i, then j, then the shift. Rows of i that do not fit, and what
+  // is left, are filled with pairs of the indices beyond the last i and the last j.
+  virtual void store(const pair_search::PairOutput& output) = 0;
+};
+
+// Throws UsageError if a search has failed.
+void check_report(const pair_search::Report& report, const pair_search::Search& query);
+
+// In the memory of the host.
+std::unique_ptr<PairSearch> host_pair_search(ForEach for_each);
+
+}  // namespace nbcc

@@ -1,0 +1,347 @@
+// A search for all pairs within a cutoff, of many systems at once: data and functions that the host
+// (runtime/pairs/host_pair_search.cpp) and the kernels (cuda_pair_search.cu.in) share. Both sides round alike, without
+// fused multiply-adds, so both find the same pairs. The file is plain C++; NVRTC has no headers of the standard
+// library.
+//
+//   positions --wrap()--> position in the first cell, number of cells that it was moved by
+//   systems   --choose_bins()--> bins: parallelepipeds of about half a cutoff, [axis 0][axis 1][axis 2]
+//   an i      --for_each_run()--> runs of sorted j, each with the image of its cell
+//
+//        axis 1
+//          ^   +---+---+---+---+---+
+//          |   |   | = | = | = |   |     = a run: bins along axis 2 that follow each other in memory
+//          |   +---+---+---+---+---+
+//          |   |   | = | i | = |   |     bins beyond the last one of a periodic axis belong to the next image
+//          |   +---+---+---+---+---+     of the cell, so a cutoff may span any number of cells
+//          +-----------------------> axis 2
+//
+// A pair is within the cutoff if the square of (position of j - position of i) + image is less than the squared cutoff,
+// with both positions in the first cell, in the precision of the positions.
+#pragma once
+#ifdef NBCC_DEVICE
+#define NBCC_PAIR_FUNCTION NBCC_DEVICE
+#else
+#include <cmath>
+#include <cstring>
+#define NBCC_PAIR_FUNCTION inline
+#endif
+
+namespace nbcc::pair_search {
+
+using Index = long long;
+constexpr int kThreads = 256;             // of a block of every kernel
+constexpr int kRowLanes = 4;              // threads that look for the pairs of one i
+constexpr int kScanItems = 8 * kThreads;  // numbers that a block of a scan adds up
+constexpr int kMaxImage = 1000;           // the largest number of cells along an axis that a cutoff may span
+constexpr int kImageBits = 11;            // bits of a component of an image in a key
+constexpr double kBinsPerCutoff = 2;
+constexpr double kMaxBins = 1 << 20;   // along an axis
+constexpr double kMaxWraps = 1 << 30;  // cells between a particle and the first cell
+
+struct System {
+  double vectors[3][3];  // [vector][component]; of an open axis a unit vector perpendicular to the periodic ones
+  double normals[3][3];  // the inverse: fraction k of a position x is normals[k] . x
+  double norms[3];       // |normals[k]|
+  double low[3];         // of the fractions
+  double scale[3];       // bins per fraction
+  double reach[3];       // of the cutoff, in bins
+  int bins[3], periodic[3];
+  unsigned count;  // of j
+  Index first_bin;
+  unsigned long long extent[3][2];  // open axes: ordered_bits() of the largest -fraction and fraction of the j
+};
+
+// A position in the first cell.
+template <typename T>
+struct alignas(4 * sizeof(T)) Record {
+  T at[3];
+  int number;  // of the particle
+};
+struct alignas(16) Wraps {
+  int of[3];  // the position is that of the Record plus so many of the vectors
+  int unused;
+};
+
+// Flags that a search raises. Particles and systems: the complement of the lowest index, 0 if there is none.
+struct Report {
+  unsigned non_finite[2];  // [side] a position is not finite, or too many cells away
+  unsigned bad_system[2];  // [side] the index of a particle's system is out of range
+  unsigned flat_cell;      // a system whose vectors are not independent, or not finite
+  unsigned small_cell;     // a system with more than kMaxImage cells in a cutoff
+  unsigned wrapped;        // 1: a particle is outside of the first cell
+  unsigned unused;
+};
+
+struct Side {
+  const char* x;
+  Index stride, component_stride, count;  // strides in bytes
+  const Index* system;                    // [particle]; null: all are of system 0
+  const Index* type;                      // [particle]; null without cutoffs by type
+  void* records;                          // Record<T> [particle]
+  Wraps* wraps;                           // [particle]
+};
+
+struct Search {
+  Side side[2];  // 0: j, 1: i
+  int one_set;   // i and j are the same particles
+  int half;      // each pair once: j > i, or j = i and the image is positive
+  int self;      // with pairs of a particle and itself
+  Index systems;
+  const double* cells;            // [system][vector][component]; null: no system is periodic
+  const int* periodic;            // [system][axis]; null: all axes with cells
+  double cutoff;                  // the largest one
+  const double* cutoff_of_i;      // [i]; null: one cutoff
+  const double* cutoff_of_types;  // [type of i][type of j]; null: one cutoff
+  Index types;
+  const Index *excluded_first, *excluded_j;  // CSR; null: none
+  System* system;                            // [system]
+  Report* report;
+  unsigned* bin_of;     // [j]
+  unsigned* slot_of;    // [j] among the particles of its bin
+  unsigned* bin_count;  // [bin]
+  unsigned* bin_first;  // [bin + 1]
+  Index bins;           // capacity of the two
+  void* sorted;         // Record<T> [sorted j]
+  unsigned* counts;     // [i] pairs
+  Index* first;         // [i + 1]
+};
+
+struct PairOutput {
+  Index capacity;
+  Index *i, *j;  // [pair]
+  int* shifts;   // [pair][axis]; null: none
+  Index* first;  // [i + 1]; null: none
+  Index* count;  // the number of pairs found, -1 after an error; null: none
+};
+
+NBCC_PAIR_FUNCTION double product(const double* a, const double* b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+NBCC_PAIR_FUNCTION void cross(const double* a, const double* b, double* to) {
+  to[0] = a[1] * b[2] - a[2] * b[1];
+  to[1] = a[2] * b[0] - a[0] * b[2];
+  to[2] = a[0] * b[1] - a[1] * b[0];
+}
+NBCC_PAIR_FUNCTION void normalize(double* a) {
+  const double norm = sqrt(product(a, a));
+  for (int c = 0; c < 3; ++c) a[c] /= norm;
+}
+// Rises with x; 0 for no double.
+NBCC_PAIR_FUNCTION unsigned long long ordered_bits(double x) {
+  unsigned long long bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits >> 63 ? ~bits : bits | 1ull << 63;
+}
+NBCC_PAIR_FUNCTION double from_ordered_bits(unsigned long long ordered) {
+  const unsigned long long bits = ordered >> 63 ? ordered & ~(1ull << 63) : ~ordered;
+  double x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+// Replaces the vectors of open axes by unit vectors at right angles to the periodic vectors and to each other.
+NBCC_PAIR_FUNCTION void complete_vectors(System& s) {
+  int open[3] = {0, 0, 0}, given[3] = {0, 0, 0}, opens = 0, givens = 0;
+  for (int k = 0; k < 3; ++k)
+    if (s.periodic[k])
+      given[givens++] = k;
+    else
+      open[opens++] = k;
+  if (opens == 0) return;
+  for (int m = 0; m < opens; ++m)
+    for (int c = 0; c < 3; ++c) s.vectors[open[m]][c] = c == open[m] ? 1 : 0;
+  if (givens == 2) cross(s.vectors[given[0]], s.vectors[given[1]], s.vectors[open[0]]);
+  if (givens == 1) {
+    const double* const v = s.vectors[given[0]];
+    const int least = fabs(v[0]) <= fabs(v[1]) && fabs(v[0]) <= fabs(v[2]) ? 0 : fabs(v[1]) <= fabs(v[2]) ? 1 : 2;
+    const double axis[3] = {least == 0 ? 1.0 : 0.0, least == 1 ? 1.0 : 0.0, least == 2 ? 1.0 : 0.0};
+    cross(v, axis, s.vectors[open[0]]);
+    cross(v, s.vectors[open[0]], s.vectors[open[1]]);
+  }
+  for (int m = 0; m < opens; ++m) normalize(s.vectors[open[m]]);
+}
+
+// False: the vectors of the cell are not independent.
+NBCC_PAIR_FUNCTION bool prepare_system(System& s, const double* cell, const int* periodic) {
+  for (int k = 0; k < 3; ++k) {
+    s.periodic[k] = cell ? (periodic ? periodic[k] != 0 : 1) : 0;
+    for (int c = 0; c < 3; ++c) s.vectors[k][c] = cell ? cell[3 * k + c] : 0;
+    s.extent[k][0] = s.extent[k][1] = 0;
+  }
+  s.count = 0;
+  complete_vectors(s);
+  double squares = 1;
+  for (int k = 0; k < 3; ++k) {
+    cross(s.vectors[(k + 1) % 3], s.vectors[(k + 2) % 3], s.normals[k]);
+    squares *= product(s.vectors[k], s.vectors[k]);
+  }
+  const double volume = product(s.vectors[0], s.normals[0]);
+  for (int k = 0; k < 3; ++k) {
+    for (int c = 0; c < 3; ++c) s.normals[k][c] /= volume;
+    s.norms[k] = sqrt(product(s.normals[k], s.normals[k]));
+  }
+  return volume * volume > 0x1p-80 * squares && volume - volume == 0 &&
+         s.norms[0] + s.norms[1] + s.norms[2] - (s.norms[0] + s.norms[1] + s.norms[2]) == 0;
+}
+
+template <typename T>
+NBCC_PAIR_FUNCTION void fractions_of(const System& s, const T* x, double* fractions) {
+  const double at[3] = {(double)x[0], (double)x[1], (double)x[2]};
+  for (int k = 0; k < 3; ++k) fractions[k] = product(s.normals[k], at);
+}
+// Moves a position into the first cell. False: it is not finite, or too many cells away.
+template <typename T>
+NBCC_PAIR_FUNCTION bool wrap(const System& s, const T* x, T* inside, int* wraps) {
+  double fractions[3], cells[3];
+  fractions_of(s, x, fractions);
+  bool is_good = true;
+  for (int k = 0; k < 3; ++k) {
+    cells[k] = s.periodic[k] ? floor(fractions[k]) : 0;
+    is_good = is_good && fractions[k] - fractions[k] == 0 && fabs(cells[k]) <= kMaxWraps;
+  }
+  for (int k = 0; k < 3; ++k) wraps[k] = is_good ? (int)cells[k] : 0;
+  const bool moved = is_good && (wraps[0] != 0 || wraps[1] != 0 || wraps[2] != 0);
+  for (int c = 0; c < 3; ++c)
+    inside[c] =
+        moved
+            ? (T)((double)x[c] - (cells[0] * s.vectors[0][c] + cells[1] * s.vectors[1][c] + cells[2] * s.vectors[2][c]))
+            : x[c];
+  return is_good;
+}
+// The displacement of an image of the cell.
+template <typename T>
+NBCC_PAIR_FUNCTION void image_vector(const System& s, int m0, int m1, int m2, T* to) {
+  for (int c = 0; c < 3; ++c) to[c] = 0;
+  if ((m0 | m1 | m2) == 0) return;
+  for (int c = 0; c < 3; ++c) to[c] = (T)(m0 * s.vectors[0][c] + m1 * s.vectors[1][c] + m2 * s.vectors[2][c]);
+}
+
+// Sets the bins, from the number and the extent of the j. `epsilon`: of the positions' precision. False: the cutoff
+// spans too many cells.
+NBCC_PAIR_FUNCTION bool choose_bins(System& s, double cutoff, double epsilon) {
+  double size = 0, length[3];
+  for (int k = 0; k < 3; ++k) {
+    s.low[k] = 0;
+    length[k] = 1;
+    if (s.periodic[k]) {
+      size += sqrt(product(s.vectors[k], s.vectors[k]));
+      continue;
+    }
+    const bool any = s.extent[k][0] != 0;
+    s.low[k] = any ? -from_ordered_bits(s.extent[k][0]) : 0;
+    const double high = any ? from_ordered_bits(s.extent[k][1]) : 0;
+    length[k] = high - s.low[k];
+    size += fabs(s.low[k]) + fabs(high);
+  }
+  // Decisions are made with rounded positions and images.
+  const double radius = cutoff + 16 * epsilon * (size + cutoff);
+  double bins[3];
+  for (int k = 0; k < 3; ++k) {
+    const double fitting = floor(length[k] / (radius * s.norms[k]) * kBinsPerCutoff);
+    bins[k] = fitting >= 1 ? (fitting < kMaxBins ? fitting : kMaxBins) : 1;
+  }
+  const double most = s.count > 1 ? s.count : 1;
+  while (bins[0] * bins[1] * bins[2] > most) {
+    const int k = bins[0] >= bins[1] && bins[0] >= bins[2] ? 0 : bins[1] >= bins[2] ? 1 : 2;
+    bins[k] = floor((bins[k] + 1) / 2);
+  }
+  bool is_good = true;
+  for (int k = 0; k < 3; ++k) {
+    s.bins[k] = (int)bins[k];
+    s.scale[k] = length[k] > 0 ? bins[k] / length[k] : 0;
+    s.reach[k] = radius * s.norms[k] * s.scale[k] * (1 + 1e-9) + 1e-9;
+    if (s.periodic[k] && !(s.reach[k] / bins[k] < kMaxImage - 1)) is_good = false;
+  }
+  return is_good;
+}
+NBCC_PAIR_FUNCTION Index bins_of(const System& s) { return (Index)s.bins[0] * s.bins[1] * s.bins[2]; }
+
+NBCC_PAIR_FUNCTION int bin_along(const System& s, int axis, double fraction) {
+  const double u = floor((fraction - s.low[axis]) * s.scale[axis]), last = s.bins[axis] - 1;
+  return (int)(u < 0 ? 0 : u > last ? last : u);
+}
+NBCC_PAIR_FUNCTION Index bin_of(const System& s, const double* fractions) {
+  const Index column = (Index)bin_along(s, 0, fractions[0]) * s.bins[1] + bin_along(s, 1, fractions[1]);
+  return s.first_bin + column * s.bins[2] + bin_along(s, 2, fractions[2]);
+}
+// The bins along an axis within reach, counted on beyond the first cell.
+NBCC_PAIR_FUNCTION void bins_within(const System& s, int axis, double fraction, int* begin, int* end) {
+  const double u = (fraction - s.low[axis]) * s.scale[axis], count = s.bins[axis];
+  double low = floor(u - s.reach[axis]), high = floor(u + s.reach[axis]) + 1;
+  if (!s.periodic[axis]) {
+    low = low < 0 ? 0 : low < count ? low : count;
+    high = high < count ? (high > low ? high : low) : count;
+  }
+  *begin = (int)low;
+  *end = (int)high;
+}
+// The image of the cell that has a bin. Most bins are in the first cell, and a division takes long.
+NBCC_PAIR_FUNCTION int image_of_bin(int bin, int bins) {
+  if (bin >= 0 && bin < bins) return 0;
+  return bin >= 0 ? bin / bins : -((bins - 1 - bin) / bins);
+}
+
+// Calls body(begin, end, image) for runs of sorted j that have all j within reach of a position in the first cell.
+template <typename Body>
+NBCC_PAIR_FUNCTION void for_each_run(const System& s, const unsigned* bin_first, const double* fractions, Body body) {
+  int begin[3], end[3];
+  for (int k = 0; k < 3; ++k) bins_within(s, k, fractions[k], &begin[k], &end[k]);
+  const int first_image = image_of_bin(begin[2], s.bins[2]), last_image = image_of_bin(end[2] - 1, s.bins[2]);
+  for (int b0 = begin[0]; b0 < end[0]; ++b0) {
+    const int m0 = image_of_bin(b0, s.bins[0]);
+    for (int b1 = begin[1]; b1 < end[1]; ++b1) {
+      const int m1 = image_of_bin(b1, s.bins[1]);
+      const unsigned* const column =
+          bin_first + s.first_bin + ((Index)(b0 - m0 * s.bins[0]) * s.bins[1] + (b1 - m1 * s.bins[1])) * s.bins[2];
+      for (int m2 = first_image; m2 <= last_image; ++m2) {
+        const int low = begin[2] - m2 * s.bins[2], high = end[2] - m2 * s.bins[2];
+        body(column[low > 0 ? low : 0], column[high < s.bins[2] ? high : s.bins[2]], m0, m1, m2);
+      }
+    }
+  }
+}
+
+// The square of the distance of two positions in the first cell and an image.
+template <typename T>
+NBCC_PAIR_FUNCTION T squared_distance(const T* xi, const T* xj, const T* image) {
+  const T x = (xj[0] - xi[0]) + image[0], y = (xj[1] - xi[1]) + image[1], z = (xj[2] - xi[2]) + image[2];
+  return x * x + y * y + z * z;
+}
+
+// Whether all pairs within the largest cutoff are listed, but for those of a particle and itself.
+NBCC_PAIR_FUNCTION bool lists_all(const Search& s) {
+  return !s.cutoff_of_i && !s.cutoff_of_types && !s.excluded_first && !s.half;
+}
+// Whether a pair within the largest cutoff is listed.
+template <typename T>
+NBCC_PAIR_FUNCTION bool is_listed(const Search& s, T square, int i, int j, int m0, int m1, int m2) {
+  if (s.cutoff_of_i && !(square < (T)(s.cutoff_of_i[i] * s.cutoff_of_i[i]))) return false;
+  if (s.cutoff_of_types) {
+    const double cutoff = s.cutoff_of_types[s.side[1].type[i] * s.types + s.side[0].type[j]];
+    if (!(square < (T)(cutoff * cutoff))) return false;
+  }
+  if (s.one_set) {
+    const int sign = m0 != 0 ? m0 : m1 != 0 ? m1 : m2;
+    if (i == j && sign == 0) {
+      if (!s.self) return false;
+    } else if (s.half && (j < i || (j == i && sign < 0))) {
+      return false;
+    }
+  }
+  if (s.excluded_first)
+    for (Index k = s.excluded_first[i]; k < s.excluded_first[i + 1]; ++k)
+      if (s.excluded_j[k] == j) return false;
+  return true;
+}
+
+// A pair of one i as a number: pairs rise with j, then with the image.
+NBCC_PAIR_FUNCTION unsigned long long key_of(int j, int m0, int m1, int m2) {
+  constexpr int kZero = 1 << (kImageBits - 1);
+  return (unsigned long long)j << 3 * kImageBits | (unsigned long long)(m0 + kZero) << 2 * kImageBits |
+         (unsigned long long)(m1 + kZero) << kImageBits | (unsigned long long)(m2 + kZero);
+}
+NBCC_PAIR_FUNCTION int j_of(unsigned long long key) { return (int)(key >> 3 * kImageBits); }
+NBCC_PAIR_FUNCTION int image_of(unsigned long long key, int axis) {
+  return (int)(key >> (2 - axis) * kImageBits & ((1 << kImageBits) - 1)) - (1 << (kImageBits - 1));
+}
+
+}  // namespace nbcc::pair_search
+#undef NBCC_PAIR_FUNCTION

@@ -1,0 +1,281 @@
+// Pairs within a cutoff on a GPU: the bits of the host's, in every order of blocks and threads, in a captured stream.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "runtime/cuda/pairs/cuda_pair_search.h"
+#include "runtime/error.h"
+#include "tests/support/cuda_shim.h"
+#include "tests/support/device_array.h"
+#include "tests/support/installed_nvrtc.h"
+#include "tests/support/on_gpu.h"
+
+namespace nbcc::test {
+namespace {
+
+using namespace pair_search;
+
+void in_turn(std::int64_t count, const std::function<void(std::int64_t)>& body) {
+  for (std::int64_t k = 0; k < count; ++k) body(k);
+}
+
+// What a caller asks for, with arrays of its own.
+struct Asked {
+  std::vector<double> x, y, cells, cutoff_of_i, table;
+  std::vector<int> periodic;
+  std::vector<Index> batch, y_batch, type, excluded_first, excluded_j;
+  Index systems = 1;
+  double cutoff = 1;
+  bool half = false, self = false;
+};
+struct Found {
+  Index count = 0;
+  std::vector<Index> i, j, first, told;
+  std::vector<int> shifts;
+  bool operator==(const Found&) const = default;
+};
+
+// Arrays on the host or on a GPU.
+class Arrays {
+ public:
+  explicit Arrays(const CudaGpu* gpu) : gpu_(gpu) {}
+  template <typename T>
+  T* put(std::vector<T>& numbers) {
+    if (numbers.empty()) return nullptr;
+    if (!gpu_) return numbers.data();
+    there_.push_back(std::make_unique<DeviceArray>(*gpu_, sizeof(T) * numbers.size()));
+    there_.back()->put(numbers.data(), sizeof(T) * numbers.size());
+    return static_cast<T*>(there_.back()->data());
+  }
+  template <typename T>
+  void get(std::vector<T>& numbers, const T* from) const {
+    if (gpu_ && !numbers.empty()) of(from).get(numbers.data(), sizeof(T) * numbers.size());
+  }
+  DeviceArray& of(const void* data) const {
+    return **std::ranges::find_if(there_, [data](const auto& array) { return array->data() == data; });
+  }
+
+ private:
+  const CudaGpu* gpu_;
+  std::vector<std::unique_ptr<DeviceArray>> there_;
+};
+
+template <typename T>
+Side side_of(std::vector<T>& x, std::vector<Index>& batch, std::vector<Index>& type, Arrays& arrays) {
+  Side side = {};
+  side.x = reinterpret_cast<const char*>(arrays.put(x));
+  side.stride = 3 * sizeof(T);
+  side.component_stride = sizeof(T);
+  side.count = Index(x.size() / 3);
+  side.system = arrays.put(batch);
+  side.type = arrays.put(type);
+  return side;
+}
+
+// `capacity`: -1: the number of pairs.
+template <typename T>
+Found search(PairSearch& with, Asked asked, const CudaGpu* gpu, Index capacity = -1) {
+  Arrays arrays(gpu);
+  std::vector<T> x(asked.x.begin(), asked.x.end()), y(asked.y.begin(), asked.y.end());
+  Search query = {};
+  query.side[1] = side_of(x, asked.batch, asked.type, arrays);
+  query.one_set = y.empty();
+  query.side[0] = y.empty() ? query.side[1] : side_of(y, asked.y_batch, asked.type, arrays);
+  query.half = asked.half;
+  query.self = asked.self;
+  query.systems = asked.systems;
+  query.cells = arrays.put(asked.cells);
+  query.periodic = arrays.put(asked.periodic);
+  query.cutoff = asked.cutoff;
+  query.cutoff_of_i = arrays.put(asked.cutoff_of_i);
+  query.cutoff_of_types = arrays.put(asked.table);
+  query.types = asked.table.empty() ? 0 : 2;
+  query.excluded_first = arrays.put(asked.excluded_first);
+  query.excluded_j = arrays.put(asked.excluded_j);
+  Found found;
+  found.count = with.search(query, sizeof(T) == 8, nullptr, true);
+  const auto room = std::size_t(capacity < 0 ? found.count : capacity);
+  found.i.resize(room + 1), found.j.resize(room + 1), found.shifts.resize(3 * room + 3);
+  found.first.resize(x.size() / 3 + 1), found.told.resize(1);
+  PairOutput output{Index(room),
+                    arrays.put(found.i),
+                    arrays.put(found.j),
+                    arrays.put(found.shifts),
+                    arrays.put(found.first),
+                    arrays.put(found.told)};
+  with.store(output);
+  arrays.get(found.i, output.i), arrays.get(found.j, output.j), arrays.get(found.shifts, output.shifts);
+  arrays.get(found.first, output.first), arrays.get(found.told, output.count);
+  EXPECT_EQ(found.told[0], found.count);
+  return found;
+}
+
+std::vector<double> uniform(std::size_t count, double low, double high, unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::vector<double> numbers(count);
+  for (double& x : numbers) x = std::uniform_real_distribution<double>(low, high)(random);
+  return numbers;
+}
+
+const std::vector<double> kSlanted{4, 0, 0, 7.5, 3, 0, -3, 8, 4}, kTiny{0.9, 0, 0, 0, 1.1, 0, 0, 0, 1.3},
+    kLeftHanded{0, 5, 0, 4.5, 0, 0, 0, 0, 6};
+
+std::vector<Asked> cases() {
+  std::vector<Asked> all(9);
+  all[0].x = uniform(3 * 300, 0, 5, 1);  // open
+  all[1].x = uniform(3 * 150, -6, 9, 2), all[1].cells = kSlanted, all[1].cutoff = 1.7;
+  all[2].x = uniform(3 * 8, -6, 9, 3), all[2].cells = kTiny, all[2].cutoff = 2.9, all[2].self = true;  // long rows
+  all[3].x = uniform(3 * 90, -6, 9, 4), all[3].cells = kLeftHanded, all[3].half = true, all[3].periodic = {1, 0, 1};
+  all[4].x = uniform(3 * 100, -6, 9, 5), all[4].y = uniform(3 * 70, -9, 20, 6), all[4].cells = kSlanted;
+  all[4].cutoff = 2;
+  Asked& batches = all[5];
+  batches.x = uniform(3 * 400, -2, 6, 7), batches.systems = 300, batches.cutoff = 1.5;
+  for (Index k = 0; k < 400; ++k) batches.batch.push_back(k % 3 == 0 ? 7 : k % 290);
+  for (int k = 0; k < 300; ++k) {
+    const std::vector<double>& cell = k % 3 == 0 ? kSlanted : k % 3 == 1 ? kTiny : kLeftHanded;
+    batches.cells.insert(batches.cells.end(), cell.begin(), cell.end());
+    for (int axis = 0; axis < 3; ++axis) batches.periodic.push_back((k >> axis & 1) != 0);
+  }
+  all[6].x = uniform(3 * 100, 0, 5, 8), all[6].cutoff_of_i = uniform(100, 0, 2, 9), all[6].cutoff = 2;
+  all[7].x = uniform(3 * 100, 0, 5, 10), all[7].table = {1, 2, 2, 0}, all[7].cutoff = 2;
+  for (Index k = 0; k < 100; ++k) all[7].type.push_back(k % 2);
+  all[8].x = uniform(3 * 100, 0, 4, 11), all[8].cutoff = 1.2;
+  for (Index k = 0; k <= 100; ++k) all[8].excluded_first.push_back(k);
+  for (Index k = 0; k < 100; ++k) all[8].excluded_j.push_back((k + 1) % 100);
+  return all;
+}
+
+class PairSearchOnShim : public testing::Test {
+ protected:
+  PairSearchOnShim() { shim_.allow_minus_one(); }
+  CudaShim shim_;
+};
+
+TEST_F(PairSearchOnShim, gpu_and_host_find_the_same_pairs) {
+  using Kind = ShimOrder::Kind;
+  CudaDevice device(shim_.driver(), shim_.compiler(), 0, "", "");
+  const auto here = host_pair_search(in_turn), there = cuda_pair_search(device);
+  for (const ShimOrder order : {ShimOrder{Kind::Forward}, ShimOrder{Kind::Backward}, ShimOrder{Kind::Shuffled, 5}}) {
+    shim_.set_block_order(order);
+    shim_.set_thread_order(order);
+    std::size_t number = 0;
+    for (const Asked& asked : cases()) {
+      SCOPED_TRACE(number++);
+      const Found expected = search<double>(*here, asked, nullptr);
+      EXPECT_GT(expected.count, 10);
+      EXPECT_EQ(search<double>(*there, asked, &device.gpu()), expected);
+      const Found in_floats = search<float>(*here, asked, nullptr);
+      EXPECT_GT(in_floats.count, 10);
+      EXPECT_EQ(search<float>(*there, asked, &device.gpu()), in_floats);
+      for (const Index capacity : {Index(0), expected.count / 2, expected.count + 100})
+        EXPECT_EQ(search<double>(*there, asked, &device.gpu(), capacity),
+                  search<double>(*here, asked, nullptr, capacity));
+    }
+  }
+}
+
+TEST_F(PairSearchOnShim, a_captured_search_finds_the_pairs_of_each_replay) {
+  CudaDevice device(shim_.driver(), shim_.compiler(), 0, "", "");
+  const auto here = host_pair_search(in_turn), there = cuda_pair_search(device);
+  const CudaContextGuard guard(device.gpu());
+  CudaOwnStream stream(device.gpu());
+  constexpr Index kCapacity = 400;
+  std::vector<double> x = uniform(3 * 100, 0, 5, 1);
+  Arrays arrays(&device.gpu());
+  std::vector<Index> none, i(kCapacity), j(kCapacity), first(101), count(1);
+  std::vector<int> shifts(3 * kCapacity);
+  Search query = {};
+  query.side[0] = query.side[1] = side_of(x, none, none, arrays);
+  query.one_set = 1;
+  query.systems = 1;
+  query.cutoff = 1;
+  const PairOutput output{kCapacity,          arrays.put(i),     arrays.put(j),
+                          arrays.put(shifts), arrays.put(first), arrays.put(count)};
+  const auto capture = [&](bool waits) -> std::string {
+    shim_.begin_capture(stream.get());
+    std::string failure;
+    try {
+      there->search(query, true, stream.get(), waits);
+      there->store(output);
+    } catch (const DeviceError& error) {
+      failure = error.what();
+    }
+    shim_.end_capture(stream.get());
+    return failure;
+  };
+  EXPECT_NE(capture(false).find("search once before the capture"), std::string::npos);
+  there->search(query, true, stream.get(), true);
+  EXPECT_NE(capture(true).find("give a capacity"), std::string::npos);
+  ASSERT_EQ(capture(false), "");
+  Asked asked;
+  for (unsigned seed = 2; seed < 5; ++seed) {
+    // In the last replay there are more pairs than the capacity.
+    asked.x = uniform(3 * 100, 0, seed == 4 ? 2 : 5, seed);
+    arrays.of(query.side[0].x).put(asked.x.data(), 8 * asked.x.size());
+    shim_.replay(stream.get());
+    device.gpu().synchronize(stream.get());
+    arrays.get(i, output.i), arrays.get(j, output.j), arrays.get(count, output.count);
+    const Found expected = search<double>(*here, asked, nullptr, kCapacity);
+    EXPECT_EQ(expected.count > kCapacity, seed == 4);
+    EXPECT_EQ(count[0], expected.count);
+    EXPECT_TRUE(std::equal(i.begin(), i.end(), expected.i.begin()));
+    EXPECT_TRUE(std::equal(j.begin(), j.end(), expected.j.begin()));
+  }
+  asked.x[5] = std::numeric_limits<double>::infinity();
+  arrays.of(query.side[0].x).put(asked.x.data(), 8 * asked.x.size());
+  shim_.replay(stream.get());
+  arrays.get(count, output.count);
+  EXPECT_EQ(count[0], -1);
+}
+
+class PairSearchOnGpu : public OnGpu {};
+
+TEST_F(PairSearchOnGpu, gpu_and_host_find_the_same_pairs) {
+  const auto here = host_pair_search(in_turn), there = cuda_pair_search(*device_);
+  std::size_t number = 0;
+  for (const Asked& asked : cases()) {
+    SCOPED_TRACE(number++);
+    EXPECT_EQ(search<double>(*there, asked, &gpu()), search<double>(*here, asked, nullptr));
+    EXPECT_EQ(search<float>(*there, asked, &gpu()), search<float>(*here, asked, nullptr));
+  }
+}
+
+TEST_F(PairSearchOnShim, errors_are_those_of_the_host) {
+  CudaDevice device(shim_.driver(), shim_.compiler(), 0, "", "");
+  const auto here = host_pair_search(in_turn), there = cuda_pair_search(device);
+  std::vector<Asked> all(4);
+  for (Asked& asked : all) asked.x = uniform(30, 0, 1, 1);
+  all[0].x[13] = std::numeric_limits<double>::quiet_NaN();
+  all[1].cells = std::vector<double>(9, 1.0);
+  all[2].cells = {1, 0, 0, 0, 1, 0, 0, 0, 1e-4};
+  all[3].batch = std::vector<Index>{0, 0, 1, 0, 0, 0, 0, 2, 0, 0}, all[3].systems = 2;
+  const auto message = [](PairSearch& with, const Asked& asked, const CudaGpu* gpu) -> std::string {
+    try {
+      search<double>(with, asked, gpu);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  for (const Asked& asked : all) {
+    EXPECT_NE(message(*here, asked, nullptr), "");
+    EXPECT_EQ(message(*there, asked, &device.gpu()), message(*here, asked, nullptr));
+  }
+  // A search after one that has failed.
+  EXPECT_EQ(search<double>(*there, cases()[1], &device.gpu()), search<double>(*here, cases()[1], nullptr));
+}
+
+TEST_F(PairSearchOnShim, nvrtc_compiles_the_kernels) {
+  NBCC_NEEDS_NVRTC();
+  for (const char* real : {"float", "double"})
+    for (const char* architecture : {"sm_75", "sm_90"})
+      EXPECT_FALSE(installed_nvrtc()->compile(pair_search_source(real).first().source, architecture, {}).image.empty());
+}
+
+}  // namespace
+}  // namespace nbcc::test
