@@ -16,6 +16,7 @@ import ctypes
 import importlib
 from typing import Any, Dict, List
 
+from ._arrays._triplets import Triplets, triplets
 from ._c import _library
 from ._c._errors import (
     CompileError,
@@ -51,11 +52,13 @@ __all__ = [
     "Pipeline",
     "PipelineWarning",
     "Rows",
+    "Triplets",
     "UsageError",
     "carry_pairs",
     "check",
     "compile",
     "info",
+    "triplets",
 ]
 
 
