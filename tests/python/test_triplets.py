@@ -1,5 +1,7 @@
-"""nbcc.triplets: against loops over the lists, in every library."""
+"""nbcc.triplets: against loops over the lists, in every library; and sums over triplets by moments of the neighbours."""
 
+import pathlib
+import re
 import types
 
 import numpy as np
@@ -73,6 +75,37 @@ def test_pairs_are_particles_of_a_sum():
     t = nbcc.triplets((first, j))
     sums = bend(u, u, listed_pairs=nbcc.Rows(t.first, t.ik))
     assert np.allclose(sums, [sum(u[p] @ u[q] for q in row) for p, row in enumerate(expected(first, False))], rtol=1e-14, atol=1e-14)
+
+
+def test_moments_of_neighbours_make_sums_over_triplets():
+    """The Stillinger-Weber text of the documentation, which has no triplets."""
+    page = pathlib.Path(__file__).parents[2] / "docs" / "how_to" / "three_body_terms.md"
+    text = re.search(r"```pipe stillinger_weber.pipe\n(.*?)```", page.read_text(), re.DOTALL)[1]
+    side, n = 8.0, 60
+    x = np.random.default_rng(5).random((n, 3)) * side
+    cell = side * np.eye(3)
+    stillinger_weber = nbcc.compile(source=text, name="sw.pipe", precision="double")
+    energy = stillinger_weber(x, x, *cell, outputs="energy")
+
+    near = nbcc.compile(
+        source="input_i vec3 xi; input_j vec3 xj; param real side; output(sum) real n; "
+        "vec3 d = nearest_image(xj - xi, side); skip_if(dot(d, d) > 3.9 * 3.9); n += 1.0;",
+        precision="double",
+    )
+    first, j, shifts = near.find_neighbours(x, x, side, exclusions=(range(n + 1), range(n)))
+    i, t = np.repeat(np.arange(n), np.diff(first)), nbcc.triplets((first, j), half=True)
+    d = x[j] + shifts - x[i]
+    r = np.sqrt((d * d).sum(axis=1))
+    inside = r / 2.0951 < 1.8
+    q = np.where(inside, r / 2.0951, 1.0)
+    g = np.where(inside, np.exp(1.2 / (q - 1.8)), 0)
+    u = d / r[:, None]
+    pair = np.where(inside, 0.5 * 2.1683 * 7.049556277 * (0.6022245584 * q**-4 - 1) * np.exp(1 / (q - 1.8)), 0)
+    bend = 21 * 2.1683 * g[t.ij] * g[t.ik] * ((u[t.ij] * u[t.ik]).sum(axis=1) + 1 / 3) ** 2
+    expected = np.bincount(i, pair, n) + np.bincount(i[t.ij], bend, n)
+    terms = np.bincount(i, abs(pair) + 21 * 2.1683 * g * g, n) + np.bincount(i[t.ij], bend, n)
+    assert (bend > 0).sum() > 100
+    assert (abs(energy - expected) <= 64 * np.finfo(float).eps * terms).all()
 
 
 @pytest.mark.parametrize("half", [False, True])
