@@ -113,9 +113,11 @@ def test_torch(half):
     torch = pytest.importorskip("torch")
     for degrees in DEGREES:
         first, j = (torch.from_numpy(array) for array in list_of(degrees))
-        found = nbcc.triplets((first, j), half)
-        assert all(type(array) is torch.Tensor and array.dtype == torch.int64 for array in found)
-        same(nbcc.Triplets(*(array.numpy() for array in found)), first.numpy(), half)
+        for device in ["cpu", "cuda:0"] if torch.cuda.is_available() else ["cpu"]:
+            found = nbcc.triplets((first.to(device), j.to(device)), half)
+            assert all(type(array) is torch.Tensor and array.dtype == torch.int64 for array in found)
+            assert all(str(array.device) == device for array in found)
+            same(nbcc.Triplets(*(array.cpu().numpy() for array in found)), first.numpy(), half)
         # What runs on a GPU.
         made = _triplets.made(first, first[1:] - first[:-1], int(first[-1]), half, torch)
         same(nbcc.Triplets(*(array.numpy() for array in made)), first.numpy(), half)

@@ -1,10 +1,10 @@
-"""Pairs of the pairs of a list, as arrays of the list's library and on its device. Entry points: `Triplets`, `triplets`.
-
-No kernel of nbcc runs here: `repeat` and `cumsum` of the caller's library write the answer.
+"""The triplets of a list of pairs, as arrays of the list's library and on its device. Entry points: `Triplets`,
+`triplets`. Functions of arrays make them (`repeat`, `cumsum`), no kernel of nbcc.
 """
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from typing import Any, Callable, NamedTuple, Tuple
 
@@ -60,7 +60,8 @@ def triplets(pairs: Any, half: bool = False) -> Triplets:
         expected = "the number of pairs" if count is None else f"{count}, the number of pairs"
         got = f"one that falls by {-lowest}" if lowest < 0 else f"{begin} to {end}"
         raise ValueError(f"triplets(): first: expected numbers that rise from 0 to {expected}, got {got}")
-    return Triplets(*map(convert, made(first, degree, end, half, library)))
+    with first.device if library.__name__ == "cupy" else contextlib.nullcontext():  # where CuPy makes new arrays
+        return Triplets(*map(convert, made(first, degree, end, half, library)))
 
 
 def made(first: Any, degree: Any, pairs: int, half: bool, library: Any) -> Tuple[Any, Any, Any]:
@@ -70,14 +71,14 @@ def made(first: Any, degree: Any, pairs: int, half: bool, library: Any) -> Tuple
     # For each pair: how many triplets it is the first pair of, and the second pair of the first one. Without `half` the
     # second pairs are the entire row, which the pair itself is removed from at the end.
     counts, start = (row_end - number - 1, number + 1) if half else (row_end - row_begin - 1, row_begin)
-    first_of_pair = library.concatenate((_range(library, 1, first), library.cumsum(counts, 0)))
-    total = int(first_of_pair[-1])
-    ij = _repeat(library, number, counts, first_of_pair, total)
-    ik = _repeat(library, start - first_of_pair[:-1], counts, first_of_pair, total)
+    first_triplet = library.concatenate((_range(library, 1, first), library.cumsum(counts, 0)))
+    total = int(first_triplet[-1])
+    ij = _repeat(library, number, counts, first_triplet, total)
+    ik = _repeat(library, start - first_triplet[:-1], counts, first_triplet, total)
     ik += _range(library, total, first)
     if not half:
         ik += ik >= ij
-    return first_of_pair, ij, ik
+    return first_triplet, ij, ik
 
 
 def _first_of(pairs: Any) -> Tuple[Any, Any]:
