@@ -16,6 +16,7 @@ import ctypes
 import importlib
 from typing import Any, Dict, List
 
+from ._arrays._triplets import Triplets, triplets
 from ._c import _library
 from ._c._errors import (
     CompileError,
@@ -53,12 +54,14 @@ __all__ = [
     "Pipeline",
     "PipelineWarning",
     "Rows",
+    "Triplets",
     "UsageError",
     "carry_pairs",
     "check",
     "compile",
     "info",
     "neighbours",
+    "triplets",
 ]
 
 
