@@ -14,7 +14,7 @@ import torch
 from torch.autograd import forward_ad
 
 from .._arrays import _tensors  # from now on tensors are described by their attributes
-from .._arrays._numbers import require_no_tangent
+from .._arrays._numbers import has_tangent, require_no_tangent
 from .._c._errors import PipelineWarning
 from .._c._fields import INPUT_I, INPUT_J, PARAM
 from .._c._handles import level_of_caller
@@ -57,9 +57,7 @@ def route_of(tensors: Sequence[torch.Tensor], options: Mapping[str, Any]) -> str
 
 
 def _has_tangent(tensor: torch.Tensor) -> bool:
-    if forward_ad._current_level < 0 or torch._C._functorch.is_functorch_wrapped_tensor(tensor):
-        return False
-    return forward_ad.unpack_dual(tensor).tangent is not None
+    return not torch._C._functorch.is_functorch_wrapped_tensor(tensor) and has_tangent(tensor)
 
 
 def refuse_tangents(pipeline: Any, options: Mapping[str, Any]) -> None:
@@ -231,7 +229,7 @@ def _plain(plan: Call) -> Dict[str, Any]:
 def _readable(value: torch.Tensor) -> torch.Tensor:
     """A tensor without a tangent, and whose numbers of a particle are apart: inside of torch.func a derivative may be an
     expanded tensor that says of itself that it is contiguous."""
-    value = value.detach() if _has_tangent(value) else value
+    value = value.detach() if forward_ad._current_level >= 0 else value
     return value.contiguous() if 0 in value.stride()[1:] else value
 
 
@@ -283,6 +281,8 @@ def _saved_of(ctx: Any) -> Tuple[Call, Sequence[torch.Tensor], Dict[str, torch.T
 
 def _gradients(ctx: Any, grads: Sequence[Any], needed: Sequence[bool]) -> List[Any]:
     """By all tensors of the call; None: not needed."""
+    if any(map(_is_batched, grads)):
+        return _by_vmap(_gradients, ctx, grads, needed)
     at = ctx.sums.at
     plan, tensors, results = _saved_of(ctx)
     adjoints = {
@@ -304,8 +304,33 @@ def _gradients(ctx: Any, grads: Sequence[Any], needed: Sequence[bool]) -> List[A
     return gradients
 
 
+def _is_batched(value: Any) -> bool:
+    """Whether torch.autograd.grad(is_grads_batched=True) maps over it, as torch.autograd.functional.jacobian(vectorize=True)
+    does."""
+    return isinstance(value, torch.Tensor) and torch._C._functorch.is_legacy_batchedtensor(value)
+
+
+def _by_vmap(derivatives: Any, ctx: Any, given: Sequence[Any], *more: Any) -> List[Any]:
+    """The derivatives where some of those given are batched in that way, which only PyTorch's own operators know."""
+    level = torch._C._vmapmode_increment_nesting() - 1
+    torch._C._vmapmode_decrement_nesting()
+    batched = [k for k, one in enumerate(given) if _is_batched(one)]
+    is_made: List[bool] = []
+
+    def of_row(*rows: torch.Tensor) -> Tuple[torch.Tensor, ...]:
+        row = dict(zip(batched, rows))
+        made = derivatives(ctx, [row.get(k, one) for k, one in enumerate(given)], *more)
+        is_made[:] = [one is not None for one in made]
+        return tuple(one for one in made if one is not None)
+
+    found = iter(torch.func.vmap(of_row)(*(torch._remove_batch_dim(given[k], level, 0, 0) for k in batched)))
+    return [torch._add_batch_dim(next(found), 0, level) if one else None for one in is_made]
+
+
 def _tangents(ctx: Any, tangents: Sequence[Optional[torch.Tensor]]) -> Tuple[Optional[torch.Tensor], ...]:
     """The rates of the results from those of all tensors of the call; None: 0."""
+    if any(map(_is_batched, tangents)):
+        return tuple(_by_vmap(_tangents, ctx, tangents))
     plan, _, results = _saved_of(ctx)
     rates = {
         name: tangents[index]
