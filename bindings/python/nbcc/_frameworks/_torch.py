@@ -122,6 +122,9 @@ def call(pipeline: Any, arrays: Sequence[Any], fields: Mapping[str, Any], option
     is_compiling = torch.compiler.is_compiling()
     if is_compiling and options.get("out") is not None:
         return _untraced(pipeline, arrays, fields, options)
+    if is_compiling and _is_forward_mode():
+        raise TypeError(f"{pipeline._name}(): forward mode (torch.func.jvp, jacfwd, hessian, dual tensors) is not supported "
+                        "inside of torch.compile, whose graph would lose the tangents; differentiate outside of it")  # fmt: skip
     arrays = [_one_tensor(value) for value in arrays]
     fields = {name: _one_tensor(value) for name, value in fields.items()}
     values = {**dict(zip(pipeline._argument_names, arrays)), **fields}
@@ -192,6 +195,12 @@ def _trace(pipeline: Any, values: Mapping[str, Any], options: Mapping[str, Any])
     if len(outputs) == 1:
         return results[0]
     return pipeline._family.result_type(outputs)(*results[: len(outputs)])
+
+
+@torch.compiler.assume_constant_result  # type: ignore[misc, unused-ignore]
+def _is_forward_mode() -> bool:
+    """Whether torch.compile, which calls this function while it traces, is within a level of forward mode."""
+    return bool(forward_ad._current_level >= 0)
 
 
 @torch.compiler.disable  # type: ignore[misc, unused-ignore]
