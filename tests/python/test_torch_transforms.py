@@ -433,3 +433,9 @@ def test_forward_mode_inside_of_compile(gravity):
     for function in (by_jvp, by_dual):
         with pytest.raises(Exception, match="forward mode"):
             torch.compile(function, fullgraph=True)(x, x)
+    compiled = torch.compile(of)
+    for _ in range(2):  # traced with a dual tensor; and before
+        with pytest.raises(Exception, match="forward mode"), torch.autograd.forward_ad.dual_level():
+            compiled(torch.autograd.forward_ad.make_dual(x, x))
+        torch._dynamo.reset()
+        close(compiled(x), by_torch(x, x, m, 0.1)[1], 1e-12)

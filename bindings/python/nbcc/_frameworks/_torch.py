@@ -25,6 +25,10 @@ from ._traced_call import read, results_of, word
 
 _HALVES = (torch.float16, torch.bfloat16)
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
+_NO_FORWARD_MODE = (
+    "forward mode (torch.func.jvp, jacfwd, hessian, dual tensors) is not supported inside of torch.compile, whose graph would "
+    "lose the tangents; differentiate outside of it"
+)
 # The types of tensors that are made of Python's numbers, by Pipeline._kinds.
 _DTYPES = {"whole": torch.int64, "real": torch.float64, "complex": torch.complex128}
 
@@ -123,8 +127,7 @@ def call(pipeline: Any, arrays: Sequence[Any], fields: Mapping[str, Any], option
     if is_compiling and options.get("out") is not None:
         return _untraced(pipeline, arrays, fields, options)
     if is_compiling and _is_forward_mode():
-        raise TypeError(f"{pipeline._name}(): forward mode (torch.func.jvp, jacfwd, hessian, dual tensors) is not supported "
-                        "inside of torch.compile, whose graph would lose the tangents; differentiate outside of it")  # fmt: skip
+        raise TypeError(f"{pipeline._name}(): {_NO_FORWARD_MODE}")
     arrays = [_one_tensor(value) for value in arrays]
     fields = {name: _one_tensor(value) for name, value in fields.items()}
     values = {**dict(zip(pipeline._argument_names, arrays)), **fields}
@@ -248,11 +251,21 @@ def _run(plan: Call) -> List[torch.Tensor]:
     return [torch.as_tensor(result).detach() for result in plan.run(_plain(plan))]
 
 
+def _are_dual(tensors: Sequence[torch.Tensor]) -> bool:
+    """Whether the operator is called with dual tensors, which a graph of torch.compile passes on. `_has_tangent` is asked as
+    if outside of the operator."""
+    nothing = torch._C.DispatchKeySet(torch._C.DispatchKey.Undefined)
+    with torch._C._ForceDispatchKeyGuard(torch._C._dispatch_tls_local_include_set(), nothing):
+        return any(map(_has_tangent, tensors))
+
+
 @torch.library.custom_op(  # type: ignore[misc, unused-ignore]
     "nbcc::sums", mutates_args=(), schema="(str call, Tensor[] tensors) -> Tensor[]"
 )
 def _sums(call: str, tensors: List[torch.Tensor]) -> List[torch.Tensor]:
     plan = TracedCall(call).plan(tensors)
+    if forward_ad._current_level >= 0 and _are_dual(tensors):
+        raise TypeError(f"{plan.pipeline.name}(): {_NO_FORWARD_MODE}")
     return _run(plan)
 
 
@@ -377,7 +390,7 @@ class _Sum(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def forward(call: str, *tensors: torch.Tensor) -> Tuple[torch.Tensor, ...]:
-        return tuple(torch.ops.nbcc.sums(call, list(tensors)))
+        return tuple(torch.ops.nbcc.sums(call, [one.detach() if _has_tangent(one) else one for one in tensors]))
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Tuple[Any, ...], output: Tuple[torch.Tensor, ...]) -> None:
