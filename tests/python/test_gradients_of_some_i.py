@@ -118,3 +118,13 @@ def test_second_derivatives_of_a_total_far_below_the_other_rows(framework, finis
 def test_slopes_of_a_total_of_no_terms_are_0():
     found = adjoint_of_values("logsumexp", np.float64(-np.inf), np.full(3, -np.inf), 1.5, None)
     assert (found == 0).all()
+
+
+@frameworks
+def test_images_under_vmap(pipelines, framework):
+    grad, _, array = by_framework(framework)
+    vmap = pytest.importorskip("torch").func.vmap if framework == "torch" else pytest.importorskip("jax").vmap
+    x, w = array(np.random.default_rng(3).random((3, SIZE)) * 2), array(np.random.default_rng(4).random(SIZE) + 0.5)
+    loss = lambda x: pipelines["images"](x, w, 1.1 * x, w, side=1.7, k=0.7).s.sum()
+    found = np.asarray(vmap(grad(loss))(x))
+    assert np.allclose(found, [np.asarray(grad(loss)(row)) for row in x], rtol=1e-12, atol=1e-12)
