@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "runtime/cuda/program/cuda_device.h"
+#include "runtime/error.h"
+#include "tests/support/asked.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/far_trial.h"
 #include "tests/support/on_gpu.h"
@@ -80,6 +82,26 @@ void expect_distant_pairs_taken_out(std::shared_ptr<KernelDevice> device, std::i
   const auto once = trial.arrays;
   expect_kept(trial, 1e-3);
   EXPECT_EQ(once, trial.arrays);
+}
+
+// The run after an interrupted one sums as any, also where the interrupted one had just made the lists.
+TEST(FarExclusions, OfTheRunAfterAnInterruptedOne) {
+  FarTrial trial(FarTrial::library("gravity"), Precision::Single);
+  std::size_t call = 1;
+  for (bool was_interrupted = true; was_interrupted; call += 1 + call / 2) {
+    fill_for_exclusions(trial, 10000);
+    trial.arrays["xi"][0] = trial.arrays["xj"][0] = double(call) / 1000;  // other positions, and other lists
+    trial.bind();
+    set_tolerance(trial.sum, 1e-3, {.order = 6, .leaf = 16, .separation = 0.4});
+    Asked asked(call);
+    try {
+      trial.run({.progress = &asked.progress});
+      was_interrupted = false;
+    } catch (const Interrupted&) {
+    }
+    expect_kept(trial, 1e-3);
+  }
+  EXPECT_GT(call, 10u);
 }
 
 TEST(FarExclusions, AreTakenOutOfDistantPairs) {

@@ -66,6 +66,30 @@ TEST_F(PartMistakes, APartThatFailsEndsTheSum) {
   EXPECT_NE(message({.part = JPart::Last}), "");
 }
 
+// The sums of earlier parts are kept in the order of the chosen i, over lists in the order of all i.
+TEST_F(PartMistakes, AllPartsHaveTheSameI) {
+  const std::int64_t both[] = {0, 1}, turned[] = {1, 0};
+  sum.run({.i_count = 2, .i_list = both, .part = JPart::First});
+  EXPECT_EQ(
+      message({.i_count = 2, .i_list = turned, .part = JPart::Last}),
+      "part: chosen i 0 of the first part was 0, of this one it is 1: all parts have the same i in the same order");
+  const std::int64_t batch[] = {0, 0};
+  sum.run({.i_count = 2, .i_list = turned, .part = JPart::First});
+  sum.set_batches(1, 2, batch, 2, batch);
+  EXPECT_EQ(message({.i_count = 2, .i_list = turned, .part = JPart::Last}),
+            "part: the first part was not over lists or batches, this one is: all parts of a sum for some i, or with "
+            "an i_list, are over lists or batches, or none is");
+}
+
+TEST_F(PartMistakes, PartsOfChosenIMayBeListed) {
+  const std::int64_t turned[] = {1, 0}, first[] = {0, 1, 1}, j[] = {1};
+  sum.run({.i_count = 2, .i_list = turned, .part = JPart::First});
+  sum.set_listed_pairs(2, first, 1, j);
+  sum.run({.i_count = 2, .i_list = turned, .part = JPart::Last});
+  EXPECT_EQ(numbers[2], 5);
+  EXPECT_EQ(numbers[3], 3);
+}
+
 // What is listed names the j of the part.
 TEST_F(PartMistakes, ListedPairsAreOfThePart) {
   const std::int64_t first[] = {0, 1, 1}, j[] = {1};

@@ -342,5 +342,25 @@ TEST(Tables, MayDifferForEachBatch) {
   });
 }
 
+// Results of groups with one table would be stored before those with the next are summed.
+TEST(Tables, OfGroupsKeepResultsApartFromInputs) {
+  const std::string text = "input_i real a; input_j int k; param real t[2]; output(sum) real s; s += a * t[k];";
+  on_every_device(text, [](std::shared_ptr<const Kernel> kernel, const std::string& what) {
+    Reals a{1, 2}, s(2), different{1, 2, 3, 4};
+    Numbers k{0, 1};
+    const std::vector<std::int64_t> of{0, 1};
+    SumState sum(kernel);
+    sum.bind("a", view(a)), sum.bind("k", view(k)), sum.bind("s", view(a));
+    sum.set_batches(2, 2, of.data(), 2, of.data());
+    sum.set_param_of_groups("t", different);
+    EXPECT_THROW(sum.run(), UsageError) << what;
+    EXPECT_EQ(a, Reals({1, 2})) << what;
+    sum.bind("s", view(s));
+    sum.run();
+    sum.wait();
+    EXPECT_EQ(s, Reals({1, 8})) << what;
+  });
+}
+
 }  // namespace
 }  // namespace nbcc::test

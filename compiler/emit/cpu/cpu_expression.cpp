@@ -1,6 +1,5 @@
 // Nodes -> C++ expressions over scalars or ext_vector_type vectors. Entry points: CpuExpressions, cpu_type(),
-// cpu_literal(). Mathematical functions beyond the instruction set are templates that the kernel holds inline; three
-// are libm's, for each number.
+// cpu_literal(). Mathematical functions beyond the instruction set are templates; three are libm's, for each number.
 #include "compiler/emit/cpu/cpu_expression.h"
 
 #include <fmt/core.h>
@@ -19,6 +18,10 @@ namespace {
 // Attribute of the functions of libm: they access no memory. LLVM does not recognise them by name (jit/cpu_jit.cpp).
 constexpr const char* kConstant = "[[gnu::const]] ";
 constexpr std::string_view kPowers = "cpu_powers.h";
+// So many calls in the text of a kernel are inlined. With twice as many a loop outgrows the instruction cache:
+// functions that are called are then faster (40 cosines: 1.1 to 1.4 times), and compiling takes 0.3 s where it took 47
+// s.
+constexpr int kMostInlined = 64;
 }  // namespace
 
 int CpuVectors::lanes() const { return facts(isa).register_bytes / (precision == Precision::Double ? 8 : 4); }
@@ -69,6 +72,7 @@ std::string CpuExpressions::operation(const Graph& graph, const Node& node, cons
   if (is_power) templates_.insert(kPowers);
   if (!spelling.libm.empty()) libm_.insert({spelling.libm, op.arity});
   if (!spelling.functions.empty()) templates_.insert(spelling.functions);
+  if (!spelling.functions.empty() && vector) ++calls_;
   const bool whole = node.type < Type::Float && !spelling.whole.empty();
   const std::string_view text = is_power                            ? "math::power({a}, {b})"
                                 : whole                             ? spelling.whole
@@ -102,7 +106,10 @@ std::string CpuExpressions::functions() const {
   }
   // A file of functions after those that it calls.
   const bool bessel = templates_.contains("cpu_bessel.h"), error = templates_.contains("cpu_error_functions.h");
-  if (!templates_.empty()) text += fill_template("cpu_elementary.h", {{"lanes", std::to_string(vectors_.lanes())}});
+  if (!templates_.empty())
+    text += fill_template("cpu_elementary.h",
+                          {{"lanes", std::to_string(vectors_.lanes())},
+                           {"function", calls_ <= kMostInlined ? "NBCC_INLINE" : "static __attribute__((noinline))"}});
   const std::string_view better = facts(vectors_.isa).math_template;
   if (!templates_.empty() && !better.empty()) text += fill_template(better, {});
   if (bessel || error || templates_.contains("cpu_exponentials.h")) text += fill_template("cpu_exponentials.h", {});

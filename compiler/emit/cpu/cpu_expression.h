@@ -35,6 +35,7 @@ class CpuExpressions {
   CpuVectors vectors_;
   std::set<std::string_view> templates_;             // with functions that are used
   std::set<std::pair<std::string_view, int>> libm_;  // functions of libm that are used: name, number of arguments
+  int calls_ = 0;                                    // of functions of templates_, of vectors
   bool has_casts_ = false;                           // of reals to integers
 };
 

@@ -40,11 +40,11 @@ TEST(cpu_expression, literals_of_other_types) {
   EXPECT_EQ(cpu_literal(std::nan(""), Type::Real), "__builtin_nan(\"\")");
 }
 
-std::string functions_after(Op op, Isa isa, Precision precision) {
+std::string functions_after(Op op, Isa isa, Precision precision, int calls = 1) {
   Graph graph;
   const NodeId id = graph.unary(op, graph.leaf(Op::InputJ, 0, Type::Real));
   CpuExpressions expressions({isa, precision});
-  expressions.operation(graph, graph[id], {"x", "", ""}, true);
+  for (int call = 0; call < calls; ++call) expressions.operation(graph, graph[id], {"x", "", ""}, true);
   return expressions.functions();
 }
 
@@ -56,6 +56,18 @@ TEST(cpu_expression, a_function_brings_the_file_that_has_it_and_those_that_this_
   const std::string error = functions_after(Op::Erfc, Isa::Avx2, Precision::Double);
   EXPECT_LT(error.find(" exp(T x)"), error.find(" erfc(T x)"));
   EXPECT_EQ(functions_after(Op::Sqrt, Isa::Avx2, Precision::Single), "");
+}
+
+TEST(cpu_expression, functions_are_inline_where_few_calls_are) {
+  const auto defines_exp_as = [](int calls) {
+    const std::string text = functions_after(Op::Exp, Isa::Avx2, Precision::Single, calls);
+    const std::string start = "#define NBCC_FUNCTION ";
+    const std::size_t at = text.find(start) + start.size();
+    EXPECT_NE(text.find("NBCC_FUNCTION T exp(T x)"), std::string::npos);
+    return text.substr(at, text.find('\n', at) - at);
+  };
+  EXPECT_EQ(defines_exp_as(64), "NBCC_INLINE");
+  EXPECT_EQ(defines_exp_as(65), "static __attribute__((noinline))");
 }
 
 TEST(cpu_expression, an_instruction_set_has_better_functions_of_its_own) {
