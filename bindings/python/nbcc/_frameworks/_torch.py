@@ -242,7 +242,8 @@ def _readable(value: torch.Tensor) -> torch.Tensor:
     """A tensor without a tangent, and whose numbers of a particle are apart: inside of torch.func a derivative may be an
     expanded tensor that says of itself that it is contiguous."""
     value = value.detach() if forward_ad._current_level >= 0 else value
-    return value.contiguous() if 0 in value.stride()[1:] else value
+    has_strides = value.layout is torch.strided and not value.is_nested
+    return value.contiguous() if has_strides and 0 in value.stride()[1:] else value
 
 
 def _run(plan: Call) -> List[torch.Tensor]:
@@ -383,7 +384,19 @@ _sums.register_autograd(
 )
 
 
-class _Sum(torch.autograd.Function):  # type: ignore[misc]
+class _Differentiated(torch.autograd.Function):  # type: ignore[misc]
+    """A function of a call and its tensors."""
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Tuple[Any, ...]:
+        return (None, *_gradients(ctx, grads, ctx.needs_input_grad[1:]))
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Tuple[Any, ...]:
+        return _tangents(ctx, tangents[1:])
+
+
+class _Sum(_Differentiated):
     """The operator as a function, for torch.func."""
 
     generate_vmap_rule = True
@@ -396,14 +409,6 @@ class _Sum(torch.autograd.Function):  # type: ignore[misc]
     def setup_context(ctx: Any, inputs: Tuple[Any, ...], output: Tuple[torch.Tensor, ...]) -> None:
         _save(ctx, TracedCall(inputs[0]), inputs[1:], output)
 
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Tuple[Any, ...]:
-        return (None, *_gradients(ctx, grads, ctx.needs_input_grad[1:]))
-
-    @staticmethod
-    def jvp(ctx: Any, *tangents: Any) -> Tuple[Any, ...]:
-        return _tangents(ctx, tangents[1:])
-
 
 class _RecordedCall(NamedTuple):
     """A call that only autograd sees."""
@@ -415,7 +420,7 @@ class _RecordedCall(NamedTuple):
         return self.of.with_values({name: tensors[index] for name, index in self.at.items()})
 
 
-class _Recorded(torch.autograd.Function):  # type: ignore[misc]
+class _Recorded(_Differentiated):
     """Such a call, without the operator, whose dispatch takes 0.2 ms."""
 
     @staticmethod
@@ -427,14 +432,6 @@ class _Recorded(torch.autograd.Function):  # type: ignore[misc]
         _save(ctx, sums, tensors, needed)
         ctx.set_materialize_grads(False)  # an output that the loss does not depend on needs no derivative
         return tuple(results)
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Tuple[Any, ...]:
-        return (None, *_gradients(ctx, grads, ctx.needs_input_grad[1:]))
-
-    @staticmethod
-    def jvp(ctx: Any, *tangents: Any) -> Tuple[Any, ...]:
-        return _tangents(ctx, tangents[1:])
 
 
 # ---- torch.func.vmap -------------------------------------------------------------------------------------------------
