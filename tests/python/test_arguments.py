@@ -133,7 +133,7 @@ CASES = {
     "i_step": (
         ValueError,
         dict(xi=X, xj=X, mj=M, i=slice(0, 4, 2), out=outputs()),
-        "i: expected a slice forward from 0 or more",
+        "i: expected a slice of step 1 with 0 <= start <= stop",
     ),
     "i_beyond": (
         ValueError,

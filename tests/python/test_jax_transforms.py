@@ -1,5 +1,6 @@
 """Calls inside of jax.vmap, scan and compiled programs, against the same calls one by one."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -96,15 +97,33 @@ def test_numbers_that_are_not_traced():
     assert same(jax.jit(lambda x, e: gravity(x, x, m, eps2=e).pot)(x, 0.25), gravity(x, x, m, eps2=0.25).pot)
 
 
-def test_what_is_held_is_held_once():
+def test_what_is_held_lives_as_long_as_its_program():
     import nbcc._frameworks._jax
 
+    kept = nbcc._frameworks._jax._kept
     gravity = nbcc.compile("gravity")
-    x, pairs = numbers(5, 3), (np.arange(6), np.arange(5)[::-1].copy())
-    before = len(nbcc._frameworks._jax._kept)
-    for _ in range(5):
-        jax.grad(lambda x: gravity(x, x, jnp.ones(5), eps2=0.1, listed_pairs=pairs).pot.sum())(x)
-    assert len(nbcc._frameworks._jax._kept) <= before + 1
+    x, first, random = numbers(5, 3), np.arange(6), np.random.default_rng(0)
+
+    def slope_of(j):
+        return jax.grad(lambda x: gravity(x, x, jnp.ones(5), eps2=0.1, listed_pairs=(first, j)).pot.sum())
+
+    def held():
+        gc.collect()
+        return len(kept)
+
+    jax.clear_caches()
+    before = held()
+    for _ in range(200):
+        slope_of(random.integers(0, 5, 5))(x)
+    assert held() == before
+    pairs = random.integers(0, 5, 5)
+    program, compiled = jax.jit(slope_of(pairs)), jax.jit(slope_of(pairs + 0)).lower(x).compile()
+    for _ in range(3):
+        assert same(program(x), slope_of(pairs)(x)) and same(compiled(x), slope_of(pairs)(x))
+        assert before < held() <= before + 3  # the pairs, and those of the derivative in each program
+    del program, compiled
+    jax.clear_caches()
+    assert held() == before
 
 
 def test_errors_have_their_text():

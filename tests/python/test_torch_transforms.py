@@ -388,3 +388,54 @@ def test_outputs_are_written_where_they_can_be(gravity):
     out.zero_()
     torch.compile(lambda x: gravity(x, x, m, eps2=0.1, outputs="pot", out=out))(x)  # which ends the graph in front of it
     assert torch.equal(out, gravity(x, x, m, eps2=0.1, outputs="pot"))
+
+
+@on_devices
+def test_linearize(gravity, device):
+    x, m = points(6, 3, device=device, dtype=torch.float64), points(6, device=device, dtype=torch.float64, seed=1)
+    rate = points(6, 3, device=device, dtype=torch.float64, seed=2)
+    result, linear = torch.func.linearize(lambda x: gravity(x, x, m, eps2=0.1).pot, x)
+    close(result, by_torch(x, x, m, 0.1)[1], 1e-12)
+    close(linear(rate), torch.func.jvp(lambda x: by_torch(x, x, m, 0.1)[1], (x,), (rate,))[1], 1e-12)
+
+
+@on_devices
+def test_derivatives_in_batches_of_autograd(gravity, device):
+    x, m = points(5, 3, device=device, dtype=torch.float64), points(5, device=device, dtype=torch.float64, seed=1)
+
+    def both(x, m):
+        return gravity(x, x, m, eps2=0.1).acc[:, 0], by_torch(x, x, m, 0.1)[0][:, 0]
+
+    x.requires_grad_()
+    rows = torch.eye(5, dtype=torch.float64, device=device)
+    ours, theirs = (torch.autograd.grad(one, x, rows, is_grads_batched=True)[0] for one in both(x, m))
+    close(ours, theirs, 1e-12)
+    for way in ("reverse-mode", "forward-mode"):
+        found = [
+            torch.autograd.functional.jacobian(lambda x, m, k=k: both(x, m)[k], (x, m), vectorize=True, strategy=way)
+            for k in (0, 1)
+        ]
+        for ours, theirs in zip(*found):
+            close(ours, theirs, 1e-12)
+
+
+def test_forward_mode_inside_of_compile(gravity):
+    x, m = points(6, 3, dtype=torch.float64), points(6, dtype=torch.float64, seed=1)
+    of = lambda x: gravity(x, x, m, eps2=0.1).pot
+
+    def by_jvp(x, rate):
+        return torch.func.jvp(of, (x,), (rate,))[1]
+
+    def by_dual(x, rate):
+        with torch.autograd.forward_ad.dual_level():
+            return torch.autograd.forward_ad.unpack_dual(of(torch.autograd.forward_ad.make_dual(x, rate))).tangent
+
+    for function in (by_jvp, by_dual):
+        with pytest.raises(Exception, match="forward mode"):
+            torch.compile(function, fullgraph=True)(x, x)
+    compiled = torch.compile(of)
+    for _ in range(2):  # traced with a dual tensor; and before
+        with pytest.raises(Exception, match="forward mode"), torch.autograd.forward_ad.dual_level():
+            compiled(torch.autograd.forward_ad.make_dual(x, x))
+        torch._dynamo.reset()
+        close(compiled(x), by_torch(x, x, m, 0.1)[1], 1e-12)

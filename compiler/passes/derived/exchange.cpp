@@ -68,7 +68,9 @@ Exchange::Signed Exchange::copy_image(const Node& node) {
   NodeId forward = vector.id;
   if (vector.negative != swaps_) {
     std::array<NodeId, 3> parts = to_[vector.id].args;
-    for (NodeId& part : parts) part = plain({part, true});
+    // A component 0, which a real difference has two of, stays 0: the text has one every_image() for both directions.
+    for (NodeId& part : parts)
+      if (!to_.is_constant(part, 0)) part = plain({part, true});
     forward = to_.make(Op::Vector, Type::Vector, parts);
   }
   return {to_.make(node.op, node.type, {forward, done_[std::size_t(node.args[1])].id, kNone}, node.where), swaps_};

@@ -193,12 +193,21 @@ def _plain(value: Any) -> Any:
         raise TypeError(f"expected numbers, got an array on {device} whose numbers cannot be read: {error}") from error
 
 
-def require_no_tangent(value: Any) -> None:
-    """Raises TypeError for a dual tensor of PyTorch's forward mode, where its tangent is not read."""
+def has_tangent(value: Any) -> bool:
+    """Whether a value is a dual tensor of PyTorch's forward mode. A tensor given to the code of an operator, which PyTorch
+    calls below its derivatives, is none."""
     forward_ad = sys.modules.get("torch.autograd.forward_ad")
     if forward_ad is None or forward_ad._current_level < 0 or not hasattr(value, "is_neg"):
-        return
-    if forward_ad.unpack_dual(value).tangent is not None:
+        return False
+    core = sys.modules["torch"]._C
+    if core._dispatch_tls_is_dispatch_key_excluded(core.DispatchKey.AutogradFunctionality):
+        return False
+    return forward_ad.unpack_dual(value).tangent is not None
+
+
+def require_no_tangent(value: Any) -> None:
+    """Raises TypeError for a dual tensor of PyTorch's forward mode, where its tangent is not read."""
+    if has_tangent(value):
         raise TypeError(
             "expected a tensor without a tangent, got one with a tangent, of forward-mode differentiation, which only inputs "
             "and params of a pipeline's call may have; torch.autograd.forward_ad.unpack_dual() of it has the primal"

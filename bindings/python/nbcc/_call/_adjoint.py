@@ -13,7 +13,7 @@ from .._c._adjoint_text import DERIVATIVE, GIVEN, SAVED, VALUE, AdjointField
 from .._arrays._arrays import Array, library_of, ndarray
 from .._c._errors import UsageError
 from ._call import Caller
-from ._totals import adjoint_of_values, functions_for, rate_of_total
+from ._totals import adjoint_of_values, functions_for, rate_of_total, where
 from .._c._family import Family
 from .._c._fields import INPUT_I, INPUT_J, INPUT_PAIR, PARAM, Field
 from .._c._lists import is_by_group
@@ -320,7 +320,7 @@ class Call:
         found: Dict[str, Any] = {}
         for side, names in sides.items():
             # Seen from j, the lists' groups are others. Params that differ from group to group become inputs of i.
-            grouped = list(filter(self.by_group, known)) if side == "j" and self.options.get("lists") is not None else []
+            grouped = list(filter(self.by_group, known)) if side == "j" and self._has_lists_from_j() else []
             adjoint = self.pipeline._adjoints.get("each_j" if grouped else side, of, names + grouped)
             sources = {GIVEN: adjoints, SAVED: results}
             meanings = [one for one in adjoint.adjoint_fields if one.meaning != DERIVATIVE]
@@ -386,14 +386,47 @@ class Call:
             return value.expand(ni, *field.shape)
         return functions_for(value).broadcast_to(value, (ni, *field.shape))
 
+    def _is_without_lists(self) -> bool:
+        """Whether the pipeline sums over images: lists do not say which images act."""
+        return b"every_image" in self.pipeline._family.text
+
+    def _has_lists_from_j(self) -> bool:
+        """Whether the sum by inputs of j has lists with groups of j, see `transposed`."""
+        if self.options.get("lists") is not None:
+            return True
+        has_batches_of_some = self.options.get("batches") is not None and self.options.get("i") is not None
+        return has_batches_of_some and not self._is_without_lists()
+
+    def _mask_by_i(self, fields: Sequence[AdjointField], given: List[Any], ni: int) -> None:
+        """Sets the derivatives by outputs to 0 for each i that i= does not choose, so that a sum over all i is one over the
+        chosen i. Saved results of the other i, which no run has made, become those of a chosen i, to be finite."""
+        from ._transposed import is_chosen
+
+        mask = is_chosen(self.options["i"], ni)
+        rows = _arrays.numpy.where(mask, _arrays.numpy.arange(ni), mask.argmax() if ni else 0)
+        for k, one in enumerate(fields):
+            if one.meaning == SAVED:
+                given[k] = _in_order(given[k], rows)
+            elif one.meaning == GIVEN and self._output(one.of).total and self._output(one.of).histogram:
+                raise UsageError(
+                    f"{self.pipeline.name}(): i= of a pipeline with every_image() and the total histogram '{one.of}': expected "
+                    "no gradient by inputs of j; give the chosen i in arrays of their own"
+                )
+            elif one.meaning == GIVEN:
+                given[k] = where(mask, given[k])
+
     def _seen_from_j(
         self, fields: Sequence[AdjointField], given: List[Any], values: Mapping[str, Any]
     ) -> Dict[str, Any]:
         """The options of the sum by inputs of j. Inputs of pairs among those given come into their new order."""
         from ._transposed import transposed
 
+        options = self.options
         counts = self._count(INPUT_I, "ni", values), self._count(INPUT_J, "nj", values)
-        options, order = transposed(self.options, *counts)
+        if self._is_without_lists() and options.get("i") is not None:
+            self._mask_by_i(fields, given, counts[0])
+            options = {**options, "i": None}
+        options, order = transposed(options, *counts)
         if order is not None:
             for k, one in enumerate(fields):
                 is_value = one.meaning == VALUE

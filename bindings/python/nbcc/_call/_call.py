@@ -426,7 +426,7 @@ class Caller(Outputs):
             )
             begin = begin or 0
             if step not in (None, 1) or begin < 0 or (end is not None and end < begin):
-                raise ValueError(f"{name}(): i: expected a slice forward from 0 or more, got {i}")
+                raise ValueError(f"{name}(): i: expected a slice of step 1 with 0 <= start <= stop, got {i}")
             options.i_begin = begin
             options.i_count = -1 if end is None else end - begin
             return

@@ -36,10 +36,10 @@ def transposed(options: Mapping[str, Any], ni: int, nj: int) -> Tuple[Dict[str, 
     elif options.get("batches") is not None:
         i, j, *count = options["batches"]
         turned["batches"] = (j, i, *count)
-    elif options.get("lists") is not None:
-        turned["lists"] = _lists(options["lists"], nj)
-    elif chosen is not None:
-        turned["lists"] = _only(chosen, ni, nj)
+        if chosen is not None:
+            turned["lists"] = _lists(_of_batches(*turned.pop("batches")), nj, chosen)
+    elif options.get("lists") is not None or chosen is not None:
+        turned["lists"] = _lists(options.get("lists") or Lists([0, ni], [0, 1], [0], [nj]), nj, chosen)
     if options.get("exclusions") is not None:
         turned["exclusions"] = _rows("exclusions", options["exclusions"], nj, None).rows
     return turned, order
@@ -82,7 +82,7 @@ def _rows(what: str, value: Any, nj: int, chosen: Any) -> _TurnedRows:
     i = numpy.repeat(numpy.arange(len(first) - 1), numpy.diff(first))
     order = numpy.argsort(j, kind="stable")
     if chosen is not None:
-        order = order[_is_chosen(chosen, len(first) - 1)[i[order]]]
+        order = order[is_chosen(chosen, len(first) - 1)[i[order]]]
     # Seen from j, i is moved by the opposite multiples.
     opposite = None if images is None else -on_host(images).astype("int64").reshape(-1, 3)[order]
     made = _TurnedRows(Rows(_firsts(numpy.bincount(j[order], minlength=nj)), i[order], opposite), order)
@@ -91,10 +91,10 @@ def _rows(what: str, value: Any, nj: int, chosen: Any) -> _TurnedRows:
     return made
 
 
-def _lists(lists: Lists, nj: int) -> Lists:
+def _lists(lists: Lists, nj: int, chosen: Any) -> Lists:
     """The transpose of lists. The j-slots are cut wherever a range begins or ends. Each piece becomes a group; each
-    range that covers the piece becomes a range over the i of its group, with the opposite shift."""
-    kept = _turned.get(lists)
+    range that covers the piece becomes a range over the chosen i of its group, with the opposite shift."""
+    kept = _turned.get(lists) if chosen is None else None
     if kept is not None and kept[0] == nj:
         return kept[1]  # type: ignore[no-any-return]
     i_first, range_first, begin, end = map(on_host, (lists.i_first, lists.range_first, lists.j_begin, lists.j_end))
@@ -105,32 +105,44 @@ def _lists(lists: Lists, nj: int) -> Lists:
     piece = first_piece[of] + numpy.arange(len(of)) - _firsts(covered)[of]
     of = of[numpy.argsort(piece, kind="stable")]
     group = numpy.repeat(numpy.arange(len(i_first) - 1), numpy.diff(range_first))[of]
+    i_end, i_order = i_first[1:], lists.i_order
+    if chosen is not None:
+        i_end, i_order = _chosen_first(i_first, i_order, chosen)
     made = Lists(
         cuts,
         _firsts(numpy.bincount(piece, minlength=len(cuts) - 1)),
         i_first[group],
-        i_first[group + 1],
+        i_end[group],
         i_order=lists.j_order,
-        j_order=lists.i_order,
+        j_order=i_order,
         shifts=None if lists.shifts is None else -on_host(lists.shifts)[of],
     )
-    _turned[lists] = (nj, made)
+    if chosen is None:
+        _turned[lists] = (nj, made)
     return made
 
 
-def _only(chosen: Any, ni: int, nj: int) -> Lists:
-    """Lists in which only the chosen i act on all j."""
-    if isinstance(chosen, slice):
-        begin, end, _ = chosen.indices(ni)
-        order = None
-    else:
-        is_chosen = _is_chosen(chosen, ni)
-        order = numpy.argsort(~is_chosen, kind="stable")
-        begin, end = 0, int(is_chosen.sum())
-    return Lists([0, nj], [0, 1], [begin], [end], j_order=order)
+def _chosen_first(i_first: Any, i_order: Any, chosen: Any) -> Tuple[Any, Any]:
+    """The end of the chosen i-slots of each group, and the i of each slot, with the chosen i first in each group."""
+    ni = int(i_first[-1])
+    order = numpy.arange(ni) if i_order is None else on_host(i_order)
+    is_other = ~is_chosen(chosen, ni)[order]
+    group = numpy.repeat(numpy.arange(len(i_first) - 1), numpy.diff(i_first))
+    counts = numpy.bincount(group[~is_other], minlength=len(i_first) - 1)
+    return i_first[:-1] + counts, order[numpy.lexsort((is_other, group))]
 
 
-def _is_chosen(chosen: Any, ni: int) -> Any:
+def _of_batches(j_batch: Any, i_batch: Any, count: Optional[int] = None) -> Lists:
+    """Lists with the pairs of batches: a group and a range for each batch."""
+    i, j = (on_host(ids).astype("int64") for ids in (i_batch, j_batch))
+    groups = count if count is not None else 1 + int(max(i.max(initial=-1), j.max(initial=-1)))
+    j_first = _firsts(numpy.bincount(j, minlength=groups))
+    i_first = _firsts(numpy.bincount(i, minlength=groups))
+    return Lists(i_first, numpy.arange(groups + 1), j_first[:-1], j_first[1:])
+
+
+def is_chosen(chosen: Any, ni: int) -> Any:
+    """Booleans [i]: whether the option i= chooses this i."""
     found = numpy.zeros(ni, bool)
     found[chosen if isinstance(chosen, slice) else on_host(chosen).astype("int64")] = True
     return found

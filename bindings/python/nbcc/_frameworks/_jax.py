@@ -1,10 +1,12 @@
 """Calls inside of JAX's transformations: grad, jvp, jit, vmap. The entry point is `call`. Only imported where JAX is.
 
-A traced call is a custom call of the XLA program (`_jax_call`), which reads and writes the arrays where they are. So does
-a call outside of transformations."""
+A traced call is a custom call of the XLA program (`_jax_call`), which reads and writes the arrays where they are. A call
+whose arrays have their numbers already, as in jax.grad without jax.jit, runs at once, and no program is compiled."""
 
 from __future__ import annotations
 
+import functools
+import weakref
 from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 import jax
@@ -73,6 +75,11 @@ class _Sums:
         self.plan, self.names = plan, names
         self.reals = [field for field in plan.outputs if not field.integral]
 
+    @functools.cached_property
+    def handle(self) -> Tuple[str, List[Held]]:
+        """The attribute of the custom call, and the objects that it names, which must outlive the programs with it."""
+        return _handle_of(self.plan, self.names)
+
     def shapes(self, values: Sequence[Any], axes: int) -> List[Any]:
         make: Any = jax.ShapeDtypeStruct  # has no types
         of_one = [make(value.shape[axes:], value.dtype) for value in values]
@@ -83,7 +90,16 @@ class _Sums:
     def run(self, values: Sequence[Any], axes: int) -> List[Any]:
         results = tuple(self.shapes(values, axes))
         sums = ffi.ffi_call(custom_call(), results, vmap_method="broadcast_all")
-        return list(sums(*values, call=_handle_of(self.plan, self.names)))
+        return list(sums(*values, call=self.handle[0]))
+
+    def run_now(self, values: Sequence[Any]) -> List[Any]:
+        """The results for arrays of which each lies on one device."""
+        known = {
+            name: value.tolist() if self.plan.field(name).role == PARAM else value
+            for name, value in zip(self.names, values)
+        }
+        made = zip(self.plan.run(known), self.shapes(values, 0))
+        return [jax.numpy.asarray(one, like.dtype) for one, like in made]
 
     def _known(self, values: Sequence[Any], results: Sequence[Any]) -> Tuple[Dict[str, Any], Dict[str, Any]]:
         arrays = map(jax.numpy.asarray, values)  # jax.grad leaves a Python number one
@@ -135,6 +151,20 @@ def _in_front(values: Sequence[Any], axes: Sequence[Any]) -> List[Any]:
 
 def _run_sums(*values: Any, of: _Sums, axes: int) -> List[Any]:
     return of.run(values, axes)
+
+
+def _run_sums_now(*values: Any, of: _Sums, axes: int) -> List[Any]:
+    values = tuple(map(jax.numpy.asarray, values))
+    if axes == 0 and all(len(value.devices()) == 1 for value in values):
+        return of.run_now(values)
+    # The program of one custom call does not keep the objects that the handle names.
+    return list(jax.block_until_ready(of.run(values, axes)))
+
+
+def _lower_sums(ctx: Any, *values: Any, of: _Sums, axes: int) -> Any:
+    for held in of.handle[1]:
+        ctx.module_context.add_keepalive(held)
+    return mlir.lower_fun(_run_sums, multiple_results=True)(ctx, *values, of=of, axes=axes)
 
 
 def _run_rates(*arguments: Any, of: _Sums, moving: Tuple[int, ...], axes: int) -> List[Any]:
@@ -215,6 +245,8 @@ def _shapes_of_rates(*arguments: Any, of: _Sums, moving: Tuple[int, ...], axes: 
 
 _sums = _primitive("nbcc_sums", _run_sums, _shapes_of_sums, _differentiate_sums)
 _rates = _primitive("nbcc_rates", _run_rates, _shapes_of_rates, _differentiate_rates)
+_sums.def_impl(_run_sums_now)
+mlir.register_lowering(_sums, _lower_sums)
 ad.primitive_transposes[_rates] = _transpose_rates
 
 
@@ -239,7 +271,8 @@ def _conjugate(pairs: Any) -> Any:
     return jax.numpy.conj(_as_complex(pairs))
 
 
-def _handle_of(plan: Call, names: List[str]) -> str:
+def _handle_of(plan: Call, names: List[str]) -> Tuple[str, List[Held]]:
+    kept: List[Held] = []
     words = [word(name, None, False, ARRAY, k) for k, name in enumerate(names)]
     others = [(name, False, value) for name, value in plan.values.items() if name not in names]
     others += [(name, True, value) for name, value in plan.options.items()]
@@ -248,12 +281,14 @@ def _handle_of(plan: Call, names: List[str]) -> str:
         if is_constant(value):
             words.append(word(name, None, is_option, VALUE, value))
         elif value is not None:
-            words.append(word(name, None, is_option, HELD, _kept.setdefault(_identity(value), Held(value)).number))
-    return handle_of(plan.pipeline._key, words)
+            key = _identity(value)
+            kept.append(_kept.get(key) or _kept.setdefault(key, Held(value)))
+            words.append(word(name, None, is_option, HELD, kept[-1].number))
+    return handle_of(plan.pipeline._key, words), kept
 
 
-# A program that has been compiled may run at any time. The same value is kept once, and makes the same string.
-_kept: Dict[Any, Held] = {}
+# The same value is held once, and makes the same string.
+_kept: "weakref.WeakValueDictionary[Any, Held]" = weakref.WeakValueDictionary()
 
 
 def _identity(value: Any) -> Any:

@@ -14,7 +14,7 @@ import torch
 from torch.autograd import forward_ad
 
 from .._arrays import _tensors  # from now on tensors are described by their attributes
-from .._arrays._numbers import require_no_tangent
+from .._arrays._numbers import has_tangent, require_no_tangent
 from .._c._errors import PipelineWarning
 from .._c._fields import INPUT_I, INPUT_J, PARAM
 from .._c._handles import level_of_caller
@@ -25,6 +25,10 @@ from ._traced_call import read, results_of, word
 
 _HALVES = (torch.float16, torch.bfloat16)
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
+_NO_FORWARD_MODE = (
+    "forward mode (torch.func.jvp, jacfwd, hessian, dual tensors) is not supported inside of torch.compile, whose graph would "
+    "lose the tangents; differentiate outside of it"
+)
 # The types of tensors that are made of Python's numbers, by Pipeline._kinds.
 _DTYPES = {"whole": torch.int64, "real": torch.float64, "complex": torch.complex128}
 
@@ -57,9 +61,7 @@ def route_of(tensors: Sequence[torch.Tensor], options: Mapping[str, Any]) -> str
 
 
 def _has_tangent(tensor: torch.Tensor) -> bool:
-    if forward_ad._current_level < 0 or torch._C._functorch.is_functorch_wrapped_tensor(tensor):
-        return False
-    return forward_ad.unpack_dual(tensor).tangent is not None
+    return not torch._C._functorch.is_functorch_wrapped_tensor(tensor) and has_tangent(tensor)
 
 
 def refuse_tangents(pipeline: Any, options: Mapping[str, Any]) -> None:
@@ -124,6 +126,8 @@ def call(pipeline: Any, arrays: Sequence[Any], fields: Mapping[str, Any], option
     is_compiling = torch.compiler.is_compiling()
     if is_compiling and options.get("out") is not None:
         return _untraced(pipeline, arrays, fields, options)
+    if is_compiling and _is_forward_mode():
+        raise TypeError(f"{pipeline._name}(): {_NO_FORWARD_MODE}")
     arrays = [_one_tensor(value) for value in arrays]
     fields = {name: _one_tensor(value) for name, value in fields.items()}
     values = {**dict(zip(pipeline._argument_names, arrays)), **fields}
@@ -196,6 +200,12 @@ def _trace(pipeline: Any, values: Mapping[str, Any], options: Mapping[str, Any])
     return pipeline._family.result_type(outputs)(*results[: len(outputs)])
 
 
+@torch.compiler.assume_constant_result  # type: ignore[misc, unused-ignore]
+def _is_forward_mode() -> bool:
+    """Whether torch.compile, which calls this function while it traces, is within a level of forward mode."""
+    return bool(forward_ad._current_level >= 0)
+
+
 @torch.compiler.disable  # type: ignore[misc, unused-ignore]
 def _untraced(pipeline: Any, arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
     return pipeline._call(arrays, fields, options)
@@ -231,8 +241,9 @@ def _plain(plan: Call) -> Dict[str, Any]:
 def _readable(value: torch.Tensor) -> torch.Tensor:
     """A tensor without a tangent, and whose numbers of a particle are apart: inside of torch.func a derivative may be an
     expanded tensor that says of itself that it is contiguous."""
-    value = value.detach() if _has_tangent(value) else value
-    return value.contiguous() if 0 in value.stride()[1:] else value
+    value = value.detach() if forward_ad._current_level >= 0 else value
+    has_strides = value.layout is torch.strided and not value.is_nested
+    return value.contiguous() if has_strides and 0 in value.stride()[1:] else value
 
 
 def _run(plan: Call) -> List[torch.Tensor]:
@@ -241,11 +252,21 @@ def _run(plan: Call) -> List[torch.Tensor]:
     return [torch.as_tensor(result).detach() for result in plan.run(_plain(plan))]
 
 
+def _are_dual(tensors: Sequence[torch.Tensor]) -> bool:
+    """Whether the operator is called with dual tensors, which a graph of torch.compile passes on. `_has_tangent` is asked as
+    if outside of the operator."""
+    nothing = torch._C.DispatchKeySet(torch._C.DispatchKey.Undefined)
+    with torch._C._ForceDispatchKeyGuard(torch._C._dispatch_tls_local_include_set(), nothing):
+        return any(map(_has_tangent, tensors))
+
+
 @torch.library.custom_op(  # type: ignore[misc, unused-ignore]
     "nbcc::sums", mutates_args=(), schema="(str call, Tensor[] tensors) -> Tensor[]"
 )
 def _sums(call: str, tensors: List[torch.Tensor]) -> List[torch.Tensor]:
     plan = TracedCall(call).plan(tensors)
+    if forward_ad._current_level >= 0 and _are_dual(tensors):
+        raise TypeError(f"{plan.pipeline.name}(): {_NO_FORWARD_MODE}")
     return _run(plan)
 
 
@@ -283,6 +304,8 @@ def _saved_of(ctx: Any) -> Tuple[Call, Sequence[torch.Tensor], Dict[str, torch.T
 
 def _gradients(ctx: Any, grads: Sequence[Any], needed: Sequence[bool]) -> List[Any]:
     """By all tensors of the call; None: not needed."""
+    if any(map(_is_batched, grads)):
+        return _by_vmap(_gradients, ctx, grads, needed)
     at = ctx.sums.at
     plan, tensors, results = _saved_of(ctx)
     adjoints = {
@@ -304,8 +327,33 @@ def _gradients(ctx: Any, grads: Sequence[Any], needed: Sequence[bool]) -> List[A
     return gradients
 
 
+def _is_batched(value: Any) -> bool:
+    """Whether torch.autograd.grad(is_grads_batched=True) maps over it, as torch.autograd.functional.jacobian(vectorize=True)
+    does."""
+    return isinstance(value, torch.Tensor) and torch._C._functorch.is_legacy_batchedtensor(value)
+
+
+def _by_vmap(derivatives: Any, ctx: Any, given: Sequence[Any], *more: Any) -> List[Any]:
+    """The derivatives where some of those given are batched in that way, which only PyTorch's own operators know."""
+    level = torch._C._vmapmode_increment_nesting() - 1
+    torch._C._vmapmode_decrement_nesting()
+    batched = [k for k, one in enumerate(given) if _is_batched(one)]
+    is_made: List[bool] = []
+
+    def of_row(*rows: torch.Tensor) -> Tuple[torch.Tensor, ...]:
+        row = dict(zip(batched, rows))
+        made = derivatives(ctx, [row.get(k, one) for k, one in enumerate(given)], *more)
+        is_made[:] = [one is not None for one in made]
+        return tuple(one for one in made if one is not None)
+
+    found = iter(torch.func.vmap(of_row)(*(torch._remove_batch_dim(given[k], level, 0, 0) for k in batched)))
+    return [torch._add_batch_dim(next(found), 0, level) if one else None for one in is_made]
+
+
 def _tangents(ctx: Any, tangents: Sequence[Optional[torch.Tensor]]) -> Tuple[Optional[torch.Tensor], ...]:
     """The rates of the results from those of all tensors of the call; None: 0."""
+    if any(map(_is_batched, tangents)):
+        return tuple(_by_vmap(_tangents, ctx, tangents))
     plan, _, results = _saved_of(ctx)
     rates = {
         name: tangents[index]
@@ -336,18 +384,8 @@ _sums.register_autograd(
 )
 
 
-class _Sum(torch.autograd.Function):  # type: ignore[misc]
-    """The operator as a function, for torch.func."""
-
-    generate_vmap_rule = True
-
-    @staticmethod
-    def forward(call: str, *tensors: torch.Tensor) -> Tuple[torch.Tensor, ...]:
-        return tuple(torch.ops.nbcc.sums(call, list(tensors)))
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Tuple[Any, ...], output: Tuple[torch.Tensor, ...]) -> None:
-        _save(ctx, TracedCall(inputs[0]), inputs[1:], output)
+class _Differentiated(torch.autograd.Function):  # type: ignore[misc]
+    """A function of a call and its tensors."""
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Tuple[Any, ...]:
@@ -356,6 +394,20 @@ class _Sum(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Tuple[Any, ...]:
         return _tangents(ctx, tangents[1:])
+
+
+class _Sum(_Differentiated):
+    """The operator as a function, for torch.func."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(call: str, *tensors: torch.Tensor) -> Tuple[torch.Tensor, ...]:
+        return tuple(torch.ops.nbcc.sums(call, [one.detach() if _has_tangent(one) else one for one in tensors]))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Tuple[Any, ...], output: Tuple[torch.Tensor, ...]) -> None:
+        _save(ctx, TracedCall(inputs[0]), inputs[1:], output)
 
 
 class _RecordedCall(NamedTuple):
@@ -368,7 +420,7 @@ class _RecordedCall(NamedTuple):
         return self.of.with_values({name: tensors[index] for name, index in self.at.items()})
 
 
-class _Recorded(torch.autograd.Function):  # type: ignore[misc]
+class _Recorded(_Differentiated):
     """Such a call, without the operator, whose dispatch takes 0.2 ms."""
 
     @staticmethod
@@ -380,14 +432,6 @@ class _Recorded(torch.autograd.Function):  # type: ignore[misc]
         _save(ctx, sums, tensors, needed)
         ctx.set_materialize_grads(False)  # an output that the loss does not depend on needs no derivative
         return tuple(results)
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Tuple[Any, ...]:
-        return (None, *_gradients(ctx, grads, ctx.needs_input_grad[1:]))
-
-    @staticmethod
-    def jvp(ctx: Any, *tangents: Any) -> Tuple[Any, ...]:
-        return _tangents(ctx, tangents[1:])
 
 
 # ---- torch.func.vmap -------------------------------------------------------------------------------------------------
