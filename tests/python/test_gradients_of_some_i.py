@@ -128,3 +128,40 @@ def test_images_under_vmap(pipelines, framework):
     loss = lambda x: pipelines["images"](x, w, 1.1 * x, w, side=1.7, k=0.7).s.sum()
     found = np.asarray(vmap(grad(loss))(x))
     assert np.allclose(found, [np.asarray(grad(loss)(row)) for row in x], rtol=1e-12, atol=1e-12)
+
+
+# An array of more than 32 elements stays an array in the kernel, whose loop runs for the pairs that the search finds.
+LONG = """
+input_i real xi; input_j real xj; input_j real w[40]; param real rc = 1.0; param real k; param real shift; output(sum) real s;
+real d = xj - xi - shift; skip_if(d * d >= rc * rc);
+for (int a = 0; a < 40; ++a) s += k * w[a] * cos(0.1 * a * d) * (rc * rc - d * d);
+"""
+
+
+@pytest.mark.parametrize("pairs", ["all", "cutoff"])
+@pytest.mark.parametrize("batched", [False, True])
+def test_element_loops_and_several_params_of_each_batch(pairs, batched):
+    random = np.random.default_rng(6)
+    pipe = nbcc.compile(source=LONG, precision="double", pairs=pairs)
+    options = {"batches": (np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 2]), 3)} if batched else {}
+    of_batches = (3,) if batched else ()
+    given = dict(xi=random.random(5) * 2, xj=random.random(4) * 2, w=random.random((4, 40)),
+                 k=random.random(of_batches) + 0.5, shift=random.random(of_batches) * 0.1)  # fmt: skip
+    given = {name: np.asarray(value) for name, value in given.items()}
+    run = lambda arguments: [pipe(**arguments, **options)]
+    weights = [random.random(5) + 0.5]
+    call = Call(pipe, (), given, options)
+    found = call.gradients({}, dict(zip([field.name for field in call.outputs], call.run({}))), {"s": weights[0]}, list(given))
+    if batched:
+        for name in ("k", "shift"):
+            of_row, found[name] = found[name], np.zeros(3)
+            np.add.at(found[name], call.group_of_i(), of_row)
+    for field, (expected, error) in differences(run, given, weights, {}).items():
+        assert np.all(np.abs(found[field] - expected) <= 8 * error), field
+
+
+def test_messages_name_the_pipeline_that_is_called():
+    pipe = nbcc.compile(source="input_i real xi; input_j real xj; output(sum) real s; s += xj - xi;", name="mine")
+    call = Call(pipe, (), {"xi": np.ones(2), "xj": np.ones(3)}, {})
+    call.gradients({}, {}, {"s": np.ones(2)}, ["xi", "xj"])
+    assert {made.name for made in pipe._adjoints.made()} == {"mine"} and pipe.adjoint("j").name == "mine_j"

@@ -158,6 +158,22 @@ def test_what_is_refused(gravity):
         near(x, x, tolerance=1e-3, rc=1.0)
 
 
+@pytest.mark.parametrize("options", ["exclusions", "batches", "exclusions batches"])
+def test_derivatives_with_exclusions_and_batches(gravity, options):
+    x, m = particles()
+    ids, i = np.repeat((0, 1), (1000, N - 1000)), np.arange(N)
+    given = {"exclusions": nbcc.Rows(2 * np.arange(N + 1), np.stack((i, i ^ 1), axis=1).ravel()), "batches": (ids, ids)}
+    given = {name: given[name] for name in options.split()}
+    gradients = []
+    for tolerance in (None, 1e-3):
+        call = Call(gravity, (x, x + 0, m), {}, {"outputs": "pot", "tolerance": tolerance, **given})
+        results = {field.name: value for field, value in zip(call.outputs, call.run({}))}
+        gradients.append(call.gradients({}, results, {"pot": np.ones(N)}, ["mj"])["mj"])
+    assert error_of(gradients[1], gradients[0]) <= 1.5e-3
+    without = Call(gravity, (x, x + 0, m), {}, {"outputs": "pot"}).gradients({}, {}, {"pot": np.ones(N)}, ["mj"])["mj"]
+    assert error_of(without, gradients[0]) > 5e-3
+
+
 @pytest.mark.parametrize("is_one_set", [True, False])
 def test_derivatives_are_sums_to_the_same_tolerance(gravity, is_one_set):
     x, m = particles()

@@ -48,7 +48,7 @@ class Pipeline(Caller):
 
     def __init__(self, family: Family, adjoint_fields: Tuple[AdjointField, ...] = ()) -> None:
         super().__init__(family)
-        self._adjoints = Adjoints(self.adjoint)
+        self._adjoints = Adjoints(self._adjoint)
         self._adjoint_fields = adjoint_fields
         self._name = family.name
         self._argument_names = tuple(family.arguments)
@@ -110,16 +110,21 @@ class Pipeline(Caller):
             differentiated by. All real numbers, if not given.
 
         The new pipeline has the outputs d_X, and takes the inputs of this one; d_NAME of the outputs, with a row for
-        each i of this pipeline; and where derivatives need it raw_NAME, an output before finish() (without finish() the
-        output itself), at_NAME, the j_index that a minimum or maximum comes from (with every_image() also image_NAME_0, _1, _2), and
-        z_NAME, of a softmax the logarithm of the weights' sum. Of an output(pair) d_NAME is an input of pairs, of a
-        histogram of the run a param. For a total that is a minimum or maximum the forward pipeline has i_NAME, the values
-        of each i, of which adjoints take the derivative d_i_NAME. Names differ where this pipeline has a field of that name: `.adjoint_fields` says what each
-        field holds. `.text` is its text. Raises UsageError for what has no derivative. A derivative that is infinite or NaN
-        for the pair of a particle with itself is a PipelineWarning.
-
-        With PyTorch's tensors that require gradients, and under jax.grad, calls do all of this by themselves.
+        each i of this pipeline (of an output(pair) of each pair, of a histogram of the run a param); and saved results,
+        where derivatives need them:
+        - raw_NAME: an output before finish(), without finish() the output itself;
+        - at_NAME: the j_index of a minimum or maximum; with every_image() also image_NAME_0, _1, _2;
+        - z_NAME: of a softmax the logarithm of the weights' sum;
+        - i_NAME: of a total that is a minimum or maximum the values of each i; adjoints take d_i_NAME.
+        Names differ where this pipeline has a field of that name: `.adjoint_fields` says what each field holds. `.text`
+        is its text. Raises UsageError for what has no derivative. A derivative that is infinite or NaN for the pair of a
+        particle with itself is a PipelineWarning. With PyTorch's tensors that require gradients, and under jax.grad,
+        calls do all of this by themselves.
         """
+        return self._adjoint(side, of, by, f"{self._name}_{side}.pipe")
+
+    def _adjoint(self, side: str, of: Optional[Names], by: Optional[Names], filename: Optional[str] = None) -> Pipeline:
+        """Without a filename the name is this pipeline's, which messages of differentiated calls state."""
         family = self._family
         chosen = [None if names is None else ([names] if isinstance(names, str) else list(names)) for names in (of, by)]
         text, fields, found = adjoint_text(family.text, self.filename, side, chosen[0], chosen[1])
@@ -127,7 +132,7 @@ class Pipeline(Caller):
         for diagnostic in found:
             if diagnostic not in known:
                 warnings.warn(str(diagnostic).rstrip("\n"), PipelineWarning, stacklevel=level_of_caller())
-        filename = f"{family.name}_{side}.pipe"
+        filename = filename or f"{family.name}_{side}/{family.name}.pipe"
         return Pipeline(Family(text, filename, family.options, family.device, family.choice, family.search), fields)
 
     def virial(self, force: str = "force", places: Tuple[str, str] = ("xi", "xj")) -> Pipeline:
@@ -142,9 +147,8 @@ class Pipeline(Caller):
         """
         family = self._family
         text = virial_text(family.text, self.filename, force, places)
-        return Pipeline(
-            Family(text, f"{family.name}_virial.pipe", family.options, family.device, family.choice, family.search)
-        )
+        filename = f"{family.name}_virial.pipe"
+        return Pipeline(Family(text, filename, family.options, family.device, family.choice, family.search))
 
     def _callers(self) -> List[Caller]:
         return [self, *(caller for made in self._adjoints.made() for caller in made._callers())]

@@ -158,7 +158,7 @@ def _run_sums_now(*values: Any, of: _Sums, axes: int) -> List[Any]:
     if axes == 0 and all(len(value.devices()) == 1 for value in values):
         return of.run_now(values)
     # The program of one custom call does not keep the objects that the handle names.
-    return list(jax.block_until_ready(of.run(values, axes)))
+    return [one.block_until_ready() for one in of.run(values, axes)]
 
 
 def _lower_sums(ctx: Any, *values: Any, of: _Sums, axes: int) -> Any:
