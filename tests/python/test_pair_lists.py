@@ -181,6 +181,54 @@ def test_exclusions():
         assert found.count < every.count and np.array_equal(rows_of(found), rows_of(every)[left])
 
 
+def test_exclusions_of_half_lists_are_read_in_both_directions():
+    x = np.random.default_rng(9).random((50, 3)) * 5
+    every = nbcc.neighbours(x, 2.0, CELLS["cube"], half=True)
+    random = np.random.default_rng(1)
+    bonds = random.integers(0, 50, (120, 2))
+    bonds = bonds[np.argsort(bonds[:, 0], kind="stable")]
+    first = np.searchsorted(bonds[:, 0], np.arange(51))
+    found = nbcc.neighbours(x, 2.0, CELLS["cube"], half=True, exclusions=(first, bonds[:, 1]))
+    excluded = {(i, j) for i, j in np.sort(bonds).tolist()}
+    left = [pair not in excluded for pair in zip(every.i.tolist(), every.j.tolist())]
+    assert found.count < every.count and np.array_equal(rows_of(found), rows_of(every)[left])
+    none = nbcc.neighbours(x, 2.0, CELLS["cube"], half=True, exclusions=([0] * 51, []))
+    assert np.array_equal(rows_of(none), rows_of(every))
+
+
+def test_lists_of_integers_and_of_arrays():
+    x = [[0, 0, 0], [1, 0, 0], [3, 0, 0]]
+    found = nbcc.neighbours(x, 1.5, [3.75, 9, 9], vectors=True, distances=True)
+    assert np.array_equal(found.distances, [1, 0.75, 1, 0.75][: found.count]) and found.vectors.dtype == np.float64
+    assert nbcc.neighbours(x, 1.5, y=[[1, 1, 0]], vectors=True).vectors.tolist() == [[1, 1, 0], [0, 1, 0]]
+    cell = np.diag([3.75, 9, 9])
+    both = nbcc.neighbours(x, 1.5, [cell] * 2, batch=[0, 1, 0], vectors=True)
+    assert both.vectors.tolist() == [[-0.75, 0, 0], [0.75, 0, 0]]
+
+
+@pytest.mark.parametrize("pbc", [True, False, np.bool_(True), np.array(False)])
+def test_one_pbc_for_all_axes(pbc):
+    x, cell = np.random.default_rng(3).random((20, 3)) * 5, CELLS["cube"]
+    expected = rows_of(nbcc.neighbours(x, 2.0, cell, [bool(pbc)] * 3))
+    assert np.array_equal(rows_of(nbcc.neighbours(x, 2.0, cell, pbc)), expected)
+    batch = np.zeros(20, int)
+    assert np.array_equal(rows_of(nbcc.neighbours(x, 2.0, [cell] * 2, pbc, batch)), expected)
+
+
+def test_large_searches_are_not_kept(monkeypatch):
+    from nbcc._c import _pair_search
+
+    x = np.random.default_rng(3).random((50, 3))
+    count = nbcc.neighbours(x, 0.5).count
+    kept = sum(map(len, _pair_search._idle.values()))
+    monkeypatch.setattr(_pair_search, "MAX_KEPT_PAIRS", count)
+    nbcc.neighbours(x, 0.5)
+    assert sum(map(len, _pair_search._idle.values())) == kept > 0
+    monkeypatch.setattr(_pair_search, "MAX_KEPT_PAIRS", count - 1)
+    nbcc.neighbours(x, 0.5)
+    assert sum(map(len, _pair_search._idle.values())) == kept - 1
+
+
 def test_capacity():
     x = np.random.default_rng(10).random((50, 3)) * 5
     every = nbcc.neighbours(x, 2.0, CELLS["cube"])
@@ -213,6 +261,21 @@ def test_capacity():
         (TypeError, "half and self are for i and j of one set", dict(y=np.zeros((2, 3)), half=True)),
         (TypeError, "y: expected float64 as x has, got float32", dict(y=np.zeros((2, 3), "f4"))),
         (ValueError, "exclusions: first: expected integers that rise", dict(exclusions=([0, 1, 0, 1, 1], [1]))),
+        (ValueError, r"pbc: expected a bool or \(3,\), got \(2,\)", dict(cell=np.eye(3), pbc=[True, False])),
+        (TypeError, "pbc: expected bools or .*, got strings", dict(cell=np.eye(3), pbc="yes")),
+        (TypeError, "batch: expected integers, got float64", dict(batch=[0.5, 1, 1, 0])),
+        (ValueError, "batch: expected numbers of batches below 2147483647, got 1099511627776", dict(batch=[0, 0, 0, 2**40])),
+        (TypeError, "types: expected integers, got a list with a bool", dict(cutoff=np.ones((2, 2)), types=[0, 1, True, 0])),
+        (TypeError, "types: expected integers, got bool", dict(cutoff=np.ones((2, 2)), types=[True] * 4)),
+        (TypeError, "exclusions: first: expected integers, got float64", dict(exclusions=([0, 1, 1, 1, 1.5], [1]))),
+        (TypeError, "exclusions: j: expected integers, got float64", dict(exclusions=([0, 1, 1, 1, 1], [1.5]))),
+        (TypeError, "exclusions: expected rows without images", dict(exclusions=nbcc.Rows([0, 1, 1, 1, 1], [1], [[0, 0, 0]]))),
+        (TypeError, "cell: expected real numbers, got strings", dict(cell="abc")),
+        (TypeError, "cell: expected real numbers, got complex128", dict(cell=np.eye(3) * 1j)),
+        (TypeError, "cutoff: expected real numbers, got strings", dict(cutoff=["1"] * 4)),
+        (TypeError, "x: expected numbers in rows of one length", dict(x=[[0, 1, 2], [0, 1]])),
+        (TypeError, "half: expected True or False, got 'no'", dict(half="no")),
+        (TypeError, "vectors: expected True or False, got 2", dict(vectors=2)),
         (ValueError, "exclusions: j: expected 0 to 3, got 4 to 4", dict(exclusions=([0, 1, 1, 1, 1], [4]))),
     ],
 )
@@ -254,6 +317,19 @@ def test_torch():
         return (nbcc.neighbours(x, 2.0, cell, vectors=True, distances=True).distances - 2.0).pow(3).sum()
 
     assert torch.autograd.gradcheck(energy, (x, cell)) and torch.autograd.gradgradcheck(energy, (x, cell))
+    same = nbcc.neighbours(x, torch.tensor(2.0, requires_grad=True), cell, True)
+    assert same.count == expected.count
+    batch = torch.arange(40, dtype=torch.uint8) % 2
+    found = nbcc.neighbours(x, 2.0, [CELLS["slanted"]] * 2, batch=batch, vectors=True)
+    assert 0 < found.count < expected.count and (found.vectors.norm(dim=1) < 2.0).all()
+    half = nbcc.neighbours(x, 2.0, cell, half=True, exclusions=(torch.arange(41), torch.arange(40).flip(0)))
+    of_numpy = nbcc.neighbours(x.detach().numpy(), 2.0, CELLS["slanted"], half=True, exclusions=(range(41), range(39, -1, -1)))
+    assert np.array_equal(rows_of(half), rows_of(of_numpy)) and half.count < expected.count / 2
+    for name, transform in (("vmap", torch.func.vmap), ("grad, vjp or jvp", torch.func.grad)):
+        with pytest.raises(TypeError, match=f"x: a tensor inside of torch.func.{name} cannot be searched"):
+            transform(lambda x: nbcc.neighbours(x, 2.0, distances=True).distances.sum())(x[None] if name == "vmap" else x)
+    with pytest.raises(TypeError, match="y: with vectors or distances expected an array of numpy as x, got one of torch"):
+        nbcc.neighbours(x.detach().numpy(), 2.0, y=x, vectors=True)
 
 
 def test_jax():
@@ -283,3 +359,47 @@ def test_jax():
 
     step = 1e-2 * np.eye(120)[7].reshape(40, 3).astype("float32")
     assert np.isclose((jax.grad(energy)(x) * step).sum(), (energy(x + step) - energy(x - step)) / 2, rtol=0.02)
+
+
+def test_jax_with_lists_and_batches():
+    jax = pytest.importorskip("jax")
+    x = jax.numpy.asarray(np.random.default_rng(2).random((40, 3)) * 5, "float32")
+    batch = [k % 2 for k in range(40)]
+    cells = jax.numpy.asarray([CELLS["cube"], CELLS["slanted"]], "float32")
+    expected = nbcc.neighbours(np.asarray(x), 2.0, np.asarray(cells), True, batch, vectors=True)
+    for given in (cells, list(cells)):
+        found = nbcc.neighbours(x, 2.0, given, True, batch, vectors=True)
+        assert isinstance(found.vectors, jax.Array) and np.array_equal(rows_of(found), rows_of(expected))
+        assert np.allclose(found.vectors, expected.vectors, atol=1e-5)
+
+
+def test_errors_of_traced_calls():
+    jax = pytest.importorskip("jax")
+    numpy = jax.numpy
+    x, cell = numpy.zeros((4, 3)), numpy.eye(3)
+    for error, message, function, argument in (
+        (TypeError, "cutoff: expected values that are known outside of jax.jit", lambda c: dict(cutoff=c), 1.0),
+        (TypeError, "pbc: expected values that are known outside of jax.jit", lambda c: dict(cell=cell, pbc=c), numpy.array([True] * 3)),
+        (TypeError, "types: expected values that are known", lambda c: dict(cutoff=np.ones((2, 2)), types=c), numpy.zeros(4, int)),
+        (TypeError, "exclusions: expected values that are known", lambda c: dict(exclusions=(c, [1])), numpy.zeros(5, int)),
+        (ValueError, r"cell: expected \(3,\) or \(3, 3\), got \(2, 3\)", lambda c: dict(cell=c), numpy.ones((2, 3))),
+        (TypeError, "batch: expected integers, got float32", lambda c: dict(batch=c), numpy.ones(4, "float32")),
+        (TypeError, "y: expected float32 or float64, got float16", lambda c: dict(x=numpy.zeros((4, 3), "float32"), y=c), numpy.zeros((2, 3), "float16")),
+        (TypeError, "half: expected True or False", lambda c: dict(x=c, half=3), x),
+        (TypeError, "stream: expected None inside of jax.jit", lambda c: dict(x=c, stream=1), x),
+        (TypeError, "types: expected integers, got float64", lambda c: dict(x=c, cutoff=np.ones((2, 2)), types=np.zeros(4)), x),
+    ):
+        with pytest.raises(error, match=message):
+            jax.jit(lambda c: nbcc.neighbours(**{"x": x, "cutoff": 1.0, "capacity": 5, **function(c)}))(argument)
+    with pytest.raises(TypeError, match="capacity: expected a number inside of jax.vmap"):
+        jax.vmap(lambda x: nbcc.neighbours(x, 1.0).i)(x[None])
+
+
+def test_jax_vmap_and_batches_of_traced_calls():
+    jax = pytest.importorskip("jax")
+    x = jax.numpy.asarray(np.random.default_rng(2).random((3, 20, 3)) * 5, "float32")
+    found = jax.vmap(lambda x: nbcc.neighbours(x, 2.0, np.eye(3) * 5, capacity=400))(x)
+    assert found.count[:, 0].tolist() == [nbcc.neighbours(one, 2.0, np.eye(3) * 5).count for one in x]
+    batch, pbc = jax.numpy.arange(20) % 2, np.array([[True] * 3, [False] * 3])
+    one = jax.jit(lambda x, b: nbcc.neighbours(x, 2.0, np.eye(3) * 5, pbc, b, capacity=400))(x[0], batch)
+    assert one.count[0] == nbcc.neighbours(x[0], 2.0, np.eye(3) * 5, pbc, batch).count > 0

@@ -163,8 +163,29 @@ def test_what_is_refused():
     for wrong in (np.zeros((2, 2), int), np.zeros(0, int)):
         with pytest.raises(TypeError, match=r"expected integers of shape \(ni \+ 1,\), got int64 of shape \(\d"):
             nbcc.triplets((wrong, None))
-    with pytest.raises(TypeError, match="expected nbcc.Neighbours, nbcc.Rows, .* got int"):
+    with pytest.raises(TypeError, match="expected nbcc.PairList, nbcc.Neighbours, nbcc.Rows, .* got int"):
         nbcc.triplets(3)
+
+
+def test_other_forms_of_sparse_matrices_are_refused():
+    for form in ("csc", "bsr"):
+        sparse = types.SimpleNamespace(indptr=np.array([0, 2]), indices=np.array([0, 1]), format=form)
+        with pytest.raises(TypeError, match=f"expected a sparse matrix in the form 'csr', got one in '{form}'"):
+            nbcc.triplets(sparse)
+
+
+def test_a_list_with_a_capacity():
+    x = np.random.default_rng(6).random((30, 3))
+    every = nbcc.neighbours(x, 0.4)
+    padded = nbcc.neighbours(x, 0.4, capacity=every.count + 9)
+    for one, other in zip(nbcc.triplets(padded), nbcc.triplets(every)):
+        assert np.array_equal(one, other)
+    with pytest.raises(ValueError, match="count: expected at most 5, the capacity of the list, got "):
+        nbcc.triplets(padded._replace(j=padded.j[:5]))
+    with pytest.raises(ValueError, match="count: expected a number of pairs, got -1"):
+        nbcc.triplets(padded._replace(count=np.array([-1])))
+    with pytest.raises(TypeError, match="half: expected True or False, got 'no'"):
+        nbcc.triplets(every, half="no")
 
 
 def test_they_are_shown_briefly():

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Optional, Tuple
 
 from ._arrays import _arrays
 from ._arrays._arrays import CPU, DOUBLE, ELEMENT_SIZES, FLOAT, INT32, INT64, Array, describe
+from ._arrays._kinds import array_of
 from ._arrays._numbers import flag, named, real, whole
 from ._arrays._results import new_result
 from ._arrays._streams import LEGACY, Order, handle_of, synchronize
@@ -14,6 +15,8 @@ from ._c._fields import DeviceChoice
 from ._c._handles import open_device
 from ._c._lists import Rows
 from ._c._pair_search import PairArrays, PairSearch, Query, View, give_back, taken
+from ._pair_tracing import is_traced, plain, refuse, searched, stand_in, transformation_of
+from ._pair_vectors import require_library_of, vectors_of
 
 
 class PairList(NamedTuple):
@@ -73,9 +76,10 @@ def neighbours(
         batches: their number; None: that of the cells, else the largest batch + 1.
     self: with the pair of each particle and itself. half: each pair once, with i < j, or i = j and a positive shift.
     types, y_types: integers of shape (n,), for a table of cutoffs.
-    exclusions: pairs that are left out in all images, `(first, j)` or `nbcc.Rows`.
-    capacity: arrays of this fixed size, for CUDA graphs and jax.jit: entries without a pair have i = n, j = n (of y) and
-        shift 0. If there are more pairs, this is a ValueError; in a captured graph or jax.jit `count` > capacity tells. A
+    exclusions: pairs that are excluded in all images, `(first, j)` or `nbcc.Rows` without images: the pair (i, j) excludes
+        i, j alone, and not j, i. With `half` either excludes the pair.
+    capacity: arrays of this fixed size, for CUDA graphs, jax.jit and jax.vmap: entries without a pair have i = n, j = n
+        (of y) and shift 0. JAX may trace x, y, cell, batch and y_batch, and no other argument. If there are more pairs, this is a ValueError; in a captured graph or jax.jit `count` > capacity tells. A
         count of -1 tells of arguments that would be errors.
     vectors, distances: return them, too, as functions of x, y and cell that the library differentiates. Not with a
         capacity.
@@ -83,40 +87,47 @@ def neighbours(
 
     Raises TypeError and ValueError for arguments, UsageError for positions and cells that cannot be searched.
     """
+    vectors, distances = named("vectors", flag, vectors), named("distances", flag, distances)
     if capacity is not None:
         capacity = named("capacity", whole, capacity, 0, 2**62)
         if vectors or distances:
             raise TypeError("neighbours(): vectors and distances are not returned with a capacity, whose entries may be no pairs")
+    refuse(False, x=x, y=y, cell=cell, batch=batch, y_batch=y_batch)
+    refuse(True, cutoff=cutoff, pbc=pbc, types=types, y_types=y_types, exclusions=exclusions)
+    x, y = _positions("x", x, x), _positions("y", y, x)
+    cell = _read("cell", cell, "int", "float")
+    batch, y_batch = _read("batch", batch, "int"), _read("y_batch", y_batch, "int")
     given = x, y, cell, batch
-    x, y, cell, batch, y_batch = map(_plain, (x, y, cell, batch, y_batch))
-    if _is_traced(x, y, cell, batch, y_batch):
-        return _traced(
-            x, cutoff, cell, pbc, batch, y, y_batch, capacity,
-            dict(batches=batches, self=self, half=half, types=types, y_types=y_types, exclusions=exclusions),
+    x, y, cell, batch, y_batch, cutoff = map(plain, (x, y, cell, batch, y_batch, cutoff))
+    options = dict(batches=batches, self=self, half=half, types=types, y_types=y_types, exclusions=exclusions)
+    traced = x, y, cell, batch, y_batch
+    if is_traced(*traced):
+        where = transformation_of(*traced)
+        if capacity is None:
+            raise TypeError(f"neighbours(): capacity: expected a number inside of {where}, whose arrays have fixed sizes, got None")
+        if stream is not None:
+            raise TypeError(f"neighbours(): stream: expected None inside of {where}, where the host searches")
+        # Errors of shapes and types are raised here, those of the numbers cannot be.
+        largest = pbc.shape[0] - 1 if len(getattr(pbc, "shape", ())) == 2 else 0
+        batch_in, y_batch_in = (stand_in(one, max(largest, 0)) for one in (batch, y_batch))
+        _checked(
+            Order(None), stand_in(x), stand_in(y), stand_in(cell), batch_in, y_batch_in, cutoff, pbc, capacity, **options
         )
-    if y is None and (y_batch is not None or y_types is not None):
-        raise TypeError("neighbours(): y_batch and y_types are of the particles of y, which is not given")
+
+        def search(x: Any, y: Any, cell: Any, batch: Any, y_batch: Any) -> PairList:
+            return neighbours(x, cutoff, cell, pbc, batch, y=y, y_batch=y_batch, **options)
+
+        edges, *others = searched(search, capacity, *traced)
+        return PairList(edges[0], edges[1], edges, *others)
     order = Order(None if stream is None else handle_of(stream))
-    here = _Place(x, order)
-    xs = here.positions("x", x)
-    ys = None if y is None else here.positions("y", y)
-    if ys is not None and ys.element != xs.element:
-        raise TypeError(f"neighbours(): y: expected {xs.dtype} as x has, got {ys.dtype}")
-    n, m = xs.shape[0], (xs if ys is None else ys).shape[0]
-    query = Query(x=_view(xs), half=named("half", flag, half), self=named("self", flag, self))
-    if ys is not None:
-        query.y = _view(ys)
-        if query.half or query.self:
-            raise TypeError("neighbours(): half and self are for i and j of one set, which y= replaces")
-    if order.stream is not None:
-        query.stream = order.stream
-    is_captured = capacity is not None and here.is_captured()
-    here.set_batches(query, n, m, cell, pbc, batch, y_batch, batches, y is None)
-    here.set_cutoff(query, n, m, cutoff, types, y_types, y is None, is_captured)
-    here.set_exclusions(query, n, m, exclusions, is_captured)
-    search = taken(open_device(xs.device, DeviceChoice()))
+    here, query, is_captured = _checked(order, x, y, cell, batch, y_batch, cutoff, pbc, capacity, **options)
+    xs, n = here.like, here.like.shape[0]
+    if vectors or distances:
+        require_library_of(here.library, y=y, cell=cell)
+    found: Optional[int] = None
+    pair_search = taken(open_device(xs.device, DeviceChoice()))
     try:
-        found = search.run(query, not is_captured)
+        found = pair_search.run(query, not is_captured)
         if capacity is not None and found is not None and found > capacity:
             raise ValueError(f"neighbours(): capacity: expected at least {found}, the number of pairs, got {capacity}")
         room = found if capacity is None else capacity
@@ -138,20 +149,77 @@ def neighbours(
         )
         if room == 0:
             arrays.i = arrays.j = arrays.shifts = None
-        search.store(arrays)
+        pair_search.store(arrays)
         if xs.device != CPU and not is_captured and (here.waits or stream is not None):
             # The library does not know the stream, which still reads and writes its arrays.
             synchronize(order.stream or LEGACY, int(xs.device[5:]))
     finally:
         if is_captured:
-            _captured.append(search)
+            _captured.append(pair_search)
         else:
-            give_back(search)
+            give_back(pair_search, found or 0)
     edges, shifts, first, count = (one() if callable(one) else one for one in (edges, shifts, first, count))
     made = PairList(edges[0], edges[1], edges, shifts, first, count)
     if vectors or distances:
-        return made._replace(**here.geometry(made, *given, vectors, distances))
+        return made._replace(**vectors_of(here.library, made, *given, vectors, distances))
     return made
+
+
+def _read(name: str, value: Any, *kinds: str) -> Any:
+    return None if value is None else array_of(f"neighbours(): {name}", value, *kinds)
+
+
+def _positions(name: str, value: Any, x: Any) -> Any:
+    """Arrays unchanged. A list becomes an array of the type of x, if x is a list, too, of float64."""
+    if value is None or hasattr(value, "shape"):
+        return value
+    dtype = str(getattr(x, "dtype", "float64")).rpartition(".")[2]
+    made = _read(name, value, "int", "float").astype(dtype)
+    device = getattr(x, "device", None)
+    if _arrays.library_of(x) == "torch":
+        return sys.modules["torch"].as_tensor(made, device=device)
+    return sys.modules["cupy"].asarray(made) if _arrays.library_of(x) == "cupy" else made
+
+
+def _checked(
+    order: Order,
+    x: Any,
+    y: Any,
+    cell: Any,
+    batch: Any,
+    y_batch: Any,
+    cutoff: Any,
+    pbc: Any,
+    capacity: Optional[int],
+    *,
+    batches: Any,
+    self: Any,
+    half: Any,
+    types: Any,
+    y_types: Any,
+    exclusions: Any,
+) -> Tuple[_Place, Query, bool]:
+    """The query of a search, of arrays that the first result keeps; and whether the stream is captured into a graph."""
+    if y is None and (y_batch is not None or y_types is not None):
+        raise TypeError("neighbours(): y_batch and y_types are of the particles of y, which is not given")
+    here = _Place(x, order)
+    xs = here.positions("x", x)
+    ys = None if y is None else here.positions("y", y)
+    if ys is not None and ys.element != xs.element:
+        raise TypeError(f"neighbours(): y: expected {xs.dtype} as x has, got {ys.dtype}")
+    n, m = xs.shape[0], (xs if ys is None else ys).shape[0]
+    query = Query(x=_view(xs), half=named("half", flag, half), self=named("self", flag, self))
+    if ys is not None:
+        query.y = _view(ys)
+        if query.half or query.self:
+            raise TypeError("neighbours(): half and self are for i and j of one set, which y= replaces")
+    if order.stream is not None:
+        query.stream = order.stream
+    is_captured = capacity is not None and here.is_captured()
+    here.set_batches(query, n, m, cell, pbc, batch, y_batch, batches, y is None)
+    here.set_cutoff(query, n, m, cutoff, types, y_types, y is None, is_captured)
+    here.set_exclusions(query, n, m, exclusions, is_captured)
+    return here, query, is_captured
 
 
 def _view(found: Array) -> View:
@@ -174,8 +242,6 @@ class _Place:
         self.order = order
         self.kept: list[Any] = []
         self.waits = False  # a result is of a library that does not use the stream of the run
-        if not hasattr(x, "shape"):
-            x = _arrays.numpy.asarray(x, "float64")
         self.x = x
         self.like = self._described("x", self.x)
         self.library = self.like.library if self.like.library in ("torch", "cupy", "jax") else "numpy"
@@ -187,7 +253,6 @@ class _Place:
             raise TypeError(f"neighbours(): {name}: {error}") from error
 
     def positions(self, name: str, value: Any) -> Array:
-        value = self.x if name == "x" else value if hasattr(value, "shape") else _arrays.numpy.asarray(value)
         found = self._described(name, value)
         self.kept.append(value)
         if len(found.shape) != 2 or found.shape[1] != 3:
@@ -209,14 +274,14 @@ class _Place:
                 made = torch.as_tensor(value, device=self.x.device).to(getattr(torch, dtype)).contiguous()
             elif self.library == "cupy":
                 cupy = sys.modules["cupy"]
-                made = cupy.ascontiguousarray(cupy.asarray(value), dtype)
+                made = cupy.ascontiguousarray(cupy.asarray(value), dtype).reshape(cupy.shape(value))
             elif self.library == "jax" and self.like.device != CPU:
                 jax = sys.modules["jax"]
                 made = jax.numpy.asarray(value, dtype)
                 if str(made.dtype) != dtype:
                     raise TypeError(f"a GPU needs {dtype}, which JAX has with jax_enable_x64")
             else:
-                made = _arrays.numpy.ascontiguousarray(value, dtype)
+                made = _arrays.numpy.ascontiguousarray(value, dtype).reshape(_arrays.numpy.shape(value))
         except (TypeError, ValueError, RuntimeError) as error:
             raise TypeError(f"neighbours(): {name}: {error}") from error
         self.kept.append(made)
@@ -228,13 +293,10 @@ class _Place:
             raise _wrong(ValueError, name, f"an array on {self.like.device}, as x is", found.device)
         return found.pointer or 8
 
-    def whole_numbers(self, name: str, value: Any, count: int) -> Any:
-        kind = str(getattr(value, "dtype", ""))
-        if "float" in kind or "complex" in kind or "bool" in kind:
-            raise _wrong(TypeError, name, "integers", kind)
-        made = self.moved(name, value, "int64")
-        if tuple(made.shape) != (count,):
-            raise _wrong(ValueError, name, f"shape ({count},)", tuple(made.shape))
+    def whole_numbers(self, name: str, value: Any, count: Optional[int]) -> Any:
+        made = self.moved(name, _read(name, value, "int"), "int64")
+        if len(made.shape) != 1 or count not in (None, made.shape[0]):
+            raise _wrong(ValueError, name, f"shape ({'N' if count is None else count},)", tuple(made.shape))
         return made
 
     def is_captured(self) -> bool:
@@ -275,13 +337,14 @@ class _Place:
                 number = cell.shape[0]
             else:
                 number = 1 + max((int(one.max()) for one in (ids, *([] if one_set else [other])) if one.shape[0]), default=0)
+                if number > 2**31 - 1:
+                    raise _wrong(ValueError, "batch", f"numbers of batches below {2**31 - 1}", number - 1)
         query.batches = number
+        pbc = _read("pbc", pbc, "bool", "int", "float")
         if cell is None:
-            if pbc is not None and _any(pbc):
+            if pbc is not None and bool(pbc.any()):
                 raise TypeError("neighbours(): pbc: expected a cell, whose vectors are the periods, got none")
             return
-        if not hasattr(cell, "shape"):
-            cell = _arrays.numpy.asarray(cell, "float64")
         if tuple(cell.shape) == (3,):
             cell = _arrays.numpy.diag(_arrays.numpy.asarray(self._host(cell), "float64"))
         cells = self.moved("cell", cell, "float64")
@@ -293,16 +356,21 @@ class _Place:
         query.cells = self.pointer("cell", cells)
         if pbc is None:
             return
-        if not hasattr(pbc, "shape"):
-            pbc = _arrays.numpy.asarray(pbc)
         axes = self.moved("pbc", pbc, "int32")
         if tuple(axes.shape) not in ((), (3,)) and (batch is None or tuple(axes.shape) != (number, 3)):
-            raise _wrong(ValueError, "pbc", f"a bool, (3,) or ({number}, 3)", tuple(axes.shape))
+            raise _wrong(ValueError, "pbc", "a bool or (3,)" if batch is None else f"a bool, (3,) or ({number}, 3)", tuple(axes.shape))
         if len(axes.shape) == 0:
             axes = self._repeated(axes, 3)
         if number > 1 and len(axes.shape) == 1:
             axes = self._repeated(axes, number)
         query.periodic = self.pointer("pbc", axes)
+
+    @property
+    def functions(self) -> Any:
+        """The module of functions of the arrays that `moved` makes."""
+        if self.library == "jax":
+            return _arrays.numpy if self.like.device == CPU else sys.modules["jax"].numpy
+        return sys.modules[self.library]
 
     def _host(self, value: Any) -> Any:
         """A NumPy array."""
@@ -312,15 +380,8 @@ class _Place:
         return _arrays.numpy.asarray(value)
 
     def _repeated(self, value: Any, number: int) -> Any:
-        if self.library == "torch":
-            made = value.expand((number, *value.shape)).contiguous()
-        else:
-            library = sys.modules["cupy"] if self.library == "cupy" else _arrays.numpy
-            if self.library == "jax" and self.like.device != CPU:
-                library = sys.modules["jax"].numpy
-            made = library.stack([value] * number) if self.library == "jax" else library.ascontiguousarray(
-                library.broadcast_to(value, (number, *value.shape))
-            )
+        made = self.functions.broadcast_to(value, (number, *value.shape))
+        made = made.contiguous() if self.library == "torch" else made.copy()
         self.kept.append(made)
         return made
 
@@ -333,7 +394,7 @@ class _Place:
             if isinstance(cutoff, (int, float)) or getattr(cutoff, "ndim", 0) == 0 and not isinstance(cutoff, (list, tuple)):
                 query.cutoff = named("cutoff", real, cutoff)
                 return
-            radii = self.moved("cutoff", cutoff, "float64")
+            radii = self.moved("cutoff", _read("cutoff", cutoff, "int", "float"), "float64")
             if tuple(radii.shape) != (n,):
                 raise _wrong(ValueError, "cutoff", f"a number or shape ({n},), or a table with types=", tuple(radii.shape))
             if query.half:
@@ -345,7 +406,7 @@ class _Place:
             if n and not float(radii.min()) >= 0:
                 raise _wrong(ValueError, "cutoff", "numbers >= 0", float(radii.min()))
             return
-        table = _arrays.numpy.asarray(self._host(cutoff), "float64")
+        table = _arrays.numpy.asarray(self._host(_read("cutoff", cutoff, "int", "float")), "float64")
         if table.ndim != 2 or table.shape[0] != table.shape[1] or not table.size:
             raise _wrong(ValueError, "cutoff", "a table of shape (types, types) with types=", table.shape)
         if not (table >= 0).all():
@@ -369,106 +430,32 @@ class _Place:
         if exclusions is None:
             return
         if isinstance(exclusions, Rows):
+            if exclusions.images is not None:
+                raise TypeError("neighbours(): exclusions: expected rows without images, because a pair is excluded in all images")
             exclusions = exclusions.first, exclusions.j
         if not isinstance(exclusions, (tuple, list)) or len(exclusions) != 2:
             raise _wrong(TypeError, "exclusions", "(first, j) or nbcc.Rows", type(exclusions).__name__)
         first = self.whole_numbers("exclusions: first", exclusions[0], n + 1)
-        j = self.moved("exclusions: j", exclusions[1], "int64")
+        j = self.whole_numbers("exclusions: j", exclusions[1], None)
         if not is_captured and not (
             int(first[0]) == 0 and bool((first[1:] >= first[:-1]).all()) and int(first[-1]) == j.shape[0]
         ):
             raise _wrong(ValueError, "exclusions: first", f"integers that rise from 0 to {j.shape[0]}", "others")
         if not is_captured and j.shape[0] and not (int(j.min()) >= 0 and int(j.max()) < m):
             raise _wrong(ValueError, "exclusions: j", f"0 to {m - 1}", f"{int(j.min())} to {int(j.max())}")
+        if query.half:
+            first, j = self._from_lower(first, j)
         query.excluded_first = self.pointer("exclusions: first", first)
         query.excluded_j = self.pointer("exclusions: j", j)
 
-    def geometry(
-        self, pairs: PairList, x: Any, y: Any, cell: Any, batch: Any, vectors: bool, distances: bool
-    ) -> dict[str, Any]:
-        """Vectors and distances, computed by the caller's library, which differentiates them."""
-        if self.library == "numpy":
-            x, y, cell = (None if one is None else _arrays.numpy.asarray(one) for one in (x, y, cell))
-            batch = None if batch is None else _arrays.numpy.asarray(batch)
-        away = (x if y is None else y)[pairs.j] - x[pairs.i]
-        if cell is not None:
-            if self.library == "torch":
-                torch = sys.modules["torch"]
-                cell = torch.as_tensor(cell, dtype=x.dtype, device=x.device)
-                shifts = pairs.shifts.to(x.dtype)
-                batch = None if batch is None else torch.as_tensor(batch, device=x.device)
-            else:
-                library = sys.modules["jax"].numpy if self.library == "jax" else sys.modules[self.library]
-                cell = library.asarray(cell, dtype=x.dtype)
-                shifts = pairs.shifts.astype(x.dtype)
-            if len(cell.shape) == 1:
-                away = away + shifts * cell
-            elif len(cell.shape) == 2:
-                away = away + shifts @ cell
-            else:
-                away = away + (shifts[:, None, :] @ cell[batch[pairs.i]])[:, 0, :]
-        made: dict[str, Any] = {}
-        if vectors:
-            made["vectors"] = away
-        if distances:
-            made["distances"] = (away * away).sum(-1) ** 0.5
-        return made
-
-
-def _any(value: Any) -> bool:
-    return bool(value.any()) if hasattr(value, "any") else any(map(_any, value)) if isinstance(value, (list, tuple)) else bool(value)
-
-
-def _plain(value: Any) -> Any:
-    """Without what records operations for a gradient."""
-    if getattr(value, "requires_grad", False):
-        return value.detach()
-    return sys.modules["jax"].lax.stop_gradient(value) if _is_traced(value) else value
-
-
-def _is_traced(*values: Any) -> bool:
-    """Whether JAX traces one of the values."""
-    jax = sys.modules.get("jax")
-    return jax is not None and any(isinstance(value, jax.core.Tracer) for value in values)
-
-
-def _traced(
-    x: Any, cutoff: Any, cell: Any, pbc: Any, batch: Any, y: Any, y_batch: Any, capacity: Optional[int], options: dict[str, Any]
-) -> PairList:
-    """Inside of jax.jit: the host searches when the program runs."""
-    jax = sys.modules["jax"]
-    if capacity is None:
-        raise TypeError("neighbours(): capacity: expected a number inside of jax.jit, whose arrays have fixed sizes, got None")
-    room: int = capacity
-    numpy = _arrays.numpy
-    whole_type = jax.dtypes.canonicalize_dtype("int64")
-
-    def search(*arrays: Any) -> Tuple[Any, ...]:
-        read: list[Any] = [one if one is None else numpy.asarray(one) for one in arrays]
-        x, cell, batch, y, y_batch = read
-        given = dict(options, y=y, y_batch=y_batch, capacity=None)
-        try:
-            found = neighbours(x, cutoff, cell, pbc, batch, **given)
-        except ValueError:
-            found = None
-        n, m = x.shape[0], (x if y is None else y).shape[0]
-        edges = numpy.repeat(numpy.array([[n], [m]], whole_type), room, axis=1)
-        shifts = numpy.zeros((room, 3), "int32")
-        first, count = numpy.zeros(n + 1, whole_type), -1
-        if found is not None:
-            count, first = found.count, found.first.astype(whole_type)
-            fitting = int(found.first[numpy.searchsorted(found.first, room, "right") - 1])
-            edges[:, :fitting], shifts[:fitting] = found.edge_index[:, :fitting], found.shifts[:fitting]
-        return edges, shifts, first, numpy.array([count], whole_type)
-
-    shaped = jax.ShapeDtypeStruct
-    shapes = (
-        shaped((2, capacity), whole_type),
-        shaped((capacity, 3), "int32"),
-        shaped((x.shape[0] + 1,), whole_type),
-        shaped((1,), whole_type),
-    )
-    edges, shifts, first, count = jax.pure_callback(
-        search, shapes, x, cell, batch, y, y_batch, vmap_method="sequential"
-    )
-    return PairList(edges[0], edges[1], edges, shifts, first, count)
+    def _from_lower(self, first: Any, j: Any) -> Tuple[Any, Any]:
+        """The listed pairs (i, j) as (min(i, j), max(i, j)), which are the pairs that a half list may have."""
+        functions = self.functions
+        on = {"device": first.device} if self.library == "torch" else {}
+        number = functions.arange(j.shape[0], dtype=j.dtype, **on)
+        i = functions.searchsorted(first, number, side="right") - 1
+        lower, upper = functions.minimum(i, j), functions.maximum(i, j)
+        order = functions.argsort(lower)
+        particles = functions.arange(first.shape[0], dtype=j.dtype, **on)
+        firsts = functions.searchsorted(lower[order], particles)
+        return self.moved("exclusions: first", firsts, "int64"), self.moved("exclusions: j", upper[order], "int64")

@@ -9,6 +9,7 @@ import sys
 from typing import Any, Callable, NamedTuple, Tuple
 
 from . import _arrays
+from ._numbers import flag, named
 
 
 class Triplets(NamedTuple):
@@ -31,9 +32,10 @@ class Triplets(NamedTuple):
 def triplets(pairs: Any, half: bool = False) -> Triplets:
     """The triplets i, j, k of a list of pairs: each pair (i, j) with each other pair (i, k) of the same i.
 
-    pairs: nbcc.Neighbours, nbcc.Rows, (first, j), or a sparse matrix in CSR form: the pairs of i are first[i] to
-        first[i + 1] - 1. Only `first` is read, integers of shape (ni + 1,) that rise from 0 to the number of pairs; j may
-        be None.
+    pairs: nbcc.PairList, nbcc.Neighbours, nbcc.Rows, (first, j), or a sparse matrix in CSR form: the pairs of i are first[i]
+        to first[i + 1] - 1. Only `first` is read, integers of shape (ni + 1,) that rise from 0 to the number of pairs; j
+        may be None. List each pair of both its particles: a list that nbcc.neighbours made with half=True has (i, j) for
+        i < j alone, so that most triplets are missing.
     half: False: a triplet for each order, (j, k) and (k, j). True: one of the two, that with ij < ik.
 
     Returns `Triplets(first, ij, ik)`, integers of shape (pairs + 1,), (triplets,) and (triplets,). An i with d pairs has
@@ -52,6 +54,7 @@ def triplets(pairs: Any, half: bool = False) -> Triplets:
     Raises TypeError where `pairs` is no list of pairs, ValueError where `first` does not rise from 0 to the number of
     pairs, and OverflowError where the number of triplets is beyond int32 in JAX without `jax_enable_x64`.
     """
+    half = named("half", flag, half)
     given, count = _first_of(pairs)
     first, library, convert = _integers(given)
     degree = first[1:] - first[:-1]
@@ -84,16 +87,34 @@ def made(first: Any, degree: Any, pairs: int, half: bool, library: Any) -> Tuple
 def _first_of(pairs: Any) -> Tuple[Any, Any]:
     """`first`, and the number of pairs; None if the list does not say it."""
     if hasattr(pairs, "indptr") and hasattr(pairs, "indices"):
+        if getattr(pairs, "format", "csr") != "csr":
+            raise TypeError(f"triplets(): expected a sparse matrix in the form 'csr', got one in '{pairs.format}'")
         return pairs.indptr, len(pairs.indices)
     if hasattr(pairs, "first") and hasattr(pairs, "j"):
         first, j = pairs.first, pairs.j
+        count = getattr(pairs, "count", None)
+        if getattr(count, "shape", None) == (1,):  # of a PairList with a capacity, the length of j
+            return first, _number_of(count, len(j))
     elif isinstance(pairs, (tuple, list)) and len(pairs) == 2:
         first, j = pairs
     else:
         raise TypeError(
-            f"triplets(): expected nbcc.Neighbours, nbcc.Rows, (first, j) or a sparse matrix, got {type(pairs).__name__}"
+            f"triplets(): expected nbcc.PairList, nbcc.Neighbours, nbcc.Rows, (first, j) or a sparse matrix, got {type(pairs).__name__}"
         )
     return first, None if j is None else len(j)
+
+
+def _number_of(count: Any, capacity: int) -> int:
+    """The number of pairs of a PairList with a capacity."""
+    jax = sys.modules.get("jax")
+    if jax is not None and isinstance(count, jax.core.Tracer):
+        raise TypeError("triplets(): first: expected an array whose values are known, got one that JAX traces")
+    number = int(count[0])
+    if number < 0:
+        raise ValueError("triplets(): count: expected a number of pairs, got -1, which tells of an error of the search")
+    if number > capacity:
+        raise ValueError(f"triplets(): count: expected at most {capacity}, the capacity of the list, got {number}")
+    return number
 
 
 def _integers(value: Any) -> Tuple[Any, Any, Callable[[Any], Any]]:
