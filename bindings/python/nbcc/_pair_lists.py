@@ -11,6 +11,7 @@ from ._arrays._kinds import array_of
 from ._arrays._numbers import flag, named, real, whole
 from ._arrays._results import new_result
 from ._arrays._streams import LEGACY, Order, handle_of, synchronize
+from ._c._errors import DeviceError
 from ._c._fields import DeviceChoice
 from ._c._handles import open_device
 from ._c._lists import Rows
@@ -127,7 +128,12 @@ def neighbours(
     found: Optional[int] = None
     pair_search = taken(open_device(xs.device, DeviceChoice()))
     try:
-        found = pair_search.run(query, not is_captured)
+        try:
+            found = pair_search.run(query, not is_captured)
+        except DeviceError as error:
+            if query.batches < 1_000_000:
+                raise
+            raise DeviceError(f"neighbours(): batch: a search in {query.batches} batches: {error}") from error
         if capacity is not None and found is not None and found > capacity:
             raise ValueError(f"neighbours(): capacity: expected at least {found}, the number of pairs, got {capacity}")
         room = found if capacity is None else capacity

@@ -68,7 +68,8 @@ def searched(search: Callable[..., Any], capacity: int, x: Any, y: Any, *others:
     whole_type = jax.dtypes.canonicalize_dtype("int64")
 
     def run(*arrays: Any) -> Tuple[Any, ...]:
-        x, y, *others = (one if one is None else numpy.asarray(one) for one in arrays)
+        read: list[Any] = [one if one is None else numpy.asarray(one) for one in arrays]
+        x, y, *others = read
         try:
             found = search(x, y, *others)
         except ValueError:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _arrays
+from ._numbers import named, require_no_unit
 
 _NAMES = {"bool": "bools", "int": "integers", "float": "real numbers"}
 _OTHERS = {"U": "strings", "S": "bytes", "O": "objects"}  # by the kind of NumPy's types
@@ -19,9 +20,13 @@ def array_of(name: str, value: Any, *kinds: str) -> Any:
         try:
             made = _arrays.numpy.asarray(value)
         except (TypeError, ValueError, RuntimeError) as error:
-            raise TypeError(f"{name}: expected numbers in rows of one length: {error}") from error
+            raise TypeError(f"{name}: expected an array, or rows of numbers of one length: {error}") from error
         if made.size == 0:  # an empty list has no type
             return made.astype("int64" if "int" in kinds else "float64")
+    if isinstance(made, _arrays.numpy.ndarray) and type(made) is not _arrays.numpy.ndarray:
+        named(name, require_no_unit, made)
+        if isinstance(made, _arrays.numpy.ma.MaskedArray):
+            raise TypeError(f"{name}: expected an array without a mask, got a masked array, whose mask nbcc would not see")
     dtype: Any = getattr(made, "dtype", None)
     found = getattr(dtype, "name", str(dtype).rpartition(".")[2])
     kind = next((kind for kind in ("bool", "int", "float") if kind in found), None)
