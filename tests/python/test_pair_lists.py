@@ -405,3 +405,11 @@ def test_jax_vmap_and_batches_of_traced_calls():
     batch, pbc = jax.numpy.arange(20) % 2, np.array([[True] * 3, [False] * 3])
     one = jax.jit(lambda x, b: nbcc.neighbours(x, 2.0, np.eye(3) * 5, pbc, b, capacity=400))(x[0], batch)
     assert one.count[0] == nbcc.neighbours(x[0], 2.0, np.eye(3) * 5, pbc, batch).count > 0
+    of_jax = jax.jit(lambda x: nbcc.neighbours(x, 2.0, np.eye(3) * 5, jax.numpy.asarray([True] * 3), capacity=400))
+    with pytest.raises(TypeError, match="pbc: expected values that are known outside of jax.jit"):
+        of_jax(x[0])  # inside of jax.jit, JAX traces even constants
+    axes, first, j = jax.numpy.asarray([True, False, True]), jax.numpy.arange(21), jax.numpy.arange(20)[::-1]
+    options = dict(pbc=axes, exclusions=(first, j), types=jax.numpy.arange(20) % 2)
+    table = jax.numpy.asarray([[2.0, 1.5], [1.5, 1.0]])
+    one = jax.jit(lambda x: nbcc.neighbours(x, table, np.eye(3) * 5, **options, capacity=400))(x[0])
+    assert one.count[0] == nbcc.neighbours(x[0], table, np.eye(3) * 5, **options).count > 0

@@ -16,7 +16,7 @@ from ._c._fields import DeviceChoice
 from ._c._handles import open_device
 from ._c._lists import Rows
 from ._c._pair_search import PairArrays, PairSearch, Query, View, give_back, taken
-from ._pair_tracing import is_traced, plain, refuse, searched, stand_in, transformation_of
+from ._pair_tracing import is_traced, of_host, plain, refuse, searched, stand_in, transformation_of
 from ._pair_vectors import require_library_of, vectors_of
 
 
@@ -80,8 +80,9 @@ def neighbours(
     exclusions: pairs that are excluded in all images, `(first, j)` or `nbcc.Rows` without images: the pair (i, j) excludes
         i, j alone, and not j, i. With `half` either excludes the pair.
     capacity: arrays of this fixed size, for CUDA graphs, jax.jit and jax.vmap: entries without a pair have i = n, j = n
-        (of y) and shift 0. JAX may trace x, y, cell, batch and y_batch, and no other argument. If there are more pairs, this is a ValueError; in a captured graph or jax.jit `count` > capacity tells. A
-        count of -1 tells of arguments that would be errors.
+        (of y) and shift 0. If there are more pairs, this is a ValueError; in a captured graph, jax.jit and jax.vmap `count` >
+        capacity tells. A count of -1 tells of arguments that would be errors. JAX may trace x, y, cell, batch and y_batch
+        alone.
     vectors, distances: return them, too, as functions of x, y and cell that the library differentiates. Not with a
         capacity.
     stream: of the GPU; None: the library's current stream.
@@ -101,25 +102,8 @@ def neighbours(
     given = x, y, cell, batch
     x, y, cell, batch, y_batch, cutoff = map(plain, (x, y, cell, batch, y_batch, cutoff))
     options = dict(batches=batches, self=self, half=half, types=types, y_types=y_types, exclusions=exclusions)
-    traced = x, y, cell, batch, y_batch
-    if is_traced(*traced):
-        where = transformation_of(*traced)
-        if capacity is None:
-            raise TypeError(f"neighbours(): capacity: expected a number inside of {where}, whose arrays have fixed sizes, got None")
-        if stream is not None:
-            raise TypeError(f"neighbours(): stream: expected None inside of {where}, where the host searches")
-        # Errors of shapes and types are raised here, those of the numbers cannot be.
-        largest = pbc.shape[0] - 1 if len(getattr(pbc, "shape", ())) == 2 else 0
-        batch_in, y_batch_in = (stand_in(one, max(largest, 0)) for one in (batch, y_batch))
-        _checked(
-            Order(None), stand_in(x), stand_in(y), stand_in(cell), batch_in, y_batch_in, cutoff, pbc, capacity, **options
-        )
-
-        def search(x: Any, y: Any, cell: Any, batch: Any, y_batch: Any) -> PairList:
-            return neighbours(x, cutoff, cell, pbc, batch, y=y, y_batch=y_batch, **options)
-
-        edges, *others = searched(search, capacity, *traced)
-        return PairList(edges[0], edges[1], edges, *others)
+    if is_traced(x, y, cell, batch, y_batch):
+        return _traced(x, y, cell, batch, y_batch, cutoff, pbc, capacity, stream, options)
     order = Order(None if stream is None else handle_of(stream))
     here, query, is_captured = _checked(order, x, y, cell, batch, y_batch, cutoff, pbc, capacity, **options)
     xs, n = here.like, here.like.shape[0]
@@ -226,6 +210,32 @@ def _checked(
     here.set_cutoff(query, n, m, cutoff, types, y_types, y is None, is_captured)
     here.set_exclusions(query, n, m, exclusions, is_captured)
     return here, query, is_captured
+
+
+def _traced(
+    x: Any, y: Any, cell: Any, batch: Any, y_batch: Any, cutoff: Any, pbc: Any, capacity: Any, stream: Any, options: dict[str, Any]
+) -> PairList:
+    """Inside of jax.jit or jax.vmap: the host searches when the program runs."""
+    traced = x, y, cell, batch, y_batch
+    where = transformation_of(*traced)
+    if capacity is None:
+        raise TypeError(f"neighbours(): capacity: expected a number inside of {where}, whose arrays have fixed sizes, got None")
+    if stream is not None:
+        raise TypeError(f"neighbours(): stream: expected None inside of {where}, where the host searches")
+    cutoff, pbc = of_host(cutoff), of_host(_read("pbc", pbc, "bool", "int", "float"))
+    options = {name: of_host(value) for name, value in options.items()}
+    # Errors of shapes and types are raised here, those of the numbers cannot be. pbc may tell the number of batches.
+    batches = len(pbc) if len(getattr(pbc, "shape", ())) == 2 else 1
+    i_batch, j_batch = (stand_in(one, max(batches - 1, 0)) for one in (batch, y_batch))
+    _checked(
+        Order(None), stand_in(x), stand_in(y), stand_in(cell), i_batch, j_batch, cutoff, pbc, capacity, **options
+    )
+
+    def search(x: Any, y: Any, cell: Any, batch: Any, y_batch: Any) -> PairList:
+        return neighbours(x, cutoff, cell, pbc, batch, y=y, y_batch=y_batch, **options)
+
+    edges, *others = searched(search, capacity, *traced)
+    return PairList(edges[0], edges[1], edges, *others)
 
 
 def _view(found: Array) -> View:

@@ -1,5 +1,5 @@
 """`nbcc.neighbours` inside of transformations: jax.jit and jax.vmap, where the host searches when the program runs; and
-those that refuse it. Entry points: `is_traced`, `refuse`, `searched`, `stand_in`."""
+those that refuse it. Entry points: `is_traced`, `refuse`, `searched`."""
 
 from __future__ import annotations
 
@@ -59,6 +59,13 @@ def refuse(are_constant: bool, **values: Any) -> None:
 def stand_in(value: Any, fill: int = 0) -> Any:
     """A NumPy array of the shape and type of a traced array; another value unchanged."""
     return _arrays.numpy.full(value.shape, fill, value.dtype) if is_traced(value) else value
+
+
+def of_host(value: Any) -> Any:
+    """JAX's arrays, also those in a list, as NumPy's: a callback that runs operations of JAX may wait for itself."""
+    if isinstance(value, (list, tuple)):
+        return [of_host(one) for one in value]
+    return _arrays.numpy.asarray(value) if _arrays.library_of(value) in ("jax", "jaxlib") else value
 
 
 def searched(search: Callable[..., Any], capacity: int, x: Any, y: Any, *others: Any) -> Tuple[Any, ...]:
