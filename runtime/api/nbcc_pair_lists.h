@@ -27,7 +27,7 @@ typedef struct nbcc_pair_query {
   const int32_t* periodic;       /* [batch][axis] nonzero: periodic; null: all axes of all cells */
   double cutoff;                 /* the largest one; its square is a normal number of the element type of x */
   const double* cutoff_of_i;     /* [i], 0 to `cutoff`; null: one cutoff */
-  const double* cutoff_of_types; /* [type of i][type of j], 0 to `cutoff`, with types, i_type, j_type; null: one cutoff */
+  const double* cutoff_of_types; /* [type of i][type of j], 0 to `cutoff`, with types and their arrays; null: none */
   int64_t types;                 /* 1 to 65535 */
   const int64_t* i_type;         /* [i] 0 to types - 1 */
   const int64_t* j_type;         /* [j]; ignored if i and j are one set */
@@ -50,18 +50,18 @@ typedef struct nbcc_pair_arrays {
 } nbcc_pair_arrays;
 
 NBCC_API nbcc_status nbcc_pair_search_create(nbcc_device* device, nbcc_pair_search** search, nbcc_error** error);
-/* Null is fine. A search that was captured belongs to its graph, which uses its memory: it searches nothing else, and is
- * destroyed after the graph. */
+/* `search` null is fine. A search that was captured belongs to its graph, which uses its memory: it searches nothing
+ * else, and is destroyed after the graph. */
 NBCC_API void nbcc_pair_search_destroy(nbcc_pair_search* search);
 /* Finds the pairs. With `count` it waits for their number. Positions that are not finite, or 2^29 cells or more away,
  * batches, types and cutoffs that are out of range, cells whose vectors are not independent, and cutoffs that span 999
- * cells or more are NBCC_ERROR_USAGE. On a GPU, `count` null: returns without waiting, as for a stream that is captured;
- * these errors then make nbcc_pair_arrays.count -1. Before a capture, search once for as many particles of the same
- * element type. */
+ * cells or more are NBCC_ERROR_USAGE. On a GPU, `count` null: returns without waiting, as for a stream that is
+ * captured; these errors then make nbcc_pair_arrays.count -1. Before a capture, search once for as many particles of
+ * the same element type. */
 NBCC_API nbcc_status nbcc_pair_search_run(nbcc_pair_search* search, const nbcc_pair_query* query, int64_t* count,
                                           nbcc_error** error);
-/* Stores the pairs of the last search, in its stream; NBCC_ERROR_USAGE if there is none, or its run has failed. If there are more pairs than the capacity, rows of i that do not
- * fit are not stored. */
+/* Stores the pairs of the last search, in its stream; NBCC_ERROR_USAGE if there is none, or its run has failed. If
+ * there are more pairs than the capacity, rows of i that do not fit are not stored. */
 NBCC_API nbcc_status nbcc_pair_search_store(nbcc_pair_search* search, const nbcc_pair_arrays* arrays,
                                             nbcc_error** error);
 
