@@ -209,14 +209,14 @@ class _Place:
                 made = torch.as_tensor(value, device=self.x.device).to(getattr(torch, dtype)).contiguous()
             elif self.library == "cupy":
                 cupy = sys.modules["cupy"]
-                made = cupy.ascontiguousarray(cupy.asarray(value), dtype)
+                made = cupy.ascontiguousarray(cupy.asarray(value), dtype).reshape(cupy.shape(value))
             elif self.library == "jax" and self.like.device != CPU:
                 jax = sys.modules["jax"]
                 made = jax.numpy.asarray(value, dtype)
                 if str(made.dtype) != dtype:
                     raise TypeError(f"a GPU needs {dtype}, which JAX has with jax_enable_x64")
             else:
-                made = _arrays.numpy.ascontiguousarray(value, dtype)
+                made = _arrays.numpy.ascontiguousarray(value, dtype).reshape(_arrays.numpy.shape(value))
         except (TypeError, ValueError, RuntimeError) as error:
             raise TypeError(f"neighbours(): {name}: {error}") from error
         self.kept.append(made)
@@ -290,19 +290,23 @@ class _Place:
             raise _wrong(ValueError, "cell", " or ".join(map(str, ((3,), *shapes))), tuple(cells.shape))
         if number > 1 and len(cells.shape) == 2:
             cells = self._repeated(cells, number)
-        query.cells = self.pointer("cell", cells)
+        if number:
+            query.cells = self.pointer("cell", cells)
+        elif n or m:
+            raise _wrong(ValueError, "cell", "a cell for each batch", tuple(cells.shape))
         if pbc is None:
             return
         if not hasattr(pbc, "shape"):
             pbc = _arrays.numpy.asarray(pbc)
-        axes = self.moved("pbc", pbc, "int32")
+        axes = self.moved("pbc", pbc != 0, "int32")
         if tuple(axes.shape) not in ((), (3,)) and (batch is None or tuple(axes.shape) != (number, 3)):
             raise _wrong(ValueError, "pbc", f"a bool, (3,) or ({number}, 3)", tuple(axes.shape))
         if len(axes.shape) == 0:
             axes = self._repeated(axes, 3)
         if number > 1 and len(axes.shape) == 1:
             axes = self._repeated(axes, number)
-        query.periodic = self.pointer("pbc", axes)
+        if number:
+            query.periodic = self.pointer("pbc", axes)
 
     def _host(self, value: Any) -> Any:
         """A NumPy array."""
