@@ -31,6 +31,7 @@
 
 #include "runtime/api/nbcc.h"
 #include "runtime/api/nbcc_device.hpp"
+#include "runtime/api/nbcc_pair_lists.hpp"
 #include "runtime/api/nbcc_views.hpp"
 
 namespace nbcc {

@@ -57,7 +57,10 @@ Search search_of(const nbcc_pair_query& q) {
     throw UsageError("neighbours: expected positions x and y of one type, got float and double");
   if (!(q.cutoff > 0) || !std::isfinite(q.cutoff))
     throw UsageError(fmt::format("neighbours: expected a finite cutoff > 0, got {}", q.cutoff));
-  if (q.batches < 0) throw UsageError(fmt::format("neighbours: expected 0 or more batches, got {}", q.batches));
+  if (q.batches < 0 || q.batches > std::numeric_limits<int>::max())
+    throw UsageError(fmt::format("neighbours: expected 0 to 2^31 - 1 batches, got {}", q.batches));
+  if (one_set && q.y.count != 0)
+    throw UsageError(fmt::format("neighbours: y: expected positions of {} particles, got a null pointer", q.y.count));
   if (!one_set && (q.half || q.self))
     throw UsageError("neighbours: expected half and self only where i and j are one set, got y");
   if (q.cutoff_of_types && !(q.i_type && (one_set || q.j_type)))
@@ -74,7 +77,7 @@ Search search_of(const nbcc_pair_query& q) {
   s.cutoff = q.cutoff;
   s.cutoff_of_i = q.cutoff_of_i;
   s.cutoff_of_types = q.cutoff_of_types;
-  s.types = q.types;
+  s.types = q.cutoff_of_types ? q.types : 0;
   s.excluded_first = as_index(q.excluded_first);
   s.excluded_j = as_index(q.excluded_j);
   return s;

@@ -1,10 +1,9 @@
-// The search for pairs on the host. Entry points: host_pair_search(), check_report().
+// The search for pairs on the host. Entry point: host_pair_search().
 #include <algorithm>
 #include <atomic>
 #include <numeric>
 #include <vector>
 
-#include "fmt/format.h"
 #include "runtime/error.h"
 #include "runtime/pairs/pair_search.h"
 
@@ -38,8 +37,13 @@ class HostPairSearch final : public PairSearch {
   explicit HostPairSearch(ForEach for_each) : for_each_(std::move(for_each)) {}
 
   std::int64_t search(const Search& query, bool is_double, void*, bool) override {
+    searched_ = false;
     s_ = query;
-    return is_double ? search_as(doubles_, 0x1p-52) : search_as(floats_, 0x1p-23);
+    is_double_ = is_double;
+    check_query(s_, is_double);
+    const std::int64_t found = is_double ? search_as(doubles_, 0x1p-52) : search_as(floats_, 0x1p-23);
+    searched_ = true;
+    return found;
   }
   void store(const PairOutput& output) override;
 
@@ -50,6 +54,10 @@ class HostPairSearch final : public PairSearch {
   };
   template <typename T>
   std::int64_t search_as(Records<T>& records, double epsilon);
+  void check(const Report& report) const {
+    check_report(report, s_, is_double_,
+                 [](void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); });
+  }
   void make_systems();
   template <typename T>
   void wrap_all(Records<T>& records);
@@ -69,6 +77,7 @@ class HostPairSearch final : public PairSearch {
 
   ForEach for_each_;
   Search s_ = {};
+  bool is_double_ = false, searched_ = false;
   Records<float> floats_;
   Records<double> doubles_;
   std::vector<System> systems_;
@@ -76,7 +85,7 @@ class HostPairSearch final : public PairSearch {
   std::vector<unsigned> bin_first_, bin_of_;
   struct Chunk {
     std::vector<unsigned long long> keys;
-    std::vector<std::pair<int, unsigned>> rows;  // i, number of its pairs
+    std::vector<std::pair<int, Index>> rows;  // i, number of its pairs
   };
   std::vector<Chunk> chunks_;
   std::vector<Index> first_;
@@ -84,18 +93,22 @@ class HostPairSearch final : public PairSearch {
 
 void HostPairSearch::make_systems() {
   Report report = {};
+  const Index entries = s_.cutoff_of_types ? s_.types * s_.types : 0;
+  for (Index k = 0; k < entries && report.bad_table == 0; ++k)
+    if (!is_cutoff(s_, s_.cutoff_of_types[k])) report.bad_table = ~unsigned(k);
   systems_.resize(std::size_t(s_.systems));
+  s_.system = systems_.data();
   for (Index k = 0; k < s_.systems; ++k)
     if (!prepare_system(systems_[std::size_t(k)], s_.cells ? s_.cells + 9 * k : nullptr,
                         s_.periodic ? s_.periodic + 3 * k : nullptr) &&
         report.flat_cell == 0)
       report.flat_cell = ~unsigned(k);
-  check_report(report, s_);
+  check(report);
 }
 
 template <typename T>
 void HostPairSearch::wrap_all(Records<T>& records) {
-  Lowest non_finite[2], bad_system[2];
+  Lowest non_finite[2], bad_system[2], bad_type[2], bad_cutoff;
   for (int which = 0; which < (s_.one_set ? 1 : 2); ++which) {
     const Side& side = s_.side[which];
     records.of_side[which].resize(std::size_t(side.count));
@@ -103,6 +116,8 @@ void HostPairSearch::wrap_all(Records<T>& records) {
     for_particles(side.count, [&](std::int64_t p) {
       const Index number = side.system ? side.system[p] : 0;
       if (number < 0 || number >= s_.systems) return bad_system[which].include(p);
+      if (!has_type(s_, which, p)) bad_type[which].include(p);
+      if (!has_cutoff(s_, which, p)) bad_cutoff.include(p);
       T x[3];
       for (int c = 0; c < 3; ++c) std::memcpy(&x[c], side.x + p * side.stride + c * side.component_stride, sizeof(T));
       Record<T>& record = records.of_side[which][std::size_t(p)];
@@ -116,8 +131,10 @@ void HostPairSearch::wrap_all(Records<T>& records) {
   for (int which = 0; which < 2; ++which) {
     report.non_finite[which] = non_finite[which].word();
     report.bad_system[which] = bad_system[which].word();
+    report.bad_type[which] = bad_type[which].word();
   }
-  check_report(report, s_);
+  report.bad_cutoff = bad_cutoff.word();
+  check(report);
 }
 
 template <typename T>
@@ -144,7 +161,7 @@ void HostPairSearch::sort_into_bins(Records<T>& records, double epsilon) {
     system.first_bin = bins;
     bins += bins_of(system);
   }
-  check_report(report, s_);
+  check(report);
   bin_of_.resize(std::size_t(js.count));
   for_particles(js.count, [&](std::int64_t j) {
     double fractions[3];
@@ -191,7 +208,7 @@ void HostPairSearch::find_rows(const Records<T>& records, std::int64_t chunk) {
       }
     });
     std::sort(found.keys.begin() + std::ptrdiff_t(begin_of_row), found.keys.end());
-    found.rows.emplace_back(mine.number, unsigned(found.keys.size() - begin_of_row));
+    found.rows.emplace_back(mine.number, Index(found.keys.size() - begin_of_row));
   }
 }
 
@@ -211,6 +228,7 @@ std::int64_t HostPairSearch::search_as(Records<T>& records, double epsilon) {
 }
 
 void HostPairSearch::store(const PairOutput& output) {
+  if (!searched_) throw UsageError("neighbours: there is no search whose pairs could be stored");
   const std::vector<Wraps>& of_i = wraps_[s_.one_set ? 0 : 1];
   for_each_(std::int64_t(chunks_.size()), [&](std::int64_t chunk) {
     const Chunk& from = chunks_[std::size_t(chunk)];
@@ -241,29 +259,6 @@ void HostPairSearch::store(const PairOutput& output) {
 }
 
 }  // namespace
-
-void check_report(const Report& report, const Search& s) {
-  for (const int which : {1, 0}) {
-    const char* const array = which == 1 || s.one_set ? "x" : "y";
-    if (report.bad_system[which] != 0)
-      throw UsageError(fmt::format("neighbours: particle {} of {}: expected a batch from 0 to {}, got another",
-                                   ~report.bad_system[which], array, s.systems - 1));
-  }
-  if (report.flat_cell != 0)
-    throw UsageError(fmt::format(
-        "neighbours: cell {}: expected finite vectors that are independent along the periodic axes, got others",
-        ~report.flat_cell));
-  for (const int which : {1, 0}) {
-    const char* const array = which == 1 || s.one_set ? "x" : "y";
-    if (report.non_finite[which] != 0)
-      throw UsageError(
-          fmt::format("neighbours: particle {} of {}: expected a finite position at most 2^30 cells away, got another",
-                      ~report.non_finite[which], array));
-  }
-  if (report.small_cell != 0)
-    throw UsageError(fmt::format("neighbours: cell {}: expected a cutoff of at most {} cells along an axis, got {}",
-                                 ~report.small_cell, kMaxImage, s.cutoff));
-}
 
 std::unique_ptr<PairSearch> host_pair_search(ForEach for_each) {
   return std::make_unique<HostPairSearch>(std::move(for_each));

@@ -2,13 +2,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "runtime/api/nbcc.h"
 #include "runtime/cuda/pairs/cuda_pair_search.h"
+#include "runtime/cuda/program/cuda_arguments.h"
 #include "runtime/error.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/device_array.h"
@@ -208,8 +212,11 @@ TEST_F(PairSearchOnShim, a_captured_search_finds_the_pairs_of_each_replay) {
     shim_.end_capture(stream.get());
     return failure;
   };
-  EXPECT_NE(capture(false).find("search once before the capture"), std::string::npos);
+  EXPECT_NE(capture(false).find("first search of doubles compiles its kernels"), std::string::npos);
   there->search(query, true, stream.get(), true);
+  for (Side& side : query.side) side.count = 1000000;
+  EXPECT_NE(capture(false).find("search once before the capture, for as many particles"), std::string::npos);
+  for (Side& side : query.side) side.count = 100;
   EXPECT_NE(capture(true).find("give a capacity"), std::string::npos);
   ASSERT_EQ(capture(false), "");
   Asked asked;
@@ -245,29 +252,163 @@ TEST_F(PairSearchOnGpu, gpu_and_host_find_the_same_pairs) {
   }
 }
 
+template <typename T>
+std::string failure(PairSearch& with, const Asked& asked, const CudaGpu* gpu) {
+  try {
+    search<T>(with, asked, gpu);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
 TEST_F(PairSearchOnShim, errors_are_those_of_the_host) {
   CudaDevice device(shim_.driver(), shim_.compiler(), 0, "", "");
   const auto here = host_pair_search(in_turn), there = cuda_pair_search(device);
-  std::vector<Asked> all(4);
-  for (Asked& asked : all) asked.x = uniform(30, 0, 1, 1);
-  all[0].x[13] = std::numeric_limits<double>::quiet_NaN();
-  all[1].cells = std::vector<double>(9, 1.0);
-  all[2].cells = {1, 0, 0, 0, 1, 0, 0, 0, 1e-4};
-  all[3].batch = std::vector<Index>{0, 0, 1, 0, 0, 0, 0, 2, 0, 0}, all[3].systems = 2;
-  const auto message = [](PairSearch& with, const Asked& asked, const CudaGpu* gpu) -> std::string {
-    try {
-      search<double>(with, asked, gpu);
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "";
+  struct Case {
+    std::function<void(Asked&)> change;
+    std::string expected;
   };
-  for (const Asked& asked : all) {
-    EXPECT_NE(message(*here, asked, nullptr), "");
-    EXPECT_EQ(message(*there, asked, &device.gpu()), message(*here, asked, nullptr));
+  const std::vector<double> cube{1, 0, 0, 0, 1, 0, 0, 0, 1};
+  const std::vector<Case> all{
+      {[](Asked& a) { a.x[13] = std::numeric_limits<double>::quiet_NaN(); }, "particle 4 of x: expected a finite"},
+      {[](Asked& a) { a.x[13] = 1.2e308; }, "within 1e+90 along open axes, got (0"},
+      {[&](Asked& a) { a.cells = cube, a.x[13] = 0x1p29; }, "less than 2^29 cells away"},
+      {[](Asked& a) { a.cells = std::vector<double>(9, 1.0); },
+       "cell 0: expected finite vectors that are independent "
+       "along the periodic axes, got (1, 1, 1), (1, 1, 1), "
+       "(1, 1, 1)"},
+      {[](Asked& a) { a.cells = {1, 0, 0, 0, 1, 0, 0, 0, 1e-3}, a.cutoff = 0.9995; },
+       "of less than 999 cells along an "
+       "axis, got 999.5 cells"},
+      {[](Asked& a) { a.batch = {0, 0, 1, 0, 0, 0, 0, 2, 0, 0}, a.systems = 2; },
+       "particle 7 of x: expected a batch "
+       "from 0 to 1, got 2"},
+      {[](Asked& a) { a.cutoff_of_i = std::vector<double>(10, 1.0), a.cutoff_of_i[3] = 1.5; },
+       "particle 3 of x: expected a cutoff from 0 to 1, the largest one, got 1.5"},
+      {[](Asked& a) { a.cutoff_of_i = std::vector<double>(10, 1.0), a.cutoff_of_i[2] = -1; }, "got -1"},
+      {[](Asked& a) { a.table = {1, 1, 2, 1}, a.type = std::vector<Index>(10, 1); },
+       "cutoff of types 1 and 0: expected 0 to 1, the largest cutoff, got 2"},
+      {[](Asked& a) { a.table = {1, 1, 1, 1}, a.type = std::vector<Index>(10, 1), a.type[9] = 900000000000; },
+       "particle 9 of x: expected a type from 0 to 1, got 900000000000"},
+      {[](Asked& a) { a.excluded_first = std::vector<Index>(11, 0); }, "expected excluded_j with excluded_first"},
+      {[](Asked& a) { a.cutoff = 1e-170; }, "got 1e-170"},
+      {[](Asked& a) { a.cutoff = 1e160; }, "expected a cutoff from 1.49e-154 to 1.34e+154"}};
+  for (const Case& one : all) {
+    SCOPED_TRACE(one.expected);
+    Asked asked;
+    asked.x = uniform(30, 0, 1, 1);
+    one.change(asked);
+    const std::string message = failure<double>(*here, asked, nullptr);
+    EXPECT_NE(message.find(one.expected), std::string::npos) << message;
+    EXPECT_EQ(failure<double>(*there, asked, &device.gpu()), message);
+    for (PairSearch* after : {here.get(), there.get()}) EXPECT_THROW(after->store({}), UsageError);
   }
+  Asked asked;
+  asked.x = uniform(30, 0, 1, 1), asked.cutoff = 1e-23;
+  EXPECT_NE(failure<float>(*here, asked, nullptr).find("from 1.08e-19 to 1.84e+19"), std::string::npos);
   // A search after one that has failed.
   EXPECT_EQ(search<double>(*there, cases()[1], &device.gpu()), search<double>(*here, cases()[1], nullptr));
+}
+
+TEST(PairSearch, pairs_are_stored_after_a_search) {
+  const auto here = host_pair_search(in_turn);
+  EXPECT_THROW(here->store({}), UsageError);
+}
+
+TEST_F(PairSearchOnShim, positions_far_outside_are_wrapped_into_the_cell) {
+  CudaDevice device(shim_.driver(), shim_.compiler(), 0, "", "");
+  const auto here = host_pair_search(in_turn), there = cuda_pair_search(device);
+  Asked asked;
+  asked.cells = {0.7, 0, 0, 0, 0.7, 0, 0, 0, 0.7}, asked.cutoff = 1e-10, asked.self = true;
+  for (const double cells : uniform(300, -5e8, 5e8, 1))
+    asked.x.insert(asked.x.end(), {std::floor(cells) * 0.7, 0.3, 0.3});
+  const Found found = search<double>(*here, asked, nullptr);
+  std::size_t selves = 0;
+  for (std::size_t p = 0; p < std::size_t(found.count); ++p) selves += found.i[p] == found.j[p] ? 1 : 0;
+  EXPECT_EQ(selves, 300u);
+  EXPECT_EQ(search<double>(*there, asked, &device.gpu()), found);
+  asked.self = false;
+  EXPECT_EQ(search<double>(*there, asked, &device.gpu()).count, found.count - 300);
+  // The largest shifts.
+  asked.cells = {1, 0, 0, 0, 1, 0, 0, 0, 1}, asked.cutoff = 0.1;
+  asked.x = {0x1p29 - 0.75, 0.5, 0.5, -0x1p29 + 0.25, 0.5, 0.5};
+  const Found two = search<double>(*here, asked, nullptr);
+  ASSERT_EQ(two.count, 2);
+  EXPECT_EQ(two.shifts[0], (1 << 30) - 1);
+  EXPECT_EQ(two.shifts[3], 1 - (1 << 30));
+  EXPECT_EQ(search<double>(*there, asked, &device.gpu()), two);
+}
+
+TEST_F(PairSearchOnShim, open_axes_may_be_long_or_short) {
+  CudaDevice device(shim_.driver(), shim_.compiler(), 0, "", "");
+  const auto here = host_pair_search(in_turn), there = cuda_pair_search(device);
+  for (const double place : {1e30, -1e89, 5e-324}) {
+    SCOPED_TRACE(place);
+    Asked asked;
+    asked.x = {place, 0, 0, place, 0.5, 0, 0, 3, 0, 0, 3.5, 0};
+    const Found found = search<double>(*here, asked, nullptr);
+    EXPECT_EQ(found.count, 4);
+    EXPECT_EQ(search<double>(*there, asked, &device.gpu()), found);
+  }
+}
+
+TEST_F(PairSearchOnShim, numbers_of_pairs_are_added_up_in_64_bits) {
+  CudaDevice device(shim_.driver(), shim_.compiler(), 0, "", "");
+  const CudaGpu& gpu = device.gpu();
+  const CudaContextGuard guard(gpu);
+  const auto kernel = std::static_pointer_cast<const CudaKernel>(device.load(pair_search_source("float")));
+  Arrays arrays(&gpu);
+  Index count = 5000, blocks = 3;
+  std::vector<unsigned> numbers(5000, unsigned(kMaxRow));
+  std::vector<Index> sums(3), first(5001);
+  const unsigned* const from = arrays.put(numbers);
+  Index *const sums_there = arrays.put(sums), *const first_there = arrays.put(first);
+  const unsigned* const none = nullptr;
+  const auto launch = [&](const char* name, unsigned grid, std::vector<const void*> arguments) {
+    std::vector<void*> addresses;
+    for (const void* one : arguments) addresses.push_back(const_cast<void*>(one));
+    launch_kernel(gpu, kernel->program().find(name), name, grid, 1, kThreads, addresses.data(), nullptr, false);
+  };
+  launch("nbcc_pairs_scan_sums", 3, {&from, &count, &sums_there});
+  launch("nbcc_pairs_scan_top", 1, {&sums_there, &blocks});
+  launch("nbcc_pairs_scan_store", 3, {&from, &count, &sums_there, &none, &first_there});
+  arrays.get(first, first_there);
+  for (Index k = 0; k <= count; ++k) ASSERT_EQ(first[std::size_t(k)], k * kMaxRow) << k;
+}
+
+TEST(PairSearch, c_arguments_are_checked) {
+  nbcc_device* device = nullptr;
+  nbcc_pair_search* search = nullptr;
+  ASSERT_EQ(nbcc_device_open("cpu", nullptr, &device, nullptr), NBCC_OK);
+  ASSERT_EQ(nbcc_pair_search_create(device, &search, nullptr), NBCC_OK);
+  double x[6] = {0, 0, 0, 0.5, 0, 0};
+  const auto failure_of = [&](const std::function<void(nbcc_pair_query&)>& change) -> std::string {
+    nbcc_pair_query query = {};
+    query.size = sizeof query;
+    query.x.data = x, query.x.element = NBCC_DOUBLE_ELEMENT, query.x.count = 2;
+    query.x.stride = 24, query.x.component_stride = 8;
+    query.cutoff = 1;
+    change(query);
+    std::int64_t count = 0;
+    nbcc_error* error = nullptr;
+    if (nbcc_pair_search_run(search, &query, &count, &error) == NBCC_OK) return "";
+    const std::string message = nbcc_error_message(error);
+    nbcc_error_free(error);
+    return message;
+  };
+  EXPECT_EQ(failure_of([](nbcc_pair_query&) {}), "");
+  const auto expect = [&](const char* part, const std::function<void(nbcc_pair_query&)>& change) {
+    const std::string message = failure_of(change);
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  };
+  expect("x: expected positions of 2 particles", [](nbcc_pair_query& q) { q.x.data = nullptr; });
+  expect("y: expected positions of 7 particles", [](nbcc_pair_query& q) { q.y.count = 7; });
+  expect("2^31 - 1 batches, got 2147483648", [](nbcc_pair_query& q) { q.batches = 1ll << 31; });
+  std::int64_t type[2] = {0, 0};
+  expect("1 to 65535 types, got 0", [&](nbcc_pair_query& q) { q.cutoff_of_types = x, q.i_type = type; });
+  nbcc_pair_search_destroy(search);
+  nbcc_device_close(device);
 }
 
 TEST_F(PairSearchOnShim, nvrtc_compiles_the_kernels) {

@@ -241,6 +241,23 @@ def test_capacity():
         nbcc.neighbours(x, 2.0, CELLS["cube"], capacity=3)
 
 
+def test_periodic_axes_are_those_that_are_not_zero():
+    x, cell = np.zeros((1, 3)), np.eye(3)
+    every = nbcc.neighbours(x, 1.1, cell).count
+    for pbc in (True, np.bool_(True), 2**32, [0.4, -1, np.nan], [[1, 1, 1]]):
+        batch = [0] if np.ndim(pbc) == 2 else None
+        assert nbcc.neighbours(x, 1.1, cell, pbc, batch).count == every == 6
+    assert nbcc.neighbours(x, 1.1, cell, False).count == 0
+
+
+def test_no_systems():
+    cells, pbc = np.zeros((0, 3, 3)), np.zeros((0, 3), bool)
+    found = nbcc.neighbours(np.zeros((0, 3)), 1.0, cells, pbc, np.zeros(0, int))
+    assert found.count == 0
+    with pytest.raises(ValueError, match=r"cell: expected a cell for each batch, got \(0, 3, 3\)"):
+        nbcc.neighbours(np.zeros((1, 3)), 1.0, cells, batch=[0])
+
+
 @pytest.mark.parametrize(
     "error, message, arguments",
     [
@@ -249,8 +266,8 @@ def test_capacity():
         (nbcc.UsageError, "expected a finite cutoff > 0, got -1", dict(cutoff=-1.0)),
         (nbcc.UsageError, "particle 2 of x: expected a finite position", dict(x=np.array([[0, 0, 0], [1, 1, 1], [np.nan, 0, 0.0]]))),
         (nbcc.UsageError, "cell 0: expected finite vectors that are independent", dict(cell=np.ones((3, 3)))),
-        (nbcc.UsageError, "cell 0: expected a cutoff of at most 1000 cells along an axis, got 1", dict(cell=[1e-4, 1, 1])),
-        (nbcc.UsageError, "particle 3 of x: expected a batch from 0 to 1, got another", dict(batch=[0, 1, 0, 2], batches=2)),
+        (nbcc.UsageError, "cell 0: expected a cutoff of less than 999 cells along an axis, got 10000 cells", dict(cell=[1e-4, 1, 1])),
+        (nbcc.UsageError, "particle 3 of x: expected a batch from 0 to 1, got 2", dict(batch=[0, 1, 0, 2], batches=2)),
         (ValueError, r"batch: expected shape \(4,\)", dict(batch=[0, 1])),
         (TypeError, "batch: expected integers, got float64", dict(batch=np.zeros(4))),
         (TypeError, "pbc: expected a cell", dict(pbc=True)),

@@ -171,6 +171,7 @@ std::optional<std::size_t> Interaction::first_acting(double distance, std::span<
     quantity.stride = std::int64_t(bytes);
     bind_input(sum, name, quantity, std::int64_t(pairs.size()));
   }
+  sum.offsets(0, std::int64_t(pairs.size()));  // a guard may exclude the pair of a particle and itself
   const nbcc::NeighbourList found = sum.neighbours();
   for (std::size_t m = 0; m < pairs.size(); ++m)
     for (std::int64_t n = found.first[m]; n < found.first[m + 1]; ++n)

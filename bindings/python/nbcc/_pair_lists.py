@@ -369,17 +369,21 @@ class _Place:
             raise _wrong(ValueError, "cell", " or ".join(map(str, ((3,), *shapes))), tuple(cells.shape))
         if number > 1 and len(cells.shape) == 2:
             cells = self._repeated(cells, number)
-        query.cells = self.pointer("cell", cells)
+        if number:
+            query.cells = self.pointer("cell", cells)
+        elif n or m:
+            raise _wrong(ValueError, "cell", "a cell for each batch", tuple(cells.shape))
         if pbc is None:
             return
-        axes = self.moved("pbc", pbc, "int32")
+        axes = self.moved("pbc", pbc != 0, "int32")
         if tuple(axes.shape) not in ((), (3,)) and (batch is None or tuple(axes.shape) != (number, 3)):
             raise _wrong(ValueError, "pbc", "a bool or (3,)" if batch is None else f"a bool, (3,) or ({number}, 3)", tuple(axes.shape))
         if len(axes.shape) == 0:
             axes = self._repeated(axes, 3)
         if number > 1 and len(axes.shape) == 1:
             axes = self._repeated(axes, number)
-        query.periodic = self.pointer("pbc", axes)
+        if number:
+            query.periodic = self.pointer("pbc", axes)
 
     @property
     def functions(self) -> Any:

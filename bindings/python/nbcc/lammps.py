@@ -143,16 +143,22 @@ class _Force:
             )
 
     def _acting(self, exact: Pipeline, distance: float, atoms: slice) -> Any:
-        """Which of the atoms act on their equals at this distance."""
+        """Which of the atoms act on their equals at this distance. The equal of atom m is the j of index m + 1, because a
+        guard may exclude equal indices; j 0 is far from all atoms."""
         count = atoms.stop - atoms.start
+        equal = np.maximum(np.arange(count + 1) - 1, 0)
         of_i = np.zeros((count, 3))
         of_i[:, 1] = 4 * distance * np.arange(count)
-        of_j = of_i + [distance, 0, 0]
-        given: Dict[str, Any] = {
-            name: (of_i if name in self._of_i else of_j) if quantity == "x" else self._array(quantity, atoms.stop)[atoms]
-            for name, quantity in self._inputs.items()
-        }
-        return exact.find_neighbours(**given, **self._params).j
+        of_j = of_i[equal] + [distance, 0, 0]
+        of_j[0, 1] = -4 * distance
+        given: Dict[str, Any] = {}
+        for name, quantity in self._inputs.items():
+            if quantity == "x":
+                given[name] = of_i if name in self._of_i else of_j
+            else:
+                values = self._array(quantity, atoms.stop)[atoms]
+                given[name] = values if name in self._of_i else values[equal]
+        return exact.find_neighbours(**given, **self._params).j - 1
 
     def _reach_of(self, exact: Pipeline, atom: int, acting: float) -> float:
         """The distance up to which an atom acts on its equal, by bisection; it does a little beyond `acting`."""

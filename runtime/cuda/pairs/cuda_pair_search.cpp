@@ -105,6 +105,11 @@ std::size_t CudaPairSearch::layout(CudaDevicePointer at) {
 }
 
 void CudaPairSearch::reserve() {
+  if (captured_ && is_double_ && !programs_[1].kernel)
+    throw DeviceError(
+        "neighbours: the first search of doubles compiles its kernels, which cannot be done while a stream is "
+        "captured: "
+        "search once before the capture");
   const std::size_t bytes = layout(0);
   if (bytes > memory_.bytes()) {
     if (captured_)
@@ -146,13 +151,16 @@ std::int64_t CudaPairSearch::search(const Search& query, bool is_double, void* s
   is_double_ = is_double;
   stream_ = static_cast<CudaStream*>(stream);
   captured_ = gpu_.is_captured(stream_);
+  if (captured_ && waits)
+    throw DeviceError("neighbours: the number of pairs cannot be read while a stream is captured: give a capacity");
+  check_query(s_, is_double_);
   reserve();
   if (!captured_) used_.make_wait(stream_);
   const Index nj = s_.side[0].count, ni = s_.side[1].count;
   const std::size_t cleared =
       std::size_t(reinterpret_cast<char*>(s_.bin_first) - reinterpret_cast<char*>(s_.report)) / 4;
   gpu_.require(gpu_.driver().memset_d32_async(memory_.data(), 0, cleared, stream_), "clearing memory of the GPU");
-  launch("nbcc_pairs_systems", blocks_of(s_.systems), {&s_});
+  launch("nbcc_pairs_systems", blocks_of(std::max(s_.systems, s_.types * s_.types)), {&s_});
   launch("nbcc_pairs_wrap", blocks_of(s_.one_set ? nj : std::max(ni, nj)), {&s_}, s_.one_set ? 1 : 2);
   launch("nbcc_pairs_bins", 1, {&s_});
   launch("nbcc_pairs_bin", blocks_of(nj), {&s_});
@@ -163,14 +171,17 @@ std::int64_t CudaPairSearch::search(const Search& query, bool is_double, void* s
   searched_ = true;
   if (!captured_) used_.record(stream_);
   if (!waits) return -1;
-  if (captured_)
-    throw DeviceError("neighbours: the number of pairs cannot be read while a stream is captured: give a capacity");
   Report report;
   Index total = 0;
   gpu_.fetch(&report, reinterpret_cast<CudaDevicePointer>(s_.report), sizeof report, stream_);
   gpu_.fetch(&total, reinterpret_cast<CudaDevicePointer>(s_.first + ni), sizeof total, stream_);
   gpu_.synchronize(stream_);
-  check_report(report, s_);
+  searched_ = false;
+  check_report(report, s_, is_double_, [this](void* to, const void* from, std::size_t bytes) {
+    gpu_.fetch(to, reinterpret_cast<CudaDevicePointer>(from), bytes, stream_);
+    gpu_.synchronize(stream_);
+  });
+  searched_ = true;
   return total;
 }
 

@@ -32,11 +32,14 @@ using Index = long long;
 constexpr int kThreads = 256;             // of a block of every kernel
 constexpr int kRowLanes = 4;              // threads that look for the pairs of one i
 constexpr int kScanItems = 8 * kThreads;  // numbers that a block of a scan adds up
-constexpr int kMaxImage = 1000;           // the largest number of cells along an axis that a cutoff may span
+constexpr int kMaxImage = 1000;           // above the number of cells along an axis that a cutoff may span
 constexpr int kImageBits = 11;            // bits of a component of an image in a key
 constexpr double kBinsPerCutoff = 2;
 constexpr double kMaxBins = 1 << 20;   // along an axis
-constexpr double kMaxWraps = 1 << 30;  // cells between a particle and the first cell
+constexpr double kMaxWraps = 1 << 29;  // cells between a particle and the first cell; differences are ints
+constexpr double kMaxOpen = 1e90;      // a coordinate along an open axis
+constexpr Index kMaxTypes = 65535;     // pairs of types are 32-bit numbers
+constexpr Index kMaxRow = 1 << 30;     // pairs of one i on a GPU
 
 struct System {
   double vectors[3][3];  // [vector][component]; of an open axis a unit vector perpendicular to the periodic ones
@@ -66,10 +69,13 @@ struct alignas(16) Wraps {
 struct Report {
   unsigned non_finite[2];  // [side] a position is not finite, or too many cells away
   unsigned bad_system[2];  // [side] the index of a particle's system is out of range
+  unsigned bad_type[2];    // [side] the type of a particle is out of range
+  unsigned bad_cutoff;     // an i whose cutoff is not between 0 and the largest one
+  unsigned bad_table;      // an entry of the table of cutoffs, likewise
   unsigned flat_cell;      // a system whose vectors are not independent, or not finite
-  unsigned small_cell;     // a system with more than kMaxImage cells in a cutoff
+  unsigned small_cell;     // a system with kMaxImage - 1 cells or more in a cutoff
+  unsigned long_row;       // an i with more than kMaxRow pairs
   unsigned wrapped;        // 1: a particle is outside of the first cell
-  unsigned unused;
 };
 
 struct Side {
@@ -187,23 +193,26 @@ NBCC_PAIR_FUNCTION void fractions_of(const System& s, const T* x, double* fracti
   const double at[3] = {(double)x[0], (double)x[1], (double)x[2]};
   for (int k = 0; k < 3; ++k) fractions[k] = product(s.normals[k], at);
 }
-// Moves a position into the first cell. False: it is not finite, or too many cells away.
+// Moves a position into the first cell, in two steps: the first one rounds a position that is far away to a place that
+// may be outside. False: the position is not finite, or too far away.
 template <typename T>
 NBCC_PAIR_FUNCTION bool wrap(const System& s, const T* x, T* inside, int* wraps) {
-  double fractions[3], cells[3];
-  fractions_of(s, x, fractions);
+  double at[3] = {(double)x[0], (double)x[1], (double)x[2]};
+  wraps[0] = wraps[1] = wraps[2] = 0;
   bool is_good = true;
-  for (int k = 0; k < 3; ++k) {
-    cells[k] = s.periodic[k] ? floor(fractions[k]) : 0;
-    is_good = is_good && fractions[k] - fractions[k] == 0 && fabs(cells[k]) <= kMaxWraps;
+  for (int step = 0; step < 2; ++step) {
+    double fractions[3], cells[3];
+    fractions_of(s, at, fractions);
+    for (int k = 0; k < 3; ++k) {
+      cells[k] = s.periodic[k] ? floor(fractions[k]) : 0;
+      is_good = is_good && fabs(fractions[k]) < (s.periodic[k] ? kMaxWraps : kMaxOpen);
+    }
+    if (!is_good || (cells[0] == 0 && cells[1] == 0 && cells[2] == 0)) break;
+    for (int k = 0; k < 3; ++k) wraps[k] += (int)cells[k];
+    for (int c = 0; c < 3; ++c)
+      at[c] -= cells[0] * s.vectors[0][c] + cells[1] * s.vectors[1][c] + cells[2] * s.vectors[2][c];
   }
-  for (int k = 0; k < 3; ++k) wraps[k] = is_good ? (int)cells[k] : 0;
-  const bool moved = is_good && (wraps[0] != 0 || wraps[1] != 0 || wraps[2] != 0);
-  for (int c = 0; c < 3; ++c)
-    inside[c] =
-        moved
-            ? (T)((double)x[c] - (cells[0] * s.vectors[0][c] + cells[1] * s.vectors[1][c] + cells[2] * s.vectors[2][c]))
-            : x[c];
+  for (int c = 0; c < 3; ++c) inside[c] = (T)at[c];
   return is_good;
 }
 // The displacement of an image of the cell.
@@ -246,7 +255,7 @@ NBCC_PAIR_FUNCTION bool choose_bins(System& s, double cutoff, double epsilon) {
   bool is_good = true;
   for (int k = 0; k < 3; ++k) {
     s.bins[k] = (int)bins[k];
-    s.scale[k] = length[k] > 0 ? bins[k] / length[k] : 0;
+    s.scale[k] = length[k] > 0x1p-500 ? bins[k] / length[k] : 0;  // not infinite
     s.reach[k] = radius * s.norms[k] * s.scale[k] * (1 + 1e-9) + 1e-9;
     if (s.periodic[k] && !(s.reach[k] / bins[k] < kMaxImage - 1)) is_good = false;
   }
@@ -304,6 +313,17 @@ template <typename T>
 NBCC_PAIR_FUNCTION T squared_distance(const T* xi, const T* xj, const T* image) {
   const T x = (xj[0] - xi[0]) + image[0], y = (xj[1] - xi[1]) + image[1], z = (xj[2] - xi[2]) + image[2];
   return x * x + y * y + z * z;
+}
+
+// Whether a number is the cutoff of an i, or of types.
+NBCC_PAIR_FUNCTION bool is_cutoff(const Search& s, double cutoff) { return cutoff >= 0 && cutoff <= s.cutoff; }
+// Whether the type of a particle is in the table; whether its cutoff can be used.
+NBCC_PAIR_FUNCTION bool has_type(const Search& s, int side, Index particle) {
+  const Index* const type = s.side[side].type;
+  return !s.cutoff_of_types || (type[particle] >= 0 && type[particle] < s.types);
+}
+NBCC_PAIR_FUNCTION bool has_cutoff(const Search& s, int side, Index particle) {
+  return !s.cutoff_of_i || (side == 0 && !s.one_set) || is_cutoff(s, s.cutoff_of_i[particle]);
 }
 
 // Whether all pairs within the largest cutoff are listed, but for those of a particle and itself.
