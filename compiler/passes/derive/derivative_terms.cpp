@@ -139,9 +139,8 @@ Term Terms::converted(Term term, Type type) {
 
 Term Terms::with_sign_of(const Term& term, NodeId x) {
   const Type type = graph_[x].type;
-  const NodeId zero = graph_.constant(0, type), value = this->value(term, type);
-  const NodeId signed_value = select(make(Op::Lt, x, zero), make(Op::Neg, value), value);
-  return {1, {select(make(Op::Eq, x, zero), zero, signed_value)}};
+  const NodeId below = make(Op::Lt, x, graph_.constant(0, type)), value = this->value(term, type);
+  return {1, {select(below, make(Op::Neg, value), value)}};
 }
 
 Sum Terms::collected(const Sum& sum) {

@@ -34,7 +34,7 @@ class Terms {
   Term times(Term term, const Multiple& factor);
   Term over(const Term& term, NodeId divisor);  // kNone: 1
   Term converted(Term term, Type type);
-  // -term where x < 0, 0 where x = 0, else term. Odd in x, because abs(x) and abs(-x) may be one node (Exchange).
+  // -term where x < 0, else term.
   Term with_sign_of(const Term& term, NodeId x);
   // The sum as one product, with common factors taken out.
   Term joined(Sum sum);
