@@ -37,11 +37,7 @@ Parts parts(Arithmetic& with, const OpNodes& n) {
   return {{&with, n.y}, {&with, n.args[0]}, {&with, n.args[1]}, {&with, n.args[2]}};
 }
 
-// 0 at 0.
-Value sign(Value x) {
-  const Value zero = number(x, 0);
-  return select(make(Op::Eq, x, zero), zero, select(make(Op::Lt, x, zero), number(x, -1), number(x, 1)));
-}
+Value sign(Value x) { return select(make(Op::Lt, x, number(x, 0)), number(x, -1), number(x, 1)); }
 
 }  // namespace
 
@@ -49,7 +45,7 @@ NodeId none(Arithmetic&, const OpNodes&, int) { return kNone; }
 
 NodeId neg(Arithmetic& with, const OpNodes&, int) { return with.number(-1); }
 
-// Odd, also at 0: abs(x) and abs(-x) may be one node (Exchange).
+// At 0 the derivative is 1.
 NodeId abs(Arithmetic& with, const OpNodes& nodes, int) { return sign(parts(with, nodes).a); }
 
 NodeId sqrt(Arithmetic& with, const OpNodes& nodes, int) { return 0.5 / parts(with, nodes).y; }

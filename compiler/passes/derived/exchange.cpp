@@ -119,6 +119,9 @@ Exchange::Signed Exchange::copy_signed(const Node& node) {
     case Op::Image:
       return {of(arg(0).id, plain(arg(1))), arg(0).negative};
     case Op::Abs:
+      // Not folded, which would drop the sign.
+      if (is_differentiated_) return {copy_node(to_, node, std::array{exact(arg(0)), kNone, kNone}), false};
+      return {of(arg(0).id), false};
     case Op::Cos:
       return {of(arg(0).id), false};
     case Op::Vector:

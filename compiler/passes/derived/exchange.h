@@ -73,8 +73,8 @@ std::string free_name(const std::string& name, const std::function<bool(const st
 class Exchange {
  public:
   using Leaf = std::function<NodeId(const Node&)>;
-  // `swaps`: i and j exchange their roles. `is_differentiated`: the copies will be. Then min(a, b) and min(b, a) are
-  // two nodes, since their derivatives differ where a = b.
+  // `swaps`: i and j exchange their roles. `is_differentiated`: the copies will be. Then min(a, b) and min(b, a)
+  // are two nodes, since their derivatives differ where a = b, and so are abs(x) and abs(-x), which differ at 0.
   Exchange(const Graph& from, Graph& to, Leaf leaf, bool signs, bool swaps, bool is_differentiated = false)
       : from_(from),
         to_(to),

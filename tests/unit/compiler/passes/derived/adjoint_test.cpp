@@ -105,26 +105,38 @@ class Case {
     return {(16 * bd - ab) / 15, std::fabs(bd - ab) + 0x1p-52 * number(arrays_, true) / h};
   }
 
-  // Each derivative that the side has, and how many there were.
-  int compare(AdjointSide side, const AdjointChoice& choice = {}) {
+  // The arrays of the adjoint pipeline with its outputs.
+  Arrays outputs_of(const Adjoint& adjoint, const AdjointChoice& choice) const {
     Arrays known = arrays_, arrays = arrays_;
     run(forward_pipeline(pipeline_, choice).pipeline, known);
-    const auto [adjoint, fields, _] = adjoint_pipeline(pipeline_, choice, side);
-    if (side == AdjointSide::J) std::swap(arrays.ni, arrays.nj);
+    if (adjoint.side == AdjointSide::J) std::swap(arrays.ni, arrays.nj);
     arrays.of.clear();
-    for (const auto& [field, meaning, of, partner] : fields)
+    for (const auto& [field, meaning, of, partner] : adjoint.fields)
       if (field.role != Role::Output)
         arrays.of[field.name] = known.of.at(meaning == AdjointMeaning::Given ? "d_" + of : of);
-    run(parse(Source{"adjoint", pipeline_text(adjoint)}), arrays);  // callers get the text
+    run(parse(Source{"adjoint", pipeline_text(adjoint.pipeline)}), arrays);  // callers get the text
+    return arrays;
+  }
+
+  std::vector<double> derivative(AdjointSide side, const std::string& name) const {
+    return outputs_of(adjoint_pipeline(pipeline_, {}, side), {}).of.at(name)[0];
+  }
+
+  // Each derivative that the side has, and how many there were.
+  int compare(AdjointSide side, const AdjointChoice& choice = {}) {
+    const Adjoint adjoint = adjoint_pipeline(pipeline_, choice, side);
+    Arrays arrays = outputs_of(adjoint, choice);
     int compared = 0;
-    for (const auto& [output, meaning, name, partner] : fields) {
+    for (const auto& [output, meaning, name, partner] : adjoint.fields) {
       if (output.role != Role::Output) continue;
       const bool is_param = pipeline_.find(name)->role == Role::Param;
       for (std::size_t c = 0; c < std::size_t(output.components()); ++c) {
         const std::vector<double>& found = arrays.of[output.name][c];
         double sum = 0;
         for (const double part : found) sum += part;
-        if (is_param) EXPECT_EQ(std::int64_t(found.size()), choice.params_of_each_i ? arrays.ni : 1) << name;
+        if (is_param) {
+          EXPECT_EQ(std::int64_t(found.size()), choice.params_of_each_i ? arrays.ni : 1) << name;
+        }
         for (std::size_t k = 0; k < (is_param ? 1 : found.size()); ++k) {
           const auto [expected, error] = difference(name, c, k);
           EXPECT_NEAR(is_param ? sum : found[k], expected, 8 * error) << name << " " << c << " of " << k;
@@ -165,6 +177,42 @@ TEST(adjoint, of_one_set_is_one_sum) {
   Case gravity(kGravity, 5, 5);
   gravity.set_same("xi", "xj");
   EXPECT_EQ(gravity.compare(AdjointSide::OneSet), 20);
+}
+
+// The difference of a particle and itself is 0, where these functions have no derivative or have a rule for one.
+TEST(adjoint, of_one_set_is_the_sum_of_both_sides_at_edges) {
+  for (const char* term : {"fabs(d)",          "fabs(-d) * d",        "min(d, 0.0)",        "max(d, 0.0)",
+                           "min(-d, 0.0)",     "min(d, -d)",          "max(d, -d)",         "min(xi, xj)",
+                           "max(xj, xi)",      "min(fabs(d), d * d)", "sqrt(d * d)",        "hypot(d, 0.0)",
+                           "hypot(d, d)",      "pow(d, 2.0)",         "pow(fabs(d), 1.0)",  "copysign(1.0, d) * d",
+                           "d > 0.0 ? d : -d", "d < 0.0 ? 0.0 : d",   "d == 0.0 ? xi : xj", "atan2(d, 1.0) * fabs(d)",
+                           "round(d) * d",     "fmod(d, 0.5)"}) {
+    Case edges(
+        std::string("input_i real xi; input_j real xj; output(sum) real e; real d = xj - xi; e += ") + term + ";", 4,
+        4);
+    edges.set_same("xi", "xj");
+    const std::vector<double> both = edges.derivative(AdjointSide::OneSet, "d_xi");
+    const std::vector<double> by_i = edges.derivative(AdjointSide::I, "d_xi");
+    const std::vector<double> by_j = edges.derivative(AdjointSide::J, "d_xj");
+    for (std::size_t k = 0; k < both.size(); ++k) {
+      const double sum = by_i[k] + by_j[k];
+      EXPECT_TRUE(std::isnan(sum) ? std::isnan(both[k]) : std::fabs(both[k] - sum) < 1e-12)
+          << term << ": " << both[k] << " instead of " << sum;
+    }
+  }
+}
+
+// The text has one every_image() for both directions, also where components of the difference are constants.
+TEST(adjoint, of_one_set_with_images_has_a_text) {
+  for (const char* difference :
+       {"vec2 d = vec2(every_image(xj.x - xi.x, side), 0.0)", "vec2 d = every_image(xj - xi, side)",
+        "vec3 d = every_image(vec3(xj.x - xi.x, xj.y - xi.y, 0.0), vec3(side, side, 0.0))"}) {
+    const Pipeline pipeline =
+        parse(Source{"case", std::string("input_i vec2 xi; input_j vec2 xj; param real side; output(sum) real e;") +
+                                 difference + "; real r2 = dot(d, d); skip_if(r2 >= 1.0); e += r2;"});
+    const Pipeline adjoint = adjoint_pipeline(pipeline, {}, AdjointSide::OneSet).pipeline;
+    EXPECT_NO_THROW(parse(Source{"adjoint", pipeline_text(adjoint)})) << difference;
+  }
 }
 
 constexpr const char* kLennardJones = R"(
