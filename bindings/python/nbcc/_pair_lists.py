@@ -224,7 +224,7 @@ def _traced(
         raise TypeError(f"neighbours(): stream: expected None inside of {where}, where the host searches")
     cutoff, pbc = of_host(cutoff), of_host(_read("pbc", pbc, "bool", "int", "float"))
     options = {name: of_host(value) for name, value in options.items()}
-    # Errors of shapes and types are raised here, those of the numbers cannot be. pbc may tell the number of batches.
+    # Shapes and types are checked here; numbers are not known yet. pbc may tell the number of batches.
     batches = len(pbc) if len(getattr(pbc, "shape", ())) == 2 else 1
     i_batch, j_batch = (stand_in(one, max(batches - 1, 0)) for one in (batch, y_batch))
     _checked(

@@ -18,9 +18,9 @@ namespace {
 // Attribute of the functions of libm: they access no memory. LLVM does not recognise them by name (jit/cpu_jit.cpp).
 constexpr const char* kConstant = "[[gnu::const]] ";
 constexpr std::string_view kPowers = "cpu_powers.h";
-// So many calls in the text of a kernel are inlined. With twice as many a loop outgrows the instruction cache:
-// functions that are called are then faster (40 cosines: 1.1 to 1.4 times), and compiling takes 0.3 s where it took 47
-// s.
+// So many calls in the text of a kernel are inlined. With twice as many the loop outgrows the instruction cache and
+// takes minutes to compile: 40 cosines 47 s inlined, 0.3 s called. Sums with 32 of them called run 1.1 to 1.4 times as
+// fast; with 32 exponentials 1.4 times in double precision, 0.8 in single.
 constexpr int kMostInlined = 64;
 }  // namespace
 
