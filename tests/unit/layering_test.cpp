@@ -98,7 +98,8 @@ const std::map<std::string, std::vector<std::string>> kModules = {
     {"runtime/cache", {"runtime"}},
     {"runtime/search", {"runtime"}},  // reads the compiler's plain data alone
     {"runtime/pairs", {"runtime", "templates"}},
-    {"runtime/far", {"runtime/sum/run"}},
+    {"runtime/far/periodic", {"runtime"}},
+    {"runtime/far", {"runtime/sum/run", "runtime/far/periodic"}},
     {"runtime/cpu", {"runtime/sum/run", "runtime/cache", "runtime/search"}},
     {"runtime/cuda/driver", {"runtime/sum/request"}},
     {"runtime/cuda/program", {"runtime/cuda/driver", "runtime/sum/plan", "runtime/cache", "templates"}},
