@@ -36,8 +36,11 @@ struct PeriodicCell {
   CellVector coordinates(const double* position) const;
   // The vector with these coordinates, from the origin.
   CellVector vector(const CellVector& coordinates) const;
-  // Whole periods to be subtracted from a position with these coordinates, so that it is in the cell. 0 of open rows.
-  CellImage periods(const CellVector& coordinates) const;
+  // Whole periods to be subtracted from these coordinates, so that the position is in the cell. 0 of open rows.
+  CellVector periods(const CellVector& coordinates) const;
+  // Subtracts the periods from position[axis]. A non-finite position stays as it is. Throws UsageError if the position
+  // is more than 2^29 periods away, where it has no digits left within the cell's.
+  void move_in(double* position) const;
   // The images with all |n| <= near_reach; {0, 0, 0} is the middle one.
   std::vector<CellImage> near_images() const;
 };

@@ -41,6 +41,7 @@ enum class PeriodicConvention {
   GrowingSpheres,  // images are added in growing spheres, with vacuum outside
   NeutralOnly,     // no constant is defined: the sum of the weights must be 0
   UpToConstant,    // open directions: without a constant, which matters unless the sum of the weights is 0
+  OppositePairs,   // open directions, odd K: images are added in opposite pairs
 };
 std::string_view describe(PeriodicConvention convention);
 
@@ -63,6 +64,7 @@ struct PeriodicTables {
   double mismatch = 0;    // what F lacks to be periodic: rms / sum of |K| over the near block; the largest of a group
   double pair_error = 0;  // largest error of F interpolated between the points of the grid, by the same measure
   CellGrid grid;
+  PeriodicCell shape;  // for which the grid was chosen
 
   // F with its constant: values[component][displacement], from coordinates[row][displacement].
   std::vector<double> far_images(std::int64_t count, const double* coordinates) const;

@@ -1,0 +1,197 @@
+// A kernel, as sums over pairs -> its values at displacements, and facts measured from them.
+#include "runtime/far/periodic/kernel_samples.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "runtime/error.h"
+
+namespace nbcc {
+namespace {
+
+constexpr std::size_t kMaxSingleValues = 65536;  // pairs of a call with one j
+
+std::vector<double> columns_of(const std::vector<CellVector>& vectors, int axes) {
+  std::vector<double> columns(vectors.size() * std::size_t(axes));
+  for (std::size_t axis = 0; axis < std::size_t(axes); ++axis)
+    for (std::size_t k = 0; k < vectors.size(); ++k) columns[axis * vectors.size() + k] = vectors[k][axis];
+  return columns;
+}
+
+CellVector scaled(const CellVector& a, double factor) { return {factor * a[0], factor * a[1], factor * a[2]}; }
+
+// Directions as multiples of the first rows, of length 1.
+std::vector<CellVector> random_directions(const PeriodicCell& cell, int rows) {
+  UniformSource random(7);
+  std::vector<CellVector> directions;
+  while (directions.size() < 40) {
+    CellVector coordinates = random.point(cell, 1);
+    for (std::size_t row = std::size_t(rows); row < 3; ++row) coordinates[row] = 0;
+    const CellVector direction = cell.vector(coordinates);
+    directions.push_back(scaled(direction, 1 / std::hypot(direction[0], direction[1], direction[2])));
+  }
+  return directions;
+}
+
+double row_length(const PeriodicCell& cell, int row) {
+  const CellVector& vector = cell.rows[std::size_t(row)];
+  return std::hypot(vector[0], vector[1], vector[2]);
+}
+
+// [step][component]: rms of K over the directions at distances[step].
+std::vector<std::vector<double>> sizes_at(KernelSampler& sampler, const std::vector<CellVector>& directions,
+                                          const std::vector<double>& distances) {
+  std::vector<CellVector> displacements;
+  for (const double distance : distances)
+    for (const CellVector& direction : directions) displacements.push_back(scaled(direction, distance));
+  const std::vector<double> values = sampler.values(displacements);
+  std::vector<std::vector<double>> sizes(distances.size(), std::vector<double>(std::size_t(sampler.components())));
+  for (std::size_t step = 0; step < distances.size(); ++step)
+    for (std::size_t c = 0; c < sizes[step].size(); ++c) {
+      const double* value = values.data() + c * displacements.size() + step * directions.size();
+      double largest = 0, sum = 0;  // relative to the largest, because squares may underflow
+      for (std::size_t k = 0; k < directions.size(); ++k) largest = std::max(largest, std::fabs(value[k]));
+      for (std::size_t k = 0; k < directions.size() && largest > 0; ++k) sum += std::pow(value[k] / largest, 2);
+      sizes[step][c] = largest * std::sqrt(sum / double(directions.size()));
+      // max() ignores NaN.
+      if (!std::all_of(value, value + directions.size(), [](double x) { return std::isfinite(x); }))
+        throw UsageError(
+            fmt::format("this formula has no periodic sum: a term must be finite at every distance but 0; at the "
+                        "distance {:.3g} of "
+                        "its periodic images it is not",
+                        distances[step]));
+    }
+  return sizes;
+}
+
+void measure_symmetry(KernelSampler& sampler, KernelFacts& facts) {
+  std::vector<CellVector> displacements;
+  UniformSource random(11);
+  for (int k = 0; k < 32; ++k)
+    displacements.push_back(scaled(sampler.cell().vector(random.point(sampler.cell(), 1)), std::pow(3.0, k % 4)));
+  const std::vector<double> values = sampler.values(displacements);
+  for (CellVector& d : displacements) d = scaled(d, -1);
+  const std::vector<double> mirrored = sampler.values(displacements);
+  for (std::size_t c = 0; c < std::size_t(sampler.components()); ++c) {
+    bool even = true, odd = true;
+    for (std::size_t k = c * displacements.size(); k < (c + 1) * displacements.size(); ++k) {
+      const double rounding = 1e-14 * std::fabs(values[k]);
+      even = even && std::fabs(values[k] - mirrored[k]) <= rounding;
+      odd = odd && std::fabs(values[k] + mirrored[k]) <= rounding;
+    }
+    facts.even.push_back(even);
+    facts.odd.push_back(odd && !even);
+  }
+}
+
+}  // namespace
+
+KernelSampler::KernelSampler(const PeriodicCell& cell, const PeriodicKernel& kernel) : cell_(cell), kernel_(kernel) {
+  for (const int group : kernel.groups) groups_ = std::max(groups_, group + 1);
+}
+
+std::vector<double> KernelSampler::sums(const std::vector<CellVector>& points, const std::vector<CellVector>& images,
+                                        double scale) {
+  std::vector<CellVector> of_i(points.size()), of_j(images.size());
+  for (std::size_t k = 0; k < points.size(); ++k) of_i[k] = scaled(cell_.vector(points[k]), -scale);
+  for (std::size_t k = 0; k < images.size(); ++k) of_j[k] = scaled(cell_.vector(images[k]), scale);
+  std::vector<double> result(points.size() * std::size_t(components()));
+  kernel_.sums(std::int64_t(points.size()), columns_of(of_i, cell_.axes).data(), std::int64_t(images.size()),
+               columns_of(of_j, cell_.axes).data(), result.data());
+  evaluations_ += std::int64_t(points.size() * images.size());
+  return result;
+}
+
+std::vector<double> KernelSampler::values(const std::vector<CellVector>& displacements) {
+  std::vector<CellVector> of_i(displacements.size());
+  for (std::size_t k = 0; k < displacements.size(); ++k) of_i[k] = scaled(displacements[k], -1);
+  const CellVector at_0{};
+  std::vector<double> result(displacements.size() * std::size_t(components()));
+  kernel_.sums(std::int64_t(displacements.size()), columns_of(of_i, cell_.axes).data(), 1, at_0.data(), result.data());
+  evaluations_ += std::int64_t(displacements.size());
+  return result;
+}
+
+std::vector<double> KernelSampler::near_magnitudes(const std::vector<CellVector>& points) {
+  const std::vector<CellImage> images = cell_.near_images();
+  std::vector<double> result(std::size_t(groups_) * points.size());
+  const std::size_t at_a_time = std::max<std::size_t>(1, kMaxSingleValues / images.size());
+  for (std::size_t first = 0; first < points.size(); first += at_a_time) {
+    const std::size_t last = std::min(points.size(), first + at_a_time);
+    std::vector<CellVector> displacements;
+    for (std::size_t k = first; k < last; ++k)
+      for (const CellImage& image : images)
+        displacements.push_back(
+            cell_.vector({points[k][0] + image[0], points[k][1] + image[1], points[k][2] + image[2]}));
+    const std::vector<double> magnitudes = group_magnitudes(*this, values(displacements));
+    for (std::size_t group = 0; group < std::size_t(groups_); ++group) {
+      const double* magnitude = magnitudes.data() + group * displacements.size();
+      for (std::size_t k = first; k < last; ++k, magnitude += images.size())
+        result[group * points.size() + k] = std::accumulate(magnitude, magnitude + images.size(), 0.0);
+    }
+  }
+  return result;
+}
+
+std::vector<double> group_magnitudes(const KernelSampler& sampler, const std::vector<double>& values) {
+  const std::size_t count = values.size() / std::size_t(sampler.components());
+  std::vector<double> result(std::size_t(sampler.groups()) * count);
+  for (int c = 0; c < sampler.components(); ++c) {
+    const double* const value = values.data() + std::size_t(c) * count;
+    double* const sum = result.data() + std::size_t(sampler.group(c)) * count;
+    for (std::size_t k = 0; k < count; ++k) sum[k] += value[k] * value[k];
+  }
+  for (double& magnitude : result) magnitude = std::sqrt(magnitude);
+  return result;
+}
+
+CellVector UniformSource::point(const PeriodicCell& cell, double bound) {
+  CellVector coordinates{};
+  for (std::size_t row = 0; row < std::size_t(cell.axes); ++row) coordinates[row] = between(-bound, bound);
+  return coordinates;
+}
+
+KernelFacts measure_kernel(KernelSampler& sampler) {
+  KernelFacts facts;
+  const PeriodicCell& cell = sampler.cell();
+  std::vector<double> distances;
+  for (int level = 0; level < KernelFacts::kMaxLevels + 2; ++level)
+    distances.push_back(row_length(cell, cell.periodic - 1) * std::pow(3.0, level));
+  const std::vector<std::vector<double>> sizes = sizes_at(sampler, random_directions(cell, cell.periodic), distances);
+  for (std::size_t level = 0; level + 1 < sizes.size(); ++level) {
+    facts.decays.emplace_back();
+    for (std::size_t c = 0; c < sizes[level].size(); ++c)
+      facts.decays.back().push_back(sizes[level + 1][c] > 0
+                                        ? -std::log(sizes[level + 1][c] / sizes[level][c]) / std::log(3.0)
+                                        : std::numeric_limits<double>::infinity());
+  }
+  measure_symmetry(sampler, facts);
+  UniformSource random(3);
+  std::vector<CellVector> points(64);
+  for (CellVector& point : points) point = random.point(cell, 1);
+  std::vector<double> magnitudes = sampler.near_magnitudes(points);
+  for (std::size_t group = 0; group < std::size_t(sampler.groups()); ++group) {
+    const auto begin = magnitudes.begin() + std::ptrdiff_t(group * points.size());
+    std::nth_element(begin, begin + 32, begin + 64);
+    facts.near_scales.push_back(begin[32]);
+  }
+  return facts;
+}
+
+std::vector<double> decay_inward(KernelSampler& sampler) {
+  const PeriodicCell& cell = sampler.cell();
+  double shortest = row_length(cell, 0);
+  for (int row = 1; row < cell.axes; ++row) shortest = std::min(shortest, row_length(cell, row));
+  const std::vector<std::vector<double>> sizes = sizes_at(
+      sampler, random_directions(cell, cell.axes), {shortest * std::pow(3.0, -12), shortest * std::pow(3.0, -13)});
+  std::vector<double> decays;
+  for (std::size_t c = 0; c < sizes[0].size(); ++c)
+    decays.push_back(sizes[0][c] > 0 ? std::log(sizes[1][c] / sizes[0][c]) / std::log(3.0) : 0);
+  return decays;
+}
+
+}  // namespace nbcc

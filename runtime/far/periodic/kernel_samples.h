@@ -1,0 +1,66 @@
+// Values of a kernel that decide how its periodic sum is made: decay, symmetry, magnitudes of near sums. Used by
+// periodic_tables.cpp and its parts.
+#pragma once
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "runtime/far/periodic/periodic_tables.h"
+
+namespace nbcc {
+
+// Evaluates a kernel over vectors of a cell, and counts.
+class KernelSampler {
+ public:
+  // Both must outlive this object.
+  KernelSampler(const PeriodicCell& cell, const PeriodicKernel& kernel);
+
+  const PeriodicCell& cell() const { return cell_; }
+  int components() const { return kernel_.components(); }
+  int groups() const { return groups_; }
+  int group(int component) const { return kernel_.groups[std::size_t(component)]; }
+  std::int64_t evaluations() const { return evaluations_; }
+
+  // sums[component][k] = sum over images of K(scale * vector(points[k] + image)).
+  std::vector<double> sums(const std::vector<CellVector>& points, const std::vector<CellVector>& images, double scale);
+  // [component][k] = K(displacements[k]).
+  std::vector<double> values(const std::vector<CellVector>& displacements);
+  // [group][k]: the sum over near images of the magnitude of a group's components at coordinates points[k].
+  std::vector<double> near_magnitudes(const std::vector<CellVector>& points);
+
+ private:
+  const PeriodicCell& cell_;
+  const PeriodicKernel& kernel_;
+  int groups_ = 0;
+  std::int64_t evaluations_ = 0;
+};
+
+// [group][k]: the magnitudes of groups of components, from values[component][k].
+std::vector<double> group_magnitudes(const KernelSampler& sampler, const std::vector<double>& values);
+
+// Random numbers that are the same on every platform.
+class UniformSource {
+ public:
+  explicit UniformSource(std::uint64_t seed) : engine_(seed) {}
+  double between(double low, double high) { return low + (high - low) * (double(engine_() >> 11) * 0x1p-53); }
+  // Coordinates of the cell's rows from -bound to bound.
+  CellVector point(const PeriodicCell& cell, double bound);
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+struct KernelFacts {
+  static constexpr int kMaxLevels = 40;
+  // decays[level][component]: of K from the distance of 3^level longest periods to 3^(level + 1); infinite where K is
+  // 0.
+  std::vector<std::vector<double>> decays;
+  std::vector<char> even, odd;      // [component]
+  std::vector<double> near_scales;  // [group]: the median sum of magnitudes over the near images
+};
+KernelFacts measure_kernel(KernelSampler& sampler);
+
+// [component]: the decay of K towards 0, at distances of 3^-12 of the shortest row.
+std::vector<double> decay_inward(KernelSampler& sampler);
+
+}  // namespace nbcc

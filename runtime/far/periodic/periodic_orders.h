@@ -1,0 +1,24 @@
+// How many Chebyshev points a periodic sum needs. Used by periodic_tables.cpp.
+#pragma once
+#include <array>
+
+#include "runtime/far/periodic/far_series.h"
+
+namespace nbcc {
+
+// Orders that usually suit the tolerance.
+SeriesOrders first_orders(const PeriodicCell& cell, double tolerance);
+// Higher orders along those rows whose highest coefficients are the largest; `excess`: the mismatch over its limit.
+// False if the limit of the orders is reached.
+bool raise_orders(const PeriodicCell& cell, const FarSeries& series, double excess, SeriesOrders& orders);
+
+struct GridChoice {
+  std::array<int, 3> orders{1, 1, 1};
+  double pair_error = 0;  // the largest error of a pair, summed over the rows
+};
+// The least orders with which F, interpolated along one row between points for i and for j, has an error below 0.1
+// tolerance in every sampled pair of positions, relative to the sum of |K| over the near images of the pair. Such a
+// bound holds for sums over any particles and weights. Throws UsageError if there are none.
+GridChoice choose_grid(KernelSampler& sampler, const ChebyshevSeries& far, double tolerance);
+
+}  // namespace nbcc

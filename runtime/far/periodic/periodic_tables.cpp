@@ -1,0 +1,179 @@
+// A kernel, a cell and a tolerance -> the tables of its periodic sum.
+#include "runtime/far/periodic/periodic_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/error.h"
+#include "runtime/far/periodic/far_series.h"
+#include "runtime/far/periodic/periodic_orders.h"
+
+namespace nbcc {
+namespace {
+
+constexpr int kMismatchSamples = 150, kRemakeSamples = 40;  // for each periodic row
+constexpr double kMismatchLimit = 0.03;  // over the tolerance: the largest errors of F are 10 times their rms
+constexpr double kMismatchBound = 0.3;   // at the highest orders, or where rounding errors end the gain
+constexpr double kSameShape = 0.05;      // change of a cell's rows, in each other, with which the grid is kept
+
+// All but the grid.
+PeriodicTables tables_of(KernelSampler& sampler, const KernelFacts& facts, FarSeries series, const SeriesOrders& orders,
+                         double tolerance, double mismatch) {
+  PeriodicTables tables;
+  tables.cell = sampler.cell();
+  tables.tolerance = tolerance;
+  tables.components.resize(std::size_t(sampler.components()));
+  for (std::size_t c = 0; c < tables.components.size(); ++c) {
+    PeriodicComponent& component = tables.components[c];
+    component.decay = series.decays[c];
+    component.degree = series.degrees[c];
+    component.is_even = facts.even[c] != 0;
+    component.is_odd = facts.odd[c] != 0;
+  }
+  set_constants(sampler, facts, series, tolerance, tables.components);
+  tables.far = std::move(series.far);
+  tables.level_order = orders.level;
+  tables.levels = series.levels;
+  tables.evaluated_levels = series.evaluated_levels;
+  tables.mismatch = mismatch;
+  return tables;
+}
+
+[[noreturn]] void refuse(double mismatch, double tolerance) {
+  throw UsageError(
+      fmt::format("no periodic sum of this formula keeps the tolerance {:.2g}: near and far images join to {:.2g} "
+                  "only, expected {:.2g}; "
+                  "the formula is not smooth, or oscillates",
+                  tolerance, mismatch, kMismatchBound * tolerance));
+}
+
+// How much the rows of a cell differ from those of another, in the other's coordinates.
+double change_of_shape(const PeriodicCell& cell, const PeriodicCell& before) {
+  double change = 0;
+  for (std::size_t row = 0; row < std::size_t(cell.axes); ++row) {
+    CellVector end{};
+    for (std::size_t axis = 0; axis < 3; ++axis) end[axis] = cell.rows[row][axis] + before.origin[axis];
+    CellVector coordinates = before.coordinates(end.data());
+    coordinates[row] -= 1;
+    for (const double x : coordinates) change = std::max(change, std::fabs(x));
+  }
+  return change;
+}
+
+}  // namespace
+
+PeriodicTables make_periodic_tables(const PeriodicCell& cell, const PeriodicKernel& kernel, double tolerance) {
+  KernelSampler sampler(cell, kernel);
+  const KernelFacts facts = measure_kernel(sampler);
+  SeriesOrders orders = first_orders(cell, tolerance), best_orders;
+  FarSeries best;
+  double mismatch = INFINITY;
+  for (bool can_rise = true; can_rise;) {
+    FarSeries series = make_far_series(sampler, facts, orders, tolerance);
+    fit_periodic(sampler, series);
+    const double now = measure_mismatch(sampler, facts, series.far, kMismatchSamples);
+    can_rise =
+        now > kMismatchLimit * tolerance && !(now > 0.5 * mismatch && now < 1e-8);  // rounding errors do not fall
+    if (now < mismatch) {
+      mismatch = now;
+      best = series;
+      best_orders = orders;
+    }
+    if (can_rise) can_rise = raise_orders(cell, series, now / (kMismatchLimit * tolerance), orders);
+  }
+  if (!(mismatch <= kMismatchBound * tolerance)) refuse(mismatch, tolerance);
+  PeriodicTables tables = tables_of(sampler, facts, std::move(best), best_orders, tolerance, mismatch);
+  const GridChoice choice = choose_grid(sampler, tables.far, tolerance);
+  tables.shape = cell;
+  tables.grid = CellGrid(choice.orders);
+  tables.pair_error = choice.pair_error;
+  tables.evaluations = sampler.evaluations();
+  return tables;
+}
+
+PeriodicTables remake_periodic_tables(const PeriodicTables& before, const PeriodicCell& cell,
+                                      const PeriodicKernel& kernel) {
+  const double tolerance = before.tolerance;
+  if (cell.axes != before.cell.axes || cell.periodic != before.cell.periodic ||
+      cell.near_reach != before.cell.near_reach || change_of_shape(cell, before.shape) > kSameShape)
+    return make_periodic_tables(cell, kernel, tolerance);
+  KernelSampler sampler(cell, kernel);
+  const KernelFacts facts = measure_kernel(sampler);
+  const SeriesOrders orders{before.far.orders, before.level_order};
+  FarSeries series = make_far_series(sampler, facts, orders, tolerance);
+  fit_periodic(sampler, series);
+  const double mismatch = measure_mismatch(sampler, facts, series.far, kRemakeSamples);
+  if (!(mismatch <= kMismatchBound * tolerance)) return make_periodic_tables(cell, kernel, tolerance);
+  PeriodicTables tables = tables_of(sampler, facts, std::move(series), orders, tolerance, mismatch);
+  tables.shape = before.shape;
+  tables.grid = before.grid;
+  tables.pair_error = before.pair_error;
+  tables.evaluations = sampler.evaluations();
+  return tables;
+}
+
+std::vector<double> PeriodicTables::far_images(std::int64_t count, const double* coordinates) const {
+  std::vector<double> values = far.evaluate(count, cell.axes, coordinates);
+  for (std::size_t c = 0; c < components.size(); ++c)
+    for (std::size_t k = c * std::size_t(count); k < (c + 1) * std::size_t(count); ++k)
+      values[k] += components[c].constant;
+  return values;
+}
+
+std::vector<double> far_operator(const PeriodicTables& tables, const CellGrid& grid) {
+  std::array<SmallMatrix, 3> differences;  // [point a, point b][polynomial]
+  std::array<int, 3> q = grid.orders();
+  for (int row = 0; row < 3; ++row) {
+    const int order = q[std::size_t(row)], polynomials = tables.far.orders[std::size_t(row)];
+    SmallMatrix& matrix = differences[std::size_t(row)];
+    matrix = SmallMatrix(order * order, polynomials);
+    for (int a = 0; a < order; ++a)
+      for (int b = 0; b < order; ++b)
+        chebyshev_polynomials(grid.point_along(row, b) - grid.point_along(row, a), polynomials,
+                              matrix.values.data() + (a * order + b) * polynomials);
+  }
+  const ChebyshevSeries values = tables.far.along(differences);
+  std::vector<double> result(values.values.size());
+  const double* value = values.values.data();
+  const int points = grid.points();
+  for (int c = 0; c < values.components; ++c)
+    for (int a0 = 0; a0 < q[0]; ++a0)
+      for (int b0 = 0; b0 < q[0]; ++b0)
+        for (int a1 = 0; a1 < q[1]; ++a1)
+          for (int b1 = 0; b1 < q[1]; ++b1)
+            for (int a2 = 0; a2 < q[2]; ++a2)
+              for (int b2 = 0; b2 < q[2]; ++b2)
+                result[std::size_t(c * points + (a0 * q[1] + a1) * q[2] + a2) * std::size_t(points) +
+                       std::size_t((b0 * q[1] + b1) * q[2] + b2)] = *value++;
+  return result;
+}
+
+std::string_view describe(PeriodicConvention convention) {
+  switch (convention) {
+    case PeriodicConvention::Converges:
+      return "converges absolutely";
+    case PeriodicConvention::MeanZero:
+      return "mean zero (tinfoil); weights need not be neutral (uniform background)";
+    case PeriodicConvention::GrowingSpheres:
+      return "growing spheres (vacuum outside)";
+    case PeriodicConvention::NeutralOnly:
+      return "weights must be neutral";
+    case PeriodicConvention::UpToConstant:
+      return "without a constant, which matters only if weights are not neutral";
+    case PeriodicConvention::OppositePairs:
+      return "opposite images added in pairs";
+  }
+  return "";
+}
+
+std::string require_neutral(const PeriodicComponent& component, std::string_view weight, double sum, double magnitude) {
+  if (component.convention != PeriodicConvention::NeutralOnly || std::fabs(sum) <= 1e-12 * magnitude) return "";
+  return fmt::format(
+      "the sum of {} is {:.3g}, of magnitudes {:.3g}: terms that fall like r^{:.3g} have a periodic sum only if it is "
+      "0",
+      weight, sum, magnitude, -component.decay);
+}
+
+}  // namespace nbcc
