@@ -60,9 +60,30 @@ void describe_neighbours(KernelSource& kernel, const Pipeline& pipeline, const N
     kernel.search.obstacle = fmt::format("line {}: {}", proof.obstacle->where.line, proof.obstacle->reason);
 }
 
+KernelSource build_on(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa) {
+  return build_kernel(backend, pipeline, options, isa, "");
+}
+
+// A periodic sum runs derived kernels alone; the kernel itself is the pipeline over one cell.
+KernelSource build_periodic_kernel(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa,
+                                   const std::string& dump_folder) {
+  const CopiesPipeline placed = copies_pipeline(pipeline, ImageShifts::OfRanges);
+  KernelSource kernel = build_kernel(backend, placed.pipeline, options, isa, dump_folder);
+  CallersView callers;
+  callers.fields.assign(pipeline.fields.begin(), pipeline.fields.end());
+  callers.copies = copies_layout(placed);
+  if (callers.copies->obstacle.empty())
+    callers.copies->obstacle = "every_image() has no cutoff: a periodic sum needs a tolerance";
+  kernel.callers = std::make_shared<const CallersView>(std::move(callers));
+  kernel.derivations =
+      derivations_of({build_on, backend, without_totals(pipeline), options, options.precision, isa, false});
+  return kernel;
+}
+
 KernelSource build_copies_kernel(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa,
                                  const std::string& dump_folder) {
   const CopiesPipeline copies = copies_pipeline(pipeline);
+  if (!copies.proof.neighbourhood) return build_periodic_kernel(backend, pipeline, options, isa, dump_folder);
   KernelSource kernel = build_kernel(backend, copies.pipeline, options, isa, dump_folder);
   CallersView callers;
   callers.fields.assign(pipeline.fields.begin(), pipeline.fields.end());
@@ -126,10 +147,7 @@ KernelSource build_kernel(const Backend& backend, const Pipeline& pipeline, cons
     kernel.search.bound = "of each i the nearest";
     kernel.search.obstacle.clear();
   }
-  const auto build = [](const Backend& on, const Pipeline& derived, const Options& how, Isa with) {
-    return build_kernel(on, derived, how, with, "");
-  };
-  kernel.derivations = derivations_of({build, backend, of_each_i, options, options.precision, isa, has_tiles});
+  kernel.derivations = derivations_of({build_on, backend, of_each_i, options, options.precision, isa, has_tiles});
   const std::string file = fmt::format("{}.{}", pipeline.name, kernel.target);
   dump(dump_folder, fmt::format("{}.{}", file, backend.file_ending), kernel.first().source);
   if (const KernelVariant* const search = kernel.find(Frame::Search))

@@ -8,10 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/emit/copies.h"
 #include "compiler/far_kernels.h"
 #include "compiler/passes/derived/nearest.h"
 #include "compiler/passes/derived/reactions.h"
 #include "compiler/passes/far/far_pipelines.h"
+#include "compiler/passes/far/periodic_terms.h"
 #include "compiler/passes/optimize/element_loops.h"
 #include "compiler/passes/optimize/optimize.h"
 #include "compiler/passes/prove/neighbourhood.h"
@@ -88,14 +90,18 @@ DerivedKernels make_symmetric(const DerivationInput& of) {
 }
 
 DerivedKernels make_far(const DerivationInput& of) {
-  const FarReading reading = read_far_terms(of.pipeline);
+  std::optional<PeriodicReading> periodic;
+  if (has_images(of.pipeline)) periodic = read_periodic_terms(of.pipeline);
+  const FarReading reading = periodic ? periodic->reading : read_far_terms(of.pipeline);
   if (!reading.terms) {
     const int line = reading.obstacle.where.line;
     return {(line > 0 ? fmt::format("line {}: ", line) : "") + reading.obstacle.reason};
   }
   const FarTerms& terms = *reading.terms;
   auto made = std::make_shared<FarKernels>();
-  made->text = far_text(of.pipeline, terms);
+  const Pipeline& pipeline = periodic ? periodic->copies.pipeline : of.pipeline;
+  made->text = far_text(pipeline, terms);
+  made->weight_names = weight_names(pipeline, terms);
   made->precision = name(of.options.precision);
   made->raised = of.options.precision != of.given;
   made->axes = int(terms.axes.size());
@@ -106,7 +112,12 @@ DerivedKernels make_far(const DerivationInput& of) {
   made->needs_one_set = terms.needs_one_set;
   made->centres = int(terms.centred.size());
   for (const FarTerms::Part& part : terms.parts) made->parts.push_back({part.output, part.factor, part.sum});
-  const FarPipelines pipelines = far_pipelines(of.pipeline, terms);
+  const FarPipelines pipelines = periodic ? far_pipelines(periodic->copies, terms) : far_pipelines(of.pipeline, terms);
+  if (periodic) {
+    const CopiesLayout layout = copies_layout(periodic->copies);
+    if (!layout.obstacle.empty()) return {layout.obstacle};
+    made->periods = layout.periods;
+  }
   const Options doubled{Precision::Double, of.options.math, of.options.root};
   made->sources = build(of, pipelines.sources, doubled);
   made->targets = build(of, pipelines.targets, doubled);

@@ -17,6 +17,7 @@
 #include "compiler/passes/facts/cosines.h"
 #include "compiler/passes/facts/int_operations.h"
 #include "compiler/passes/far/far_terms.h"
+#include "compiler/passes/far/periodic_terms.h"
 #include "compiler/passes/optimize/loops_written_out.h"
 #include "compiler/passes/optimize/optimize.h"
 #include "compiler/passes/prove/neighbourhood.h"
@@ -76,6 +77,11 @@ std::string far_field_of(const FarReading& reading, const Pipeline& pipeline) {
     return far_text(pipeline, *reading.terms) + (reading.terms->both_sides ? ", O(N)" : ", O(N log N)");
   const int line = reading.obstacle.where.line;
   return fmt::format("none: {}{}", line > 0 ? fmt::format("line {}: ", line) : "", reading.obstacle.reason);
+}
+
+// "periodic by tolerance: linear in qj, both sides, O(N)".
+std::string periodic_sum_of(const PeriodicReading& reading) {
+  return "periodic by tolerance: " + far_field_of(reading.reading, reading.copies.pipeline);
 }
 
 // "acc odd, pot even; a pair costs 0.59 of computing it twice", or why each pair is computed from both ends.
@@ -179,12 +185,15 @@ int check_file(const std::string& file, const CheckOptions& options, Json& repor
                           "angle between two vectors is angle(u, v)"});
     std::string neighbours = neighbours_of(pipeline, proof);
     if (neighbours.empty() && nearest_pipeline(pipeline)) neighbours = kNearest;
-    if (images) neighbours = neighbours_of_images(copies_pipeline(pipeline));
+    const std::optional<CopiesPipeline> copies = images ? std::optional(copies_pipeline(pipeline)) : std::nullopt;
+    const bool is_periodic_sum = copies && !copies->proof.neighbourhood;
+    if (images && !is_periodic_sum) neighbours = neighbours_of_images(*copies);
     fmt::print(stderr, "{}", render(source, warnings));
     report["ok"] = true;
     report["diagnostics"] = json_of(warnings);
-    const std::string far_field = images ? "none: every_image() sums over all images within its cutoff"
-                                         : far_field_of(read_far_terms(pipeline), pipeline);
+    const std::string far_field = is_periodic_sum ? periodic_sum_of(read_periodic_terms(pipeline))
+                                  : images        ? "none: every_image() sums over all images within its cutoff"
+                                                  : far_field_of(read_far_terms(pipeline), pipeline);
     const std::string symmetry = symmetry_of(pipeline, optimized, options);
     report.update(json_of(pipeline, counts, neighbours, far_field, symmetry));
     if (!options.json) write_standard_output(text_of(pipeline, counts, neighbours, far_field, symmetry, how));

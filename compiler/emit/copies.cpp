@@ -22,6 +22,7 @@ CopiesLayout copies_layout(const CopiesPipeline& copies) {
   layout.of_i = formulas(given.pair, copies.of_i);
   layout.of_j = formulas(given.pair, copies.of_j);
   for (std::size_t k = 0; k < 3; ++k) layout.periods[k] = formulas(given.pair, copies.periods[k]);
+  if (!copies.proof.neighbourhood) return layout;
   const Neighbourhood& neighbourhood = *copies.proof.neighbourhood;
   const std::vector<int> coordinates = bounded_coordinates(copies, neighbourhood);
   std::vector<NodeId> units(coordinates.size());

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "compiler/made_inputs.h"
+
 namespace nbcc {
 
 KernelSource describe_kernel(const Pipeline& pipeline, const Plan& plan, Precision precision) {
@@ -42,6 +44,10 @@ KernelSource describe_kernel(const Pipeline& pipeline, const Plan& plan, Precisi
     source.uses.minimum_images =
         source.uses.minimum_images || std::ranges::find(wraps, pipeline.pair[id].op) != std::end(wraps);
   for (NodeId id = 0; id < plan.graph.size(); ++id) source.lines.push_back(plan.graph[id].where.line);
+  // The places of a pipeline over shifted ranges (passes/derived/every_image.h).
+  const Field* const places = pipeline.find(kPlaceOfJ);
+  for (int axis = 0; places && !pipeline.find(kShiftOfJ) && axis < places->components(); ++axis)
+    source.search.j_positions.push_back(places->first + axis);
   source.operations = pipeline.flops ? *pipeline.flops : pipeline.raw_operations;
   return source;
 }

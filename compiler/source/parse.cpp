@@ -18,6 +18,7 @@
 #include "clang/Sema/Sema.h"
 #include "compiler/ir/verify.h"
 #include "compiler/passes/derived/every_image.h"
+#include "compiler/passes/far/periodic_terms.h"
 #include "compiler/passes/prove/neighbourhood.h"
 #include "compiler/passes/prove/non_finite.h"
 #include "compiler/source/llvm_versions.h"
@@ -241,6 +242,17 @@ void merge(std::vector<Diagnostic>& diagnostics, const std::vector<Diagnostic>& 
                        refused);
 }
 
+// A text without a cutoff is a periodic sum, which runs to a tolerance. `missing`: the error if it is none.
+void require_periodic_sum(const Source& source, const Pipeline& pipeline, Diagnostic missing) {
+  const FarReading reading = read_periodic_terms(pipeline).reading;
+  if (reading.terms) return;
+  const auto& [where, reason] = reading.obstacle;
+  missing.message += fmt::format(
+      "; without one it is a periodic sum to a tolerance, whose terms are a factor of i times a weight of j: {}{}",
+      where.line > 0 ? fmt::format("line {}: ", where.line) : "", reason);
+  throw CompileError(source, {std::move(missing)});
+}
+
 }  // namespace
 
 Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings) {
@@ -274,7 +286,8 @@ Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings) {
   pipeline.raw_operations = count_operations(pipeline);
   std::optional<Diagnostic> limit;
   if (has_images(pipeline)) {
-    if (auto missing = missing_cutoff(pipeline)) throw CompileError(source, {std::move(*missing)});
+    if (auto period = period_without_positions(pipeline)) throw CompileError(source, {std::move(*period)});
+    if (auto missing = missing_cutoff(pipeline)) require_periodic_sum(source, pipeline, std::move(*missing));
   } else if (const NeighbourhoodProof proof = prove_neighbourhood(pipeline); proof.neighbourhood) {
     exclude_non_finite(pipeline, *proof.neighbourhood);
     verify(pipeline, "exclude_non_finite");

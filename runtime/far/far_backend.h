@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "runtime/far/far_norms.h"
 #include "runtime/far/far_sums.h"
 #include "runtime/far/far_walk.h"
+#include "runtime/far/periodic/far_images.h"
 
 namespace nbcc {
 
@@ -78,6 +80,12 @@ class FarBackend {
   // The request with its inputs in the memory of the backend.
   virtual SumRequest with_inputs(const SumRequest& request) const { return request; }
   virtual const double* send_centres(std::span<const double> centres) { return centres.data(); }
+  // Of a periodic sum, when the particles' arrays are filled: the least and the largest component of all finite
+  // positions along these directions, and then the move of all particles into the cell. `shifts`: of the near images.
+  virtual std::vector<OpenExtent> extents(std::span<const CellVector>) { throw no_images(); }
+  virtual void move_to_cell(const PeriodicCell& /*cell*/, const std::vector<CellVector>& /*shifts*/) {
+    throw no_images();
+  }
   // Call when the particles' arrays are filled. Returns why there can be no far field, or "".
   virtual std::string check_particles() = 0;
   const FarParticles& particles() const { return particles_; }
@@ -118,6 +126,11 @@ class FarBackend {
   // Sums of near and distant pairs -> totals.
   virtual void go_down(int order, const FarArray& totals, const FarShare& share) = 0;
 
+  // Of a periodic sum, what acts from outside the near images: from the weights of all j, once for these particles;
+  // then totals[output][i] += the sums of these i, or of all chosen i.
+  virtual void collect_far_images(std::shared_ptr<const FarOperator> /*through*/) { throw no_images(); }
+  virtual void add_far_images(const FarArray&, std::span<const std::int64_t> /*sampled*/) { throw no_images(); }
+
   // The sums of a run in parts: memory of `count` doubles that are 0, and an addition in the order of the stream.
   virtual std::shared_ptr<double> zeros(std::int64_t count) = 0;  // waits
   virtual void add(double* to, const double* from, std::int64_t count) = 0;
@@ -145,6 +158,7 @@ class FarBackend {
   void reset_seconds() { stages_.clear(); }
 
  protected:
+  static std::logic_error no_images() { return std::logic_error("this memory has no periodic sums"); }
   // The k-th mark is the time at which the device has done all work so far.
   virtual void mark(std::size_t k) = 0;
   virtual double seconds_between(std::size_t first, std::size_t second) = 0;

@@ -126,10 +126,10 @@ double FarField::least_cost(const SumRequest& request) const {
 }
 
 Estimate FarField::answer(const SumRequest& request) const {
-  if (takes_all_pairs_) return {"", kPreferred * pairs_of(request)};
+  if (takes_all_pairs_) return {"", kPreferred * all_pairs(request)};
   if (is_far_) return {"", is_experiment() ? 0 : chosen_.cost};
   // All parts of a run are added up here: those that are worth no far field, too.
-  if (request.j_part != JPart::Whole) return {"", kPreferred * pairs_of(request)};
+  if (request.j_part != JPart::Whole) return {"", kPreferred * all_pairs(request)};
   return {refusal_.empty() ? fmt::format("costs as much as {:.3g} pairs", chosen_.cost) : refusal_, chosen_.cost};
 }
 
@@ -141,7 +141,7 @@ std::pair<Estimate, double> FarField::expected(const SumRequest& request) {
   if (tries) require_memory(request);
   const double sampled = double(std::min(tries ? sample_size(request) : FarRun::kSampled, request.i_count));
   // Of equal costs this method would be the first.
-  const double otherwise = (is_raised_ ? kPreferred : 1 / kPreferred) * pairs_of(request);
+  const double otherwise = (is_raised_ ? kPreferred : 1 / kPreferred) * all_pairs(request);
   return {{.cost = tries ? least_cost(request) : otherwise}, kExactPair * sampled * double(request.nj)};
 }
 
@@ -156,7 +156,7 @@ Estimate FarField::measure(const SumRequest& request) {
   has_totals_ = is_measured_ = false;
   const bool is_known = case_ == case_of(request);
   ++runs_, ++runs_since_error_;
-  work_since_check_ += is_known && is_far_ ? chosen_.cost : pairs_of(request);
+  work_since_check_ += is_known && is_far_ ? chosen_.cost : all_pairs(request);
   const bool is_whole = request.j_part == JPart::Whole;
   if (is_known && is_whole && !is_far_ && !takes_all_pairs_ && !is_obstructed_ && !is_due(request))
     return answer(request);
@@ -244,7 +244,7 @@ bool FarField::choose_again(const SumRequest& request) {
     refusal_ = run_->begin_table(request);
     has_table = refusal_.empty();
     if (has_table) refusal_ = choose(request);
-    is_far_ = refusal_.empty() && (is_experiment() || chosen_.cost < pairs_of(request));
+    is_far_ = refusal_.empty() && (is_experiment() || chosen_.cost < all_pairs(request));
     error_ = chosen_.error;
   }
   if (is_far_) return true;
@@ -270,7 +270,7 @@ void FarField::fit_all_pairs(const SumRequest& request) {
     draw(request, FarRun::kSampled);
     refusal_ = refusal;
   }
-  takes_all_pairs_ = run_->kernels().raised;
+  takes_all_pairs_ = run_->kernels().raised || run_->is_periodic();
 }
 
 void FarField::require_memory(const SumRequest& request) {
@@ -310,7 +310,7 @@ std::string FarField::choose(const SumRequest& request) {
 // as long as the cost falls. A choice that is sure to cost more than all pairs need not keep the tolerance, since all
 // pairs will run.
 std::optional<FarField::Choice> FarField::cheapest(const SumRequest& request) {
-  const double all_pairs = pairs_of(request);
+  const double all_pairs = this->all_pairs(request);
   const int first = first_order();
   int leaf = choice_.leaf > 0 ? choice_.leaf : kFirstLeaf;
   while (choice_.leaf == 0 && leaf < kMaxLeaf && !fits(request, {first, leaf})) leaf *= 2;
@@ -353,7 +353,7 @@ std::optional<FarField::Choice> FarField::cheapest(const SumRequest& request) {
 // than most_cost, or none at all.
 std::optional<FarField::Choice> FarField::fit(const SumRequest& request, int order, int leaf, double limit,
                                               double most_cost) {
-  const double all_pairs = pairs_of(request);
+  const double all_pairs = this->all_pairs(request);
   std::optional<Choice> best;
   double too_large = std::numeric_limits<double>::infinity();
   for (int trial = 0; trial < kTrials; ++trial) {

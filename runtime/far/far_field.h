@@ -29,7 +29,7 @@ class FarField {
   double least_cost(const SumRequest& request) const;
   // True unless a far field is sure to cost more than all pairs.
   bool may_be_far(const SumRequest& request) const {
-    return is_experiment() || least_cost(request) < pairs_of(request);
+    return is_experiment() || least_cost(request) < all_pairs(request);
   }
   // Throws UsageError if all pairs would have a lower precision than the tolerance requires, because of the obstacle.
   void require_precision(std::string_view obstacle) const;
@@ -58,11 +58,12 @@ class FarField {
   };
 
   void set_precision(Precision precision) {
-    run_ = std::make_unique<FarRun>(kernel_, summation_, precision);
+    run_ = std::make_unique<FarRun>(kernel_, summation_, precision, tolerance_);
     precision_ = precision;
   }
   // Returns what prepare() returns.
   std::string use_precision(const SumRequest& request, Precision precision);
+  double all_pairs(const SumRequest& request) const { return run_->images() * pairs_of(request); }
   bool is_experiment() const { return choice_.order > 0 || choice_.leaf > 0 || choice_.separation > 0; }
   Estimate answer(const SumRequest& request) const;
   bool is_due(const SumRequest& request);

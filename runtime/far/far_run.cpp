@@ -18,7 +18,7 @@ namespace nbcc {
 
 using Seconds = FarStatistics::Seconds;
 
-FarRun::FarRun(const Kernel& kernel, const Summation& summation, Precision at_least)
+FarRun::FarRun(const Kernel& kernel, const Summation& summation, Precision at_least, double tolerance)
     : source_(kernel.source),
       members_([&] {
         std::vector<std::shared_ptr<FarBackend>> backends = summation.far_backends(at_least);
@@ -30,7 +30,11 @@ FarRun::FarRun(const Kernel& kernel, const Summation& summation, Precision at_le
         return members;
       }()),
       table_(kernels(), first().backend->sums().measured(), kernel.source.fields),
-      sample_(kernel.source) {}
+      sample_(kernel.source) {
+  if (kernels().periods)
+    images_ = std::make_unique<FarImages>(kernels(), kernel.source.pipeline, kernel.source.fields,
+                                          first().backend->sums().measured(), tolerance);
+}
 
 // ---- several GPUs ---------------------------------------------------------------------------------------------------
 
@@ -96,6 +100,7 @@ std::string FarRun::prepare(Member& member, const SumRequest& request, int leaf)
     const double* const sent = backend.send_centres(centres);
     backend.sums().find_sources(here, particles.position_of_j, particles.weights, sent);
     backend.sums().find_targets(here, particles.position_of_i, particles.factors, sent);
+    if (images_) move_to_cell(member, here);
     obstacle = backend.check_particles();
   });
   if (!obstacle.empty()) return obstacle;
@@ -114,6 +119,14 @@ std::string FarRun::prepare(Member& member, const SumRequest& request, int leaf)
   if (!is_finite) return "a j has a position that is not finite";
   member.leaf = leaf;
   return "";
+}
+
+void FarRun::move_to_cell(Member& member, const SumRequest& request) {
+  const std::vector<CellVector>& open = images_->read_vectors(request.params);
+  const PeriodicCell& cell =
+      images_->make_cell(open.empty() ? std::vector<OpenExtent>() : member.backend->extents(open));
+  member.backend->move_to_cell(cell, images_->shifts());
+  member.backend->collect_far_images(images_->far_operator(request.params));
 }
 
 void FarRun::set_leaf(Member& member, int leaf) {
@@ -185,6 +198,7 @@ std::string FarRun::draw_sample(const SumRequest& request, std::int64_t wanted) 
   if (sample_.particles().empty()) return "no i has a finite position";
   const FarArray exact = backend.reserve_sums(FarBackend::Sums::OfSample, sample_.columns());
   backend.sums().sum_sample(backend.with_inputs(of_members(request)), sample_.particles(), exact);
+  add_far_images(exact, Of::Sampled);
   const bool has_finite = sample_.set_exact(backend.rows(exact, sample_.columns(), sample_.particles()));
   return has_finite ? "" : "the terms of no sampled i are finite";
 }
@@ -275,6 +289,7 @@ void FarRun::compute(const SumRequest& request, const FarSetting& setting, Of of
   totals_ = first().backend->reserve_sums(FarBackend::Sums::Totals, source_.outputs);
   if (is_shared()) first().backend->wait(nullptr);
   on_each(request, [&](Member& member, const SumRequest& own) { compute(member, own, made, limits); });
+  add_far_images(totals_, of);
   if (!excluded_are_of_lists_) collect_excluded();
   excluded_are_of_lists_ = true;
   if (!i_of_excluded_.empty()) {
@@ -335,9 +350,10 @@ void FarRun::compute(Member& member, const SumRequest& request, const Made& made
 
 void FarRun::compute_all_pairs(const SumRequest& request, Of of) {
   totals_ = first().backend->reserve_sums(FarBackend::Sums::Totals, source_.outputs);
-  statistics_.set_all_pairs(request.nj, kernels().precision);
+  statistics_.set_all_pairs(std::int64_t(images()) * request.nj, kernels().precision);
   if (of == Of::Sampled) {
     compute_all_pairs(first(), sample_.chosen_of(of_members(request)));
+    add_far_images(totals_, of);
     if (is_shared()) wait();
     return;
   }
@@ -351,13 +367,21 @@ void FarRun::compute_all_pairs(const SumRequest& request, Of of) {
       own.i_begin += begin;
     compute_all_pairs(member, own);
   });
+  add_far_images(totals_, of);
+}
+
+void FarRun::add_far_images(const FarArray& totals, Of of) {
+  if (!images_) return;
+  FarBackend& backend = *first().backend;
+  const auto sampled = of == Of::Sampled ? sample_.particles() : std::span<const std::int64_t>();
+  backend.timed(&Seconds::down, [&] { backend.add_far_images(totals, sampled); });
 }
 
 void FarRun::compute_all_pairs(Member& member, const SumRequest& request) {
   FarSums& sums = member.backend->sums();
   member.lists.reset();
   member.backend->timed(&Seconds::near, [&] {
-    sums.near().clear_lists();
+    sums.take_all_pairs(request);
     sums.sum_near(member.backend->with_inputs(request), totals_);
   });
 }

@@ -30,7 +30,8 @@ class FarRun {
   enum class Of : bool { All, Sampled };
 
   // Both must outlive this object. Throws UsageError if the pipeline has no far field.
-  FarRun(const Kernel& kernel, const Summation& summation, Precision at_least);
+  // `tolerance`: of the far images of a periodic sum.
+  FarRun(const Kernel& kernel, const Summation& summation, Precision at_least, double tolerance);
 
   // Reads the particles and builds trees whose leaves have at most `leaf` particles, unless the particles are where
   // they were in the last run. Returns why there can be no far field, or "".
@@ -65,6 +66,9 @@ class FarRun {
   void finish(const SumRequest& request);
   // An estimate from numbers of particles; after prepare() a better one.
   FarMemory memory(const SumRequest& request, const FarSetting& setting);
+  // How many times each j acts, directly or not, in a sum over all pairs: once for each near image.
+  double images() const { return images_ ? images_->count() : 1; }
+  bool is_periodic() const { return images_ != nullptr; }
   const FarKernels& kernels() const { return members_.front().backend->kernels(); }
   // Of the last run, with the seconds of the first GPU. May wait for it.
   FarStatistics statistics();
@@ -106,6 +110,8 @@ class FarRun {
   void on_each(const SumRequest& request, const std::function<void(Member&, const SumRequest&)>& body);
   void wait_for_caller(const SumRequest& request);
   std::string prepare(Member& member, const SumRequest& request, int leaf);
+  void move_to_cell(Member& member, const SumRequest& request);
+  void add_far_images(const FarArray& totals, Of of);
   static void set_leaf(Member& member, int leaf);
   std::array<std::vector<double>, 2> some_positions();
   FarLimits limits(const FarSetting& setting);
@@ -117,6 +123,7 @@ class FarRun {
   std::vector<Member> members_;
   FarTable table_;
   FarSample sample_;
+  std::unique_ptr<FarImages> images_;  // of a periodic sum
   Kept kept_;
   FarArray totals_;    // [output][i], in the memory of the first backend
   PairRows excluded_;  // the excluded pairs that are parts of distant pairs

@@ -76,8 +76,34 @@ void FarSums::find_targets(const SumRequest& request, double* position, const Fa
   find(request, *targets_, Role::InputI, position, factors, centres);
 }
 
+void FarSums::set_images(ArrayView place_of_i, ArrayView place_of_j, std::vector<double> shifts) {
+  places_ = {{kPlaceOfI, place_of_i}, {kPlaceOfJ, place_of_j}};
+  shifts_ = std::move(shifts);
+}
+
+// One group of the chosen i, on which all j act with each shift, and one of all others.
+void FarSums::list_all_pairs(DerivedSum& sum, const SumRequest& request) const {
+  if (shifts_.empty()) return sum.clear_lists();
+  ListArrays lists;
+  const std::int64_t images = std::int64_t(shifts_.size()) / kernels_.axes;
+  const std::vector<std::int64_t> begin(std::size_t(images), 0), end(std::size_t(images), request.nj);
+  std::vector<std::int64_t> i_order, i_first{0, request.i_count, request.ni}, range_first{0, images, images};
+  std::vector<char> is_chosen(std::size_t(request.ni), 0);
+  for (std::int64_t k = 0; k < request.i_count; ++k) {
+    i_order.push_back(request.i_list ? request.i_list[k] : request.i_begin + k);
+    is_chosen[std::size_t(i_order.back())] = 1;
+  }
+  for (std::int64_t i = 0; i < request.ni; ++i)
+    if (is_chosen[std::size_t(i)] == 0) i_order.push_back(i);
+  lists.groups = 2, lists.ranges = images;
+  lists.i_first = i_first.data(), lists.i_order = i_order.data(), lists.range_first = range_first.data();
+  lists.j_begin = begin.data(), lists.j_end = end.data();
+  lists.shifts = shifts_.data(), lists.axes = kernels_.axes;
+  sum.set_lists(lists);
+}
+
 std::vector<MadeArray> FarSums::outputs_at(const FarArray& columns) const {
-  std::vector<MadeArray> made;
+  std::vector<MadeArray> made = places_;
   for (const FieldLayout& field : kernel_.source.fields)
     if (field.role == Role::Output) made.push_back({field.name, columns.view(field.first)});
   return made;
@@ -104,8 +130,8 @@ void FarSums::subtract(const SumRequest& request, const PairRows& pairs, std::sp
 
 void FarSums::sum_distant(const SumRequest& request, const FarArray& i, const FarArray& j, const FarArray& sums,
                           const DeviceLists* new_lists) {
-  std::vector<MadeArray> made{{"nbcc_position_i", i.view()},
-                              {"nbcc_position_j", j.view()},
+  std::vector<MadeArray> made{{kernels_.position_of_i(), i.view()},
+                              {kernels_.position_of_j(), j.view()},
                               {"nbcc_weights_j", j.view(kernels_.axes)},
                               {"nbcc_sums", sums.view()}};
   if (!kernels_.both_sides && kernels_.factors > 0) made.push_back({"nbcc_factors_i", i.view(kernels_.axes)});
@@ -117,10 +143,10 @@ void FarSums::sum_sample(const SumRequest& request, std::span<const std::int64_t
   std::vector<std::string> sizes;
   for (const FieldLayout& field : kernel_.source.fields)
     if (field.role == Role::Output) sizes.push_back("nbcc_size_" + field.name);
-  std::vector<MadeArray> made;
+  std::vector<MadeArray> made = places_;
   for (const FieldLayout& field : kernel_.source.fields) {
     if (field.role != Role::Output) continue;
-    const int number = int(made.size()) / 2;
+    const int number = int(made.size() - places_.size()) / 2;
     made.push_back({field.name, exact.view(field.first)});
     made.push_back({sizes[std::size_t(number)], exact.view(kernel_.source.outputs + number)});
   }
@@ -128,7 +154,8 @@ void FarSums::sum_sample(const SumRequest& request, std::span<const std::int64_t
   of_sample.i_begin = 0;
   of_sample.i_list = chosen.data();
   of_sample.i_count = std::int64_t(chosen.size());
-  run(*sample_, of_sample, made, request.ni, request.nj, I::Chosen);
+  list_all_pairs(*sample_, of_sample);
+  run(*sample_, of_sample, made, request.ni, request.nj, sample_->has_lists() ? I::All : I::Chosen);
 }
 
 void FarSums::finish(const SumRequest& request, const FarArray& totals) {

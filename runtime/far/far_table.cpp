@@ -205,8 +205,8 @@ FarErrors FarTable::measure(int size, int order) {
     for (int k = 0; k < kernels_.factors; ++k)
       fi[std::size_t(k * ni + i)] = factors_[std::size_t(particle * kernels_.factors + k)];
   }
-  std::vector<MadeArray> made{{"nbcc_position_i", column(xi, ni)},
-                              {"nbcc_position_j", column(xj, nj)},
+  std::vector<MadeArray> made{{kernels_.position_of_i(), column(xi, ni)},
+                              {kernels_.position_of_j(), column(xj, nj)},
                               {"nbcc_weights_j", column(wj, nj)},
                               {"nbcc_sums", column(sums, ni)}};
   if (!kernels_.both_sides && kernels_.factors > 0) made.push_back({"nbcc_factors_i", column(fi, ni)});

@@ -9,18 +9,32 @@
 namespace nbcc {
 namespace {
 
+constexpr std::array<std::array<double, 3>, 1> kNoShift{};
+
 class Descent {
  public:
   Descent(std::span<const FarCell> of_i, std::span<const FarCell> of_j, int axes, const FarGridUse& use,
           const FarLimits& limits, bool counts_only)
-      : of_i_(of_i), of_j_(of_j), axes_(axes), use_(use), limits_(limits), counts_only_(counts_only) {}
+      : of_i_(of_i),
+        of_j_(of_j),
+        axes_(axes),
+        use_(use),
+        limits_(limits),
+        images_(use.images.empty() ? std::span(kNoShift) : use.images),
+        counts_only_(counts_only) {}
 
   // `acting`: the number of j of the cell of j with which the cell of i was first paired. When that cell is split, its
   // parts still act through one grid of i, whose errors add up in part.
   struct Pair {
-    std::int32_t of_i = 0, of_j = 0, acting = 0;
+    std::int32_t of_i = 0, of_j = 0, acting = 0, image = 0;
   };
-  Pair roots() const { return {0, 0, of_j_[0].count()}; }
+  // One pair of roots for each image.
+  std::vector<Pair> roots() const {
+    std::vector<Pair> all;
+    for (std::size_t image = 0; image < images_.size(); ++image)
+      all.push_back({0, 0, of_j_[0].count(), std::int32_t(image)});
+    return all;
+  }
 
   void run(Pair start, FarWalk& found) {
     stack_.assign(1, start);
@@ -38,7 +52,7 @@ class Descent {
   // Takes the pair's children until there are some dozens of pairs, for threads to share. The number of pairs does not
   // depend on the number of threads, so the lists do not either.
   std::vector<Pair> shares(FarWalk& found) {
-    std::vector<Pair> pairs{roots()};
+    std::vector<Pair> pairs = roots();
     for (int round = 0; round < 12; ++round) {
       std::vector<Pair> next;
       for (const Pair& pair : pairs) {
@@ -58,7 +72,8 @@ class Descent {
   bool settle(const Pair& pair, FarWalk& found) const {
     const FarCell &i = of_i_[std::size_t(pair.of_i)], &j = of_j_[std::size_t(pair.of_j)];
     const double ni = i.count(), nj = j.count(), grid = use_.points;
-    const bool j_is_far = is_far(j, nj, i), i_is_far = use_.both_sides && is_far(i, std::sqrt(pair.acting * nj), j);
+    const bool j_is_far = is_far(pair, j, nj, i),
+               i_is_far = use_.both_sides && is_far(pair, i, std::sqrt(pair.acting * nj), j);
     double least = std::numeric_limits<double>::infinity();
     FarKind kind{};
     const auto offer = [&](FarKind one, double pairs, bool possible) {
@@ -75,26 +90,28 @@ class Descent {
     if (!(least < std::numeric_limits<double>::infinity())) return false;
     found.pairs[std::size_t(kind)] += least;
     ++found.settled;
-    if (!counts_only_) found.entries.push_back({pair.of_i, pair.of_j, kind});
+    if (!counts_only_) found.entries.push_back({pair.of_i, pair.of_j, pair.image, kind});
     return true;
   }
 
   std::array<Pair, 2> children(const Pair& pair) const {
     const FarCell &i = of_i_[std::size_t(pair.of_i)], &j = of_j_[std::size_t(pair.of_j)];
-    const bool j_is_far = !use_.both_sides && is_far(j, j.count(), i);
+    const bool j_is_far = !use_.both_sides && is_far(pair, j, j.count(), i);
     if (j.is_leaf() || (!i.is_leaf() && (j_is_far || i.radius >= j.radius)))
-      return {Pair{i.child, pair.of_j, j.count()}, Pair{i.child + 1, pair.of_j, j.count()}};
-    return {Pair{pair.of_i, j.child, pair.acting}, Pair{pair.of_i, j.child + 1, pair.acting}};
+      return {Pair{i.child, pair.of_j, j.count(), pair.image}, Pair{i.child + 1, pair.of_j, j.count(), pair.image}};
+    return {Pair{pair.of_i, j.child, pair.acting, pair.image}, Pair{pair.of_i, j.child + 1, pair.acting, pair.image}};
   }
 
-  // True if the cell's grid may serve for `acting` j at all points of the other cell's box.
-  bool is_far(const FarCell& cell, double acting, const FarCell& other) const {
+  // True if the grid of a cell of the pair may serve for `acting` j at all points of the other cell's box.
+  bool is_far(const Pair& pair, const FarCell& cell, double acting, const FarCell& other) const {
     if (!(cell.radius > 0)) return false;
     const std::int64_t row = std::int64_t(cell.size()) - limits_.first_size;
     if (row < 0 || row >= std::int64_t(limits_.rows.size())) return false;
     double squared = 0;
     for (std::size_t axis = 0; axis < std::size_t(axes_); ++axis) {
-      const double gap = std::fabs(cell.centre[axis] - other.centre[axis]) - other.half[axis];
+      const double of_i = of_i_[std::size_t(pair.of_i)].centre[axis];
+      const double of_j = of_j_[std::size_t(pair.of_j)].centre[axis] + images_[std::size_t(pair.image)][axis];
+      const double gap = std::fabs(of_i - of_j) - other.half[axis];
       if (gap > 0) squared += gap * gap;
     }
     const double ratio = std::ceil(FarLimits::kRatios * cell.radius / std::sqrt(squared));
@@ -106,6 +123,7 @@ class Descent {
   int axes_;
   const FarGridUse& use_;
   const FarLimits& limits_;
+  std::span<const std::array<double, 3>> images_;
   bool counts_only_;
   std::vector<Pair> stack_;
 };

@@ -17,6 +17,7 @@ constexpr int kFarKinds = 4;
 
 struct FarEntry {
   std::int32_t of_i = 0, of_j = 0;  // cells
+  std::int32_t image = 0;           // of the cell of j: its shift
   FarKind kind = FarKind::ParticlesOnParticles;
 };
 
@@ -51,6 +52,8 @@ struct FarSetting {
 struct FarGridUse {
   int points = 0;          // of a grid
   bool both_sides = true;  // i have grids as well
+  // What is added to the positions of j: the j act once with each shift. Empty: once, where they are.
+  std::span<const std::array<double, 3>> images = {};
 };
 
 // Distances are from a cell's centre to the other cell's box, because a grid is evaluated at every point of the box.

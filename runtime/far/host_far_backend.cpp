@@ -6,10 +6,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
+
+#include "runtime/round_up.h"
 
 namespace nbcc {
 namespace {
 
+constexpr std::int64_t kParticlesAtOnce = 4096;  // particles of a step of a loop on threads
 constexpr double kNoPosition = std::numeric_limits<double>::quiet_NaN();
 
 bool all_finite(std::span<const double> values) {
@@ -24,17 +28,25 @@ void HostFarBackend::ListStore::clear() {
   i_first.assign(1, 0);
   range_first.assign(1, 0);
   groups = 0;
-  i_order.clear(), j_begin.clear(), j_end.clear(), j_order.clear();
+  i_order.clear(), j_begin.clear(), j_end.clear(), j_order.clear(), images.clear(), shifts.clear();
 }
 
-// Adjacent ranges of a group become one.
-void HostFarBackend::ListStore::add_range(std::int64_t begin, std::int64_t end) {
-  if (std::int64_t(j_end.size()) > range_first.back() && j_end.back() == begin) {
+// Adjacent ranges of a group and an image become one.
+void HostFarBackend::ListStore::add_range(std::int64_t begin, std::int64_t end, std::int32_t image) {
+  if (std::int64_t(j_end.size()) > range_first.back() && j_end.back() == begin && images.back() == image) {
     j_end.back() = end;
     return;
   }
   j_begin.push_back(begin);
   j_end.push_back(end);
+  images.push_back(image);
+}
+
+void HostFarBackend::ListStore::set_shifts(std::span<const CellVector> of_images, int of_axes) {
+  axes = of_axes;
+  for (const std::int32_t image : images)
+    for (std::size_t axis = 0; axis < std::size_t(axes) && !of_images.empty(); ++axis)
+      shifts.push_back(of_images[std::size_t(image)][axis]);
 }
 
 void HostFarBackend::ListStore::end_group() {
@@ -64,6 +76,8 @@ ListArrays HostFarBackend::ListStore::arrays() const {
   arrays.j_end = j_end.data();
   arrays.j_order = j_order.empty() ? nullptr : j_order.data();
   arrays.j_count = std::int64_t(j_order.size());
+  arrays.shifts = shifts.empty() ? nullptr : shifts.data();
+  arrays.axes = shifts.empty() ? 0 : axes;
   return arrays;
 }
 
@@ -96,6 +110,43 @@ void HostFarBackend::reserve_particles(const SumRequest& request) {
                 .factors = factors_.array(),
                 .j_of_i = request.i_offset - request.j_offset};
   particles_.are_all = !request.i_list && request.i_count == request.ni;
+}
+
+std::vector<OpenExtent> HostFarBackend::extents(std::span<const CellVector> directions) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  std::vector<OpenExtent> found(directions.size(), {kNone, -kNone});
+  const auto axes = std::size_t(kernels().axes);
+  for (std::size_t k = 0; k < directions.size(); ++k)
+    for (const std::vector<double>* positions : {&position_of_i_, &position_of_j_})
+      for (std::size_t first = 0; first < positions->size(); first += axes) {
+        double along = 0;
+        for (std::size_t axis = 0; axis < axes; ++axis) along += directions[k][axis] * (*positions)[first + axis];
+        if (!std::isfinite(along)) continue;
+        found[k].low = std::min(found[k].low, along);
+        found[k].high = std::max(found[k].high, along);
+      }
+  for (OpenExtent& extent : found)
+    if (extent.low > extent.high) extent = {};
+  return found;
+}
+
+void HostFarBackend::move_to_cell(const PeriodicCell& cell, const std::vector<CellVector>& shifts) {
+  const auto axes = std::size_t(kernels().axes);
+  for (std::vector<double>* positions : {&position_of_i_, &position_of_j_}) {
+    const auto count = std::int64_t(positions->size() / axes);
+    for_each_(ceil_div(count, kParticlesAtOnce), [&](std::int64_t chunk) {
+      for (std::int64_t p = chunk * kParticlesAtOnce; p < std::min(count, (chunk + 1) * kParticlesAtOnce); ++p)
+        cell.move_in(positions->data() + std::size_t(p) * axes);
+    });
+  }
+  images_ = shifts;
+  std::vector<double> rows;
+  for (const CellVector& shift : shifts) rows.insert(rows.end(), shift.begin(), shift.begin() + std::ptrdiff_t(axes));
+  const auto places = [axes](const double* at, std::int64_t count) {
+    return ArrayView{const_cast<double*>(at), Element::Double, count, std::int64_t(8 * axes), 8};
+  };
+  sums_.set_images(places(particles_.position_of_i, particles_.ni), places(particles_.position_of_j, particles_.nj),
+                   std::move(rows));
 }
 
 std::string HostFarBackend::check_particles() {
@@ -182,8 +233,8 @@ FarCosts HostFarBackend::costs() const {
 
 FarWalk HostFarBackend::walk_trees(int order, const FarLimits& limits, bool counts_only) const {
   const FarGrids grids(tree_of_j_, order);
-  return walk(tree_of_i().cells(), tree_of_j_.cells(), kernels().axes, {grids.points_per_cell(), kernels().both_sides},
-              limits, counts_only, for_each_);
+  return walk(tree_of_i().cells(), tree_of_j_.cells(), kernels().axes,
+              {grids.points_per_cell(), kernels().both_sides, images_}, limits, counts_only, for_each_);
 }
 
 FarCounts HostFarBackend::counts_of(int order, const FarWalk& walk) const {
@@ -233,9 +284,9 @@ FarCounts HostFarBackend::make_lists(int order, const FarLimits& limits, std::sp
       const FarCell& j = tree_of_j_.cells()[std::size_t(entry.of_j)];
       const std::int64_t point = grids_of_j.first_point(entry.of_j);
       if (kind == FarKind::ParticlesOnParticles || kind == FarKind::ParticlesOnGrid)
-        lists.add_range(j.begin, j.end);
+        lists.add_range(j.begin, j.end, entry.image);
       else
-        lists.add_range(point, point + grids_of_j.points_per_cell());
+        lists.add_range(point, point + grids_of_j.points_per_cell(), entry.image);
     }
   };
   std::vector<std::size_t> leaves;
@@ -268,6 +319,8 @@ FarCounts HostFarBackend::make_lists(int order, const FarLimits& limits, std::sp
   near_lists_.end_with_others(particles_.ni);
   distant_lists_.end_with_others(kernels().both_sides ? grids_of_i.points() : tree.count());
   if (sampled.empty()) distant_lists_.i_order.clear();  // they are in order
+  near_lists_.set_shifts(images_, kernels().axes);
+  distant_lists_.set_shifts(images_, kernels().axes);
   near_lists_.j_order.assign(tree_of_j_.order().begin(), tree_of_j_.order().end());
   return counts_of(order, found);
 }
@@ -343,13 +396,12 @@ void HostFarBackend::sum_distant(const SumRequest& request, bool lists_are_new) 
 void HostFarBackend::go_down(int order, const FarArray&, const FarShare&) {
   const FarTree& tree = tree_of_i();
   if (kernels().both_sides) FarGrids(tree, order).go_down(distant_sums_.all(), sampled_cells_, for_each_);
-  constexpr std::int64_t kChunk = 4096;
   const std::int64_t count = tree.count();
-  for_each_((count + kChunk - 1) / kChunk, [&](std::int64_t chunk) {
+  for_each_((count + kParticlesAtOnce - 1) / kParticlesAtOnce, [&](std::int64_t chunk) {
     for (const FarPart& part : kernels().parts) {
       const std::span<double> total = totals_[part.output], sum = distant_sums_[part.sum];
       const bool has_factor = part.factor >= 0 && kernels().both_sides;
-      for (std::int64_t p = chunk * kChunk; p < std::min(count, (chunk + 1) * kChunk); ++p) {
+      for (std::int64_t p = chunk * kParticlesAtOnce; p < std::min(count, (chunk + 1) * kParticlesAtOnce); ++p) {
         const auto i = std::size_t(tree.order()[std::size_t(p)]);
         total[i] += has_factor ? factors_[part.factor][i] * sum[std::size_t(p)] : sum[std::size_t(p)];
       }
@@ -357,6 +409,25 @@ void HostFarBackend::go_down(int order, const FarArray&, const FarShare&) {
   });
   for (const std::int64_t i : not_finite_)
     for (int output = 0; output < source_.outputs; ++output) totals_[output][std::size_t(i)] = kNoPosition;
+}
+
+void HostFarBackend::collect_far_images(std::shared_ptr<const FarOperator> through) {
+  far_images_.collect(std::move(through), position_of_j_, weights_.all(), kernels().weight_names, for_each_);
+}
+
+void HostFarBackend::add_far_images(const FarArray& totals, std::span<const std::int64_t> sampled) {
+  const std::span<const std::int64_t> all = sampled.empty() ? chosen_ : sampled;
+  const auto count = std::int64_t(all.size());
+  for_each_(ceil_div(count, kParticlesAtOnce), [&](std::int64_t chunk) {
+    std::vector<double> sums(std::size_t(kernels().sums));
+    for (std::int64_t k = chunk * kParticlesAtOnce; k < std::min(count, (chunk + 1) * kParticlesAtOnce); ++k) {
+      const std::int64_t i = all[std::size_t(k)];
+      far_images_.evaluate(position_of_i_.data() + i * kernels().axes, sums);
+      for (const FarPart& part : kernels().parts)
+        totals.data[part.output * totals.stride + i] +=
+            (part.factor >= 0 ? factors_[part.factor][std::size_t(i)] : 1) * sums[std::size_t(part.sum)];
+    }
+  });
 }
 
 // Leaves are two thirds full.

@@ -9,6 +9,7 @@
 
 #include "runtime/far/far_backend.h"
 #include "runtime/far/far_grids.h"
+#include "runtime/far/periodic/image_sums.h"
 #include "runtime/for_each.h"
 
 namespace nbcc {
@@ -41,6 +42,8 @@ class HostFarBackend final : public FarBackend {
   HostFarBackend(const Kernel& kernel, const Summation& summation, Precision at_least);
 
   void reserve_particles(const SumRequest& request) override;
+  std::vector<OpenExtent> extents(std::span<const CellVector> directions) override;
+  void move_to_cell(const PeriodicCell& cell, const std::vector<CellVector>& shifts) override;
   std::string check_particles() override;
   std::vector<std::int64_t> chosen_i() const override { return chosen_; }
   bool are_in_trees() override;
@@ -68,6 +71,8 @@ class HostFarBackend final : public FarBackend {
   void sum_near(const SumRequest& request, const FarArray& totals, bool lists_are_new) override;
   void sum_distant(const SumRequest& request, bool lists_are_new) override;
   void go_down(int order, const FarArray& totals, const FarShare& share) override;
+  void collect_far_images(std::shared_ptr<const FarOperator> through) override;
+  void add_far_images(const FarArray& totals, std::span<const std::int64_t> sampled) override;
   std::shared_ptr<double> zeros(std::int64_t count) override {
     const auto memory = std::make_shared<std::vector<double>>(std::size_t(count));
     return {memory, memory->data()};
@@ -81,12 +86,16 @@ class HostFarBackend final : public FarBackend {
   // The memory of lists, whose arrays DerivedSum::set_lists() copies.
   struct ListStore {
     std::vector<std::int64_t> i_first, i_order, range_first, j_begin, j_end, j_order;
+    std::vector<std::int32_t> images;  // [range]
+    std::vector<double> shifts;        // [range][axis], by set_shifts()
+    int axes = 0;
     std::size_t groups = 0;  // without the last one of end_with_others()
     void clear();
-    void add_range(std::int64_t begin, std::int64_t end);
+    void add_range(std::int64_t begin, std::int64_t end, std::int32_t image);
     void end_group();
     // Makes a last group, without ranges, of all i below `count` that are in no other group.
     void end_with_others(std::int64_t count);
+    void set_shifts(std::span<const CellVector> of_images, int axes);
     ListArrays arrays() const;
   };
   using Clock = std::chrono::steady_clock;
@@ -101,6 +110,8 @@ class HostFarBackend final : public FarBackend {
   void find_sampled_cells(std::span<const std::int64_t> sampled);
 
   const ForEach for_each_;
+  std::vector<CellVector> images_;  // shifts of the near images of a periodic sum; empty: it is none
+  ImageSums far_images_;
   std::vector<double> position_of_i_, position_of_j_;  // [particle][axis]
   FarColumns weights_, factors_;
   std::vector<std::int64_t> order_of_i_, order_of_j_;  // by keep_orders()

@@ -99,7 +99,8 @@ void replace_self_pair(Pipeline& pipeline) {
   });
 }
 
-CopiesPipeline copies_pipeline(const Pipeline& pipeline_of_images) {
+CopiesPipeline copies_pipeline(const Pipeline& pipeline_of_images, ImageShifts shifts) {
+  const bool of_copies = shifts == ImageShifts::OfCopies;
   CopiesPipeline made;
   made.given = pipeline_of_images;
   const Pipeline& given = made.given;
@@ -123,14 +124,14 @@ CopiesPipeline copies_pipeline(const Pipeline& pipeline_of_images) {
   Pipeline& pipeline = made.pipeline;
   const int of_i = add_field(pipeline, kPlaceOfI, Role::InputI, Type::Real, of_length(made.axes));
   const int of_j = add_field(pipeline, kPlaceOfJ, Role::InputJ, Type::Real, of_length(made.axes));
-  const int shift = add_field(pipeline, kShiftOfJ, Role::InputJ, Type::Real, of_length(made.axes));
+  const int shift = of_copies ? add_field(pipeline, kShiftOfJ, Role::InputJ, Type::Real, of_length(made.axes)) : -1;
   const bool keeps_indices = std::ranges::any_of(
       pipeline.fields, [](const Field& field) { return field.role == Role::Output && keeps_index(field.reduction); });
   const bool tests_self = has(given, Op::SelfPair);
   int copied = -1, moved_i = -1, moved_j = -1;
-  if (keeps_indices || tests_self || has(given, Op::JIndex))
+  if (of_copies && (keeps_indices || tests_self || has(given, Op::JIndex)))
     copied = add_field(pipeline, kCopiedJ, Role::InputJ, Type::Index);
-  if (tests_self || has(given, Op::ImageIndex)) {
+  if (of_copies && (tests_self || has(given, Op::ImageIndex))) {
     moved_i = add_field(pipeline, kMovedI, Role::InputI, Type::Int, of_length(3));
     moved_j = add_field(pipeline, kMovedJ, Role::InputJ, Type::Int, of_length(3));
   }
@@ -149,7 +150,7 @@ CopiesPipeline copies_pipeline(const Pipeline& pipeline_of_images) {
             };
             const NodeId i = target.leaf(Op::InputI, of_i + place[c], Type::Real, old.where);
             const NodeId difference = target.binary(Op::Sub, of_j_at(of_j), i, old.where);
-            parts[c] = target.binary(Op::Add, difference, of_j_at(shift), old.where);
+            parts[c] = of_copies ? target.binary(Op::Add, difference, of_j_at(shift), old.where) : difference;
           }
         return target.make(Op::Vector, Type::Vector, parts, old.where);
       }
@@ -159,13 +160,26 @@ CopiesPipeline copies_pipeline(const Pipeline& pipeline_of_images) {
         if (target[args[0]].op != Op::Vector) break;
         return target[args[0]].args[std::size_t(old.op) - std::size_t(Op::X)];
       case Op::ImageIndex:
+        if (!of_copies) break;
         return index(int(old.payload));
       case Op::JIndex:
+        if (!of_copies) break;
         return target.leaf(Op::InputJ, copied, Type::Index, old.where);
       case Op::SelfPair: {
-        NodeId all = target.binary(Op::Eq, target.leaf(Op::IIndex, 0, Type::Index, old.where),
-                                   target.leaf(Op::InputJ, copied, Type::Index, old.where), old.where);
-        for (int k = 0; k < 3; ++k)
+        const NodeId i = target.leaf(Op::IIndex, 0, Type::Index, old.where);
+        const NodeId j = of_copies ? target.leaf(Op::InputJ, copied, Type::Index, old.where)
+                                   : target.leaf(Op::JIndex, 0, Type::Index, old.where);
+        NodeId all = target.binary(Op::Eq, i, j, old.where);
+        const auto place_at = [&](Op side, int first, int axis) {
+          return target.leaf(side, first + axis, Type::Real, old.where);
+        };
+        for (int axis = 0; axis < made.axes && !of_copies; ++axis) {
+          const NodeId way =
+              target.binary(Op::Sub, place_at(Op::InputJ, of_j, axis), place_at(Op::InputI, of_i, axis), old.where);
+          const NodeId is_here = target.binary(Op::Eq, way, target.constant(0, Type::Real), old.where);
+          all = target.binary(Op::And, all, is_here, old.where);
+        }
+        for (int k = 0; k < 3 && of_copies; ++k)
           all = target.binary(Op::And, all,
                               target.binary(Op::Eq, target.leaf(Op::InputJ, moved_j + k, Type::Int, old.where),
                                             target.leaf(Op::InputI, moved_i + k, Type::Int, old.where), old.where),
@@ -177,7 +191,7 @@ CopiesPipeline copies_pipeline(const Pipeline& pipeline_of_images) {
     }
     return copy_node(target, old, args);
   });
-  name_the_copied(pipeline, copied);
+  if (of_copies) name_the_copied(pipeline, copied);
   made.proof = prove_neighbourhood(pipeline);
   if (made.proof.neighbourhood) exclude_non_finite(pipeline, *made.proof.neighbourhood);
   return made;
@@ -265,13 +279,19 @@ std::optional<Diagnostic> missing_cutoff(const Pipeline& pipeline) {
     return error("every_image() needs a cutoff: write skip_if(dot(d, d) >= rc * rc), where d is its result");
   if (bounded_coordinates(copies, *neighbourhood).empty())
     return error("every_image() needs a cutoff that bounds each component of its result, and nothing else");
+  return {};
+}
+
+std::optional<Diagnostic> period_without_positions(const Pipeline& pipeline) {
+  const CopiesPipeline copies = copies_pipeline(pipeline);
+  const Graph& graph = copies.given.pair;
   const std::array<NodeId, 3> vector = graph[graph[copies.image].args[0]].args;
   for (const NodeId period : graph[graph[copies.image].args[1]].args)
     for (std::size_t c = 0; c < 3; ++c)
       if (graph.is_constant(vector[c]) && !graph.is_constant(graph[period].args[c], 0))
-        return error(
-            "every_image(): a component of the difference is the same for all pairs, so that a periodic vector "
-            "must be 0 there");
+        return Diagnostic{Severity::Error, graph[copies.image].where,
+                          "every_image(): a component of the difference is the same for all pairs, so that a periodic "
+                          "vector must be 0 there"};
   return {};
 }
 

@@ -37,8 +37,13 @@ struct CopiesPipeline {
   NeighbourhoodProof proof;  // of `pipeline`
 };
 
-// Requires has_images(). Guards of the result are false for NaN, if a cutoff is proved (non_finite.h).
-CopiesPipeline copies_pipeline(const Pipeline& pipeline);
+// What is added to the difference of two positions in one cell: an input of each copy, or nothing in the text, since
+// the runtime adds the shift of a listed range to the position of j.
+enum class ImageShifts : bool { OfCopies, OfRanges };
+
+// Requires has_images(). Guards of the result are false for NaN, if a cutoff is proved (non_finite.h). Over shifted
+// ranges self_pair is true for equal indices at one place; image_index() is left as it is.
+CopiesPipeline copies_pipeline(const Pipeline& pipeline, ImageShifts shifts = ImageShifts::OfCopies);
 
 // The coordinate, from 0 on, of each axis of a neighbourhood of the copies pipeline. Empty, unless each coordinate is
 // bounded: all others would have images without number.
@@ -49,5 +54,8 @@ std::string neighbours_of_images(const CopiesPipeline& copies);
 
 // An error at every_image(), unless a cutoff bounds the distance of the images that act.
 std::optional<Diagnostic> missing_cutoff(const Pipeline& pipeline);
+
+// An error at every_image(), if a component that is the same for all pairs has a period.
+std::optional<Diagnostic> period_without_positions(const Pipeline& pipeline);
 
 }  // namespace nbcc

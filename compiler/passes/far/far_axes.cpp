@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "compiler/ir/text/expression_text.h"
+#include "compiler/made_inputs.h"
 #include "compiler/passes/facts/displacement.h"
 
 namespace nbcc {
@@ -74,7 +75,31 @@ std::optional<NodeId> find_minimum_image(const Graph& graph, const std::vector<b
   return {};
 }
 
+namespace {
+
+// The places of a pipeline over shifted ranges (every_image.h): a shift acts on these, so that no other value may be a
+// coordinate of the displacement, and none of these may be missing.
+std::vector<FarAxis> axes_of_places(const Pipeline& pipeline, const std::vector<bool>& alive) {
+  const Field &of_i = *pipeline.find(kPlaceOfI), &of_j = *pipeline.find(kPlaceOfJ);
+  std::vector<FarAxis> axes(std::size_t(of_i.components()));
+  for (NodeId id = 0; id < pipeline.pair.size(); ++id) {
+    const Node& node = pipeline.pair[id];
+    if (!alive[std::size_t(id)] || (node.op != Op::InputI && node.op != Op::InputJ)) continue;
+    const Field& places = node.op == Op::InputI ? of_i : of_j;
+    const auto axis = node.payload - places.first;
+    if (axis < 0 || axis >= places.components()) continue;
+    (node.op == Op::InputI ? axes[std::size_t(axis)].of_i : axes[std::size_t(axis)].of_j) = id;
+  }
+  for (const FarAxis& axis : axes)
+    if (axis.of_i == kNone || axis.of_j == kNone)
+      throw FarObstacle{{}, "the terms do not depend on every component of the result of every_image()"};
+  return axes;
+}
+
+}  // namespace
+
 std::vector<FarAxis> far_axes(const Pipeline& pipeline, const std::vector<bool>& alive) {
+  if (pipeline.find(kPlaceOfJ)) return axes_of_places(pipeline, alive);
   const Graph& graph = pipeline.pair;
   std::vector<FoundAxis> found;
   std::vector<bool> is_argument(alive.size(), false);  // of a nonlinear operation, directly or not

@@ -3,6 +3,7 @@
 
 #include "compiler/ir/rewrite.h"
 #include "compiler/ir/verify.h"
+#include "compiler/made_inputs.h"
 #include "compiler/passes/derived/add_field.h"
 
 namespace nbcc {
@@ -68,11 +69,18 @@ void add_no_pairs(Pipeline& pipeline) {
   pipeline.contributions.assign(std::size_t(pipeline.components(Role::Output)), {zero});
 }
 
+// The caller's pipeline, and in its pair graph the coordinates of both particles. Its inputs have the same numbers in
+// the pipeline of the terms.
+struct Given {
+  const Pipeline& pipeline;
+  std::vector<FarAxis> positions;
+};
+
 // Positions, and weights of j or factors of i, by particle.
-Pipeline particle_pipeline(const Pipeline& pipeline, const FarTerms& terms, Role side) {
+Pipeline particle_pipeline(const Pipeline& pipeline, const Given& given, const FarTerms& terms, Role side) {
   const bool of_j = side == Role::InputJ;
   Pipeline made = with_params_of(pipeline, of_j ? "_sources" : "_targets");
-  for (Field field : pipeline.fields) {
+  for (Field field : given.pipeline.fields) {
     if (field.role != side) continue;
     field.role = Role::InputI;
     made.fields.push_back(field);
@@ -83,16 +91,17 @@ Pipeline particle_pipeline(const Pipeline& pipeline, const FarTerms& terms, Role
   add_array(made, "nbcc_position", Role::Output, Type::Double, int(terms.axes.size()));
   add_array(made, of_j ? "nbcc_weights" : "nbcc_factors", Role::Output, Type::Double, int(products.size()));
   add_no_pairs(made);
+  ParticleValues coordinates(given.pipeline.pair, made.finish, Op::InputI);
+  for (const FarAxis& axis : given.positions)
+    made.finished.push_back(made.finish.cast(coordinates(of_j ? axis.of_j : axis.of_i), Type::Double));
   ParticleValues values(pipeline.pair, made.finish, Op::InputI);
-  for (const FarAxis& axis : terms.axes)
-    made.finished.push_back(made.finish.cast(values(of_j ? axis.of_j : axis.of_i), Type::Double));
   for (const FarProduct& product : products) made.finished.push_back(values.product(product, first_centre));
   return made;
 }
 
-Pipeline means_pipeline(const Pipeline& pipeline, const FarTerms& terms) {
+Pipeline means_pipeline(const Pipeline& pipeline, const Given& given, const FarTerms& terms) {
   Pipeline made = with_params_of(pipeline, "_means");
-  for (const Field& field : pipeline.fields)
+  for (const Field& field : given.pipeline.fields)
     if (field.role == Role::InputJ) made.fields.push_back(field);
   add_array(made, "nbcc_sums", Role::Output, Type::Double, int(terms.centred.size()));
   ParticleValues values(pipeline.pair, made.pair, Op::InputJ);
@@ -103,9 +112,10 @@ Pipeline means_pipeline(const Pipeline& pipeline, const FarTerms& terms) {
 Pipeline distant_pipeline(const Pipeline& pipeline, const FarTerms& terms) {
   Pipeline made = with_params_of(pipeline, "_distant");
   const int axes = int(terms.axes.size());
-  add_array(made, "nbcc_position_i", Role::InputI, terms.real, axes);
+  const bool is_shifted = pipeline.find(kPlaceOfJ) != nullptr;
+  add_array(made, is_shifted ? kPlaceOfI : "nbcc_position_i", Role::InputI, terms.real, axes);
   if (!terms.both_sides) add_array(made, "nbcc_factors_i", Role::InputI, terms.real, int(terms.factors.size()));
-  add_array(made, "nbcc_position_j", Role::InputJ, terms.real, axes);
+  add_array(made, is_shifted ? kPlaceOfJ : "nbcc_position_j", Role::InputJ, terms.real, axes);
   add_array(made, "nbcc_weights_j", Role::InputJ, terms.real, int(terms.weights.size()));
   add_array(made, "nbcc_sums", Role::Output, terms.real, int(terms.sums.size()));
   made.pair = terms.graph;
@@ -156,9 +166,9 @@ Pipeline sample_pipeline(const Pipeline& pipeline) {
   return made;
 }
 
-Pipeline finish_pipeline(const Pipeline& pipeline) {
+Pipeline finish_pipeline(const Pipeline& pipeline, const Given& given) {
   Pipeline made = with_params_of(pipeline, "_finish");
-  for (const Field& field : pipeline.fields)
+  for (const Field& field : given.pipeline.fields)
     if (field.role == Role::InputI || field.role == Role::Output) made.fields.push_back(field);
   const int first_total = made.components(Role::InputI), outputs = made.components(Role::Output);
   add_array(made, "nbcc_total", Role::InputI, Type::Double, outputs);
@@ -176,18 +186,16 @@ Pipeline finish_pipeline(const Pipeline& pipeline) {
   return made;
 }
 
-}  // namespace
-
-FarPipelines far_pipelines(const Pipeline& pipeline, const FarTerms& terms) {
-  FarPipelines made{particle_pipeline(pipeline, terms, Role::InputJ),
-                    particle_pipeline(pipeline, terms, Role::InputI),
+FarPipelines make(const Pipeline& pipeline, const Given& given, const FarTerms& terms) {
+  FarPipelines made{particle_pipeline(pipeline, given, terms, Role::InputJ),
+                    particle_pipeline(pipeline, given, terms, Role::InputI),
                     distant_pipeline(pipeline, terms),
                     without_finish(pipeline),
                     excluded_pipeline(pipeline),
                     sample_pipeline(pipeline),
-                    finish_pipeline(pipeline),
+                    finish_pipeline(pipeline, given),
                     {}};
-  if (!terms.centred.empty()) made.means = means_pipeline(pipeline, terms);
+  if (!terms.centred.empty()) made.means = means_pipeline(pipeline, given, terms);
   std::vector<Pipeline*> all{&made.sources,  &made.targets, &made.distant, &made.near,
                              &made.excluded, &made.sample,  &made.finish};
   if (made.means) all.push_back(&*made.means);
@@ -197,6 +205,19 @@ FarPipelines far_pipelines(const Pipeline& pipeline, const FarTerms& terms) {
     verify(*one, "the far field");
   }
   return made;
+}
+
+}  // namespace
+
+FarPipelines far_pipelines(const Pipeline& pipeline, const FarTerms& terms) {
+  return make(pipeline, {pipeline, terms.axes}, terms);
+}
+
+FarPipelines far_pipelines(const CopiesPipeline& copies, const FarTerms& terms) {
+  Given given{copies.given, {}};
+  for (std::size_t axis = 0; axis < copies.of_i.size(); ++axis)
+    given.positions.push_back({copies.of_i[axis], copies.of_j[axis]});
+  return make(copies.pipeline, given, terms);
 }
 
 }  // namespace nbcc

@@ -3,6 +3,7 @@
 #pragma once
 #include <optional>
 
+#include "compiler/passes/derived/every_image.h"
 #include "compiler/passes/far/far_terms.h"
 
 namespace nbcc {
@@ -12,5 +13,9 @@ struct FarPipelines {
   std::optional<Pipeline> means;
 };
 FarPipelines far_pipelines(const Pipeline& pipeline, const FarTerms& terms);
+
+// The same of a pipeline with every_image(), for ImageShifts::OfRanges. `near`, `excluded`, `sample` and `distant` have
+// places (made_inputs.h), to which ranges of j add the shift of an image; `sources` and `targets` compute positions.
+FarPipelines far_pipelines(const CopiesPipeline& copies, const FarTerms& terms);
 
 }  // namespace nbcc

@@ -41,6 +41,9 @@ struct FarReading {
 };
 FarReading read_far_terms(const Pipeline& pipeline);
 
+// For users: "mj", "fj.x", "xj*qj"; a vector's components have the vector's name.
+std::vector<std::string> weight_names(const Pipeline& pipeline, const FarTerms& terms);
+
 // For users: "linear in mj, both sides".
 std::string far_text(const Pipeline& pipeline, const FarTerms& terms);
 

@@ -8,7 +8,7 @@
 
 namespace nbcc {
 
-std::string far_text(const Pipeline& pipeline, const FarTerms& terms) {
+std::vector<std::string> weight_names(const Pipeline& pipeline, const FarTerms& terms) {
   std::vector<std::string> names;
   for (const FarProduct& product : terms.weights) {
     std::string name;
@@ -18,9 +18,15 @@ std::string far_text(const Pipeline& pipeline, const FarTerms& terms) {
                                                     : expression_text(pipeline.fields, pipeline.pair, atom.node);
       name += (name.empty() ? "" : "*") + one;
     }
-    if (name.empty()) name = "1";
-    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    names.push_back(name.empty() ? "1" : name);
   }
+  return names;
+}
+
+std::string far_text(const Pipeline& pipeline, const FarTerms& terms) {
+  std::vector<std::string> names;
+  for (std::string& name : weight_names(pipeline, terms))
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
   return fmt::format("linear in {}, {}", fmt::join(names, ", "),
                      terms.both_sides ? "both sides" : "the side of j alone");
 }

@@ -50,12 +50,33 @@ CudaFarWalk::CudaFarWalk(const CudaKernel& kernel, CudaRadixSort& sort)
       entries_(kernel.gpu()),
       first_(kernel.gpu()),
       ranges_(kernel.gpu()),
+      images_(kernel.gpu()),
+      range_shifts_(kernel.gpu()),
       items_{CudaBuffer(kernel.gpu()), CudaBuffer(kernel.gpu())},
       blocks_{CudaBuffer(kernel.gpu()), CudaBuffer(kernel.gpu())},
       ranks_(kernel.gpu()),
       excluded_(kernel.gpu()),
       found_(kernel.gpu()),
       pinned_(kernel.gpu()) {}
+
+void CudaFarWalk::set_images(std::span<const std::array<double, 3>> shifts, int axes, CudaStream* stream) {
+  const CudaGpu& gpu = program_.gpu();
+  const auto width = std::size_t(axes);
+  std::vector<double> as_doubles;
+  std::vector<float> as_floats;
+  for (const std::array<double, 3>& shift : shifts) {
+    as_doubles.insert(as_doubles.end(), shift.begin(), shift.begin() + std::ptrdiff_t(width));
+    as_floats.insert(as_floats.end(), shift.begin(), shift.end());
+  }
+  const std::size_t bytes = as_doubles.size() * sizeof(double);
+  reserve_elements(images_, std::int64_t(shifts.size()), 6 * sizeof(double), "shifts of images");
+  gpu.synchronize(stream);
+  gpu.send(images_.data(), as_doubles.data(), bytes, stream);
+  gpu.send(images_.data() + bytes, as_floats.data(), as_floats.size() * sizeof(float), stream);
+  gpu.synchronize(stream);
+  walk_.images = int(shifts.size());
+  walk_.shifts = reinterpret_cast<const float*>(images_.data() + bytes);
+}
 
 void CudaFarWalk::set_trees(const CudaFarTree& of_i, const CudaFarTree& of_j, bool both_sides, int grid,
                             const FarLimits& limits, CudaStream* stream) {
@@ -94,7 +115,9 @@ void CudaFarWalk::set_trees(const CudaFarTree& of_i, const CudaFarTree& of_j, bo
   walk_.both_sides = both_sides ? 1 : 0;
   walk_.grid = grid;
   walk_.cells_i = int(of_i.cell_count());
-  walk_.source_bits = bits_of(2 * std::uint64_t(of_j.cell_count()));
+  walk_.cells_j = int(of_j.cell_count());
+  if (walk_.shifts == nullptr) walk_.images = 1;
+  walk_.source_bits = bits_of(2 * std::uint64_t(of_j.cell_count()) * std::uint64_t(walk_.images));
   walk_.state = at<FarWalkState>(state_);
 }
 
@@ -117,7 +140,7 @@ std::optional<FarWalkState> CudaFarWalk::walk(bool counts_only, CudaStream* stre
     FarRoundArgument argument{walk_, 0};
     const int rounds = std::min(of_i_->levels() + of_j_->levels() - 1, kMaxRounds - 1);
     for (; argument.round < rounds; ++argument.round) {
-      const std::int64_t most_pairs = std::int64_t(1) << std::min(argument.round, 30);
+      const std::int64_t most_pairs = std::int64_t(walk_.images) << std::min(argument.round, 30);
       program_.launch("nbcc_far_round", std::min(resident_blocks(), ceil_div(most_pairs, kBlock)), kBlock, {&argument},
                       stream);
     }
@@ -166,6 +189,8 @@ FarCounts CudaFarWalk::make_lists(CudaStream* stream) {
   lists_.of_i = walk_.of_i;
   lists_.of_j = walk_.of_j;
   lists_.cells_i = walk_.cells_i;
+  lists_.cells_j = walk_.cells_j;
+  lists_.axes = walk_.axes;
   lists_.grid = walk_.grid;
   lists_.source_bits = walk_.source_bits;
   lists_.particles_i = of_i_->count();
@@ -174,6 +199,11 @@ FarCounts CudaFarWalk::make_lists(CudaStream* stream) {
   lists_.entry_count = std::uint64_t(count);
   lists_.first = at<unsigned>(first_);
   lists_.ranges = at<FarRange>(ranges_);
+  if (walk_.shifts) {
+    reserve_elements(range_shifts_, count * walk_.axes + 1, sizeof(double), "lists");
+    lists_.shifts = at<const double>(images_);
+    lists_.range_shifts = at<double>(range_shifts_);
+  }
   program_.launch("nbcc_far_ranges", ceil_div(count + 1, kBlock), kBlock, {&lists_}, stream);
   const std::int64_t slots = of_i_->count() + (walk_.both_sides ? std::int64_t(walk_.cells_i) * walk_.grid : 0);
   parts_[Near].rows = of_i_->count();
@@ -214,6 +244,7 @@ void CudaFarWalk::make_items(Kind kind, int group_begin, int group_end, int item
   lists.items = items_[kind].data();
   lists.item_count = all[0];
   lists.ranges = ranges_.data();
+  lists.shifts = walk_.shifts ? range_shifts_.data() : 0;
 }
 
 std::vector<std::pair<int, int>> CudaFarWalk::distant_pairs(const PairRows& excluded, CudaStream* stream) {
@@ -261,8 +292,9 @@ std::vector<std::pair<int, int>> CudaFarWalk::distant_pairs(const PairRows& excl
 
 std::int64_t CudaFarWalk::bytes() const {
   std::size_t bytes = 0;
-  for (const CudaBuffer* buffer : {&walk_cells_i_, &walk_cells_j_, &frontier_, &entries_, &first_, &ranges_, &items_[0],
-                                   &items_[1], &blocks_[0], &blocks_[1], &ranks_, &excluded_, &found_})
+  for (const CudaBuffer* buffer :
+       {&walk_cells_i_, &walk_cells_j_, &frontier_, &entries_, &first_, &ranges_, &range_shifts_, &items_[0],
+        &items_[1], &blocks_[0], &blocks_[1], &ranks_, &excluded_, &found_})
     bytes += buffer->bytes();
   return std::int64_t(bytes);
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,8 @@ class CudaFarWalk {
   // points of a grid.
   void set_trees(const CudaFarTree& of_i, const CudaFarTree& of_j, bool both_sides, int grid, const FarLimits& limits,
                  CudaStream* stream);
+  // Of a periodic sum: what is added to positions of j, once for each image. Waits.
+  void set_images(std::span<const std::array<double, 3>> shifts, int axes, CudaStream* stream);
   // Later walks skip pairs whose cell of i has none of these particles.
   void set_positions(const far_data::FarPositions& positions) { walk_.positions = positions; }
   // The most i of an item of near and of distant pairs.
@@ -60,6 +63,7 @@ class CudaFarWalk {
   far_data::FarWalkArgument walk_{};
   far_data::FarListsArgument lists_{};
   CudaBuffer walk_cells_i_, walk_cells_j_, most_, state_, frontier_, entries_, first_, ranges_;
+  CudaBuffer images_, range_shifts_;  // shifts as doubles, then as floats; of each entry
   std::array<CudaBuffer, kKinds> items_, blocks_;
   std::array<far_data::FarListsArgument, kKinds> of_parts_{};
   std::array<Part, kKinds> parts_;

@@ -91,7 +91,9 @@ CudaLists::CudaLists(const CudaKernel& kernel, CudaArguments& arguments, const C
       params_sent_(kernel.gpu()) {}
 
 bool CudaLists::reads_in_place(const SumRequest& request) const {
-  return !request.params_of_groups.empty() || (request.lists && !request.lists->shifts.empty());
+  if (!request.params_of_groups.empty()) return true;
+  const Lists* const lists = request.lists;
+  return lists && (lists->on_device ? lists->on_device->shifts != 0 : !lists->shifts.empty());
 }
 
 const KernelVariant& CudaLists::frame(const SumRequest& request) const {
@@ -103,7 +105,8 @@ const KernelVariant& CudaLists::frame(const SumRequest& request) const {
 CudaVariant CudaLists::variant(const SumRequest& request) const {
   const std::vector<LaunchConfig>& launches = frame(request).launches;
   if (!request.lists) return {Frame::ListedPairs, launches.front()};
-  if (request.lists->on_device) return {Frame::Lists, launches.front(), request.exclusions != nullptr};
+  if (request.lists->on_device)
+    return {Frame::Lists, launches.front(), request.exclusions != nullptr, reads_in_place(request)};
   const bool many_j = request.lists->pairs > kMinJForWholeBlock * std::max<std::int64_t>(request.lists->i_count(), 1);
   const bool in_place = reads_in_place(request);
   return {Frame::Lists, many_j && !in_place ? launches.back() : launches.front(), request.exclusions != nullptr,
@@ -168,6 +171,7 @@ bool CudaLists::send_lists(const Lists& lists) {
     argument_.groups = made->item_count;
     argument_.items = gpu_pointer<const list_data::Item>(made->items);
     argument_.ranges = gpu_pointer<const list_data::Range>(made->ranges);
+    argument_.shifts = made->shifts == 0 ? nullptr : gpu_pointer<const double>(made->shifts);
     argument_.j_order = gpu_pointer<const list_data::index>(made->j_order);
     i_order_ = gpu_pointer<const list_data::index>(made->i_order);
     sent_ = lists.number;

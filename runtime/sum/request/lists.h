@@ -37,6 +37,7 @@ using Fetch = std::function<std::vector<T>(const T* from, std::int64_t count)>;
 struct DeviceLists {
   std::uint64_t items = 0, ranges = 0;
   std::int64_t item_count = 0;
+  std::uint64_t shifts = 0;                // [range][axis], doubles added to the positions of a range's j; 0: none
   std::uint64_t i_order = 0, j_order = 0;  // int64: particle of a slot; 0: slot k is particle k
   double pairs = 0;
 };

@@ -50,6 +50,7 @@ struct FarCellsArgument {
 struct FarCellPair {
   int of_i, of_j;
   int acting;  // the number of j of the cell of j with which the cell of i was first paired
+  int image;   // of the cell of j
 };
 constexpr int kMaxRounds = 2 * kMaxLevels;  // a round splits a cell of each pair
 enum FarCount { kPairs = 0, kNearLanes = 4, kDistantLanes, kSettled, kFarCounts };
@@ -68,7 +69,9 @@ struct FarWalkArgument {
   int axes, both_sides, counts_only;
   int grid;               // points of a grid
   int near_i, distant_i;  // the most i of an item
-  int cells_i;            // number of cells of i
+  int cells_i, cells_j;   // numbers of cells
+  int images;             // each cell of j is at so many places
+  const float* shifts;    // [image][3] from the cell to its image; null: there is one, where the cell is
   int source_bits;        // of a key
   FarCellPair* frontier[2];
   unsigned frontier_capacity;
@@ -78,10 +81,10 @@ struct FarWalkArgument {
 };
 struct FarRoundArgument {
   FarWalkArgument walk;
-  int round;  // 0: the only pair is that of the roots
+  int round;  // 0: a pair of roots for each image
 };
 // Groups: cells of i whose particles see particles; cells of i whose particles see grids; grids of cells of i.
-// Sources: 2 * cell of j, plus 1 for its grid.
+// Sources: 2 * (image * cells of j + cell of j), plus 1 for its grid.
 
 struct FarItem {  // Item of cuda_lists.cu.in
   int first, count, range_begin, range_end, row;
@@ -91,12 +94,15 @@ struct FarRange {  // Range there
 };
 struct FarListsArgument {
   const WalkCell *of_i, *of_j;
-  int cells_i, grid, source_bits;
+  int cells_i, cells_j, grid, source_bits;
+  int axes;
+  const double* shifts;                // [image][axis]; null: there are no images
   long long particles_i, particles_j;  // points of the first grid
   const unsigned long long* entries;   // sorted
   unsigned long long entry_count;
-  unsigned* first;   // [group + 1]: its first entry
-  FarRange* ranges;  // [entry]
+  unsigned* first;       // [group + 1]: its first entry
+  FarRange* ranges;      // [entry]
+  double* range_shifts;  // [entry][axis], if there are images
   // The lists of groups [group_begin, group_end), with at most item_i particles of i in an item.
   int group_begin, group_end, item_i;
   unsigned (*of_blocks)[2];  // [block of groups]: items and additional rows of the blocks before it; then all
@@ -168,6 +174,67 @@ struct FarPickArgument {
   const long long* picked;
   long long count;
   double* rows;  // [k][column]
+};
+
+// ---- the images of a periodic sum (cuda_far_images.cu.in) -----------------------------------------------------------
+
+constexpr int kImageThreads = 128, kMaxCellOrder = 40, kMaxImageSums = 48;
+// PeriodicCell (runtime/far/periodic/periodic_cell.h).
+struct ImageCell {
+  double rows[3][3];     // [row][axis]
+  double inverse[3][3];  // [axis][row]
+  double origin[3];
+  int axes, periodic;
+};
+// CellGrid: the coefficient of Chebyshev polynomial m in the polynomial of point k is at
+// coefficients[first[row] + m * orders[row] + k].
+struct ImageGrid {
+  ImageCell cell;
+  int orders[3], first[3];
+  int points;
+  const double* coefficients;
+};
+struct FarPlaceArgument {
+  ImageCell cell;
+  double* positions;  // [particle][axis]
+  long long count;
+  unsigned* too_far;  // set to 1 if a particle is more than 2^29 periods away; 0 before
+};
+struct FarExtentArgument {
+  const double* positions;  // [particle][axis]
+  long long count;
+  int axes;
+  double direction[3];
+  double* extents;  // [block][least, most]
+};
+struct FarGatherArgument {
+  ImageGrid grid;
+  const double* positions;  // [j][axis]
+  FarColumns weights;
+  long long count;
+  int weight_count, blocks;
+  double* parts;  // [block][weight][point, then the sum of weights and the sum of their magnitudes]
+  double* all;    // [weight][the same]
+};
+struct FarOperateArgument {
+  const double* matrix;  // [sum][weight][point a][point b]
+  const double* all;     // of FarGatherArgument
+  int sums, weight_count, points;
+  double* at_points;  // [sum][point a]
+};
+struct ImagePart {
+  int output, factor, sum;
+};
+struct FarSpreadArgument {
+  ImageGrid grid;
+  const double* positions;  // [i][axis]
+  const long long* chosen;  // [k] particle; null: all
+  long long count;
+  const double* at_points;
+  double constant[kMaxImageSums];
+  FarColumns factors, totals;  // [factor or output][i]
+  const ImagePart* parts;
+  int sums, part_count;
 };
 
 // ---- the radix sort (cuda_radix_sort.cu.in) -------------------------------------------------------------------------

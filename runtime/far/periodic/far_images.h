@@ -1,0 +1,59 @@
+// The images of a periodic sum: its cell, whose near images act as pairs, and the operator through which all others
+// act. Both depend on params and, where directions are open, on the extent of the particles. Used by FarRun. Tested by
+// tests/numeric/periodic_sum_test.cpp.
+#pragma once
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/far_kernels.h"
+#include "runtime/far/periodic/periodic_tables.h"
+#include "runtime/sum/plan/derived_sum.h"
+
+namespace nbcc {
+
+// What acts from outside the near images (periodic_tables.h): matrix[component][point a][point b], of components
+// sum * weights + weight.
+struct FarOperator {
+  PeriodicTables tables;
+  std::vector<double> matrix;
+};
+
+class FarImages {
+ public:
+  // `kernels` must outlive this object, and have periods; `measured`: of kernels.measured.
+  FarImages(const FarKernels& kernels, std::string pipeline, std::span<const FieldLayout> fields,
+            std::unique_ptr<DerivedSum> measured, double tolerance);
+
+  // Reads the periodic vectors. Returns the open directions, along which the next function needs the extents.
+  const std::vector<CellVector>& read_vectors(std::span<const double> params);
+  // Makes the cell of the vectors, unless that of the last run will do.
+  const PeriodicCell& make_cell(std::span<const OpenExtent> extents);
+  const PeriodicCell& cell() const { return *cell_; }
+  // The number of near images; before there is a cell that of a cube.
+  double count() const { return cell_ ? double(cell_->near_images().size()) : 125; }
+  // What is added to a position to be at each near image, [image]; the first is 0.
+  std::vector<CellVector> shifts() const;
+  // For the cell, and these params. Kept from run to run. Throws UsageError if there is no periodic sum.
+  const std::shared_ptr<const FarOperator>& far_operator(std::span<const double> params);
+
+ private:
+  PeriodicKernel kernel(std::span<const double> params);
+
+  const FarKernels& kernels_;
+  const std::string pipeline_;
+  std::vector<int> groups_;  // PeriodicKernel::groups
+  std::unique_ptr<DerivedSum> measured_;
+  const double tolerance_;
+  std::vector<CellVector> vectors_, open_;
+  std::vector<CellVector> vectors_of_cell_;  // of which cell_ was made
+  std::optional<PeriodicCell> cell_;
+  std::vector<OpenExtent> extents_;              // of cell_
+  std::vector<double> params_;                   // of operator_
+  std::shared_ptr<const FarOperator> operator_;  // null: none for cell_
+};
+
+}  // namespace nbcc

@@ -1,0 +1,29 @@
+// The part of a periodic sum that comes from all but the near images: weights of the j -> weights of the points of the
+// cell's grid -> sums at these points -> sums of each i. On the host. Tested by tests/numeric/periodic_sum_test.cpp.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/far/periodic/far_images.h"
+#include "runtime/for_each.h"
+
+namespace nbcc {
+
+class ImageSums {
+ public:
+  // positions[particle][axis] of j; weights[weight][j]. Throws UsageError if weights have no periodic sum.
+  void collect(std::shared_ptr<const FarOperator> through, std::span<const double> positions,
+               std::span<const std::span<double>> weights, std::span<const std::string> weight_names,
+               const ForEach& for_each);
+  // sums[sum] at a position.
+  void evaluate(const double* position, std::span<double> sums) const;
+
+ private:
+  std::shared_ptr<const FarOperator> through_;
+  std::vector<double> at_points_;  // [sum][point]
+  std::vector<double> constant_;   // [sum]
+};
+
+}  // namespace nbcc
