@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -82,10 +81,8 @@ class FarBackend {
   virtual const double* send_centres(std::span<const double> centres) { return centres.data(); }
   // Of a periodic sum, when the particles' arrays are filled: the least and the largest component of all finite
   // positions along these directions, and then the move of all particles into the cell. `shifts`: of the near images.
-  virtual std::vector<OpenExtent> extents(std::span<const CellVector>) { throw no_images(); }
-  virtual void move_to_cell(const PeriodicCell& /*cell*/, const std::vector<CellVector>& /*shifts*/) {
-    throw no_images();
-  }
+  virtual std::vector<OpenExtent> extents(std::span<const CellVector> directions) = 0;
+  virtual void move_to_cell(const PeriodicCell& cell, const std::vector<CellVector>& shifts) = 0;
   // Call when the particles' arrays are filled. Returns why there can be no far field, or "".
   virtual std::string check_particles() = 0;
   const FarParticles& particles() const { return particles_; }
@@ -128,8 +125,8 @@ class FarBackend {
 
   // Of a periodic sum, what acts from outside the near images: from the weights of all j, once for these particles;
   // then totals[output][i] += the sums of these i, or of all chosen i.
-  virtual void collect_far_images(std::shared_ptr<const FarOperator> /*through*/) { throw no_images(); }
-  virtual void add_far_images(const FarArray&, std::span<const std::int64_t> /*sampled*/) { throw no_images(); }
+  virtual void collect_far_images(std::shared_ptr<const FarOperator> through) = 0;
+  virtual void add_far_images(const FarArray& totals, std::span<const std::int64_t> sampled) = 0;
 
   // The sums of a run in parts: memory of `count` doubles that are 0, and an addition in the order of the stream.
   virtual std::shared_ptr<double> zeros(std::int64_t count) = 0;  // waits
@@ -158,7 +155,17 @@ class FarBackend {
   void reset_seconds() { stages_.clear(); }
 
  protected:
-  static std::logic_error no_images() { return std::logic_error("this memory has no periodic sums"); }
+  // Gives the sums the places and the near images.
+  void set_images(std::span<const CellVector> shifts) {
+    const int axes = kernels().axes;
+    std::vector<double> rows;
+    for (const CellVector& shift : shifts) rows.insert(rows.end(), shift.begin(), shift.begin() + axes);
+    const auto places = [axes](double* at, std::int64_t count) {
+      return ArrayView{at, Element::Double, count, 8 * std::int64_t(axes), 8};
+    };
+    sums_.set_images(places(particles_.position_of_i, particles_.ni), places(particles_.position_of_j, particles_.nj),
+                     std::move(rows));
+  }
   // The k-th mark is the time at which the device has done all work so far.
   virtual void mark(std::size_t k) = 0;
   virtual double seconds_between(std::size_t first, std::size_t second) = 0;

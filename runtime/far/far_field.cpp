@@ -43,17 +43,17 @@ Precision precision_for(double tolerance) {
 
 Precision higher(Precision precision) { return precision == Precision::Single ? Precision::Mixed : Precision::Double; }
 
-// i whose errors are measured for a far field, at least.
-std::int64_t sample_size(const SumRequest& request) {
-  constexpr std::int64_t kPairs = 1 << 26;  // that take little time
-  return std::max(FarRun::kSampled, kPairs / std::max<std::int64_t>(request.nj, 1));
-}
-
 double rounding_of(Precision precision) {
   return precision == Precision::Single ? 3e-7 : precision == Precision::Mixed ? 3e-8 : 1e-15;
 }
 
 }  // namespace
+
+// i whose errors are measured for a far field, at least.
+std::int64_t FarField::sample_size(const SumRequest& request) const {
+  constexpr double kPairs = 1 << 26;  // that take little time
+  return std::max(run_->least_sampled(), std::int64_t(kPairs / (run_->images() * std::max(1.0, double(request.nj)))));
+}
 
 FarField::FarField(const Kernel& kernel, const Summation& summation, double tolerance, const FarChoice& choice)
     : kernel_(kernel), summation_(summation), tolerance_(tolerance), choice_(choice) {
@@ -139,10 +139,11 @@ std::pair<Estimate, double> FarField::expected(const SumRequest& request) {
   if (case_ == case_of(request)) return {answer(request), 0};
   const bool tries = may_be_far(request);
   if (tries) require_memory(request);
-  const double sampled = double(std::min(tries ? sample_size(request) : FarRun::kSampled, request.i_count));
+  const double sampled = double(std::min(tries ? sample_size(request) : run_->least_sampled(), request.i_count));
   // Of equal costs this method would be the first.
   const double otherwise = (is_raised_ ? kPreferred : 1 / kPreferred) * all_pairs(request);
-  return {{.cost = tries ? least_cost(request) : otherwise}, kExactPair * sampled * double(request.nj)};
+  return {{.cost = tries ? least_cost(request) : otherwise},
+          kExactPair * sampled * run_->images() * double(request.nj)};
 }
 
 Estimate FarField::measure(const SumRequest& request) {
@@ -174,7 +175,7 @@ Estimate FarField::measure(const SumRequest& request) {
       if (!is_known || is_other) runs_ = 1;
       is_far_ = false;
       case_.reset();
-      draw(request, FarRun::kSampled);
+      draw(request, run_->least_sampled());
       fit_all_pairs(request);
       case_ = case_of(request);
     }
@@ -191,8 +192,9 @@ Estimate FarField::measure(const SumRequest& request) {
 bool FarField::is_due(const SumRequest& request) {
   if (!is_far_ && run_->kernels().precision == name(Precision::Double)) return false;
   if (exclusions_ != number_of_exclusions(request)) return true;
-  const double sampled = double(std::min(FarRun::kSampled, request.i_count));
-  if (std::has_single_bit(runs_) || work_since_check_ * kShareOfChecks > kExactPair * sampled * double(request.nj))
+  const double sampled = double(std::min(run_->least_sampled(), request.i_count));
+  if (std::has_single_bit(runs_) ||
+      work_since_check_ * kShareOfChecks > kExactPair * sampled * run_->images() * double(request.nj))
     return true;
   // The error grows at most as the norms of some weights grow beside those of others.
   return is_far_ &&
@@ -216,7 +218,7 @@ bool FarField::measure_sample(const SumRequest& request, bool is_known) {
   const auto start = std::chrono::steady_clock::now();
   const bool takes_far = is_known ? is_far_ : may_be_far(request);
   const std::string last_refusal = refusal_;
-  draw(request, takes_far ? sample_size(request) : FarRun::kSampled);
+  draw(request, takes_far ? sample_size(request) : run_->least_sampled());
   if (is_known && !is_far_) {
     if (has_sample_) refusal_ = last_refusal;
     fit_all_pairs(request);
@@ -252,7 +254,7 @@ bool FarField::choose_again(const SumRequest& request) {
   if (precision_ != precision_for(tolerance_)) {
     const std::string refusal = refusal_;
     use_precision(request, precision_for(tolerance_));
-    draw(request, FarRun::kSampled);
+    draw(request, run_->least_sampled());
     refusal_ = refusal;
   }
   fit_all_pairs(request);
@@ -267,7 +269,7 @@ void FarField::fit_all_pairs(const SumRequest& request) {
     error_ = run_->error_of_sample();
     if (error_ <= tolerance_ || precision_ == Precision::Double) break;
     use_precision(request, higher(precision_));
-    draw(request, FarRun::kSampled);
+    draw(request, run_->least_sampled());
     refusal_ = refusal;
   }
   takes_all_pairs_ = run_->kernels().raised || run_->is_periodic();

@@ -63,6 +63,7 @@ class FarField {
   }
   // Returns what prepare() returns.
   std::string use_precision(const SumRequest& request, Precision precision);
+  std::int64_t sample_size(const SumRequest& request) const;
   double all_pairs(const SumRequest& request) const { return run_->images() * pairs_of(request); }
   bool is_experiment() const { return choice_.order > 0 || choice_.leaf > 0 || choice_.separation > 0; }
   Estimate answer(const SumRequest& request) const;

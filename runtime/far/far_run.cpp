@@ -21,7 +21,7 @@ using Seconds = FarStatistics::Seconds;
 FarRun::FarRun(const Kernel& kernel, const Summation& summation, Precision at_least, double tolerance)
     : source_(kernel.source),
       members_([&] {
-        std::vector<std::shared_ptr<FarBackend>> backends = summation.far_backends(at_least);
+        std::vector<std::shared_ptr<FarBackend>> backends = summation.far_backends(kernel, at_least);
         if (backends.empty()) backends.push_back(std::make_shared<HostFarBackend>(kernel, summation, at_least));
         std::vector<Member> members;
         const auto count = std::int64_t(backends.size());

@@ -25,7 +25,8 @@ namespace nbcc {
 
 class FarRun {
  public:
-  static constexpr std::int64_t kSampled = 256;                // i whose exact sums are computed
+  // i whose exact sums are computed; of a periodic sum, of which each costs as many pairs with every near image.
+  static constexpr std::int64_t kSampled = 256, kSampledWithImages = 64;
   static constexpr double kFarMove = 0.02, kManyMoved = 0.05;  // of the radius of all; of the number of particles
   enum class Of : bool { All, Sampled };
 
@@ -68,6 +69,7 @@ class FarRun {
   FarMemory memory(const SumRequest& request, const FarSetting& setting);
   // How many times each j acts, directly or not, in a sum over all pairs: once for each near image.
   double images() const { return images_ ? images_->count() : 1; }
+  std::int64_t least_sampled() const { return images_ ? kSampledWithImages : kSampled; }
   bool is_periodic() const { return images_ != nullptr; }
   const FarKernels& kernels() const { return members_.front().backend->kernels(); }
   // Of the last run, with the seconds of the first GPU. May wait for it.

@@ -140,13 +140,7 @@ void HostFarBackend::move_to_cell(const PeriodicCell& cell, const std::vector<Ce
     });
   }
   images_ = shifts;
-  std::vector<double> rows;
-  for (const CellVector& shift : shifts) rows.insert(rows.end(), shift.begin(), shift.begin() + std::ptrdiff_t(axes));
-  const auto places = [axes](const double* at, std::int64_t count) {
-    return ArrayView{const_cast<double*>(at), Element::Double, count, std::int64_t(8 * axes), 8};
-  };
-  sums_.set_images(places(particles_.position_of_i, particles_.ni), places(particles_.position_of_j, particles_.nj),
-                   std::move(rows));
+  set_images(shifts);
 }
 
 std::string HostFarBackend::check_particles() {

@@ -18,12 +18,12 @@ int i_of_item(const KernelSource& source) { return 32 * lists_of(source).launche
 
 }  // namespace
 
-std::vector<std::shared_ptr<FarBackend>> CudaSummation::far_backends(Precision at_least) const {
-  return {std::make_shared<CudaFarBackend>(kernel_, at_least)};
+std::vector<std::shared_ptr<FarBackend>> CudaSummation::far_backends(const Kernel& callers, Precision at_least) const {
+  return {std::make_shared<CudaFarBackend>(kernel_, callers, at_least)};
 }
 
-CudaFarBackend::CudaFarBackend(const CudaKernel& kernel, Precision at_least)
-    : CudaFarParticles(kernel, at_least),
+CudaFarBackend::CudaFarBackend(const CudaKernel& kernel, const Kernel& callers, Precision at_least)
+    : CudaFarParticles(kernel, callers, at_least),
       kernel_(kernel),
       walk_(kernel, sort_),
       points_of_i_(gpu_),
@@ -40,6 +40,12 @@ CudaFarBackend::~CudaFarBackend() {
   } catch (...) {
     // A GPU that has failed uses no memory.
   }
+}
+
+void CudaFarBackend::move_to_cell(const PeriodicCell& cell, const std::vector<CellVector>& shifts) {
+  CudaFarParticles::move_to_cell(cell, shifts);
+  const CudaContextGuard guard(gpu_);
+  walk_.set_images(shifts, cell.axes, stream_);
 }
 
 // ---- lists ----------------------------------------------------------------------------------------------------------

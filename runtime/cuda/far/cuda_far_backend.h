@@ -13,10 +13,12 @@ namespace nbcc {
 
 class CudaFarBackend final : public CudaFarParticles {
  public:
-  // The kernel must outlive this object. Throws UsageError if the pipeline has no far field.
-  CudaFarBackend(const CudaKernel& kernel, Precision at_least);
+  // The kernels must outlive this object; `callers`: as callers see it. Throws UsageError if the pipeline has no far
+  // field.
+  CudaFarBackend(const CudaKernel& kernel, const Kernel& callers, Precision at_least);
   ~CudaFarBackend() override;
 
+  void move_to_cell(const PeriodicCell& cell, const std::vector<CellVector>& shifts) override;
   FarCosts costs() const override;
   FarCounts count_pairs(int order, const FarLimits& limits) override;
   FarCounts make_lists(int order, const FarLimits& limits, std::span<const std::int64_t> sampled,

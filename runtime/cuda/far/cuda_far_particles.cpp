@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
+#include <utility>
 
 #include "runtime/cuda/program/cuda_residency.h"
 #include "runtime/round_up.h"
@@ -22,8 +24,8 @@ T* at(CudaDevicePointer address) {
 
 }  // namespace
 
-CudaFarParticles::CudaFarParticles(const CudaKernel& kernel, Precision at_least)
-    : FarBackend(kernel, at_least, false),
+CudaFarParticles::CudaFarParticles(const CudaKernel& kernel, const Kernel& callers, Precision at_least)
+    : FarBackend(callers, at_least, false),
       gpu_(kernel.gpu()),
       sort_(kernel),
       program_(kernel, cuda_far_source("cuda_far_particles.cu", "", {"cuda_far_particles.cu"})),
@@ -40,7 +42,9 @@ CudaFarParticles::CudaFarParticles(const CudaKernel& kernel, Precision at_least)
       factors_(gpu_),
       norms_of_weights_(gpu_),
       norms_of_factors_(gpu_),
-      pinned_(gpu_) {}
+      pinned_(gpu_) {
+  if (kernels().periods) images_ = std::make_unique<CudaFarImages>(kernel);
+}
 
 void CudaFarParticles::wait(void* stream) {
   const CudaContextGuard guard(gpu_);
@@ -196,6 +200,37 @@ std::vector<std::int64_t> CudaFarParticles::chosen_i() const {
   gpu_.fetch(particles.data(), chosen_, particles.size() * sizeof(std::int64_t), stream_);
   gpu_.synchronize(stream_);
   return particles;
+}
+
+// ---- the images of a periodic sum -----------------------------------------------------------------------------------
+
+std::vector<OpenExtent> CudaFarParticles::extents(std::span<const CellVector> directions) {
+  const CudaContextGuard guard(gpu_);
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  std::vector<OpenExtent> found(directions.size(), {kNone, -kNone});
+  images_->widen(found, directions, particles_.position_of_i, particles_.ni, kernels().axes, stream_);
+  images_->widen(found, directions, particles_.position_of_j, particles_.nj, kernels().axes, stream_);
+  return found;
+}
+
+void CudaFarParticles::move_to_cell(const PeriodicCell& cell, const std::vector<CellVector>& shifts) {
+  const CudaContextGuard guard(gpu_);
+  images_->move_to_cell(cell, particles_.position_of_i, particles_.ni, stream_);
+  images_->move_to_cell(cell, particles_.position_of_j, particles_.nj, stream_);
+  set_images(shifts);
+}
+
+void CudaFarParticles::collect_far_images(std::shared_ptr<const FarOperator> through) {
+  const CudaContextGuard guard(gpu_);
+  images_->collect(std::move(through), particles_.position_of_j, particles_.nj, particles_.weights,
+                   kernels().weight_names, stream_);
+}
+
+// All chosen i: a sample of them takes as long.
+void CudaFarParticles::add_far_images(const FarArray& totals, std::span<const std::int64_t>) {
+  const CudaContextGuard guard(gpu_);
+  images_->add({particles_.position_of_i, at<const long long>(chosen_), particles_.chosen, particles_.factors, totals},
+               kernels().parts, stream_);
 }
 
 // ---- checks and samples ---------------------------------------------------------------------------------------------
@@ -357,7 +392,7 @@ std::int64_t CudaFarParticles::bytes() const {
        {&positions_of_i_, &positions_of_j_, &list_, &norms_of_factors_.order, &norms_of_weights_.order})
     bytes += buffer->bytes();
   for (const auto& [field, buffer] : sent_) bytes += buffer.bytes();
-  return std::int64_t(bytes) + weights_.bytes() + factors_.bytes();
+  return std::int64_t(bytes) + weights_.bytes() + factors_.bytes() + (images_ ? images_->bytes() : 0);
 }
 
 }  // namespace nbcc

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/cuda/far/cuda_far_images.h"
 #include "runtime/cuda/far/cuda_far_program.h"
 #include "runtime/cuda/far/cuda_far_tree.h"
 #include "runtime/far/far_backend.h"
@@ -44,12 +45,14 @@ class CudaFarColumns {
 // The part of CudaFarBackend (cuda_far_backend.h) that knows no lists and no sums.
 class CudaFarParticles : public FarBackend {
  public:
-  CudaFarParticles(const CudaKernel& kernel, Precision at_least);
+  CudaFarParticles(const CudaKernel& kernel, const Kernel& callers, Precision at_least);
 
   void reserve_particles(const SumRequest& request) final;  // waits for copies of inputs that are on the host
   SumRequest with_inputs(const SumRequest& request) const final;
   const double* send_centres(std::span<const double> centres) final;
-  std::string check_particles() final;  // waits
+  std::vector<OpenExtent> extents(std::span<const CellVector> directions) final;                // waits
+  void move_to_cell(const PeriodicCell& cell, const std::vector<CellVector>& shifts) override;  // waits
+  std::string check_particles() final;                                                          // waits
   std::vector<std::int64_t> chosen_i() const final;
   std::vector<double> rows(const FarArray& columns, int components, std::span<const std::int64_t> particles) final;
   bool are_in_trees() final;
@@ -58,6 +61,8 @@ class CudaFarParticles : public FarBackend {
   std::vector<int> cell_sizes(bool of_i) const final;
   void keep_orders() final;
   std::array<std::vector<FarNorms>, 2> norms() final;
+  void collect_far_images(std::shared_ptr<const FarOperator> through) final;  // waits
+  void add_far_images(const FarArray& totals, std::span<const std::int64_t> sampled) final;
   std::shared_ptr<double> zeros(std::int64_t count) final;
   void add(double* to, const double* from, std::int64_t count) final;
   bool holds(const ArrayView& view) const final;
@@ -99,6 +104,7 @@ class CudaFarParticles : public FarBackend {
   void launch(const char* name, std::int64_t items, const Argument& argument);
 
   CudaFarProgram program_;
+  std::unique_ptr<CudaFarImages> images_;  // of a periodic sum
   CudaFarTree tree_of_i_, tree_of_j_;
   std::vector<ArrayView> views_;            // of the inputs in GPU memory, parallel to the fields
   std::map<std::size_t, CudaBuffer> sent_;  // inputs by field

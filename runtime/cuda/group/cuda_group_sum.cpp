@@ -58,9 +58,10 @@ CudaGroupSummation::~CudaGroupSummation() {
   }
 }
 
-std::vector<std::shared_ptr<FarBackend>> CudaGroupSummation::far_backends(Precision at_least) const {
+std::vector<std::shared_ptr<FarBackend>> CudaGroupSummation::far_backends(const Kernel& callers,
+                                                                          Precision at_least) const {
   std::vector<std::shared_ptr<FarBackend>> backends;
-  for (const auto& member : members_) backends.push_back(member->sum.far_backends(at_least).front());
+  for (const auto& member : members_) backends.push_back(member->sum.far_backends(callers, at_least).front());
   return backends;
 }
 

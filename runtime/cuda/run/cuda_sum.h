@@ -57,7 +57,8 @@ class CudaSummation final : public Summation {
   }
   LaunchConfig launch_for(std::int64_t ni, std::int64_t nj) override;
   SumStatistics statistics() const override;
-  std::vector<std::shared_ptr<FarBackend>> far_backends(Precision at_least) const override;  // cuda_far_backend.cpp
+  std::vector<std::shared_ptr<FarBackend>> far_backends(const Kernel& callers,
+                                                        Precision at_least) const override;  // cuda_far_backend.cpp
   std::unique_ptr<TotalSteps> total_steps() override;                                        // cuda_totals.cpp
   DeviceCopies* device_copies(std::span<const ArrayView> arrays) override;                   // cuda_device_copies.cpp
   void synchronize(void* stream) const override;

@@ -26,6 +26,23 @@ struct Basis {
 
 }  // namespace
 
+std::vector<double> constants_of(const PeriodicTables& tables, std::span<const double> gathered,
+                                 std::span<const std::string> weight_names) {
+  const std::size_t weights = weight_names.size(), points = gathered.size() / weights - 2;
+  std::vector<double> constants(tables.components.size() / weights, 0.0);
+  for (std::size_t sum = 0; sum < constants.size(); ++sum)
+    for (std::size_t k = 0; k < weights; ++k) {
+      const PeriodicComponent& component = tables.components[sum * weights + k];
+      const double* of = gathered.data() + k * (points + 2);
+      const double total = of[points], magnitude = of[points + 1];
+      if (const std::string why = require_neutral(component, weight_names[k], total, magnitude); !why.empty())
+        throw UsageError(why);
+      // Rounding errors of neutral weights are no charge.
+      if (std::fabs(total) > 1e-12 * magnitude) constants[sum] += component.constant * total;
+    }
+  return constants;
+}
+
 void ImageSums::collect(std::shared_ptr<const FarOperator> through, std::span<const double> positions,
                         std::span<const std::span<double>> weights, std::span<const std::string> weight_names,
                         const ForEach& for_each) {
@@ -58,18 +75,8 @@ void ImageSums::collect(std::shared_ptr<const FarOperator> through, std::span<co
   for (std::size_t chunk = 0; chunk < std::size_t(chunks); ++chunk)
     for (std::size_t k = 0; k < of_chunk; ++k) all[k] += parts[chunk * of_chunk + k];
 
-  const std::size_t sums = tables.components.size() / weights.size();
-  constant_.assign(sums, 0.0);
-  for (std::size_t sum = 0; sum < sums; ++sum)
-    for (std::size_t k = 0; k < weights.size(); ++k) {
-      const PeriodicComponent& component = tables.components[sum * weights.size() + k];
-      const double* of = all.data() + k * of_weight;
-      const double total = of[points], magnitude = of[points + 1];
-      if (const std::string why = require_neutral(component, weight_names[k], total, magnitude); !why.empty())
-        throw UsageError(why);
-      // Rounding errors of neutral weights are no charge.
-      if (std::fabs(total) > 1e-12 * magnitude) constant_[sum] += component.constant * total;
-    }
+  constant_ = constants_of(tables, all, weight_names);
+  const std::size_t sums = constant_.size();
   at_points_.assign(sums * points, 0.0);
   for_each(std::int64_t(sums * points), [&](std::int64_t row) {
     const std::size_t sum = std::size_t(row) / points, a = std::size_t(row) % points;

@@ -88,6 +88,10 @@ class CopiesSummation final : public ForwardingSummation {
 
   std::span<const PairMethod> methods() const override { return row_; }
 
+  std::vector<std::shared_ptr<FarBackend>> far_backends(const Kernel& callers, Precision at_least) const override {
+    return device().far_backends(callers, at_least);
+  }
+
   FoundPairs find_pairs(const SumRequest& request) override {
     FoundPairs found = device().find_pairs(over_copies(request, nullptr));
     found.axes = int(layout_.of_i.size());
@@ -111,7 +115,7 @@ class CopiesSummation final : public ForwardingSummation {
     row.name = "every image";
     // A periodic sum is none of this method: the run says that it needs a tolerance.
     row.estimate = [this](const SumRequest& request) {
-      return Estimate{.cost = layout_.obstacle.empty() ? pairs_of(request) : std::numeric_limits<double>::max()};
+      return Estimate{.cost = layout_.obstacle.empty() ? pairs_of(request) : std::numeric_limits<double>::infinity()};
     };
     row.work = [this](const SumRequest& request) {
       const std::int64_t bytes = (request.ni + std::int64_t(copies_.of.size())) * 64;

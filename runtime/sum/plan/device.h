@@ -20,6 +20,7 @@
 
 namespace nbcc {
 
+struct Kernel;
 class FarBackend;    // runtime/far/far_backend.h
 class TotalSteps;    // totals.h
 class DeviceCopies;  // device_copies.h
@@ -53,8 +54,12 @@ struct Summation {
   // Sets the launch configuration of later runs; numbers that are 0 are chosen automatically. GPUs only.
   virtual void set_launch(const LaunchConfig&) {}
   // For sums with a far field in the memory of this device, or of each of several; empty: in the memory of the host.
-  // Throws UsageError if the pipeline has no far field.
-  virtual std::vector<std::shared_ptr<FarBackend>> far_backends(Precision /*at_least*/) const { return {}; }
+  // `callers`: the kernel as callers see it, which must outlive them. Throws UsageError if the pipeline has no far
+  // field.
+  virtual std::vector<std::shared_ptr<FarBackend>> far_backends(const Kernel& /*callers*/,
+                                                                Precision /*at_least*/) const {
+    return {};
+  }
   // The steps of totals in the memory where this device stores results; on the host unless a device has its own.
   virtual std::unique_ptr<TotalSteps> total_steps();
   // Copies of particles in the memory of this device, if all of these arrays are in it, aligned as their elements are.

@@ -1,5 +1,6 @@
 // Plans a run: chooses one of the pair methods. Entry points: plan_run(), reason_of(). Depends on no particular device
 // or method.
+#include <cmath>
 #include <stdexcept>
 
 #include "fmt/format.h"
@@ -120,6 +121,7 @@ std::string reason_of(const RunPlan& plan, std::span<const PairMethod> methods) 
   for (std::size_t other = 0; other < methods.size(); ++other) {
     if (other == row || !plan.estimates[other]) continue;
     const Estimate& estimate = *plan.estimates[other];
+    if (!std::isfinite(estimate.cost)) continue;
     others += fmt::format(
         "{}{}: {}", others.empty() ? "" : "; ", methods[other].name,
         estimate.obstacle.empty() ? fmt::format("costs as much as {:.3g} pairs", estimate.cost) : estimate.obstacle);

@@ -198,7 +198,7 @@ struct FarPlaceArgument {
   ImageCell cell;
   double* positions;  // [particle][axis]
   long long count;
-  unsigned* too_far;  // set to 1 if a particle is more than 2^29 periods away; 0 before
+  unsigned* too_far;  // set to 1 if a particle is more than 2^29 periods away, and not moved; 0 before
 };
 struct FarExtentArgument {
   const double* positions;  // [particle][axis]
