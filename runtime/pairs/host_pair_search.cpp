@@ -40,6 +40,7 @@ class HostPairSearch final : public PairSearch {
     searched_ = false;
     s_ = query;
     is_double_ = is_double;
+    s_.least_cutoff = least_cutoff(is_double);
     check_query(s_, is_double);
     const std::int64_t found = is_double ? search_as(doubles_, 0x1p-52) : search_as(floats_, 0x1p-23);
     searched_ = true;
@@ -182,7 +183,7 @@ void HostPairSearch::find_rows(const Records<T>& records, std::int64_t chunk) {
   Chunk& found = chunks_[std::size_t(chunk)];
   found.keys.clear();
   found.rows.clear();
-  const T limit = T(s_.cutoff * s_.cutoff);
+  const T limit = squared_limit<T>(s_, s_.cutoff);
   const std::vector<Record<T>>& is = s_.one_set ? records.sorted : records.of_side[1];
   std::vector<unsigned> hits;
   const auto end_of_chunk = std::size_t(std::min<std::int64_t>(s_.side[1].count, (chunk + 1) * kChunk));

@@ -24,6 +24,9 @@ class PairSearch {
   virtual void store(const pair_search::PairOutput& output) = 0;
 };
 
+// The lowest cutoff but 0. Its square is a normal number.
+double least_cutoff(bool is_double);
+
 // Throws UsageError for what is wrong without a look at the arrays.
 void check_query(const pair_search::Search& query, bool is_double);
 

@@ -37,7 +37,7 @@ struct Asked {
   std::vector<Index> batch, y_batch, type, excluded_first, excluded_j;
   Index systems = 1;
   double cutoff = 1;
-  bool half = false, self = false;
+  bool half = false, self = false, inclusive = false;
 };
 struct Found {
   Index count = 0;
@@ -94,6 +94,7 @@ Found search(PairSearch& with, Asked asked, const CudaGpu* gpu, Index capacity =
   query.side[0] = y.empty() ? query.side[1] : side_of(y, asked.y_batch, asked.type, arrays);
   query.half = asked.half;
   query.self = asked.self;
+  query.inclusive = asked.inclusive;
   query.systems = asked.systems;
   query.cells = arrays.put(asked.cells);
   query.periodic = arrays.put(asked.periodic);
@@ -132,7 +133,7 @@ const std::vector<double> kSlanted{4, 0, 0, 7.5, 3, 0, -3, 8, 4}, kTiny{0.9, 0, 
     kLeftHanded{0, 5, 0, 4.5, 0, 0, 0, 0, 6};
 
 std::vector<Asked> cases() {
-  std::vector<Asked> all(13);
+  std::vector<Asked> all(14);
   all[0].x = uniform(3 * 300, 0, 5, 1);  // open
   all[1].x = uniform(3 * 150, -6, 9, 2), all[1].cells = kSlanted, all[1].cutoff = 1.7;
   all[2].x = uniform(3 * 8, -6, 9, 3), all[2].cells = kTiny, all[2].cutoff = 2.9, all[2].self = true;  // long rows
@@ -159,6 +160,9 @@ std::vector<Asked> cases() {
   for (std::size_t k = 0; k < 100; ++k) all[10].x[k] += 1e6, all[10].y[k] += 1e6;
   all[11].x = uniform(3 * 300, 0, 40, 15), all[11].cells = {40, 0, 0, 0, 40, 0, 0, 0, 40}, all[11].cutoff = 1.5;
   all[12].x = uniform(3 * 5, -0.7, 0.7, 16), all[12].cells = {100, 0, 0, 0, 100, 0, 0, 0, 100};
+  // A lattice, whose spacing is the cutoff.
+  all[13].inclusive = true, all[13].cells = {3, 0, 0, 0, 3, 0, 0, 0, 3};
+  for (int k = 0; k < 27; ++k) all[13].x.insert(all[13].x.end(), {k % 3 + 0.0, k / 3 % 3 + 0.0, k / 9 + 0.0});
   return all;
 }
 
@@ -248,6 +252,19 @@ TEST_F(PairSearchOnShim, a_captured_search_finds_the_pairs_of_each_replay) {
   EXPECT_EQ(count[0], -1);
 }
 
+TEST(PairSearch, pairs_at_the_cutoff_are_found_if_it_is_inclusive) {
+  const auto here = host_pair_search(in_turn);
+  Asked asked = cases()[13];
+  for (const bool of_each : {false, true}) {
+    asked.cutoff_of_i = std::vector<double>(of_each ? 27 : 0, 1.0);
+    for (const bool inclusive : {false, true}) {
+      asked.inclusive = inclusive;
+      EXPECT_EQ(search<double>(*here, asked, nullptr).count, inclusive ? 6 * 27 : 0);
+      EXPECT_EQ(search<float>(*here, asked, nullptr).count, inclusive ? 6 * 27 : 0);
+    }
+  }
+}
+
 class PairSearchOnGpu : public OnGpu {};
 
 TEST_F(PairSearchOnGpu, gpu_and_host_find_the_same_pairs) {
@@ -293,10 +310,12 @@ TEST_F(PairSearchOnShim, errors_are_those_of_the_host) {
        "particle 7 of x: expected a batch "
        "from 0 to 1, got 2"},
       {[](Asked& a) { a.cutoff_of_i = std::vector<double>(10, 1.0), a.cutoff_of_i[3] = 1.5; },
-       "particle 3 of x: expected a cutoff from 0 to 1, the largest one, got 1.5"},
+       "particle 3 of x: expected a cutoff of 0, or 1.49e-154 to 1, the largest one, got 1.5"},
       {[](Asked& a) { a.cutoff_of_i = std::vector<double>(10, 1.0), a.cutoff_of_i[2] = -1; }, "got -1"},
+      // Its square is 0, so that particles at one position would be no pair.
+      {[](Asked& a) { a.cutoff_of_i = std::vector<double>(10, 1.0), a.cutoff_of_i[2] = 1e-170; }, "got 1e-170"},
       {[](Asked& a) { a.table = {1, 1, 2, 1}, a.type = std::vector<Index>(10, 1); },
-       "cutoff of types 1 and 0: expected 0 to 1, the largest cutoff, got 2"},
+       "cutoff of types 1 and 0: expected 0, or 1.49e-154 to 1, the largest cutoff, got 2"},
       {[](Asked& a) { a.table = {1, 1, 1, 1}, a.type = std::vector<Index>(10, 1), a.type[9] = 900000000000; },
        "particle 9 of x: expected a type from 0 to 1, got 900000000000"},
       {[](Asked& a) { a.excluded_first = std::vector<Index>(11, 0); }, "expected excluded_j with excluded_first"},

@@ -149,6 +149,7 @@ std::int64_t CudaPairSearch::search(const Search& query, bool is_double, void* s
   searched_ = false;
   s_ = query;
   is_double_ = is_double;
+  s_.least_cutoff = least_cutoff(is_double);
   stream_ = static_cast<CudaStream*>(stream);
   captured_ = gpu_.is_captured(stream_);
   if (captured_ && waits)

@@ -20,8 +20,8 @@
 // of a run are in consecutive slots all the same, and is_of_run() excludes the j of other bins. So the work depends on
 // the particles and not on the space between them.
 //
-// A pair is within the cutoff if the square of (position of j - position of i) + image is less than the squared cutoff,
-// with both positions in the first cell, in the precision of the positions.
+// A pair is within the cutoff if the square of (position of j - position of i) + image is less than the squared cutoff
+// (or, if asked for, equal to it), with both positions in the first cell, in the precision of the positions.
 #pragma once
 #ifdef NBCC_DEVICE
 #define NBCC_PAIR_FUNCTION NBCC_DEVICE
@@ -95,14 +95,16 @@ struct Side {
 };
 
 struct Search {
-  Side side[2];  // 0: j, 1: i
-  int one_set;   // i and j are the same particles
-  int half;      // each pair once: j > i, or j = i and the image is positive
-  int self;      // with pairs of a particle and itself
+  Side side[2];   // 0: j, 1: i
+  int one_set;    // i and j are the same particles
+  int half;       // each pair once: j > i, or j = i and the image is positive
+  int self;       // with pairs of a particle and itself
+  int inclusive;  // distance <= cutoff is within; otherwise distance < cutoff
   Index systems;
   const double* cells;            // [system][vector][component]; null: no system is periodic
   const int* periodic;            // [system][axis]; null: all axes with cells
   double cutoff;                  // the largest one
+  double least_cutoff;            // the lowest one but 0: its square is a normal number of the positions' precision
   const double* cutoff_of_i;      // [i]; null: one cutoff
   const double* cutoff_of_types;  // [type of i][type of j]; null: one cutoff
   Index types;
@@ -360,7 +362,20 @@ NBCC_PAIR_FUNCTION T squared_distance(const T* xi, const T* xj, const T* image) 
 }
 
 // Whether a number is the cutoff of an i, or of types.
-NBCC_PAIR_FUNCTION bool is_cutoff(const Search& s, double cutoff) { return cutoff >= 0 && cutoff <= s.cutoff; }
+NBCC_PAIR_FUNCTION bool is_cutoff(const Search& s, double cutoff) {
+  return cutoff == 0 || (cutoff >= s.least_cutoff && cutoff <= s.cutoff);
+}
+// The square of the lowest distance that is beyond a cutoff.
+template <typename T>
+NBCC_PAIR_FUNCTION T squared_limit(const Search& s, double cutoff) {
+  T square = (T)(cutoff * cutoff);
+  if (!s.inclusive) return square;
+  unsigned long long bits = 0;
+  memcpy(&bits, &square, sizeof square);  // little-endian
+  ++bits;
+  memcpy(&square, &bits, sizeof square);
+  return square;
+}
 // Whether the type of a particle is in the table; whether its cutoff can be used.
 NBCC_PAIR_FUNCTION bool has_type(const Search& s, int side, Index particle) {
   const Index* const type = s.side[side].type;
@@ -377,10 +392,10 @@ NBCC_PAIR_FUNCTION bool lists_all(const Search& s) {
 // Whether a pair within the largest cutoff is listed.
 template <typename T>
 NBCC_PAIR_FUNCTION bool is_listed(const Search& s, T square, int i, int j, int m0, int m1, int m2) {
-  if (s.cutoff_of_i && !(square < (T)(s.cutoff_of_i[i] * s.cutoff_of_i[i]))) return false;
+  if (s.cutoff_of_i && !(square < squared_limit<T>(s, s.cutoff_of_i[i]))) return false;
   if (s.cutoff_of_types) {
     const double cutoff = s.cutoff_of_types[s.side[1].type[i] * s.types + s.side[0].type[j]];
-    if (!(square < (T)(cutoff * cutoff))) return false;
+    if (!(square < squared_limit<T>(s, cutoff))) return false;
   }
   if (s.one_set) {
     const int sign = m0 != 0 ? m0 : m1 != 0 ? m1 : m2;

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import c_double, c_int, c_int64, c_size_t, c_void_p
+from ctypes import c_double, c_int, c_int32, c_int64, c_size_t, c_void_p
 from typing import Dict, List, Optional, Tuple
 
 from . import _library
 from ._errors import ErrorOut, check
-from ._handles import Device, _Handle
+from ._handles import Device, Sum, _Handle
 from ._library import lib
 
 class View(ctypes.Structure):
@@ -42,7 +42,30 @@ class Query(ctypes.Structure):
         ("half", c_int),
         ("self", c_int),
         ("stream", c_void_p),
+        ("inclusive", c_int),
     ]
+
+
+class PairSpace(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("cutoff", c_double),
+        ("inclusive", c_int),
+        ("self", c_int),
+        ("cell", c_double * 9),
+        ("periodic", c_int32 * 3),
+        ("i_field", c_int * 3),
+        ("i_component", c_int * 3),
+        ("j_field", c_int * 3),
+        ("j_component", c_int * 3),
+    ]
+
+
+def space_of(used: Sum) -> PairSpace:
+    """The pairs that a sum's pipeline sums over, with the params that the sum has."""
+    space = PairSpace(ctypes.sizeof(PairSpace))
+    check(lib.nbcc_sum_get_pair_space(used.pointer, ctypes.addressof(space), used.place.address), used.place)
+    return space
 
 
 class PairArrays(ctypes.Structure):
