@@ -37,6 +37,8 @@ typedef struct nbcc_pair_query {
   int self;                      /* one set: with the pair of each particle and itself, at shift 0 */
   void* stream;                  /* CUstream; null: the default stream */
   int inclusive;                 /* nonzero: distance <= cutoff is within the cutoff; 0: distance < cutoff */
+  nbcc_progress progress;        /* called during searches on the CPU; nonzero interrupts: NBCC_INTERRUPTED */
+  void* progress_data;           /* its first argument */
 } nbcc_pair_query;
 
 /* The caller's arrays for the pairs, in the memory of the device. Pairs are in the order of i, then j, then shift, with

@@ -103,8 +103,11 @@ nbcc_status nbcc_pair_search_run(nbcc_pair_search* search, const nbcc_pair_query
                                  nbcc_error** error) {
   return nbcc::guarded(error, [&] {
     const nbcc_pair_query q = nbcc::read_options(&nbcc::checked(query, "query"), nbcc_pair_query{});
-    const std::int64_t found =
-        nbcc::checked(search, "search").search->search(nbcc::search_of(q), nbcc::is_double(q.x, "x"), q.stream, count);
+    nbcc::PairSearch& with = *nbcc::checked(search, "search").search;
+    nbcc::Progress progress([&q](double done) { return q.progress(q.progress_data, done) != 0; });
+    const std::function<void()> poll = [&progress] { progress.poll(); };
+    const std::int64_t found = with.search(nbcc::search_of(q), nbcc::is_double(q.x, "x"), q.stream, count,
+                                           q.progress ? poll : std::function<void()>());
     if (count) *count = found;
   });
 }

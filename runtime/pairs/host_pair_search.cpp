@@ -36,13 +36,13 @@ class HostPairSearch final : public PairSearch {
  public:
   explicit HostPairSearch(ForEach for_each) : for_each_(std::move(for_each)) {}
 
-  std::int64_t search(const Search& query, bool is_double, void*, bool) override {
+  std::int64_t search(const Search& query, bool is_double, void*, bool, const std::function<void()>& poll) override {
     searched_ = false;
     s_ = query;
     is_double_ = is_double;
     s_.least_cutoff = least_cutoff(is_double);
     check_query(s_, is_double);
-    const std::int64_t found = is_double ? search_as(doubles_, 0x1p-52) : search_as(floats_, 0x1p-23);
+    const std::int64_t found = is_double ? search_as(doubles_, 0x1p-52, poll) : search_as(floats_, 0x1p-23, poll);
     searched_ = true;
     return found;
   }
@@ -54,7 +54,7 @@ class HostPairSearch final : public PairSearch {
     std::vector<Record<T>> of_side[2], sorted;
   };
   template <typename T>
-  std::int64_t search_as(Records<T>& records, double epsilon);
+  std::int64_t search_as(Records<T>& records, double epsilon, const std::function<void()>& poll);
   void check(const Report& report) const {
     check_report(report, s_, is_double_,
                  [](void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); });
@@ -65,7 +65,7 @@ class HostPairSearch final : public PairSearch {
   template <typename T>
   void sort_into_bins(Records<T>& records, double epsilon);
   template <typename T>
-  void find_rows(const Records<T>& records, std::int64_t chunk);
+  void find_rows(const Records<T>& records, std::int64_t chunk, const std::function<void()>& poll);
   template <typename Body>
   void for_particles(std::int64_t count, const Body& body) const {
     for_each_(chunks_of(count), [&](std::int64_t chunk) {
@@ -179,7 +179,7 @@ void HostPairSearch::sort_into_bins(Records<T>& records, double epsilon) {
 }
 
 template <typename T>
-void HostPairSearch::find_rows(const Records<T>& records, std::int64_t chunk) {
+void HostPairSearch::find_rows(const Records<T>& records, std::int64_t chunk, const std::function<void()>& poll) {
   Chunk& found = chunks_[std::size_t(chunk)];
   found.keys.clear();
   found.rows.clear();
@@ -188,6 +188,7 @@ void HostPairSearch::find_rows(const Records<T>& records, std::int64_t chunk) {
   std::vector<unsigned> hits;
   const auto end_of_chunk = std::size_t(std::min<std::int64_t>(s_.side[1].count, (chunk + 1) * kChunk));
   for (auto k = std::size_t(chunk * kChunk); k < end_of_chunk; ++k) {
+    if (poll && k % 16 == 0) poll();  // a row may have all j
     const Record<T> mine = is[k];
     const std::size_t begin_of_row = found.keys.size();
     const System& system = system_of(1, mine.number);
@@ -217,13 +218,13 @@ void HostPairSearch::find_rows(const Records<T>& records, std::int64_t chunk) {
 }
 
 template <typename T>
-std::int64_t HostPairSearch::search_as(Records<T>& records, double epsilon) {
+std::int64_t HostPairSearch::search_as(Records<T>& records, double epsilon, const std::function<void()>& poll) {
   make_systems();
   wrap_all(records);
   sort_into_bins(records, epsilon);
   const Index ni = s_.side[1].count;
   chunks_.resize(std::size_t(chunks_of(ni)));
-  for_each_(chunks_of(ni), [&](std::int64_t chunk) { find_rows(records, chunk); });
+  for_each_(chunks_of(ni), [&](std::int64_t chunk) { find_rows(records, chunk, poll); });
   first_.assign(std::size_t(ni) + 1, 0);
   for (const Chunk& chunk : chunks_)
     for (const auto& [i, count] : chunk.rows) first_[std::size_t(i) + 1] = count;

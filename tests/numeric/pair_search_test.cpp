@@ -105,7 +105,7 @@ Found search(PairSearch& with, Asked asked, const CudaGpu* gpu, Index capacity =
   query.excluded_first = arrays.put(asked.excluded_first);
   query.excluded_j = arrays.put(asked.excluded_j);
   Found found;
-  found.count = with.search(query, sizeof(T) == 8, nullptr, true);
+  found.count = with.search(query, sizeof(T) == 8, nullptr, true, {});
   const auto room = std::size_t(capacity < 0 ? found.count : capacity);
   found.i.resize(room + 1), found.j.resize(room + 1), found.shifts.resize(3 * room + 3);
   found.first.resize(x.size() / 3 + 1), found.told.resize(1);
@@ -216,7 +216,7 @@ TEST_F(PairSearchOnShim, a_captured_search_finds_the_pairs_of_each_replay) {
     shim_.begin_capture(stream.get());
     std::string failure;
     try {
-      there->search(query, true, stream.get(), waits);
+      there->search(query, true, stream.get(), waits, {});
       there->store(output);
     } catch (const DeviceError& error) {
       failure = error.what();
@@ -225,7 +225,7 @@ TEST_F(PairSearchOnShim, a_captured_search_finds_the_pairs_of_each_replay) {
     return failure;
   };
   EXPECT_NE(capture(false).find("first search of doubles compiles its kernels"), std::string::npos);
-  there->search(query, true, stream.get(), true);
+  there->search(query, true, stream.get(), true, {});
   for (Side& side : query.side) side.count = 1000000;
   EXPECT_NE(capture(false).find("search once before the capture, for as many particles"), std::string::npos);
   for (Side& side : query.side) side.count = 100;

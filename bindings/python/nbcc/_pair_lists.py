@@ -225,7 +225,7 @@ def _checked(
     if order.stream is not None:
         query.stream = order.stream
     is_captured = capacity is not None and here.is_captured()
-    here.set_batches(query, n, m, cell, pbc, batch, y_batch, batches, y is None)
+    here.set_batches(query, n, m, cell, pbc, batch, y_batch, batches, y is None, is_captured)
     here.set_cutoff(query, n, m, cutoff, types, y_types, y is None, is_captured)
     here.set_exclusions(query, n, m, exclusions, is_captured)
     return here, query, is_captured
@@ -241,7 +241,7 @@ def _traced(
         raise TypeError(f"neighbours(): capacity: expected a number inside of {where}, whose arrays have fixed sizes, got None")
     if stream is not None:
         raise TypeError(f"neighbours(): stream: expected None inside of {where}, where the host searches")
-    cutoff, pbc = of_host(cutoff), of_host(_read("pbc", pbc, "bool", "int", "float"))
+    cutoff, pbc = of_host(cutoff), of_host(_read("pbc", pbc, "bool", "int"))
     options = {name: of_host(value) for name, value in options.items()}
     # Shapes and types are checked here; numbers are not known yet. pbc may tell the number of batches.
     batches = len(pbc) if len(getattr(pbc, "shape", ())) == 2 else 1
@@ -352,7 +352,17 @@ class _Place:
         return result.convert or result.value, at
 
     def set_batches(
-        self, query: Query, n: int, m: int, cell: Any, pbc: Any, batch: Any, y_batch: Any, batches: Any, one_set: bool
+        self,
+        query: Query,
+        n: int,
+        m: int,
+        cell: Any,
+        pbc: Any,
+        batch: Any,
+        y_batch: Any,
+        batches: Any,
+        one_set: bool,
+        is_captured: bool,
     ) -> None:
         if batch is None:
             if y_batch is not None or batches is not None:
@@ -375,7 +385,12 @@ class _Place:
                 if number > 2**31 - 1:
                     raise _wrong(ValueError, "batch", f"numbers of batches below {2**31 - 1}", number - 1)
         query.batches = number
-        pbc = _read("pbc", pbc, "bool", "int", "float")
+        pbc = _read("pbc", pbc, "bool", "int")
+        if pbc is not None and "bool" not in str(pbc.dtype):
+            if is_captured:
+                raise TypeError("neighbours(): pbc: expected bools inside of a captured graph, got integers")
+            if bool(((pbc != 0) & (pbc != 1)).any()):
+                raise _wrong(ValueError, "pbc", "True or False, 1 or 0", pbc.tolist())
         if cell is None:
             if pbc is not None and bool(pbc.any()):
                 raise TypeError("neighbours(): pbc: expected a cell, whose vectors are the periods, got none")

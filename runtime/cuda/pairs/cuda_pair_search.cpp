@@ -47,7 +47,8 @@ class CudaPairSearch final : public PairSearch {
     }
   }
 
-  std::int64_t search(const Search& query, bool is_double, void* stream, bool waits) override;
+  std::int64_t search(const Search& query, bool is_double, void* stream, bool waits,
+                      const std::function<void()>& poll) override;
   void store(const PairOutput& output) override;
 
  private:
@@ -144,7 +145,8 @@ void CudaPairSearch::scan(const unsigned* numbers, Index count, unsigned* as_uns
   launch("nbcc_pairs_scan_store", blocks, {&numbers, &count, &sums_, &as_unsigned, &as_index});
 }
 
-std::int64_t CudaPairSearch::search(const Search& query, bool is_double, void* stream, bool waits) {
+std::int64_t CudaPairSearch::search(const Search& query, bool is_double, void* stream, bool waits,
+                                    const std::function<void()>&) {
   const CudaContextGuard guard(gpu_);
   searched_ = false;
   s_ = query;

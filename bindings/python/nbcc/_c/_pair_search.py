@@ -8,8 +8,9 @@ from typing import Dict, List, Optional, Tuple
 
 from . import _library
 from ._errors import ErrorOut, check
-from ._handles import Device, Sum, _Handle
+from ._handles import Device, Sum, _Handle, end_of_run
 from ._library import lib
+from ._progress import CALLBACK, Watch, may_be_interrupted
 
 class View(ctypes.Structure):
     _fields_ = [
@@ -43,6 +44,8 @@ class Query(ctypes.Structure):
         ("self", c_int),
         ("stream", c_void_p),
         ("inclusive", c_int),
+        ("progress", c_void_p),
+        ("progress_data", c_void_p),
     ]
 
 
@@ -94,11 +97,16 @@ class PairSearch(_Handle):
         )
 
     def run(self, query: Query, waits: bool) -> Optional[int]:
-        """The number of pairs; None without waiting."""
+        """The number of pairs; None without waiting. In the main thread a search on the CPU checks for signals."""
         query.size = ctypes.sizeof(Query)
-        count = c_int64()
+        count, watch = c_int64(), Watch()
+        answers = watch.answers()
+        if may_be_interrupted():
+            query.progress, query.progress_data = CALLBACK, id(answers)
         at = ctypes.addressof(count) if waits else None
-        check(lib.nbcc_pair_search_run(self.pointer, ctypes.addressof(query), at, self.place.address), self.place)
+        end_of_run(
+            lib.nbcc_pair_search_run(self.pointer, ctypes.addressof(query), at, self.place.address), self.place, watch
+        )
         return count.value if waits else None
 
     def store(self, arrays: PairArrays) -> None:
