@@ -26,7 +26,7 @@ typedef struct nbcc_pair_query {
   const double* cells;           /* [batch][vector][component], any handedness; null: no axis is periodic */
   const int32_t* periodic;       /* [batch][axis] nonzero: periodic; null: all axes of all cells */
   double cutoff;                 /* the largest one; its square is a normal number of the element type of x */
-  const double* cutoff_of_i;     /* [i], 0 to `cutoff`; null: one cutoff */
+  const double* cutoff_of_i;     /* [i], 0 to `cutoff`, with squares that are normal numbers or 0; null: one cutoff */
   const double* cutoff_of_types; /* [type of i][type of j], 0 to `cutoff`, with types and their arrays; null: none */
   int64_t types;                 /* 1 to 65535 */
   const int64_t* i_type;         /* [i] 0 to types - 1 */
@@ -36,6 +36,9 @@ typedef struct nbcc_pair_query {
   int half;                      /* one set: each pair once, with i < j, or i = j and the first nonzero shift > 0 */
   int self;                      /* one set: with the pair of each particle and itself, at shift 0 */
   void* stream;                  /* CUstream; null: the default stream */
+  int inclusive;                 /* nonzero: distance <= cutoff is within the cutoff; 0: distance < cutoff */
+  nbcc_progress progress;        /* called during searches on the CPU; nonzero interrupts: NBCC_INTERRUPTED */
+  void* progress_data;           /* its first argument */
 } nbcc_pair_query;
 
 /* The caller's arrays for the pairs, in the memory of the device. Pairs are in the order of i, then j, then shift, with
@@ -64,6 +67,24 @@ NBCC_API nbcc_status nbcc_pair_search_run(nbcc_pair_search* search, const nbcc_p
  * there are more pairs than the capacity, rows of i that do not fit are not stored. */
 NBCC_API nbcc_status nbcc_pair_search_store(nbcc_pair_search* search, const nbcc_pair_arrays* arrays,
                                             nbcc_error** error);
+
+/* The pairs that a sum's pipeline sums over, for an nbcc_pair_query: cutoff and periodic cell, with the current values
+ * of the params, and the inputs that are positions. */
+typedef struct nbcc_pair_space {
+  size_t size;         /* sizeof(nbcc_pair_space); set by the caller */
+  double cutoff;       /* of all pairs */
+  int inclusive;       /* as of nbcc_pair_query */
+  int self;            /* 0: a guard excludes the pair of a particle and itself, as skip_if(i_index == j_index) does */
+  double cell[9];      /* [vector][component]; 0 along open axes */
+  int32_t periodic[3]; /* [axis] */
+  int i_field[3], i_component[3]; /* [axis] field of the pipeline, and its component, that is the coordinate of i */
+  int j_field[3], j_component[3]; /* the same of j */
+} nbcc_pair_space;
+
+/* Fills `space`. NBCC_ERROR_USAGE, with the reason, if no cutoff is proved, or it is not one number for all pairs; if
+ * positions are not 3 coordinates that are inputs; if the cutoff is more than half of the shortest period, because the
+ * pipeline then sums over the nearest images alone; and for every_image(). */
+NBCC_API nbcc_status nbcc_sum_get_pair_space(const nbcc_sum* sum, nbcc_pair_space* space, nbcc_error** error);
 
 #ifdef __cplusplus
 }

@@ -32,7 +32,7 @@ struct PairQuery {
   std::span<const double> cutoff_of_types{};         // [type of i][type of j]
   std::span<const std::int64_t> i_type{}, j_type{};  // [i]; [j], with y. They are not checked
   std::span<const std::int64_t> excluded_first{}, excluded_j{};  // CSR; not checked
-  bool half = false, self = false;
+  bool half = false, self = false, inclusive = false;
   void* stream = nullptr;  // CUstream; null: the default stream
 };
 
@@ -136,6 +136,7 @@ class PairSearch {
     q.excluded_j = query.excluded_j.data();
     q.half = query.half ? 1 : 0;
     q.self = query.self ? 1 : 0;
+    q.inclusive = query.inclusive ? 1 : 0;
     q.stream = query.stream;
     return q;
   }

@@ -1,4 +1,5 @@
 // Implements the functions of nbcc_pair_lists.h.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -71,6 +72,7 @@ Search search_of(const nbcc_pair_query& q) {
   s.one_set = one_set ? 1 : 0;
   s.half = q.half;
   s.self = q.self;
+  s.inclusive = q.inclusive;
   s.systems = std::max<std::int64_t>(q.batches, 1);
   s.cells = q.cells;
   s.periodic = q.periodic;
@@ -101,8 +103,11 @@ nbcc_status nbcc_pair_search_run(nbcc_pair_search* search, const nbcc_pair_query
                                  nbcc_error** error) {
   return nbcc::guarded(error, [&] {
     const nbcc_pair_query q = nbcc::read_options(&nbcc::checked(query, "query"), nbcc_pair_query{});
-    const std::int64_t found =
-        nbcc::checked(search, "search").search->search(nbcc::search_of(q), nbcc::is_double(q.x, "x"), q.stream, count);
+    nbcc::PairSearch& with = *nbcc::checked(search, "search").search;
+    nbcc::Progress progress([&q](double done) { return q.progress(q.progress_data, done) != 0; });
+    const std::function<void()> poll = [&progress] { progress.poll(); };
+    const std::int64_t found = with.search(nbcc::search_of(q), nbcc::is_double(q.x, "x"), q.stream, count,
+                                           q.progress ? poll : std::function<void()>());
     if (count) *count = found;
   });
 }
@@ -116,6 +121,23 @@ nbcc_status nbcc_pair_search_store(nbcc_pair_search* search, const nbcc_pair_arr
     nbcc::checked(search, "search")
         .search->store({a.capacity, nbcc::as_index(a.i), nbcc::as_index(a.j), a.shifts, nbcc::as_index(a.first),
                         nbcc::as_index(a.count)});
+  });
+}
+
+nbcc_status nbcc_sum_get_pair_space(const nbcc_sum* sum, nbcc_pair_space* space, nbcc_error** error) {
+  return nbcc::guarded(error, [&] {
+    nbcc_pair_space& to = nbcc::checked(space, "space");
+    if (to.size < sizeof to) throw nbcc::UsageError("nbcc_pair_space: `size` must be the size of the struct");
+    const nbcc::PairSpace found = nbcc::checked(sum, "sum").state.pair_space();
+    to.cutoff = found.cutoff;
+    to.inclusive = found.inclusive ? 1 : 0;
+    to.self = sum->skips_self ? 0 : 1;
+    std::ranges::copy(found.cell, to.cell);
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      to.periodic[axis] = found.periodic[axis] ? 1 : 0;
+      to.i_field[axis] = found.of_i[axis].field, to.i_component[axis] = found.of_i[axis].component;
+      to.j_field[axis] = found.of_j[axis].field, to.j_component[axis] = found.of_j[axis].component;
+    }
   });
 }
 

@@ -12,14 +12,9 @@ namespace {
 
 using namespace pair_search;
 
-template <typename T>
-void check_square(double cutoff) {
-  using Limits = std::numeric_limits<T>;
-  if (const double square = cutoff * cutoff; !(square >= Limits::min() && square <= Limits::max()))
-    throw UsageError(fmt::format(
-        "neighbours: expected a cutoff from {:.3g} to {:.3g}, whose square is a number of the precision of x, got {}",
-        std::sqrt(Limits::min()), std::sqrt(Limits::max()), cutoff));
-}
+constexpr double kLeast[] = {0x1p-63, 0x1p-511};  // of float, of double
+const double kLargest[] = {std::sqrt(double(std::numeric_limits<float>::max())),
+                           std::sqrt(std::numeric_limits<double>::max())};
 
 // Throws the error of the first problem of a report.
 class Problems {
@@ -29,9 +24,9 @@ class Problems {
 
   void systems() const {
     if (const unsigned word = report_.bad_table; word != 0)
-      throw UsageError(
-          fmt::format("neighbours: cutoff of types {} and {}: expected 0 to {}, the largest cutoff, got {}",
-                      ~word / s_.types, ~word % s_.types, s_.cutoff, value(s_.cutoff_of_types, ~word)));
+      throw UsageError(fmt::format(
+          "neighbours: cutoff of types {} and {}: expected 0, or {:.3g} to {}, the largest cutoff, got {}",
+          ~word / s_.types, ~word % s_.types, s_.least_cutoff, s_.cutoff, value(s_.cutoff_of_types, ~word)));
     if (const unsigned word = report_.flat_cell; word != 0)
       throw UsageError(fmt::format(
           "neighbours: cell {}: expected finite vectors that are independent along the periodic axes, got {}, {}, {}",
@@ -56,8 +51,8 @@ class Problems {
   void pairs() const {
     if (const unsigned word = report_.bad_cutoff; word != 0)
       throw UsageError(
-          fmt::format("neighbours: particle {} of x: expected a cutoff from 0 to {}, the largest one, got {}", ~word,
-                      s_.cutoff, value(s_.cutoff_of_i, ~word)));
+          fmt::format("neighbours: particle {} of x: expected a cutoff of 0, or {:.3g} to {}, the largest one, got {}",
+                      ~word, s_.least_cutoff, s_.cutoff, value(s_.cutoff_of_i, ~word)));
     if (const unsigned word = report_.small_cell; word != 0) {
       const System system = value(s_.system, ~word);
       double cells = 0;
@@ -97,8 +92,13 @@ class Problems {
 
 }  // namespace
 
+double least_cutoff(bool is_double) { return kLeast[is_double ? 1 : 0]; }
+
 void check_query(const Search& s, bool is_double) {
-  is_double ? check_square<double>(s.cutoff) : check_square<float>(s.cutoff);
+  if (const double largest = kLargest[is_double ? 1 : 0]; !(s.cutoff >= s.least_cutoff && s.cutoff <= largest))
+    throw UsageError(fmt::format(
+        "neighbours: expected a cutoff from {:.3g} to {:.3g}, whose square is a number of the precision of x, got {}",
+        s.least_cutoff, largest, s.cutoff));
   for (const int which : {1, 0})
     if (s.side[which].count > 0 && !s.side[which].x)
       throw UsageError(fmt::format("neighbours: {}: expected positions of {} particles, got a null pointer",

@@ -36,12 +36,13 @@ class HostPairSearch final : public PairSearch {
  public:
   explicit HostPairSearch(ForEach for_each) : for_each_(std::move(for_each)) {}
 
-  std::int64_t search(const Search& query, bool is_double, void*, bool) override {
+  std::int64_t search(const Search& query, bool is_double, void*, bool, const std::function<void()>& poll) override {
     searched_ = false;
     s_ = query;
     is_double_ = is_double;
+    s_.least_cutoff = least_cutoff(is_double);
     check_query(s_, is_double);
-    const std::int64_t found = is_double ? search_as(doubles_, 0x1p-52) : search_as(floats_, 0x1p-23);
+    const std::int64_t found = is_double ? search_as(doubles_, 0x1p-52, poll) : search_as(floats_, 0x1p-23, poll);
     searched_ = true;
     return found;
   }
@@ -53,7 +54,7 @@ class HostPairSearch final : public PairSearch {
     std::vector<Record<T>> of_side[2], sorted;
   };
   template <typename T>
-  std::int64_t search_as(Records<T>& records, double epsilon);
+  std::int64_t search_as(Records<T>& records, double epsilon, const std::function<void()>& poll);
   void check(const Report& report) const {
     check_report(report, s_, is_double_,
                  [](void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); });
@@ -64,7 +65,7 @@ class HostPairSearch final : public PairSearch {
   template <typename T>
   void sort_into_bins(Records<T>& records, double epsilon);
   template <typename T>
-  void find_rows(const Records<T>& records, std::int64_t chunk);
+  void find_rows(const Records<T>& records, std::int64_t chunk, const std::function<void()>& poll);
   template <typename Body>
   void for_particles(std::int64_t count, const Body& body) const {
     for_each_(chunks_of(count), [&](std::int64_t chunk) {
@@ -82,7 +83,7 @@ class HostPairSearch final : public PairSearch {
   Records<double> doubles_;
   std::vector<System> systems_;
   std::vector<Wraps> wraps_[2];
-  std::vector<unsigned> bin_first_, bin_of_;
+  std::vector<unsigned> slot_first_, slot_of_;
   struct Chunk {
     std::vector<unsigned long long> keys;
     std::vector<std::pair<int, Index>> rows;  // i, number of its pairs
@@ -153,47 +154,49 @@ void HostPairSearch::sort_into_bins(Records<T>& records, double epsilon) {
       extent[1] = std::max(extent[1], ordered_bits(fractions[axis]));
     }
   }
-  Index bins = 0;
+  Index slots = 0;
   Report report = {};
   for (System& system : systems_) {
     if (!choose_bins(system, s_.cutoff, epsilon) && report.small_cell == 0)
       report.small_cell = ~unsigned(&system - systems_.data());
-    system.first_bin = bins;
-    bins += bins_of(system);
+    system.first_slot = slots;
+    slots += system.slots;
   }
   check(report);
-  bin_of_.resize(std::size_t(js.count));
+  slot_of_.resize(std::size_t(js.count));
   for_particles(js.count, [&](std::int64_t j) {
     double fractions[3];
     const System& system = system_of(0, j);
     fractions_of(system, records.of_side[0][std::size_t(j)].at, fractions);
-    bin_of_[std::size_t(j)] = unsigned(bin_of(system, fractions));
+    slot_of_[std::size_t(j)] = unsigned(slot_at(system, fractions));
   });
-  bin_first_.assign(std::size_t(bins) + 2, 0);  // shifted by one until all are stored
-  for (const unsigned bin : bin_of_) ++bin_first_[bin + 2];
-  std::partial_sum(bin_first_.begin(), bin_first_.end(), bin_first_.begin());
+  slot_first_.assign(std::size_t(slots) + 2, 0);  // shifted by one until all are stored
+  for (const unsigned slot : slot_of_) ++slot_first_[slot + 2];
+  std::partial_sum(slot_first_.begin(), slot_first_.end(), slot_first_.begin());
   records.sorted.resize(std::size_t(js.count));
-  for (std::size_t j = 0; j < bin_of_.size(); ++j) records.sorted[bin_first_[bin_of_[j] + 1]++] = records.of_side[0][j];
+  for (std::size_t j = 0; j < slot_of_.size(); ++j)
+    records.sorted[slot_first_[slot_of_[j] + 1]++] = records.of_side[0][j];
 }
 
 template <typename T>
-void HostPairSearch::find_rows(const Records<T>& records, std::int64_t chunk) {
+void HostPairSearch::find_rows(const Records<T>& records, std::int64_t chunk, const std::function<void()>& poll) {
   Chunk& found = chunks_[std::size_t(chunk)];
   found.keys.clear();
   found.rows.clear();
-  const T limit = T(s_.cutoff * s_.cutoff);
+  const T limit = squared_limit<T>(s_, s_.cutoff);
   const std::vector<Record<T>>& is = s_.one_set ? records.sorted : records.of_side[1];
   std::vector<unsigned> hits;
   const auto end_of_chunk = std::size_t(std::min<std::int64_t>(s_.side[1].count, (chunk + 1) * kChunk));
   for (auto k = std::size_t(chunk * kChunk); k < end_of_chunk; ++k) {
+    if (poll && k % 16 == 0) poll();  // a row may have all j
     const Record<T> mine = is[k];
     const std::size_t begin_of_row = found.keys.size();
     const System& system = system_of(1, mine.number);
     double fractions[3];
     fractions_of(system, mine.at, fractions);
-    for_each_run(system, bin_first_.data(), fractions, [&](unsigned begin, unsigned end, int m0, int m1, int m2) {
+    for_each_run(system, slot_first_.data(), fractions, [&](unsigned begin, unsigned end, const Run& run) {
       T image[3];
-      image_vector(system, m0, m1, m2, image);
+      image_vector(system, run.m0, run.m1, run.m2, image);
       if (hits.size() < end - begin) hits.resize(end - begin);
       unsigned* const hit = hits.data();
       std::size_t count = 0;
@@ -203,8 +206,10 @@ void HostPairSearch::find_rows(const Records<T>& records, std::int64_t chunk) {
       }
       for (std::size_t h = 0; h < count; ++h) {
         const Record<T>& other = records.sorted[hit[h]];
-        if (is_listed(s_, squared_distance(mine.at, other.at, image), mine.number, other.number, m0, m1, m2))
-          found.keys.push_back(key_of(other.number, m0, m1, m2));
+        const T square = squared_distance(mine.at, other.at, image);
+        if (is_of_run(system, run, other.at) &&
+            is_listed(s_, square, mine.number, other.number, run.m0, run.m1, run.m2))
+          found.keys.push_back(key_of(other.number, run.m0, run.m1, run.m2));
       }
     });
     std::sort(found.keys.begin() + std::ptrdiff_t(begin_of_row), found.keys.end());
@@ -213,13 +218,13 @@ void HostPairSearch::find_rows(const Records<T>& records, std::int64_t chunk) {
 }
 
 template <typename T>
-std::int64_t HostPairSearch::search_as(Records<T>& records, double epsilon) {
+std::int64_t HostPairSearch::search_as(Records<T>& records, double epsilon, const std::function<void()>& poll) {
   make_systems();
   wrap_all(records);
   sort_into_bins(records, epsilon);
   const Index ni = s_.side[1].count;
   chunks_.resize(std::size_t(chunks_of(ni)));
-  for_each_(chunks_of(ni), [&](std::int64_t chunk) { find_rows(records, chunk); });
+  for_each_(chunks_of(ni), [&](std::int64_t chunk) { find_rows(records, chunk, poll); });
   first_.assign(std::size_t(ni) + 1, 0);
   for (const Chunk& chunk : chunks_)
     for (const auto& [i, count] : chunk.rows) first_[std::size_t(i) + 1] = count;

@@ -17,12 +17,17 @@ class PairSearch {
   virtual ~PairSearch() = default;
   // Finds the pairs. `query`: what the caller chooses; the search fills in its own arrays. All arrays are in the memory
   // of the device. Positions are floats, or doubles. `waits`: returns the number of pairs; throws UsageError for
-  // particles and cells that cannot be searched. Otherwise returns -1, and store() tells by PairOutput::count.
-  virtual std::int64_t search(const pair_search::Search& query, bool is_double, void* stream, bool waits) = 0;
+  // particles and cells that cannot be searched. Otherwise returns -1, and store() tells by PairOutput::count. `poll`:
+  // called often by each thread of a search on the CPU, which ends by its exception; empty: not called.
+  virtual std::int64_t search(const pair_search::Search& query, bool is_double, void* stream, bool waits,
+                              const std::function<void()>& poll) = 0;
   // Stores the pairs of the last search, which must not have thrown, in the order of i, then j, then the shift. Rows of
   // i that do not fit, and what is left, are filled with pairs of the indices beyond the last i and the last j.
   virtual void store(const pair_search::PairOutput& output) = 0;
 };
+
+// The lowest cutoff but 0. Its square is a normal number.
+double least_cutoff(bool is_double);
 
 // Throws UsageError for what is wrong without a look at the arrays.
 void check_query(const pair_search::Search& query, bool is_double);

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -35,7 +37,7 @@ struct Asked {
   std::vector<Index> batch, y_batch, type, excluded_first, excluded_j;
   Index systems = 1;
   double cutoff = 1;
-  bool half = false, self = false;
+  bool half = false, self = false, inclusive = false;
 };
 struct Found {
   Index count = 0;
@@ -92,6 +94,7 @@ Found search(PairSearch& with, Asked asked, const CudaGpu* gpu, Index capacity =
   query.side[0] = y.empty() ? query.side[1] : side_of(y, asked.y_batch, asked.type, arrays);
   query.half = asked.half;
   query.self = asked.self;
+  query.inclusive = asked.inclusive;
   query.systems = asked.systems;
   query.cells = arrays.put(asked.cells);
   query.periodic = arrays.put(asked.periodic);
@@ -102,7 +105,7 @@ Found search(PairSearch& with, Asked asked, const CudaGpu* gpu, Index capacity =
   query.excluded_first = arrays.put(asked.excluded_first);
   query.excluded_j = arrays.put(asked.excluded_j);
   Found found;
-  found.count = with.search(query, sizeof(T) == 8, nullptr, true);
+  found.count = with.search(query, sizeof(T) == 8, nullptr, true, {});
   const auto room = std::size_t(capacity < 0 ? found.count : capacity);
   found.i.resize(room + 1), found.j.resize(room + 1), found.shifts.resize(3 * room + 3);
   found.first.resize(x.size() / 3 + 1), found.told.resize(1);
@@ -130,7 +133,7 @@ const std::vector<double> kSlanted{4, 0, 0, 7.5, 3, 0, -3, 8, 4}, kTiny{0.9, 0, 
     kLeftHanded{0, 5, 0, 4.5, 0, 0, 0, 0, 6};
 
 std::vector<Asked> cases() {
-  std::vector<Asked> all(9);
+  std::vector<Asked> all(14);
   all[0].x = uniform(3 * 300, 0, 5, 1);  // open
   all[1].x = uniform(3 * 150, -6, 9, 2), all[1].cells = kSlanted, all[1].cutoff = 1.7;
   all[2].x = uniform(3 * 8, -6, 9, 3), all[2].cells = kTiny, all[2].cutoff = 2.9, all[2].self = true;  // long rows
@@ -151,6 +154,15 @@ std::vector<Asked> cases() {
   all[8].x = uniform(3 * 100, 0, 4, 11), all[8].cutoff = 1.2;
   for (Index k = 0; k <= 100; ++k) all[8].excluded_first.push_back(k);
   for (Index k = 0; k < 100; ++k) all[8].excluded_j.push_back((k + 1) % 100);
+  // More bins than particles.
+  all[9].x = uniform(3 * 100, -2, 2, 12), all[9].cells = {4e3, 0, 0, 7.5e3, 3e3, 0, -3e3, 8e3, 4e3};
+  all[10].x = uniform(3 * 100, 0, 3, 13), all[10].y = uniform(3 * 70, 0, 3, 14);
+  for (std::size_t k = 0; k < 100; ++k) all[10].x[k] += 1e6, all[10].y[k] += 1e6;
+  all[11].x = uniform(3 * 300, 0, 40, 15), all[11].cells = {40, 0, 0, 0, 40, 0, 0, 0, 40}, all[11].cutoff = 1.5;
+  all[12].x = uniform(3 * 5, -0.7, 0.7, 16), all[12].cells = {100, 0, 0, 0, 100, 0, 0, 0, 100};
+  // A lattice, whose spacing is the cutoff.
+  all[13].inclusive = true, all[13].cells = {3, 0, 0, 0, 3, 0, 0, 0, 3};
+  for (int k = 0; k < 27; ++k) all[13].x.insert(all[13].x.end(), {k % 3 + 0.0, k / 3 % 3 + 0.0, k / 9 + 0.0});
   return all;
 }
 
@@ -204,7 +216,7 @@ TEST_F(PairSearchOnShim, a_captured_search_finds_the_pairs_of_each_replay) {
     shim_.begin_capture(stream.get());
     std::string failure;
     try {
-      there->search(query, true, stream.get(), waits);
+      there->search(query, true, stream.get(), waits, {});
       there->store(output);
     } catch (const DeviceError& error) {
       failure = error.what();
@@ -213,7 +225,7 @@ TEST_F(PairSearchOnShim, a_captured_search_finds_the_pairs_of_each_replay) {
     return failure;
   };
   EXPECT_NE(capture(false).find("first search of doubles compiles its kernels"), std::string::npos);
-  there->search(query, true, stream.get(), true);
+  there->search(query, true, stream.get(), true, {});
   for (Side& side : query.side) side.count = 1000000;
   EXPECT_NE(capture(false).find("search once before the capture, for as many particles"), std::string::npos);
   for (Side& side : query.side) side.count = 100;
@@ -238,6 +250,19 @@ TEST_F(PairSearchOnShim, a_captured_search_finds_the_pairs_of_each_replay) {
   shim_.replay(stream.get());
   arrays.get(count, output.count);
   EXPECT_EQ(count[0], -1);
+}
+
+TEST(PairSearch, pairs_at_the_cutoff_are_found_if_it_is_inclusive) {
+  const auto here = host_pair_search(in_turn);
+  Asked asked = cases()[13];
+  for (const bool of_each : {false, true}) {
+    asked.cutoff_of_i = std::vector<double>(of_each ? 27 : 0, 1.0);
+    for (const bool inclusive : {false, true}) {
+      asked.inclusive = inclusive;
+      EXPECT_EQ(search<double>(*here, asked, nullptr).count, inclusive ? 6 * 27 : 0);
+      EXPECT_EQ(search<float>(*here, asked, nullptr).count, inclusive ? 6 * 27 : 0);
+    }
+  }
 }
 
 class PairSearchOnGpu : public OnGpu {};
@@ -285,10 +310,12 @@ TEST_F(PairSearchOnShim, errors_are_those_of_the_host) {
        "particle 7 of x: expected a batch "
        "from 0 to 1, got 2"},
       {[](Asked& a) { a.cutoff_of_i = std::vector<double>(10, 1.0), a.cutoff_of_i[3] = 1.5; },
-       "particle 3 of x: expected a cutoff from 0 to 1, the largest one, got 1.5"},
+       "particle 3 of x: expected a cutoff of 0, or 1.49e-154 to 1, the largest one, got 1.5"},
       {[](Asked& a) { a.cutoff_of_i = std::vector<double>(10, 1.0), a.cutoff_of_i[2] = -1; }, "got -1"},
+      // Its square is 0, so that particles at one position would be no pair.
+      {[](Asked& a) { a.cutoff_of_i = std::vector<double>(10, 1.0), a.cutoff_of_i[2] = 1e-170; }, "got 1e-170"},
       {[](Asked& a) { a.table = {1, 1, 2, 1}, a.type = std::vector<Index>(10, 1); },
-       "cutoff of types 1 and 0: expected 0 to 1, the largest cutoff, got 2"},
+       "cutoff of types 1 and 0: expected 0, or 1.49e-154 to 1, the largest cutoff, got 2"},
       {[](Asked& a) { a.table = {1, 1, 1, 1}, a.type = std::vector<Index>(10, 1), a.type[9] = 900000000000; },
        "particle 9 of x: expected a type from 0 to 1, got 900000000000"},
       {[](Asked& a) { a.excluded_first = std::vector<Index>(11, 0); }, "expected excluded_j with excluded_first"},
@@ -350,6 +377,75 @@ TEST_F(PairSearchOnShim, open_axes_may_be_long_or_short) {
     const Found found = search<double>(*here, asked, nullptr);
     EXPECT_EQ(found.count, 4);
     EXPECT_EQ(search<double>(*there, asked, &device.gpu()), found);
+  }
+}
+
+// The distances that a search computes; 0 if the bins cannot be chosen.
+template <typename T>
+std::int64_t tested_distances(const std::vector<double>& x, const double* cell, double cutoff) {
+  const auto n = x.size() / 3;
+  System system;
+  std::vector<Record<T>> records(n);
+  if (!prepare_system(system, cell, nullptr)) return 0;
+  std::vector<std::array<double, 3>> fractions(n);
+  for (std::size_t k = 0; k < n; ++k) {
+    int wraps[3];
+    const T at[3] = {T(x[3 * k]), T(x[3 * k + 1]), T(x[3 * k + 2])};
+    if (!wrap(system, at, records[k].at, wraps)) return 0;
+    fractions_of(system, records[k].at, fractions[k].data());
+    for (int axis = 0; axis < 3; ++axis) {
+      system.extent[axis][0] = std::max(system.extent[axis][0], ordered_bits(-fractions[k][std::size_t(axis)]));
+      system.extent[axis][1] = std::max(system.extent[axis][1], ordered_bits(fractions[k][std::size_t(axis)]));
+    }
+  }
+  system.count = unsigned(n);
+  if (!choose_bins(system, cutoff, std::numeric_limits<T>::epsilon())) return 0;
+  system.first_slot = 0;
+  EXPECT_LE(system.slots, Index(n));
+  std::vector<unsigned> first(std::size_t(system.slots) + 1);
+  for (const auto& one : fractions) ++first[std::size_t(slot_at(system, one.data())) + 1];
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  std::int64_t tested = 0;
+  for (const auto& one : fractions)
+    for_each_run(system, first.data(), one.data(),
+                 [&](unsigned begin, unsigned end, const Run&) { tested += end - begin; });
+  return tested;
+}
+
+TEST(PairSearch, empty_space_costs_no_distances) {
+  constexpr double kWidth = 25;  // about 5 pairs of a particle; a search of all pairs tests 20,000 distances for each
+  constexpr std::size_t kCount = 20000;
+  const std::vector<double> cluster = uniform(3 * kCount, -kWidth / 2, kWidth / 2, 1);
+  std::vector<double> line(3 * kCount);  // through the corners of the cell
+  for (std::size_t k = 0; k < line.size(); ++k) line[k] = cluster[k / 3] * 40 + cluster[k] * 0.02;
+  std::vector<double> far = cluster;
+  for (std::size_t k = 0; k < 3 * kCount / 2; ++k) far[k] += kWidth * 1e5;
+  const double width = kWidth * 1e5, cube[9] = {width, 0, 0, 0, width, 0, 0, 0, width},
+               slanted[9] = {width, 0, 0, width, 2 * width, 0, -width, width, width};
+  for (const auto& [name, x] : {std::pair{"cluster", &cluster}, {"line", &line}, {"two clusters", &far}})
+    for (const double* cell : {static_cast<const double*>(nullptr), cube, slanted}) {
+      SCOPED_TRACE(name + std::string(!cell ? ", open" : cell == cube ? ", periodic" : ", slanted"));
+      const std::int64_t tested = tested_distances<double>(*x, cell, 1);
+      EXPECT_GT(tested, 20 * std::int64_t(kCount));
+      EXPECT_LT(tested, 250 * std::int64_t(kCount));
+    }
+  const std::int64_t in_floats = tested_distances<float>(cluster, cube, 1);
+  EXPECT_GT(in_floats, 20 * std::int64_t(kCount));
+  EXPECT_LT(in_floats, 1000 * std::int64_t(kCount));
+}
+
+TEST(PairSearch, particles_in_a_corner_of_a_large_cell_have_the_pairs_of_open_space) {
+  const auto here = host_pair_search(in_turn);
+  Asked asked;
+  for (const std::size_t count : {1u, 2u, 10u, 100u, 1000u}) {
+    SCOPED_TRACE(count);
+    asked.x = uniform(3 * count, -2, 2, 12), asked.self = true;
+    asked.cells.clear();
+    const Found open = search<double>(*here, asked, nullptr);
+    asked.cells = {4e3, 0, 0, 7.5e3, 3e3, 0, -3e3, 8e3, 4e3};
+    const Found in_cell = search<double>(*here, asked, nullptr);
+    EXPECT_EQ(in_cell.i, open.i);
+    EXPECT_EQ(in_cell.j, open.j);
   }
 }
 

@@ -399,7 +399,7 @@ def test_one_that_is_nowhere_has_none(periodic):
 
 
 def test_what_a_call_takes_and_a_search_does_not(periodic):
-    for name in ("batches", "lists", "listed_pairs"):
+    for name in ("lists", "listed_pairs"):
         with pytest.raises(TypeError, match=rf"find_neighbours\(\) takes no {name}=: .*\(..., {name}=\) sums over such pairs"):
             periodic.find_neighbours(np.zeros((2, 3)), np.zeros((2, 3)), **{name: None})
 

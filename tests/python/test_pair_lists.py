@@ -241,10 +241,10 @@ def test_capacity():
         nbcc.neighbours(x, 2.0, CELLS["cube"], capacity=3)
 
 
-def test_periodic_axes_are_those_that_are_not_zero():
+def test_periodic_axes_are_those_that_are_true():
     x, cell = np.zeros((1, 3)), np.eye(3)
     every = nbcc.neighbours(x, 1.1, cell).count
-    for pbc in (True, np.bool_(True), 2**32, [0.4, -1, np.nan], [[1, 1, 1]]):
+    for pbc in (True, np.bool_(True), 1, [1, True, 1], [[1, 1, 1]]):
         batch = [0] if np.ndim(pbc) == 2 else None
         assert nbcc.neighbours(x, 1.1, cell, pbc, batch).count == every == 6
     assert nbcc.neighbours(x, 1.1, cell, False).count == 0
@@ -280,6 +280,9 @@ def test_no_systems():
         (ValueError, "exclusions: first: expected integers that rise", dict(exclusions=([0, 1, 0, 1, 1], [1]))),
         (ValueError, r"pbc: expected a bool or \(3,\), got \(2,\)", dict(cell=np.eye(3), pbc=[True, False])),
         (TypeError, "pbc: expected bools or .*, got strings", dict(cell=np.eye(3), pbc="yes")),
+        (TypeError, "pbc: expected bools or integers, got float", dict(cell=np.eye(3), pbc=[1.0, 1.0, 1.0])),
+        (ValueError, r"pbc: expected True or False, 1 or 0, got \[1, 2, 0\]", dict(cell=np.eye(3), pbc=[1, 2, 0])),
+        (ValueError, "pbc: expected True or False, 1 or 0, got 4294967296", dict(cell=np.eye(3), pbc=2**32)),
         (TypeError, "batch: expected integers, got float64", dict(batch=[0.5, 1, 1, 0])),
         (ValueError, "batch: expected numbers of batches below 2147483647, got 1099511627776", dict(batch=[0, 0, 0, 2**40])),
         (TypeError, "types: expected integers, got a list with a bool", dict(cutoff=np.ones((2, 2)), types=[0, 1, True, 0])),

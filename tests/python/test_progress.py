@@ -80,6 +80,18 @@ def test_ctrl_c_ends_a_sum_and_the_next_is_right(kind, particles):
     assert np.array_equal(pipeline(x[few], x, m, pairs="all"), expected)
 
 
+def test_ctrl_c_ends_a_search_for_pairs_and_the_next_is_right(particles):
+    x, _ = particles
+    expected = nbcc.neighbours(x[:1000], 0.1)
+    cutoffs = np.zeros(N)  # all distances are computed, and few pairs are listed
+    cutoffs[0] = 2.0
+    start = time.monotonic()
+    with interrupted_after(0.5):
+        nbcc.neighbours(x, cutoffs)
+    assert time.monotonic() - start < LONGEST
+    assert np.array_equal(nbcc.neighbours(x[:1000], 0.1).edge_index, expected.edge_index)
+
+
 def test_no_interrupt_is_lost(particles):
     """Whenever it comes, in the callback or beside it."""
     x, m = particles

@@ -89,19 +89,37 @@ def neighbours(
 
     Raises TypeError and ValueError for arguments, UsageError for positions and cells that cannot be searched.
     """
+    options = dict(batches=batches, self=self, half=half, types=types, y_types=y_types, exclusions=exclusions)
+    return listed(x, cutoff, cell, pbc, batch, y, y_batch, capacity, vectors, distances, stream, options)
+
+
+def listed(
+    x: Any,
+    cutoff: Any,
+    cell: Any,
+    pbc: Any,
+    batch: Any,
+    y: Any,
+    y_batch: Any,
+    capacity: Optional[int],
+    vectors: bool,
+    distances: bool,
+    stream: Any,
+    options: dict[str, Any],
+) -> PairList:
+    """`neighbours`, with its other options as a dict; inclusive: pairs at the cutoff are listed."""
     vectors, distances = named("vectors", flag, vectors), named("distances", flag, distances)
     if capacity is not None:
         capacity = named("capacity", whole, capacity, 0, 2**62)
         if vectors or distances:
             raise TypeError("neighbours(): vectors and distances are not returned with a capacity, whose entries may be no pairs")
     refuse(False, x=x, y=y, cell=cell, batch=batch, y_batch=y_batch)
-    refuse(True, cutoff=cutoff, pbc=pbc, types=types, y_types=y_types, exclusions=exclusions)
+    refuse(True, cutoff=cutoff, pbc=pbc, **{name: options[name] for name in ("types", "y_types", "exclusions")})
     x, y = _positions("x", x, x), _positions("y", y, x)
     cell = _read("cell", cell, "int", "float")
     batch, y_batch = _read("batch", batch, "int"), _read("y_batch", y_batch, "int")
     given = x, y, cell, batch
     x, y, cell, batch, y_batch, cutoff = map(plain, (x, y, cell, batch, y_batch, cutoff))
-    options = dict(batches=batches, self=self, half=half, types=types, y_types=y_types, exclusions=exclusions)
     if is_traced(x, y, cell, batch, y_batch):
         return _traced(x, y, cell, batch, y_batch, cutoff, pbc, capacity, stream, options)
     order = Order(None if stream is None else handle_of(stream))
@@ -188,6 +206,7 @@ def _checked(
     types: Any,
     y_types: Any,
     exclusions: Any,
+    inclusive: bool = False,
 ) -> Tuple[_Place, Query, bool]:
     """The query of a search, of arrays that the first result keeps; and whether the stream is captured into a graph."""
     if y is None and (y_batch is not None or y_types is not None):
@@ -198,7 +217,7 @@ def _checked(
     if ys is not None and ys.element != xs.element:
         raise TypeError(f"neighbours(): y: expected {xs.dtype} as x has, got {ys.dtype}")
     n, m = xs.shape[0], (xs if ys is None else ys).shape[0]
-    query = Query(x=_view(xs), half=named("half", flag, half), self=named("self", flag, self))
+    query = Query(x=_view(xs), half=named("half", flag, half), self=named("self", flag, self), inclusive=inclusive)
     if ys is not None:
         query.y = _view(ys)
         if query.half or query.self:
@@ -206,7 +225,7 @@ def _checked(
     if order.stream is not None:
         query.stream = order.stream
     is_captured = capacity is not None and here.is_captured()
-    here.set_batches(query, n, m, cell, pbc, batch, y_batch, batches, y is None)
+    here.set_batches(query, n, m, cell, pbc, batch, y_batch, batches, y is None, is_captured)
     here.set_cutoff(query, n, m, cutoff, types, y_types, y is None, is_captured)
     here.set_exclusions(query, n, m, exclusions, is_captured)
     return here, query, is_captured
@@ -222,7 +241,7 @@ def _traced(
         raise TypeError(f"neighbours(): capacity: expected a number inside of {where}, whose arrays have fixed sizes, got None")
     if stream is not None:
         raise TypeError(f"neighbours(): stream: expected None inside of {where}, where the host searches")
-    cutoff, pbc = of_host(cutoff), of_host(_read("pbc", pbc, "bool", "int", "float"))
+    cutoff, pbc = of_host(cutoff), of_host(_read("pbc", pbc, "bool", "int"))
     options = {name: of_host(value) for name, value in options.items()}
     # Shapes and types are checked here; numbers are not known yet. pbc may tell the number of batches.
     batches = len(pbc) if len(getattr(pbc, "shape", ())) == 2 else 1
@@ -333,7 +352,17 @@ class _Place:
         return result.convert or result.value, at
 
     def set_batches(
-        self, query: Query, n: int, m: int, cell: Any, pbc: Any, batch: Any, y_batch: Any, batches: Any, one_set: bool
+        self,
+        query: Query,
+        n: int,
+        m: int,
+        cell: Any,
+        pbc: Any,
+        batch: Any,
+        y_batch: Any,
+        batches: Any,
+        one_set: bool,
+        is_captured: bool,
     ) -> None:
         if batch is None:
             if y_batch is not None or batches is not None:
@@ -356,7 +385,12 @@ class _Place:
                 if number > 2**31 - 1:
                     raise _wrong(ValueError, "batch", f"numbers of batches below {2**31 - 1}", number - 1)
         query.batches = number
-        pbc = _read("pbc", pbc, "bool", "int", "float")
+        pbc = _read("pbc", pbc, "bool", "int")
+        if pbc is not None and "bool" not in str(pbc.dtype):
+            if is_captured:
+                raise TypeError("neighbours(): pbc: expected bools inside of a captured graph, got integers")
+            if bool(((pbc != 0) & (pbc != 1)).any()):
+                raise _wrong(ValueError, "pbc", "True or False, 1 or 0", pbc.tolist())
         if cell is None:
             if pbc is not None and bool(pbc.any()):
                 raise TypeError("neighbours(): pbc: expected a cell, whose vectors are the periods, got none")

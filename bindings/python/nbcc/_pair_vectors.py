@@ -13,38 +13,40 @@ def vectors_of(
     library: str, pairs: Any, x: Any, y: Any, cell: Any, batch: Any, vectors: bool, distances: bool
 ) -> dict[str, Any]:
     """library: that of x and of the arrays of `pairs`, "numpy", "torch", "jax" or "cupy". y, cell, batch: of it or NumPy."""
-    if library == "torch":
-        torch = sys.modules["torch"]
-
-        def real(value: Any) -> Any:
-            return torch.as_tensor(value, dtype=x.dtype, device=x.device)
-
-        def whole(value: Any) -> Any:  # uint8 as an index would be a mask
-            return torch.as_tensor(value, device=x.device).long()
-
-    else:
-        module = sys.modules["jax"].numpy if library == "jax" else sys.modules[library]
-        x = module.asarray(x)
-        whole = module.asarray
-
-        def real(value: Any) -> Any:
-            return module.asarray(value, x.dtype)
-
-    away = (x if y is None else real(y))[pairs.j] - x[pairs.i]
+    x = x if library == "torch" else _module(library).asarray(x)
+    away = (x if y is None else _real(library, y, x))[pairs.j] - x[pairs.i]
     if cell is not None:
-        cell, shifts = real(cell), real(pairs.shifts)
-        if len(cell.shape) == 1:
-            away = away + shifts * cell
-        elif len(cell.shape) == 2:
-            away = away + shifts @ cell
-        else:
-            away = away + (shifts[:, None, :] @ cell[whole(batch)[pairs.i]])[:, 0, :]
+        away = away + shift_vectors(library, pairs, cell, batch, x)
     made: dict[str, Any] = {}
     if vectors:
         made["vectors"] = away
     if distances:
         made["distances"] = (away * away).sum(-1) ** 0.5
     return made
+
+
+def shift_vectors(library: str, pairs: Any, cell: Any, batch: Any, like: Any) -> Any:
+    """shifts @ cell of each pair, of the type of `like`, an array of the library."""
+    cell, shifts = _real(library, cell, like), _real(library, pairs.shifts, like)
+    if len(cell.shape) == 1:
+        return shifts * cell
+    if len(cell.shape) == 2:
+        return shifts @ cell
+    if library == "torch":  # uint8 as an index would be a mask
+        batch = sys.modules["torch"].as_tensor(batch, device=like.device).long()
+    else:
+        batch = _module(library).asarray(batch)
+    return (shifts[:, None, :] @ cell[batch[pairs.i]])[:, 0, :]
+
+
+def _module(library: str) -> Any:
+    return sys.modules["jax"].numpy if library == "jax" else sys.modules[library]
+
+
+def _real(library: str, value: Any, like: Any) -> Any:
+    if library == "torch":
+        return sys.modules["torch"].as_tensor(value, dtype=like.dtype, device=like.device)
+    return _module(library).asarray(value, like.dtype)
 
 
 def require_library_of(library: str, **arrays: Any) -> None:

@@ -47,7 +47,8 @@ class CudaPairSearch final : public PairSearch {
     }
   }
 
-  std::int64_t search(const Search& query, bool is_double, void* stream, bool waits) override;
+  std::int64_t search(const Search& query, bool is_double, void* stream, bool waits,
+                      const std::function<void()>& poll) override;
   void store(const PairOutput& output) override;
 
  private:
@@ -71,7 +72,7 @@ class CudaPairSearch final : public PairSearch {
   bool is_double_ = false, captured_ = false, searched_ = false;
 };
 
-// Sets the arrays of s_, and sums_; returns their bytes. The first arrays, up to bin_count, are cleared.
+// Sets the arrays of s_, and sums_; returns their bytes. The first arrays, up to slot_count, are cleared.
 std::size_t CudaPairSearch::layout(CudaDevicePointer at) {
   Search& s = s_;
   std::int64_t bytes = 0;
@@ -81,10 +82,10 @@ std::size_t CudaPairSearch::layout(CudaDevicePointer at) {
   };
   const Index nj = s.side[0].count, ni = s.side[1].count;
   const std::int64_t record = is_double_ ? sizeof(Record<double>) : sizeof(Record<float>);
-  s.bins = nj + s.systems;
+  s.slots = nj + s.systems;
   take(s.report, sizeof(Report));
-  take(s.bin_count, 4 * s.bins);
-  take(s.bin_first, 4 * (s.bins + 1));
+  take(s.slot_count, 4 * s.slots);
+  take(s.slot_first, 4 * (s.slots + 1));
   take(s.system, s.systems * std::int64_t(sizeof(System)));
   for (Side* side : {&s.side[0], &s.side[1]}) {
     if (side == &s.side[1] && s.one_set) {
@@ -96,11 +97,11 @@ std::size_t CudaPairSearch::layout(CudaDevicePointer at) {
     take(side->wraps, side->count * std::int64_t(sizeof(Wraps)));
   }
   take(s.sorted, nj * record);
-  take(s.bin_of, 4 * nj);
   take(s.slot_of, 4 * nj);
+  take(s.rank_of, 4 * nj);
   take(s.counts, 4 * ni);
   take(s.first, 8 * (ni + 1));
-  take(sums_, 8 * blocks_of(std::max(s.bins, ni) + 1, kScanItems));
+  take(sums_, 8 * blocks_of(std::max(s.slots, ni) + 1, kScanItems));
   return std::size_t(bytes);
 }
 
@@ -144,11 +145,13 @@ void CudaPairSearch::scan(const unsigned* numbers, Index count, unsigned* as_uns
   launch("nbcc_pairs_scan_store", blocks, {&numbers, &count, &sums_, &as_unsigned, &as_index});
 }
 
-std::int64_t CudaPairSearch::search(const Search& query, bool is_double, void* stream, bool waits) {
+std::int64_t CudaPairSearch::search(const Search& query, bool is_double, void* stream, bool waits,
+                                    const std::function<void()>&) {
   const CudaContextGuard guard(gpu_);
   searched_ = false;
   s_ = query;
   is_double_ = is_double;
+  s_.least_cutoff = least_cutoff(is_double);
   stream_ = static_cast<CudaStream*>(stream);
   captured_ = gpu_.is_captured(stream_);
   if (captured_ && waits)
@@ -158,13 +161,13 @@ std::int64_t CudaPairSearch::search(const Search& query, bool is_double, void* s
   if (!captured_) used_.make_wait(stream_);
   const Index nj = s_.side[0].count, ni = s_.side[1].count;
   const std::size_t cleared =
-      std::size_t(reinterpret_cast<char*>(s_.bin_first) - reinterpret_cast<char*>(s_.report)) / 4;
+      std::size_t(reinterpret_cast<char*>(s_.slot_first) - reinterpret_cast<char*>(s_.report)) / 4;
   gpu_.require(gpu_.driver().memset_d32_async(memory_.data(), 0, cleared, stream_), "clearing memory of the GPU");
   launch("nbcc_pairs_systems", blocks_of(std::max(s_.systems, s_.types * s_.types)), {&s_});
   launch("nbcc_pairs_wrap", blocks_of(s_.one_set ? nj : std::max(ni, nj)), {&s_}, s_.one_set ? 1 : 2);
   launch("nbcc_pairs_bins", 1, {&s_});
   launch("nbcc_pairs_bin", blocks_of(nj), {&s_});
-  scan(s_.bin_count, s_.bins, s_.bin_first, nullptr);
+  scan(s_.slot_count, s_.slots, s_.slot_first, nullptr);
   launch("nbcc_pairs_sort", blocks_of(nj), {&s_});
   launch("nbcc_pairs_count", blocks_of(ni * kRowLanes), {&s_});
   scan(s_.counts, ni, nullptr, s_.first);

@@ -466,6 +466,12 @@ FoundPairs SumState::find_pairs(Progress* progress, bool without_self) {
   return found;
 }
 
+PairSpace SumState::pair_space() const {
+  check_neighbours("neighbours");
+  check_params();
+  return nbcc::pair_space(source(), params_);
+}
+
 void SumState::wait(Progress* progress) { sum_.wait(progress); }
 
 }  // namespace nbcc

@@ -13,6 +13,7 @@
 
 #include "runtime/sum/plan/capabilities.h"
 #include "runtime/sum/plan/kernel_sum.h"
+#include "runtime/sum/run/pair_space.h"
 #include "runtime/sum/run/run_result.h"
 
 namespace nbcc {
@@ -82,6 +83,7 @@ class SumState {
   // begun.
   RunPlan plan(const RunChoice& choice = {});
   std::string reason_of(const RunPlan& plan) const { return nbcc::reason_of(plan, sum_.methods()); }
+  PairSpace pair_space() const;
   FoundPairs find_pairs(Progress* progress = nullptr, bool without_self = false);
   void run(const RunChoice& choice = {});
   void wait(Progress* progress = nullptr);  // waits for the work of all runs

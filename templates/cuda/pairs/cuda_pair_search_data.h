@@ -4,7 +4,8 @@
 // library.
 //
 //   positions --wrap()--> position in the first cell, number of cells that it was moved by
-//   systems   --choose_bins()--> bins: parallelepipeds of about half a cutoff, [axis 0][axis 1][axis 2]
+//   systems   --choose_bins()--> bins: parallelepipeds of half a cutoff to a cutoff, [axis 0][axis 1][axis 2]
+//   a bin     --slot_of()--> slot of a table that has at most as many slots as there are j
 //   an i      --for_each_run()--> runs of sorted j, each with the image of its cell
 //
 //        axis 1
@@ -15,8 +16,12 @@
 //          |   +---+---+---+---+---+     of the cell, so a cutoff may span any number of cells
 //          +-----------------------> axis 2
 //
-// A pair is within the cutoff if the square of (position of j - position of i) + image is less than the squared cutoff,
-// with both positions in the first cell, in the precision of the positions.
+// If a system has more bins than j, as a cluster in a large cell, bins share slots: the slot is a hash of the bin. Bins
+// of a run are in consecutive slots all the same, and is_of_run() excludes the j of other bins. So the work depends on
+// the particles and not on the space between them.
+//
+// A pair is within the cutoff if the square of (position of j - position of i) + image is less than the squared cutoff
+// (or, if asked for, equal to it), with both positions in the first cell, in the precision of the positions.
 #pragma once
 #ifdef NBCC_DEVICE
 #define NBCC_PAIR_FUNCTION NBCC_DEVICE
@@ -34,12 +39,11 @@ constexpr int kRowLanes = 4;              // threads that look for the pairs of 
 constexpr int kScanItems = 8 * kThreads;  // numbers that a block of a scan adds up
 constexpr int kMaxImage = 1000;           // above the number of cells along an axis that a cutoff may span
 constexpr int kImageBits = 11;            // bits of a component of an image in a key
-constexpr double kBinsPerCutoff = 2;
-constexpr double kMaxBins = 1 << 20;   // along an axis
-constexpr double kMaxWraps = 1 << 29;  // cells between a particle and the first cell; differences are ints
-constexpr double kMaxOpen = 1e90;      // a coordinate along an open axis
-constexpr Index kMaxTypes = 65535;     // pairs of types are 32-bit numbers
-constexpr Index kMaxRow = 1 << 30;     // pairs of one i on a GPU
+constexpr double kMaxBins = 1 << 30;      // along an axis
+constexpr double kMaxWraps = 1 << 29;     // cells between a particle and the first cell; differences are ints
+constexpr double kMaxOpen = 1e90;         // a coordinate along an open axis
+constexpr Index kMaxTypes = 65535;        // pairs of types are 32-bit numbers
+constexpr Index kMaxRow = 1 << 30;        // pairs of one i on a GPU
 
 struct System {
   double vectors[3][3];  // [vector][component]; of an open axis a unit vector perpendicular to the periodic ones
@@ -49,8 +53,11 @@ struct System {
   double scale[3];       // bins per fraction
   double reach[3];       // of the cutoff, in bins
   int bins[3], periodic[3];
-  unsigned count;  // of j
-  Index first_bin;
+  unsigned count;    // of j
+  Index strides[2];  // slots from a bin to the next one along axis 0, along axis 1
+  Index slots;
+  Index first_slot;
+  int shares_slots;                 // bins have slots in common
   unsigned long long extent[3][2];  // open axes: ordered_bits() of the largest -fraction and fraction of the j
 };
 
@@ -88,28 +95,30 @@ struct Side {
 };
 
 struct Search {
-  Side side[2];  // 0: j, 1: i
-  int one_set;   // i and j are the same particles
-  int half;      // each pair once: j > i, or j = i and the image is positive
-  int self;      // with pairs of a particle and itself
+  Side side[2];   // 0: j, 1: i
+  int one_set;    // i and j are the same particles
+  int half;       // each pair once: j > i, or j = i and the image is positive
+  int self;       // with pairs of a particle and itself
+  int inclusive;  // distance <= cutoff is within; otherwise distance < cutoff
   Index systems;
   const double* cells;            // [system][vector][component]; null: no system is periodic
   const int* periodic;            // [system][axis]; null: all axes with cells
   double cutoff;                  // the largest one
+  double least_cutoff;            // the lowest one but 0: its square is a normal number of the positions' precision
   const double* cutoff_of_i;      // [i]; null: one cutoff
   const double* cutoff_of_types;  // [type of i][type of j]; null: one cutoff
   Index types;
   const Index *excluded_first, *excluded_j;  // CSR; null: none
   System* system;                            // [system]
   Report* report;
-  unsigned* bin_of;     // [j]
-  unsigned* slot_of;    // [j] among the particles of its bin
-  unsigned* bin_count;  // [bin]
-  unsigned* bin_first;  // [bin + 1]
-  Index bins;           // capacity of the two
-  void* sorted;         // Record<T> [sorted j]
-  unsigned* counts;     // [i] pairs
-  Index* first;         // [i + 1]
+  unsigned* slot_of;     // [j]
+  unsigned* rank_of;     // [j] among the particles of its slot
+  unsigned* slot_count;  // [slot]
+  unsigned* slot_first;  // [slot + 1]
+  Index slots;           // capacity of the two
+  void* sorted;          // Record<T> [sorted j]
+  unsigned* counts;      // [i] pairs
+  Index* first;          // [i + 1]
 };
 
 struct PairOutput {
@@ -223,15 +232,16 @@ NBCC_PAIR_FUNCTION void image_vector(const System& s, int m0, int m1, int m2, T*
   for (int c = 0; c < 3; ++c) to[c] = (T)(m0 * s.vectors[0][c] + m1 * s.vectors[1][c] + m2 * s.vectors[2][c]);
 }
 
+NBCC_PAIR_FUNCTION double within(double x, double low, double high) { return x > low ? (x < high ? x : high) : low; }
 // Sets the bins, from the number and the extent of the j. `epsilon`: of the positions' precision. False: the cutoff
 // spans too many cells.
 NBCC_PAIR_FUNCTION bool choose_bins(System& s, double cutoff, double epsilon) {
-  double size = 0, length[3];
+  double size = 0, period = 0, length[3];
   for (int k = 0; k < 3; ++k) {
     s.low[k] = 0;
     length[k] = 1;
     if (s.periodic[k]) {
-      size += sqrt(product(s.vectors[k], s.vectors[k]));
+      period += sqrt(product(s.vectors[k], s.vectors[k]));
       continue;
     }
     const bool any = s.extent[k][0] != 0;
@@ -240,18 +250,27 @@ NBCC_PAIR_FUNCTION bool choose_bins(System& s, double cutoff, double epsilon) {
     length[k] = high - s.low[k];
     size += fabs(s.low[k]) + fabs(high);
   }
-  // Decisions are made with rounded positions and images.
-  const double radius = cutoff + 16 * epsilon * (size + cutoff);
-  double bins[3];
+  // Decisions are made with rounded differences and images.
+  const double radius = cutoff + epsilon * (4 * cutoff + 2 * period) + 0x1p-48 * (size + period);
+  double bins[3], least[3];  // of half a cutoff; of a cutoff
   for (int k = 0; k < 3; ++k) {
-    const double fitting = floor(length[k] / (radius * s.norms[k]) * kBinsPerCutoff);
-    bins[k] = fitting >= 1 ? (fitting < kMaxBins ? fitting : kMaxBins) : 1;
+    const double fitting = length[k] / (radius * s.norms[k]);
+    bins[k] = within(floor(2 * fitting), 1, kMaxBins);
+    least[k] = within(floor(fitting), 1, kMaxBins);
   }
   const double most = s.count > 1 ? s.count : 1;
   while (bins[0] * bins[1] * bins[2] > most) {
-    const int k = bins[0] >= bins[1] && bins[0] >= bins[2] ? 0 : bins[1] >= bins[2] ? 1 : 2;
-    bins[k] = floor((bins[k] + 1) / 2);
+    int longest = -1;
+    for (int k = 0; k < 3; ++k)
+      if (bins[k] > least[k] && (longest < 0 || bins[k] > bins[longest])) longest = k;
+    if (longest < 0) break;
+    bins[longest] = within(floor((bins[longest] + 1) / 2), least[longest], kMaxBins);
   }
+  s.shares_slots = bins[0] * bins[1] * bins[2] > most;
+  s.slots = (Index)(s.shares_slots ? most : bins[0] * bins[1] * bins[2]);
+  // Powers of the inverse of the plastic number spread the columns of a cluster of any shape evenly (Roberts 2018).
+  s.strides[0] = (Index)(s.shares_slots ? most * 0.7548776662466927 : bins[1] * bins[2]);
+  s.strides[1] = (Index)(s.shares_slots ? most * 0.5698402909980532 : bins[2]);
   bool is_good = true;
   for (int k = 0; k < 3; ++k) {
     s.bins[k] = (int)bins[k];
@@ -261,15 +280,19 @@ NBCC_PAIR_FUNCTION bool choose_bins(System& s, double cutoff, double epsilon) {
   }
   return is_good;
 }
-NBCC_PAIR_FUNCTION Index bins_of(const System& s) { return (Index)s.bins[0] * s.bins[1] * s.bins[2]; }
 
 NBCC_PAIR_FUNCTION int bin_along(const System& s, int axis, double fraction) {
   const double u = floor((fraction - s.low[axis]) * s.scale[axis]), last = s.bins[axis] - 1;
   return (int)(u < 0 ? 0 : u > last ? last : u);
 }
-NBCC_PAIR_FUNCTION Index bin_of(const System& s, const double* fractions) {
-  const Index column = (Index)bin_along(s, 0, fractions[0]) * s.bins[1] + bin_along(s, 1, fractions[1]);
-  return s.first_bin + column * s.bins[2] + bin_along(s, 2, fractions[2]);
+NBCC_PAIR_FUNCTION Index slot_of(const System& s, int b0, int b1, int b2) {
+  const Index slot = b0 * s.strides[0] + b1 * s.strides[1] + b2;
+  return slot < s.slots ? slot : slot % s.slots;
+}
+// The slot of a position, counted through all systems.
+NBCC_PAIR_FUNCTION Index slot_at(const System& s, const double* fractions) {
+  const int b0 = bin_along(s, 0, fractions[0]), b1 = bin_along(s, 1, fractions[1]), b2 = bin_along(s, 2, fractions[2]);
+  return s.first_slot + slot_of(s, b0, b1, b2);
 }
 // The bins along an axis within reach, counted on beyond the first cell.
 NBCC_PAIR_FUNCTION void bins_within(const System& s, int axis, double fraction, int* begin, int* end) {
@@ -288,21 +311,44 @@ NBCC_PAIR_FUNCTION int image_of_bin(int bin, int bins) {
   return bin >= 0 ? bin / bins : -((bins - 1 - bin) / bins);
 }
 
-// Calls body(begin, end, image) for runs of sorted j that have all j within reach of a position in the first cell.
+// Bins that follow each other along axis 2, in an image of the cell.
+struct Run {
+  int m0, m1, m2;           // the image
+  int b0, b1, low, length;  // the bins (b0, b1, low), ..., (b0, b1, low + length - 1) of the first cell
+};
+// Whether a j in the slots of a run is in its bins.
+template <typename T>
+NBCC_PAIR_FUNCTION bool is_of_run(const System& s, const Run& run, const T* x) {
+  if (!s.shares_slots) return true;
+  double fractions[3];
+  fractions_of(s, x, fractions);
+  const int along = bin_along(s, 2, fractions[2]) - run.low;
+  return bin_along(s, 0, fractions[0]) == run.b0 && bin_along(s, 1, fractions[1]) == run.b1 && along >= 0 &&
+         along < run.length;
+}
+
+// Calls body(begin, end, run) for sorted j that include all j within reach of a position in the first cell.
 template <typename Body>
-NBCC_PAIR_FUNCTION void for_each_run(const System& s, const unsigned* bin_first, const double* fractions, Body body) {
+NBCC_PAIR_FUNCTION void for_each_run(const System& s, const unsigned* slot_first, const double* fractions, Body body) {
   int begin[3], end[3];
   for (int k = 0; k < 3; ++k) bins_within(s, k, fractions[k], &begin[k], &end[k]);
   const int first_image = image_of_bin(begin[2], s.bins[2]), last_image = image_of_bin(end[2] - 1, s.bins[2]);
+  const unsigned* const first = slot_first + s.first_slot;
   for (int b0 = begin[0]; b0 < end[0]; ++b0) {
     const int m0 = image_of_bin(b0, s.bins[0]);
     for (int b1 = begin[1]; b1 < end[1]; ++b1) {
       const int m1 = image_of_bin(b1, s.bins[1]);
-      const unsigned* const column =
-          bin_first + s.first_bin + ((Index)(b0 - m0 * s.bins[0]) * s.bins[1] + (b1 - m1 * s.bins[1])) * s.bins[2];
       for (int m2 = first_image; m2 <= last_image; ++m2) {
-        const int low = begin[2] - m2 * s.bins[2], high = end[2] - m2 * s.bins[2];
-        body(column[low > 0 ? low : 0], column[high < s.bins[2] ? high : s.bins[2]], m0, m1, m2);
+        const int from = begin[2] - m2 * s.bins[2], to = end[2] - m2 * s.bins[2];
+        const int low = from > 0 ? from : 0, high = to < s.bins[2] ? to : s.bins[2];
+        const Run run = {m0, m1, m2, b0 - m0 * s.bins[0], b1 - m1 * s.bins[1], low, high - low};
+        Index slot = slot_of(s, run.b0, run.b1, low), left = run.length < s.slots ? run.length : s.slots;
+        while (left > 0) {  // a run goes on from the last slot to the first one
+          const Index here = left < s.slots - slot ? left : s.slots - slot;
+          body(first[slot], first[slot + here], run);
+          left -= here;
+          slot = 0;
+        }
       }
     }
   }
@@ -316,7 +362,20 @@ NBCC_PAIR_FUNCTION T squared_distance(const T* xi, const T* xj, const T* image) 
 }
 
 // Whether a number is the cutoff of an i, or of types.
-NBCC_PAIR_FUNCTION bool is_cutoff(const Search& s, double cutoff) { return cutoff >= 0 && cutoff <= s.cutoff; }
+NBCC_PAIR_FUNCTION bool is_cutoff(const Search& s, double cutoff) {
+  return cutoff == 0 || (cutoff >= s.least_cutoff && cutoff <= s.cutoff);
+}
+// The square of the lowest distance that is beyond a cutoff.
+template <typename T>
+NBCC_PAIR_FUNCTION T squared_limit(const Search& s, double cutoff) {
+  T square = (T)(cutoff * cutoff);
+  if (!s.inclusive) return square;
+  unsigned long long bits = 0;
+  memcpy(&bits, &square, sizeof square);  // little-endian
+  ++bits;
+  memcpy(&square, &bits, sizeof square);
+  return square;
+}
 // Whether the type of a particle is in the table; whether its cutoff can be used.
 NBCC_PAIR_FUNCTION bool has_type(const Search& s, int side, Index particle) {
   const Index* const type = s.side[side].type;
@@ -333,10 +392,10 @@ NBCC_PAIR_FUNCTION bool lists_all(const Search& s) {
 // Whether a pair within the largest cutoff is listed.
 template <typename T>
 NBCC_PAIR_FUNCTION bool is_listed(const Search& s, T square, int i, int j, int m0, int m1, int m2) {
-  if (s.cutoff_of_i && !(square < (T)(s.cutoff_of_i[i] * s.cutoff_of_i[i]))) return false;
+  if (s.cutoff_of_i && !(square < squared_limit<T>(s, s.cutoff_of_i[i]))) return false;
   if (s.cutoff_of_types) {
     const double cutoff = s.cutoff_of_types[s.side[1].type[i] * s.types + s.side[0].type[j]];
-    if (!(square < (T)(cutoff * cutoff))) return false;
+    if (!(square < squared_limit<T>(s, cutoff))) return false;
   }
   if (s.one_set) {
     const int sign = m0 != 0 ? m0 : m1 != 0 ? m1 : m2;

@@ -161,6 +161,19 @@ def level_of_caller() -> int:
     return level
 
 
+def end_of_run(status: int, place: ErrorOut, watch: Watch) -> None:
+    """Checks the status of a function that may be interrupted; then raises the callback's exception."""
+    if status == INTERRUPTED:
+        message, error = place.take(), watch.error
+        watch.error = None
+        try:
+            raise KeyboardInterrupt(message) if error is None else error
+        finally:
+            del error  # its stack has this frame
+    if status:
+        place.throw(status)
+
+
 class Sum(_Handle):
     """An nbcc_sum, with a record of what is bound to it, because binding the same array again costs time (on a GPU the
     library queries the kind of memory). Used by one call at a time."""
@@ -343,16 +356,7 @@ class Sum(_Handle):
         self.last_run = next(_runs)
 
     def _end(self, status: int) -> None:
-        """Checks the status of a function that may be interrupted; then raises the callback's exception."""
-        if status == INTERRUPTED:
-            message, error = self.place.take(), self._watch.error
-            self._watch.error = None
-            try:
-                raise KeyboardInterrupt(message) if error is None else error
-            finally:
-                del error  # its stack has this frame
-        if status:
-            self.place.throw(status)
+        end_of_run(status, self.place, self._watch)
 
     def warn(self) -> None:
         """Issues the warnings of the last run that the run before did not have, with the line that called the

@@ -201,6 +201,7 @@ _FUNCTIONS = {
     "nbcc_library_names": (c_char_p, []),
     "nbcc_library_text": (c_char_p, [c_char_p]),
     "nbcc_sum_find_neighbours": (c_int, [_P, _P, _P]),
+    "nbcc_sum_get_pair_space": (c_int, [_P, _P, _P]),
     "nbcc_neighbour_list_free": (None, [_P]),
     "nbcc_pair_search_create": (c_int, [_P, _P, _P]),
     "nbcc_pair_search_destroy": (None, [_P]),

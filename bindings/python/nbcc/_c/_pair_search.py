@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import c_double, c_int, c_int64, c_size_t, c_void_p
+from ctypes import c_double, c_int, c_int32, c_int64, c_size_t, c_void_p
 from typing import Dict, List, Optional, Tuple
 
 from . import _library
 from ._errors import ErrorOut, check
-from ._handles import Device, _Handle
+from ._handles import Device, Sum, _Handle, end_of_run
 from ._library import lib
+from ._progress import CALLBACK, Watch, may_be_interrupted
 
 class View(ctypes.Structure):
     _fields_ = [
@@ -42,7 +43,32 @@ class Query(ctypes.Structure):
         ("half", c_int),
         ("self", c_int),
         ("stream", c_void_p),
+        ("inclusive", c_int),
+        ("progress", c_void_p),
+        ("progress_data", c_void_p),
     ]
+
+
+class PairSpace(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("cutoff", c_double),
+        ("inclusive", c_int),
+        ("self", c_int),
+        ("cell", c_double * 9),
+        ("periodic", c_int32 * 3),
+        ("i_field", c_int * 3),
+        ("i_component", c_int * 3),
+        ("j_field", c_int * 3),
+        ("j_component", c_int * 3),
+    ]
+
+
+def space_of(used: Sum) -> PairSpace:
+    """The pairs that a sum's pipeline sums over, with the params that the sum has."""
+    space = PairSpace(ctypes.sizeof(PairSpace))
+    check(lib.nbcc_sum_get_pair_space(used.pointer, ctypes.addressof(space), used.place.address), used.place)
+    return space
 
 
 class PairArrays(ctypes.Structure):
@@ -71,11 +97,16 @@ class PairSearch(_Handle):
         )
 
     def run(self, query: Query, waits: bool) -> Optional[int]:
-        """The number of pairs; None without waiting."""
+        """The number of pairs; None without waiting. In the main thread a search on the CPU checks for signals."""
         query.size = ctypes.sizeof(Query)
-        count = c_int64()
+        count, watch = c_int64(), Watch()
+        answers = watch.answers()
+        if may_be_interrupted():
+            query.progress, query.progress_data = CALLBACK, id(answers)
         at = ctypes.addressof(count) if waits else None
-        check(lib.nbcc_pair_search_run(self.pointer, ctypes.addressof(query), at, self.place.address), self.place)
+        end_of_run(
+            lib.nbcc_pair_search_run(self.pointer, ctypes.addressof(query), at, self.place.address), self.place, watch
+        )
         return count.value if waits else None
 
     def store(self, arrays: PairArrays) -> None:

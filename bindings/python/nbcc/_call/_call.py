@@ -8,6 +8,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from .._c import _library
 from ._arguments import Inputs, Param
+from ._batched_neighbours import groups_of, neighbours_of
 from .._arrays._arrays import CPU
 from .._c._family import Family
 from .._c._fields import Field, Search, device_name, is_read_by
@@ -296,10 +297,11 @@ class Caller(Outputs):
 
     def find_neighbours(self, /, *arrays: Any, **keywords: Any) -> Neighbours:
         """The pairs that can contribute: those that pass the guards' comparisons of distances; `info()["neighbours"]`
-        has the reach. The search runs on the CPU for every pipeline.
+        has the reach.
 
-        arrays: as for a call; they must be on the host. keywords: inputs and params by name, and the options ni, nj,
-            exclusions, progress, as for a call.
+        arrays: as for a call. keywords: inputs and params by name, and the options ni, nj, exclusions, progress, batches, as
+            for a call. With batches, and for arrays on a GPU, the search is that of `nbcc.neighbours`, in the memory of the
+            arrays: for one cutoff, of 3 coordinates that are inputs, of at most half a period.
 
         Returns nbcc.Neighbours (`first`, `j`, `shifts`), arrays of the library of the inputs that the caller owns: the neighbours of i are
         j[first[i]], ..., j[first[i + 1] - 1], in rising order; `shifts` added to the position of j gives its periodic
@@ -307,8 +309,8 @@ class Caller(Outputs):
         `nbcc.Rows(found.first, found.j)` for several calls.
 
         If i and j are one set, the pairs of particles with themselves are included, unless a guard of the text excludes
-        them, as `skip_if(i_index == j_index)` does, or `exclusions=(range(n + 1), range(n))`. Distances are compared as in the guards, `<=` or `<`, in the arithmetic
-        of the kernel.
+        them, as `skip_if(i_index == j_index)` does, or `exclusions=(range(n + 1), range(n))`. Distances are compared as in
+        the guards, `<=` or `<`, in the arithmetic of the kernel; with batches and on a GPU in the precision of the positions.
 
         Raises what calls raise; UsageError if no reach is proved, or if a length of the box is 0.
         """
@@ -326,6 +328,7 @@ class Caller(Outputs):
         nj: Optional[int] = None,
         exclusions: Any = None,
         progress: Any = None,
+        batches: Any = None,
     ) -> Neighbours:
         family = self._family
         if family.of_pairs:
@@ -334,7 +337,6 @@ class Caller(Outputs):
                 f"those of this one are listed, for its {family.of_pairs[0]}"
             )
         for name, instead in (
-            ("batches", "call it for each batch, with that batch's arrays"),
             ("lists", "call it for the particles of each list"),
             ("listed_pairs", "listed pairs are not searched for"),
         ):
@@ -345,18 +347,28 @@ class Caller(Outputs):
                 )
         values = self._match(arrays, fields)
         ni, nj = self._count("ni", ni), self._count("nj", nj)
-        listing = None if exclusions is None else listing_of(family.name, None, None, None, exclusions)
-        inputs = self._inputs(values, CPU, None, ni, nj)
+        inputs = self._inputs(values, None, None, ni, nj)
         for side, count in (("i", inputs.ni), ("j", inputs.nj)):
             if count is None:
                 raise TypeError(
                     f"{family.name}() has no input_{side}: n{side}= must give the number of {side}-particles"
                 )
-        params, _ = self._params(values, None)
+        who = f"{family.name}.find_neighbours()"
+        groups = groups_of(who, batches)
+        params, by_group = self._params(values, groups)
+        options = family.options.changed(family.options.precision or precision_of(inputs.views), None, None)
+        if batches is not None or inputs.device != CPU:
+            if progress is not None:
+                raise TypeError(f"{who}: progress is for searches on the CPU without batches")
+            idle, used = self._take(family.kernel(CPU, options))
+            try:
+                return neighbours_of(who, used, values, inputs, params, by_group, batches, groups, exclusions)
+            finally:
+                idle.append(used)
+        listing = None if exclusions is None else listing_of(family.name, None, None, None, exclusions)
         if listing is not None:
             listing.check(family.name, CPU, inputs.nj or 0)
         callback = None if progress is None else function_of(family.name, progress)
-        options = family.options.changed(family.options.precision or precision_of(inputs.views), None, None)
         idle, used = self._take(family.kernel(CPU, options))
         try:
             self._give(used, inputs, params, listing)
