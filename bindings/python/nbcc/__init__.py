@@ -35,6 +35,8 @@ from ._c._fields import DeviceChoice, Field
 from ._c._handles import open_device
 from ._c._lists import Lists, Rows
 from ._c._neighbours import Neighbours
+from ._formula._functions import PUBLIC as _FUNCTIONS
+from ._formula._traced import FunctionPipeline, I, J, Pair, Param, pipeline
 from ._pair_lists import PairList, neighbours
 from ._pipeline import BoundPipeline, Pipeline, check, compile
 
@@ -47,10 +49,15 @@ __all__ = [
     "Diagnostic",
     "Error",
     "Field",
+    "FunctionPipeline",
+    "I",
     "InternalError",
+    "J",
     "Lists",
     "Neighbours",
+    "Pair",
     "PairList",
+    "Param",
     "Pipeline",
     "PipelineWarning",
     "Rows",
@@ -61,6 +68,7 @@ __all__ = [
     "compile",
     "info",
     "neighbours",
+    "pipeline",
     "triplets",
 ]
 
@@ -68,6 +76,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Imports `nbcc.ase`, which needs ASE, `nbcc.lammps`, which needs NumPy, and `nbcc.torch` at their first use. Raises
     AttributeError, also where a package is missing: `help(nbcc)` and completion read all names."""
+    if name in _FUNCTIONS:  # sum, exp ...: not in __all__, because some have the names of Python's own functions
+        return _FUNCTIONS[name]
     if name not in ("ase", "lammps", "torch"):
         raise AttributeError(f"module 'nbcc' has no attribute {name!r}")
     try:
@@ -77,7 +87,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> List[str]:
-    return sorted([*__all__, "__version__", "ase", "lammps", "mpi", "torch"])
+    return sorted([*__all__, *_FUNCTIONS, "__version__", "ase", "lammps", "mpi", "torch"])
 
 
 def info() -> Dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Formulas of Python as texts of pipelines: an expression tree that prints `.pipe`."""
