@@ -144,8 +144,8 @@ TEST(FarFieldOnShim, DestroysItsEventsAfterFailures) {
 void expect_the_changes_of_the_host(const std::string& name, const std::shared_ptr<KernelDevice>& device) {
   constexpr std::int64_t kCount = 3000;
   FarTrial host(FarTrial::library(name), Precision::Single), gpu(FarTrial::library(name), Precision::Single, device);
-  FarRun on_host(host.sum.kernel(), host.sum.summation(), Precision::Single);
-  FarRun on_gpu(gpu.sum.kernel(), gpu.sum.summation(), Precision::Single);
+  FarRun on_host(host.sum.kernel(), host.sum.summation(), Precision::Single, 1e-3);
+  FarRun on_gpu(gpu.sum.kernel(), gpu.sum.summation(), Precision::Single, 1e-3);
   for (FarTrial* trial : {&host, &gpu}) trial->fill("uniform", kCount, kCount, true, 9);
   const auto prepare = [&] {
     EXPECT_EQ(on_host.prepare(host.sum.plan().request, 64), "");

@@ -13,20 +13,17 @@
 #include "compiler/source/parse.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_text_run.h"
+#include "tests/support/vector3.h"
 
 namespace nbcc::test {
 namespace {
 
-using Vector = std::array<double, 3>;
+using Vector = Vector3;
 using Cell = std::array<Vector, 3>;
 
-double dot(const Vector& a, const Vector& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 double length(const Vector& a) { return std::sqrt(dot(a, a)); }
 Vector sum(const Vector& a, double factor, const Vector& b) {
   return {a[0] + factor * b[0], a[1] + factor * b[1], a[2] + factor * b[2]};
-}
-Vector cross(const Vector& a, const Vector& b) {
-  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
 }
 double volume(const Cell& c) { return dot(c[0], cross(c[1], c[2])); }
 // How many of each vector a difference is.

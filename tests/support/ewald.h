@@ -8,14 +8,9 @@
 #include <span>
 #include <vector>
 
+#include "tests/support/vector3.h"
+
 namespace nbcc::test {
-
-using Vector3 = std::array<double, 3>;
-
-inline double dot(const Vector3& a, const Vector3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-inline Vector3 cross(const Vector3& a, const Vector3& b) {
-  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
 
 struct EwaldSum {
   std::vector<double> potential;  // of each i: sum of w / r over all images of all j, but of i itself where it is
