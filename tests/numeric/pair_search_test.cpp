@@ -155,9 +155,9 @@ std::vector<Asked> cases() {
   for (Index k = 0; k <= 100; ++k) all[8].excluded_first.push_back(k);
   for (Index k = 0; k < 100; ++k) all[8].excluded_j.push_back((k + 1) % 100);
   // More bins than particles.
-  all[9].x = uniform(3 * 100, -2, 2, 12), all[9].cells = {4e3, 0, 0, 7.5e3, 3e3, 0, -3e3, 8e3, 4e3};
-  all[10].x = uniform(3 * 100, 0, 3, 13), all[10].y = uniform(3 * 70, 0, 3, 14);
-  for (std::size_t k = 0; k < 100; ++k) all[10].x[k] += 1e6, all[10].y[k] += 1e6;
+  all[9].x = uniform(3 * 400, -2, 2, 12), all[9].cells = {4e3, 0, 0, 7.5e3, 3e3, 0, -3e3, 8e3, 4e3};
+  all[10].x = uniform(3 * 100, 0, 3, 13), all[10].y = uniform(3 * 300, 0, 3, 14);
+  for (std::size_t k = 0; k < 100; ++k) all[10].x[k] += 1e4, all[10].y[k] += 1e4;
   all[11].x = uniform(3 * 300, 0, 40, 15), all[11].cells = {40, 0, 0, 0, 40, 0, 0, 0, 40}, all[11].cutoff = 1.5;
   all[12].x = uniform(3 * 5, -0.7, 0.7, 16), all[12].cells = {100, 0, 0, 0, 100, 0, 0, 0, 100};
   // A lattice, whose spacing is the cutoff.
@@ -408,7 +408,7 @@ std::int64_t tested_distances(const std::vector<double>& x, const double* cell, 
   std::int64_t tested = 0;
   for (const auto& one : fractions)
     for_each_run(system, first.data(), one.data(),
-                 [&](unsigned begin, unsigned end, const Run&) { tested += end - begin; });
+                 [&](unsigned begin, unsigned end, int, int, int) { tested += end - begin; });
   return tested;
 }
 
@@ -434,10 +434,26 @@ TEST(PairSearch, empty_space_costs_no_distances) {
   EXPECT_LT(in_floats, 1000 * std::int64_t(kCount));
 }
 
+TEST(PairSearch, bins_around_an_i_have_different_slots) {
+  System system{};
+  std::mt19937_64 random(3);
+  for (int trial = 0; trial < 20000; ++trial) {
+    const unsigned span = trial < 10000 ? 1000u : 1u << 31;
+    system.slots = trial == 0 ? Index(kLeastShared) : Index(kLeastShared + double(random() % (span - 256u)));
+    system.step = unsigned(0x1p32 / double(system.slots)) + 1;
+    const int b0 = int(random() >> 34), b1 = int(random() >> 34), b2 = int(random() >> 34);
+    std::vector<Index> slots;
+    for (int k = 0; k < 64; ++k) slots.push_back(shared_slot(system, b0 + k % 4, b1 + k / 4 % 4, b2 + k / 16));
+    std::ranges::sort(slots);
+    ASSERT_TRUE(slots.front() >= 0 && slots.back() < system.slots);
+    ASSERT_EQ(std::ranges::adjacent_find(slots), slots.end()) << system.slots;
+  }
+}
+
 TEST(PairSearch, particles_in_a_corner_of_a_large_cell_have_the_pairs_of_open_space) {
   const auto here = host_pair_search(in_turn);
   Asked asked;
-  for (const std::size_t count : {1u, 2u, 10u, 100u, 1000u}) {
+  for (const std::size_t count : {1u, 2u, 100u, 300u, 1000u}) {
     SCOPED_TRACE(count);
     asked.x = uniform(3 * count, -2, 2, 12), asked.self = true;
     asked.cells.clear();
