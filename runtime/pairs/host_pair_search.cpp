@@ -194,9 +194,9 @@ void HostPairSearch::find_rows(const Records<T>& records, std::int64_t chunk, co
     const System& system = system_of(1, mine.number);
     double fractions[3];
     fractions_of(system, mine.at, fractions);
-    for_each_run(system, slot_first_.data(), fractions, [&](unsigned begin, unsigned end, const Run& run) {
+    for_each_run(system, slot_first_.data(), fractions, [&](unsigned begin, unsigned end, int m0, int m1, int m2) {
       T image[3];
-      image_vector(system, run.m0, run.m1, run.m2, image);
+      image_vector(system, m0, m1, m2, image);
       if (hits.size() < end - begin) hits.resize(end - begin);
       unsigned* const hit = hits.data();
       std::size_t count = 0;
@@ -206,10 +206,8 @@ void HostPairSearch::find_rows(const Records<T>& records, std::int64_t chunk, co
       }
       for (std::size_t h = 0; h < count; ++h) {
         const Record<T>& other = records.sorted[hit[h]];
-        const T square = squared_distance(mine.at, other.at, image);
-        if (is_of_run(system, run, other.at) &&
-            is_listed(s_, square, mine.number, other.number, run.m0, run.m1, run.m2))
-          found.keys.push_back(key_of(other.number, run.m0, run.m1, run.m2));
+        if (is_listed(s_, squared_distance(mine.at, other.at, image), mine.number, other.number, m0, m1, m2))
+          found.keys.push_back(key_of(other.number, m0, m1, m2));
       }
     });
     std::sort(found.keys.begin() + std::ptrdiff_t(begin_of_row), found.keys.end());

@@ -2,12 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -155,9 +153,9 @@ std::vector<Asked> cases() {
   for (Index k = 0; k <= 100; ++k) all[8].excluded_first.push_back(k);
   for (Index k = 0; k < 100; ++k) all[8].excluded_j.push_back((k + 1) % 100);
   // More bins than particles.
-  all[9].x = uniform(3 * 100, -2, 2, 12), all[9].cells = {4e3, 0, 0, 7.5e3, 3e3, 0, -3e3, 8e3, 4e3};
-  all[10].x = uniform(3 * 100, 0, 3, 13), all[10].y = uniform(3 * 70, 0, 3, 14);
-  for (std::size_t k = 0; k < 100; ++k) all[10].x[k] += 1e6, all[10].y[k] += 1e6;
+  all[9].x = uniform(3 * 400, -2, 2, 12), all[9].cells = {4e3, 0, 0, 7.5e3, 3e3, 0, -3e3, 8e3, 4e3};
+  all[10].x = uniform(3 * 100, 0, 3, 13), all[10].y = uniform(3 * 300, 0, 3, 14);
+  for (std::size_t k = 0; k < 100; ++k) all[10].x[k] += 1e4, all[10].y[k] += 1e4;
   all[11].x = uniform(3 * 300, 0, 40, 15), all[11].cells = {40, 0, 0, 0, 40, 0, 0, 0, 40}, all[11].cutoff = 1.5;
   all[12].x = uniform(3 * 5, -0.7, 0.7, 16), all[12].cells = {100, 0, 0, 0, 100, 0, 0, 0, 100};
   // A lattice, whose spacing is the cutoff.
@@ -380,64 +378,10 @@ TEST_F(PairSearchOnShim, open_axes_may_be_long_or_short) {
   }
 }
 
-// The distances that a search computes; 0 if the bins cannot be chosen.
-template <typename T>
-std::int64_t tested_distances(const std::vector<double>& x, const double* cell, double cutoff) {
-  const auto n = x.size() / 3;
-  System system;
-  std::vector<Record<T>> records(n);
-  if (!prepare_system(system, cell, nullptr)) return 0;
-  std::vector<std::array<double, 3>> fractions(n);
-  for (std::size_t k = 0; k < n; ++k) {
-    int wraps[3];
-    const T at[3] = {T(x[3 * k]), T(x[3 * k + 1]), T(x[3 * k + 2])};
-    if (!wrap(system, at, records[k].at, wraps)) return 0;
-    fractions_of(system, records[k].at, fractions[k].data());
-    for (int axis = 0; axis < 3; ++axis) {
-      system.extent[axis][0] = std::max(system.extent[axis][0], ordered_bits(-fractions[k][std::size_t(axis)]));
-      system.extent[axis][1] = std::max(system.extent[axis][1], ordered_bits(fractions[k][std::size_t(axis)]));
-    }
-  }
-  system.count = unsigned(n);
-  if (!choose_bins(system, cutoff, std::numeric_limits<T>::epsilon())) return 0;
-  system.first_slot = 0;
-  EXPECT_LE(system.slots, Index(n));
-  std::vector<unsigned> first(std::size_t(system.slots) + 1);
-  for (const auto& one : fractions) ++first[std::size_t(slot_at(system, one.data())) + 1];
-  std::partial_sum(first.begin(), first.end(), first.begin());
-  std::int64_t tested = 0;
-  for (const auto& one : fractions)
-    for_each_run(system, first.data(), one.data(),
-                 [&](unsigned begin, unsigned end, const Run&) { tested += end - begin; });
-  return tested;
-}
-
-TEST(PairSearch, empty_space_costs_no_distances) {
-  constexpr double kWidth = 25;  // about 5 pairs of a particle; a search of all pairs tests 20,000 distances for each
-  constexpr std::size_t kCount = 20000;
-  const std::vector<double> cluster = uniform(3 * kCount, -kWidth / 2, kWidth / 2, 1);
-  std::vector<double> line(3 * kCount);  // through the corners of the cell
-  for (std::size_t k = 0; k < line.size(); ++k) line[k] = cluster[k / 3] * 40 + cluster[k] * 0.02;
-  std::vector<double> far = cluster;
-  for (std::size_t k = 0; k < 3 * kCount / 2; ++k) far[k] += kWidth * 1e5;
-  const double width = kWidth * 1e5, cube[9] = {width, 0, 0, 0, width, 0, 0, 0, width},
-               slanted[9] = {width, 0, 0, width, 2 * width, 0, -width, width, width};
-  for (const auto& [name, x] : {std::pair{"cluster", &cluster}, {"line", &line}, {"two clusters", &far}})
-    for (const double* cell : {static_cast<const double*>(nullptr), cube, slanted}) {
-      SCOPED_TRACE(name + std::string(!cell ? ", open" : cell == cube ? ", periodic" : ", slanted"));
-      const std::int64_t tested = tested_distances<double>(*x, cell, 1);
-      EXPECT_GT(tested, 20 * std::int64_t(kCount));
-      EXPECT_LT(tested, 250 * std::int64_t(kCount));
-    }
-  const std::int64_t in_floats = tested_distances<float>(cluster, cube, 1);
-  EXPECT_GT(in_floats, 20 * std::int64_t(kCount));
-  EXPECT_LT(in_floats, 1000 * std::int64_t(kCount));
-}
-
 TEST(PairSearch, particles_in_a_corner_of_a_large_cell_have_the_pairs_of_open_space) {
   const auto here = host_pair_search(in_turn);
   Asked asked;
-  for (const std::size_t count : {1u, 2u, 10u, 100u, 1000u}) {
+  for (const std::size_t count : {1u, 2u, 100u, 300u, 1000u}) {
     SCOPED_TRACE(count);
     asked.x = uniform(3 * count, -2, 2, 12), asked.self = true;
     asked.cells.clear();

@@ -5,7 +5,7 @@
 //
 //   positions --wrap()--> position in the first cell, number of cells that it was moved by
 //   systems   --choose_bins()--> bins: parallelepipeds of half a cutoff to a cutoff, [axis 0][axis 1][axis 2]
-//   a bin     --slot_of()--> slot of a table that has at most as many slots as there are j
+//   a bin     --slot_at()--> slot of a table that has at most as many slots as there are j
 //   an i      --for_each_run()--> runs of sorted j, each with the image of its cell
 //
 //        axis 1
@@ -16,9 +16,9 @@
 //          |   +---+---+---+---+---+     of the cell, so a cutoff may span any number of cells
 //          +-----------------------> axis 2
 //
-// If a system has more bins than j, as a cluster in a large cell, bins share slots: the slot is a hash of the bin. Bins
-// of a run are in consecutive slots all the same, and is_of_run() excludes the j of other bins. So the work depends on
-// the particles and not on the space between them.
+// If a system has more bins than j, as a cluster in a large cell, bins share slots, each bin is a run of its own, and
+// the slot is a hash of the bin, which differs for the bins around one i. So the work depends on the particles and not
+// on the space between them.
 //
 // A pair is within the cutoff if the square of (position of j - position of i) + image is less than the squared cutoff
 // (or, if asked for, equal to it), with both positions in the first cell, in the precision of the positions.
@@ -42,6 +42,7 @@ constexpr int kImageBits = 11;            // bits of a component of an image in 
 constexpr double kMaxBins = 1 << 30;      // along an axis
 constexpr double kMaxWraps = 1 << 29;     // cells between a particle and the first cell; differences are ints
 constexpr double kMaxOpen = 1e90;         // a coordinate along an open axis
+constexpr double kLeastShared = 256;      // j of a system whose bins share slots
 constexpr Index kMaxTypes = 65535;        // pairs of types are 32-bit numbers
 constexpr Index kMaxRow = 1 << 30;        // pairs of one i on a GPU
 
@@ -54,10 +55,9 @@ struct System {
   double reach[3];       // of the cutoff, in bins
   int bins[3], periodic[3];
   unsigned count;    // of j
-  Index strides[2];  // slots from a bin to the next one along axis 0, along axis 1
-  Index slots;
-  Index first_slot;
-  int shares_slots;                 // bins have slots in common
+  int shares_slots;  // bins have slots in common
+  unsigned step;     // of the hash, from a bin to the next one along axis 2
+  Index slots, first_slot;
   unsigned long long extent[3][2];  // open axes: ordered_bits() of the largest -fraction and fraction of the j
 };
 
@@ -256,7 +256,7 @@ NBCC_PAIR_FUNCTION bool choose_bins(System& s, double cutoff, double epsilon) {
   for (int k = 0; k < 3; ++k) {
     const double fitting = length[k] / (radius * s.norms[k]);
     bins[k] = within(floor(2 * fitting), 1, kMaxBins);
-    least[k] = within(floor(fitting), 1, kMaxBins);
+    least[k] = s.count < kLeastShared ? 1 : within(floor(fitting), 1, kMaxBins);
   }
   const double most = s.count > 1 ? s.count : 1;
   while (bins[0] * bins[1] * bins[2] > most) {
@@ -268,9 +268,7 @@ NBCC_PAIR_FUNCTION bool choose_bins(System& s, double cutoff, double epsilon) {
   }
   s.shares_slots = bins[0] * bins[1] * bins[2] > most;
   s.slots = (Index)(s.shares_slots ? most : bins[0] * bins[1] * bins[2]);
-  // Powers of the inverse of the plastic number spread the columns of a cluster of any shape evenly (Roberts 2018).
-  s.strides[0] = (Index)(s.shares_slots ? most * 0.7548776662466927 : bins[1] * bins[2]);
-  s.strides[1] = (Index)(s.shares_slots ? most * 0.5698402909980532 : bins[2]);
+  s.step = s.shares_slots ? (unsigned)(0x1p32 / most) + 1 : 0;
   bool is_good = true;
   for (int k = 0; k < 3; ++k) {
     s.bins[k] = (int)bins[k];
@@ -285,14 +283,21 @@ NBCC_PAIR_FUNCTION int bin_along(const System& s, int axis, double fraction) {
   const double u = floor((fraction - s.low[axis]) * s.scale[axis]), last = s.bins[axis] - 1;
   return (int)(u < 0 ? 0 : u > last ? last : u);
 }
-NBCC_PAIR_FUNCTION Index slot_of(const System& s, int b0, int b1, int b2) {
-  const Index slot = b0 * s.strides[0] + b1 * s.strides[1] + b2;
-  return slot < s.slots ? slot : slot % s.slots;
+NBCC_PAIR_FUNCTION Index slot_in_order(const System& s, int b0, int b1, int b2) {
+  return ((Index)b0 * s.bins[1] + b1) * s.bins[2] + b2;
+}
+// The slot of a bin that shares it. The hash is a number of the sequence R2 (Roberts 2018): its factors are powers of
+// the inverse of the plastic number, times 2^32. So it spreads the bins of clusters, sheets and lines of any direction
+// evenly, the next bin along axis 2 is in the next slot, and of kLeastShared or more slots no two are the same for bins
+// that are up to three apart along each axis, which are all that are within reach of one i.
+NBCC_PAIR_FUNCTION Index shared_slot(const System& s, int b0, int b1, int b2) {
+  const unsigned hash = b0 * 0xc13fa9a9u + b1 * 0x91e10da5u + b2 * s.step;
+  return (Index)((unsigned long long)hash * (unsigned long long)s.slots >> 32);
 }
 // The slot of a position, counted through all systems.
 NBCC_PAIR_FUNCTION Index slot_at(const System& s, const double* fractions) {
   const int b0 = bin_along(s, 0, fractions[0]), b1 = bin_along(s, 1, fractions[1]), b2 = bin_along(s, 2, fractions[2]);
-  return s.first_slot + slot_of(s, b0, b1, b2);
+  return s.first_slot + (s.shares_slots ? shared_slot(s, b0, b1, b2) : slot_in_order(s, b0, b1, b2));
 }
 // The bins along an axis within reach, counted on beyond the first cell.
 NBCC_PAIR_FUNCTION void bins_within(const System& s, int axis, double fraction, int* begin, int* end) {
@@ -311,47 +316,33 @@ NBCC_PAIR_FUNCTION int image_of_bin(int bin, int bins) {
   return bin >= 0 ? bin / bins : -((bins - 1 - bin) / bins);
 }
 
-// Bins that follow each other along axis 2, in an image of the cell.
-struct Run {
-  int m0, m1, m2;           // the image
-  int b0, b1, low, length;  // the bins (b0, b1, low), ..., (b0, b1, low + length - 1) of the first cell
-};
-// Whether a j in the slots of a run is in its bins.
-template <typename T>
-NBCC_PAIR_FUNCTION bool is_of_run(const System& s, const Run& run, const T* x) {
-  if (!s.shares_slots) return true;
-  double fractions[3];
-  fractions_of(s, x, fractions);
-  const int along = bin_along(s, 2, fractions[2]) - run.low;
-  return bin_along(s, 0, fractions[0]) == run.b0 && bin_along(s, 1, fractions[1]) == run.b1 && along >= 0 &&
-         along < run.length;
-}
-
-// Calls body(begin, end, run) for sorted j that include all j within reach of a position in the first cell.
-template <typename Body>
+template <bool kShares, typename Body>
 NBCC_PAIR_FUNCTION void for_each_run(const System& s, const unsigned* slot_first, const double* fractions, Body body) {
   int begin[3], end[3];
   for (int k = 0; k < 3; ++k) bins_within(s, k, fractions[k], &begin[k], &end[k]);
   const int first_image = image_of_bin(begin[2], s.bins[2]), last_image = image_of_bin(end[2] - 1, s.bins[2]);
-  const unsigned* const first = slot_first + s.first_slot;
   for (int b0 = begin[0]; b0 < end[0]; ++b0) {
     const int m0 = image_of_bin(b0, s.bins[0]);
     for (int b1 = begin[1]; b1 < end[1]; ++b1) {
-      const int m1 = image_of_bin(b1, s.bins[1]);
+      const int m1 = image_of_bin(b1, s.bins[1]), in0 = b0 - m0 * s.bins[0], in1 = b1 - m1 * s.bins[1];
+      const unsigned* const column = slot_first + s.first_slot + (kShares ? 0 : slot_in_order(s, in0, in1, 0));
       for (int m2 = first_image; m2 <= last_image; ++m2) {
         const int from = begin[2] - m2 * s.bins[2], to = end[2] - m2 * s.bins[2];
         const int low = from > 0 ? from : 0, high = to < s.bins[2] ? to : s.bins[2];
-        const Run run = {m0, m1, m2, b0 - m0 * s.bins[0], b1 - m1 * s.bins[1], low, high - low};
-        Index slot = slot_of(s, run.b0, run.b1, low), left = run.length < s.slots ? run.length : s.slots;
-        while (left > 0) {  // a run goes on from the last slot to the first one
-          const Index here = left < s.slots - slot ? left : s.slots - slot;
-          body(first[slot], first[slot + here], run);
-          left -= here;
-          slot = 0;
+        if (!kShares) body(column[low], column[high], m0, m1, m2);
+        for (int b2 = low; kShares && b2 < high; ++b2) {
+          const Index slot = shared_slot(s, in0, in1, b2);
+          body(column[slot], column[slot + 1], m0, m1, m2);
         }
       }
     }
   }
+}
+// Calls body(begin, end, image) for runs of sorted j that have all j within reach of a position in the first cell.
+template <typename Body>
+NBCC_PAIR_FUNCTION void for_each_run(const System& s, const unsigned* slot_first, const double* fractions, Body body) {
+  s.shares_slots ? for_each_run<true>(s, slot_first, fractions, body)
+                 : for_each_run<false>(s, slot_first, fractions, body);
 }
 
 // The square of the distance of two positions in the first cell and an image.
