@@ -37,12 +37,17 @@ std::vector<CellVector> random_directions(const PeriodicCell& cell, int rows) {
   return directions;
 }
 
+// See KernelFacts::degree.
+int open_degree(double decay, int periodic) {
+  return decay > periodic + 0.05 ? -1 : int(std::floor(periodic + 0.05 - decay));
+}
+
 double row_length(const PeriodicCell& cell, int row) {
   const CellVector& vector = cell.rows[std::size_t(row)];
   return std::hypot(vector[0], vector[1], vector[2]);
 }
 
-// [step][component]: rms of K over the directions at distances[step].
+// [step][component]: rms of K over the directions at distances[step]; NaN where a value is not finite.
 std::vector<std::vector<double>> sizes_at(KernelSampler& sampler, const std::vector<CellVector>& directions,
                                           const std::vector<double>& distances) {
   std::vector<CellVector> displacements;
@@ -59,13 +64,48 @@ std::vector<std::vector<double>> sizes_at(KernelSampler& sampler, const std::vec
       sizes[step][c] = largest * std::sqrt(sum / double(directions.size()));
       // max() ignores NaN.
       if (!std::all_of(value, value + directions.size(), [](double x) { return std::isfinite(x); }))
-        throw UsageError(
-            fmt::format("this formula has no periodic sum: a term must be finite at every distance but 0; at the "
-                        "distance {:.3g} of "
-                        "its periodic images it is not",
-                        distances[step]));
+        sizes[step][c] = NAN;
     }
   return sizes;
+}
+
+// Decays at up to 40 distances, as long as K is finite.
+void measure_decay(KernelSampler& sampler, KernelFacts& facts) {
+  constexpr int kLevels = 40, kLeastLevels = 5;
+  const PeriodicCell& cell = sampler.cell();
+  std::vector<double> distances;
+  for (int level = 0; level <= kLevels; ++level)
+    distances.push_back(row_length(cell, cell.periodic - 1) * std::pow(3.0, level));
+  const std::vector<std::vector<double>> sizes = sizes_at(sampler, random_directions(cell, cell.periodic), distances);
+  const auto is_finite = [](double x) { return std::isfinite(x); };
+  for (std::size_t level = 0; level + 1 < sizes.size() && std::ranges::all_of(sizes[level + 1], is_finite); ++level) {
+    facts.decays.emplace_back();
+    for (std::size_t c = 0; c < sizes[level].size(); ++c)
+      facts.decays.back().push_back(sizes[level + 1][c] > 0
+                                        ? -std::log(sizes[level + 1][c] / sizes[level][c]) / std::log(3.0)
+                                        : std::numeric_limits<double>::infinity());
+  }
+  const std::size_t levels = facts.decays.size();
+  if (levels < kLeastLevels)
+    throw UsageError(fmt::format(
+        "this formula has no periodic sum: its terms must be finite at every distance but 0; at the distance {:.3g} of "
+        "periodic images they are not",
+        distances[levels + 1]));
+  facts.decay = facts.decays.back();
+  for (std::size_t c = 0; c < facts.decay.size(); ++c) {
+    const double decay = facts.decay[c], before = facts.decays[levels - 2][c];
+    if (decay < -1.05)
+      throw UsageError(
+          fmt::format("this formula has no periodic sum: it grows with distance; expected terms that grow at most like "
+                      "r, got r^{:.3g}",
+                      -decay));
+    if (decay <= cell.periodic + 3 && !(std::fabs(decay - before) < kSettled))
+      throw UsageError(fmt::format(
+          "this formula has no periodic sum: it oscillates or is not smooth; expected terms that become a power of the "
+          "distance, got r^{:.3g} and r^{:.3g} at the distances {:.3g} and {:.3g}",
+          -before, -decay, distances[levels - 1], distances[levels]));
+    facts.degree.push_back(open_degree(decay, cell.periodic));
+  }
 }
 
 void measure_symmetry(KernelSampler& sampler, KernelFacts& facts) {
@@ -157,22 +197,11 @@ CellVector UniformSource::point(const PeriodicCell& cell, double bound) {
 
 KernelFacts measure_kernel(KernelSampler& sampler) {
   KernelFacts facts;
-  const PeriodicCell& cell = sampler.cell();
-  std::vector<double> distances;
-  for (int level = 0; level < KernelFacts::kMaxLevels + 2; ++level)
-    distances.push_back(row_length(cell, cell.periodic - 1) * std::pow(3.0, level));
-  const std::vector<std::vector<double>> sizes = sizes_at(sampler, random_directions(cell, cell.periodic), distances);
-  for (std::size_t level = 0; level + 1 < sizes.size(); ++level) {
-    facts.decays.emplace_back();
-    for (std::size_t c = 0; c < sizes[level].size(); ++c)
-      facts.decays.back().push_back(sizes[level + 1][c] > 0
-                                        ? -std::log(sizes[level + 1][c] / sizes[level][c]) / std::log(3.0)
-                                        : std::numeric_limits<double>::infinity());
-  }
+  measure_decay(sampler, facts);
   measure_symmetry(sampler, facts);
   UniformSource random(3);
   std::vector<CellVector> points(64);
-  for (CellVector& point : points) point = random.point(cell, 1);
+  for (CellVector& point : points) point = random.point(sampler.cell(), 1);
   std::vector<double> magnitudes = sampler.near_magnitudes(points);
   for (std::size_t group = 0; group < std::size_t(sampler.groups()); ++group) {
     const auto begin = magnitudes.begin() + std::ptrdiff_t(group * points.size());

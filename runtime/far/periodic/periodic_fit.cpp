@@ -153,13 +153,13 @@ void fit_degree(const PeriodSamples& samples, int degree, int periodic, const st
 }  // namespace
 
 void fit_periodic(KernelSampler& sampler, FarSeries& series) {
-  const int largest = *std::max_element(series.degrees.begin(), series.degrees.end());
+  const int largest = *std::max_element(series.fitted_degrees.begin(), series.fitted_degrees.end());
   if (largest < 1) return;
   const PeriodSamples samples = sample_periods(sampler, 5, 60, -0.75, -0.25, 0.5);
-  const std::set<int> all_degrees(series.degrees.begin(), series.degrees.end());
+  const std::set<int> all_degrees(series.fitted_degrees.begin(), series.fitted_degrees.end());
   for (int again = 0; again < 2; ++again)  // the second time removes the rounding errors of the first
     for (const int degree : all_degrees)
-      if (degree >= 1) fit_degree(samples, degree, sampler.cell().periodic, series.degrees, series.far);
+      if (degree >= 1) fit_degree(samples, degree, sampler.cell().periodic, series.fitted_degrees, series.far);
 }
 
 double measure_mismatch(KernelSampler& sampler, const KernelFacts& facts, const ChebyshevSeries& far, int count) {

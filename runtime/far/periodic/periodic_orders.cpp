@@ -13,7 +13,7 @@ namespace nbcc {
 namespace {
 
 constexpr int kLeastSeriesOrder = 6;  // above the degree of any fitted polynomial
-constexpr int kMaxSeriesOrder = 30;
+constexpr int kMaxSeriesOrder = 40;
 constexpr int kMaxGridPoints = 3000;
 constexpr int kSampledPoints = 24;  // of i and of j: all pairs of them
 
@@ -39,8 +39,6 @@ CellVector level_bounds(const PeriodicCell& cell) {
     bounds[row] = int(row) < cell.periodic ? 2.0 / 3 : 1.0 / 3;
   return bounds;
 }
-
-int clamped(double order) { return int(std::clamp(order, double(kLeastSeriesOrder), double(kMaxSeriesOrder))); }
 
 // Pairs of positions, and what F gives along each row.
 struct SampledPairs {
@@ -140,32 +138,17 @@ double largest_error(const KernelSampler& sampler, const SampledPairs& pairs, co
 
 }  // namespace
 
-SeriesOrders first_orders(const PeriodicCell& cell, double tolerance) {
-  // The mismatch was measured as 0.005 / gain^order, for 1/r and its force in cubes.
-  const double wanted = std::log(0.005 / (0.03 * tolerance));
+SeriesOrders series_orders(const PeriodicCell& cell, double digits) {
   SeriesOrders orders;
-  for (std::size_t row = 0; row < std::size_t(cell.axes); ++row) {
-    orders.first[row] = clamped(std::ceil(wanted / std::log(gain(cell, row, {1, 1, 1}))));
-    orders.level[row] = clamped(std::ceil(wanted / std::log(gain(cell, row, level_bounds(cell)))));
-  }
-  return orders;
-}
-
-bool raise_orders(const PeriodicCell& cell, const FarSeries& series, double excess, SeriesOrders& orders) {
-  double largest = 0;
-  for (std::size_t row = 0; row < std::size_t(cell.axes); ++row)
-    largest = std::max({largest, series.tail_of_first[row], series.tail_of_levels[row]});
-  const SeriesOrders before = orders;
-  const auto raise = [&](int& order, double tail, double factor) {
-    if (tail >= 0.1 * largest)
-      order =
-          std::min(kMaxSeriesOrder, order + int(std::clamp(std::ceil(std::log(excess) / std::log(factor)), 1.0, 6.0)));
+  const auto order = [&](std::size_t row, const CellVector& bounds) {
+    return int(std::clamp(std::ceil(digits / std::log(gain(cell, row, bounds))), double(kLeastSeriesOrder),
+                          double(kMaxSeriesOrder)));
   };
   for (std::size_t row = 0; row < std::size_t(cell.axes); ++row) {
-    raise(orders.first[row], series.tail_of_first[row], gain(cell, row, {1, 1, 1}));
-    raise(orders.level[row], series.tail_of_levels[row], gain(cell, row, level_bounds(cell)));
+    orders.first[row] = order(row, {1, 1, 1});
+    orders.level[row] = order(row, level_bounds(cell));
   }
-  return orders.first != before.first || orders.level != before.level;
+  return orders;
 }
 
 GridChoice choose_grid(KernelSampler& sampler, const ChebyshevSeries& far, double tolerance) {

@@ -6,11 +6,8 @@
 
 namespace nbcc {
 
-// Orders that usually suit the tolerance.
-SeriesOrders first_orders(const PeriodicCell& cell, double tolerance);
-// Higher orders along those rows whose highest coefficients are the largest; `excess`: the mismatch over its limit.
-// False if the limit of the orders is reached.
-bool raise_orders(const PeriodicCell& cell, const FarSeries& series, double excess, SeriesOrders& orders);
+// Orders with which the mismatch is about 0.005 * exp(-digits), by the distances of the far images.
+SeriesOrders series_orders(const PeriodicCell& cell, double digits);
 
 struct GridChoice {
   std::array<int, 3> orders{1, 1, 1};

@@ -16,7 +16,8 @@ namespace {
 constexpr int kMismatchSamples = 150, kRemakeSamples = 40;  // for each periodic row
 constexpr double kMismatchLimit = 0.03;  // over the tolerance: the largest errors of F are 10 times their rms
 constexpr double kMismatchBound = 0.3;   // at the highest orders, or where rounding errors end the gain
-constexpr double kSameShape = 0.05;      // change of a cell's rows, in each other, with which the grid is kept
+constexpr int kMaxSeriesPoints = 27000;
+constexpr double kSameShape = 0.05;  // change of a cell's rows, in each other, with which the grid is kept
 
 // All but the grid.
 PeriodicTables tables_of(KernelSampler& sampler, const KernelFacts& facts, FarSeries series, const SeriesOrders& orders,
@@ -27,8 +28,8 @@ PeriodicTables tables_of(KernelSampler& sampler, const KernelFacts& facts, FarSe
   tables.components.resize(std::size_t(sampler.components()));
   for (std::size_t c = 0; c < tables.components.size(); ++c) {
     PeriodicComponent& component = tables.components[c];
-    component.decay = series.decays[c];
-    component.degree = series.degrees[c];
+    component.decay = facts.decay[c];
+    component.degree = facts.degree[c];
     component.is_even = facts.even[c] != 0;
     component.is_odd = facts.odd[c] != 0;
   }
@@ -67,21 +68,26 @@ double change_of_shape(const PeriodicCell& cell, const PeriodicCell& before) {
 PeriodicTables make_periodic_tables(const PeriodicCell& cell, const PeriodicKernel& kernel, double tolerance) {
   KernelSampler sampler(cell, kernel);
   const KernelFacts facts = measure_kernel(sampler);
-  SeriesOrders orders = first_orders(cell, tolerance), best_orders;
+  const double limit = kMismatchLimit * tolerance;
+  double digits = std::log(0.005 / limit), mismatch = INFINITY;
+  SeriesOrders orders = series_orders(cell, digits), best_orders;
   FarSeries best;
-  double mismatch = INFINITY;
-  for (bool can_rise = true; can_rise;) {
+  for (int failures = 0; failures < 2;) {
     FarSeries series = make_far_series(sampler, facts, orders, tolerance);
     fit_periodic(sampler, series);
     const double now = measure_mismatch(sampler, facts, series.far, kMismatchSamples);
-    can_rise =
-        now > kMismatchLimit * tolerance && !(now > 0.5 * mismatch && now < 1e-8);  // rounding errors do not fall
+    if (!(now < 0.5 * mismatch)) ++failures;
     if (now < mismatch) {
       mismatch = now;
-      best = series;
+      best = std::move(series);
       best_orders = orders;
     }
-    if (can_rise) can_rise = raise_orders(cell, series, now / (kMismatchLimit * tolerance), orders);
+    if (now <= limit) break;
+    digits += std::clamp(std::log(now / limit), 1.5, 5.0);
+    const SeriesOrders next = series_orders(cell, digits);
+    const auto [a, b, c] = next.first;
+    if (a * b * c > kMaxSeriesPoints || (next.first == orders.first && next.level == orders.level)) break;
+    orders = next;
   }
   if (!(mismatch <= kMismatchBound * tolerance)) refuse(mismatch, tolerance);
   PeriodicTables tables = tables_of(sampler, facts, std::move(best), best_orders, tolerance, mismatch);
