@@ -88,15 +88,13 @@ class Recursion {
   ChebyshevSeries shell(int level, const std::array<int, 3>& orders, const CellVector& bounds);
   bool is_power(int level) const;  // of the last three levels
   bool is_settled(int level) const;
-  // What decides the coefficient of a product of Chebyshev polynomials: the sum over images, which converges; the
-  // periodic condition; or nothing.
-  enum class Kind { Summed, Fitted, Open };
-  Kind kind(int component, const std::array<int, 3>& degrees) const;
+  // True of the coefficients that the periodic condition fixes, not the sum over images.
+  bool is_fitted(int component, const std::array<int, 3>& degrees) const;
   double scale(int component) const { return facts_.near_scales[std::size_t(sampler_.group(component))]; }
   bool is_small(int component, double value) const { return std::fabs(value) <= 0.01 * tolerance_ * scale(component); }
   // True if what the last level added to sums of at least this degree is small.
   bool ends(const ChebyshevSeries& added, int least_degree) const;
-  void finish(const ChebyshevSeries& added, bool is_scaled);
+  void finish(const ChebyshevSeries& added, bool has_series);
 
   KernelSampler& sampler_;
   const KernelFacts& facts_;
@@ -142,14 +140,14 @@ ChebyshevSeries Recursion::shell(int level, const std::array<int, 3>& orders, co
 }
 
 bool Recursion::is_power(int level) const {
-  const auto& decays = facts_.decays;
+  const auto& decays = facts_.scaled_decays;
   const auto now = std::size_t(level);
-  if (level < 3) return false;
+  if (level < 3 || now >= decays.size()) return false;
+  const bool is_open = sampler_.cell().periodic < sampler_.cell().axes;
   for (std::size_t c = 0; c < decays[now].size(); ++c) {
-    if (std::isinf(decays[now][c]) && std::isinf(decays[now - 2][c])) continue;
-    if (!(std::fabs(decays[now][c] - decays[now - 1][c]) < 1e-11 &&
-          std::fabs(decays[now][c] - decays[now - 2][c]) < 1e-11))
-      return false;
+    if (!is_open && std::isinf(decays[now][c]) && std::isinf(decays[now - 2][c])) continue;
+    for (std::size_t before = now - 2; before < now; ++before)
+      if (!(std::fabs(decays[now][c] - decays[before][c]) < 1e-11)) return false;
   }
   return true;
 }
@@ -166,27 +164,24 @@ bool Recursion::is_settled(int level) const {
   return true;
 }
 
-Recursion::Kind Recursion::kind(int component, const std::array<int, 3>& degrees) const {
-  int along_open = 0;
-  for (int row = sampler_.cell().periodic; row < 3; ++row) along_open += degrees[std::size_t(row)];
-  if (facts_.degree[std::size_t(component)] < 0) return Kind::Summed;
-  if (along_open == 0)
-    return total(degrees) <= result_.fitted_degrees[std::size_t(component)] ? Kind::Fitted : Kind::Summed;
-  return total(degrees) <= facts_.degree[std::size_t(component)] ? Kind::Open : Kind::Summed;
+bool Recursion::is_fitted(int component, const std::array<int, 3>& degrees) const {
+  for (int row = sampler_.cell().periodic; row < 3; ++row)
+    if (degrees[std::size_t(row)] > 0) return false;
+  return total(degrees) <= result_.fitted_degrees[std::size_t(component)];
 }
 
 bool Recursion::ends(const ChebyshevSeries& added, int least_degree) const {
   for (int c = 0; c < added.components; ++c)
     for (std::size_t k = 0; k < added.size(); ++k) {
       const std::array<int, 3> degrees = added.degrees(k);
-      if (total(degrees) >= least_degree && kind(c, degrees) == Kind::Summed && !is_small(c, added.of(c)[k]))
-        return false;
+      if (total(degrees) >= least_degree && !is_fitted(c, degrees) && !is_small(c, added.of(c)[k])) return false;
     }
   return true;
 }
 
-// Takes out what the sum leaves open; `added`: by the last level.
-void Recursion::finish(const ChebyshevSeries& added, bool is_scaled) {
+// Takes out what the sum leaves open; `added`: by the last level. has_series: the levels to come add a geometric
+// series.
+void Recursion::finish(const ChebyshevSeries& added, bool has_series) {
   const int periodic = sampler_.cell().periodic;
   for (int c = 0; c < added.components; ++c) {
     const double decay = facts_.decay[std::size_t(c)];
@@ -194,20 +189,12 @@ void Recursion::finish(const ChebyshevSeries& added, bool is_scaled) {
     if (facts_.degree[std::size_t(c)] < 0) {
       constant = result_.far.of(c)[0];
       const double ratio = std::pow(3.0, periodic - decay);
-      if (is_scaled) constant += added.of(c)[0] * ratio / (1 - ratio);  // the levels to come: a geometric series
+      if (has_series) constant += added.of(c)[0] * ratio / (1 - ratio);  // the levels to come
       result_.far.of(c)[0] = 0;
     }
     result_.constants.push_back(constant);
-    for (std::size_t k = 0; k < added.size(); ++k) {
-      const std::array<int, 3> degrees = added.degrees(k);
-      const Kind of_degrees = kind(c, degrees);
-      if (of_degrees == Kind::Fitted) result_.far.of(c)[k] = 0;
-      if (of_degrees == Kind::Open && !is_small(c, added.of(c)[k]))
-        throw UsageError(fmt::format(
-            "this formula has no periodic sum along {} of {} directions: it grows across the open directions, whose "
-            "polynomial no periodic condition fixes; expected terms that fall faster than r^{}, got r^{:.3g}",
-            periodic, sampler_.cell().axes, total(degrees) - periodic, -decay));
-    }
+    for (std::size_t k = 0; k < added.size(); ++k)
+      if (is_fitted(c, added.degrees(k))) result_.far.of(c)[k] = 0;
   }
 }
 
@@ -233,7 +220,7 @@ FarSeries Recursion::run() {
     if (is_scaled) {
       for (int c = 0; c < of_level.components; ++c)
         for (std::size_t k = 0; k < of_level.size(); ++k)
-          of_level.of(c)[k] *= std::pow(3.0, -facts_.decays[std::size_t(level)][std::size_t(c)]);
+          of_level.of(c)[k] *= std::pow(3.0, -facts_.scaled_decays[std::size_t(level)][std::size_t(c)]);
     } else {
       of_level = shell(level, orders_.level, bounds);
       result_.evaluated_levels = level;
@@ -243,16 +230,21 @@ FarSeries Recursion::run() {
     for (std::size_t k = 0; k < added.values.size(); ++k) result_.far.values[k] += added.values[k];
     result_.levels = level;
     if (level < 3 || !is_settled(level)) continue;
-    if (ends(added, 0) || (is_scaled && ends(added, 1))) {
-      finish(added, is_scaled);
+    // Along open directions the last levels' shape may not be that of the levels to come.
+    const bool has_series = is_scaled && cell.periodic == cell.axes;
+    if (ends(added, 0) || (has_series && ends(added, 1))) {
+      finish(added, has_series);
       return std::move(result_);
     }
   }
-  throw UsageError(
-      fmt::format("no periodic sum of this formula keeps the tolerance {:.2g}: its sum over images converges too "
-                  "slowly; it has not "
-                  "ended {} periods away",
-                  tolerance_, std::pow(3.0, result_.levels)));
+  throw UsageError(fmt::format(
+      "no periodic sum of this formula keeps the tolerance {:.2g}: its sum over images {}; it has not ended {:.2g} "
+      "periods away",
+      tolerance_,
+      cell.periodic < cell.axes
+          ? "grows across the open directions, whose polynomial no periodic condition fixes, or converges too slowly"
+          : "converges too slowly",
+      std::pow(3.0, result_.levels)));
 }
 
 }  // namespace

@@ -54,10 +54,12 @@ class UniformSource {
 constexpr double kSettled = 0.02;
 
 struct KernelFacts {
-  // decays[level][component]: p of K ~ r^-p from the distance of 3^level longest periods to 3^(level + 1); infinite
-  // where K is 0.
+  // [level][component]: p of K ~ r^-p between distances of 3^level and 3^(level + 1) longest periods along the periodic
+  // directions, the displacement along open ones being fixed; infinite where K is 0.
   std::vector<std::vector<double>> decays;
-  std::vector<double> decay;  // [component]: at the largest distances
+  // The same with displacements along open directions that grow by 3, too.
+  std::vector<std::vector<double>> scaled_decays;
+  std::vector<double> decay;  // [component]: of `decays` at the largest distances
   // [component]: the highest degree of those polynomials in the displacement whose sum over images does not converge
   // absolutely; -1: none.
   std::vector<int> degree;

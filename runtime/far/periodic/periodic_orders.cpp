@@ -120,9 +120,10 @@ std::vector<double> interpolation_errors(const SampledPairs& pairs, std::size_t 
   return errors;
 }
 
-// The largest error of a pair.
-double largest_error(const KernelSampler& sampler, const SampledPairs& pairs, const std::vector<double>& lines,
-                     const std::vector<double>& errors) {
+// The largest error of a pair; with open directions the rms, because the largest is that of pairs in opposite corners
+// of the extents, of which there are few.
+double pair_error(const KernelSampler& sampler, const SampledPairs& pairs, const std::vector<double>& lines,
+                  const std::vector<double>& errors) {
   const std::size_t count = pairs.differences.size(), n = errors.size() / count;
   std::vector<double> values(std::size_t(sampler.components()) * count);
   const double* line = lines.data();
@@ -130,10 +131,17 @@ double largest_error(const KernelSampler& sampler, const SampledPairs& pairs, co
     for (std::size_t c = 0; c < std::size_t(sampler.components()); ++c)
       for (std::size_t k = 0; k < n; ++k) values[c * count + pair] += *line++ * errors[pair * n + k];
   const std::vector<double> magnitudes = group_magnitudes(sampler, values);
-  double largest = 0;
-  for (std::size_t k = 0; k < magnitudes.size(); ++k)
-    if (magnitudes[k] > 0) largest = std::max(largest, magnitudes[k] / pairs.magnitudes[k]);
-  return largest;
+  double largest = 0, rms = 0;
+  for (std::size_t group = 0; group < std::size_t(sampler.groups()); ++group) {
+    double sum = 0;
+    for (std::size_t k = group * count; k < (group + 1) * count; ++k) {
+      const double error = magnitudes[k] > 0 ? magnitudes[k] / pairs.magnitudes[k] : 0;
+      largest = std::max(largest, error);
+      sum += error * error;
+    }
+    rms = std::max(rms, std::sqrt(sum / double(count)));
+  }
+  return sampler.cell().periodic < sampler.cell().axes ? rms : largest;
 }
 
 }  // namespace
@@ -159,7 +167,7 @@ GridChoice choose_grid(KernelSampler& sampler, const ChebyshevSeries& far, doubl
     double error = INFINITY;
     int order = 1;
     while (error > 0.1 * tolerance && order < CellGrid::kMaxOrder)
-      error = largest_error(sampler, pairs, lines, interpolation_errors(pairs, row, ++order, far.orders[row]));
+      error = pair_error(sampler, pairs, lines, interpolation_errors(pairs, row, ++order, far.orders[row]));
     choice.orders[row] = order;
     choice.pair_error += error;
     if (error > 0.1 * tolerance)
