@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "runtime/error.h"
 
@@ -29,9 +30,16 @@ int open_degree(double decay, int periodic) {
   return decay > periodic + 0.05 ? -1 : int(std::floor(periodic + 0.05 - decay));
 }
 
-double row_length(const PeriodicCell& cell, int row) {
-  const CellVector& vector = cell.rows[std::size_t(row)];
-  return std::hypot(vector[0], vector[1], vector[2]);
+// The lengths of the first rows, the shortest and the longest.
+std::pair<double, double> row_lengths(const PeriodicCell& cell, int rows) {
+  double shortest = std::numeric_limits<double>::infinity(), longest = 0;
+  for (int row = 0; row < rows; ++row) {
+    const CellVector& vector = cell.rows[std::size_t(row)];
+    const double length = std::hypot(vector[0], vector[1], vector[2]);
+    shortest = std::min(shortest, length);
+    longest = std::max(longest, length);
+  }
+  return {shortest, longest};
 }
 
 CellVector plus(const CellVector& a, const CellVector& b) { return {a[0] + b[0], a[1] + b[1], a[2] + b[2]}; }
@@ -74,7 +82,7 @@ void measure_decay(KernelSampler& sampler, KernelFacts& facts) {
   constexpr int kLevels = 40;
   constexpr std::size_t kLeastLevels = 5;
   const PeriodicCell& cell = sampler.cell();
-  const double longest = row_length(cell, cell.periodic - 1);
+  const double longest = row_lengths(cell, cell.periodic).second;
   UniformSource random(7);
   std::vector<CellVector> along(kDirections), across(kDirections);  // periodic directions, open ones
   for (std::size_t k = 0; k < kDirections; ++k) {
@@ -220,8 +228,7 @@ KernelFacts measure_kernel(KernelSampler& sampler) {
 
 std::vector<double> decay_inward(KernelSampler& sampler) {
   const PeriodicCell& cell = sampler.cell();
-  double shortest = row_length(cell, 0);
-  for (int row = 1; row < cell.axes; ++row) shortest = std::min(shortest, row_length(cell, row));
+  const double shortest = row_lengths(cell, cell.axes).first;
   UniformSource random(8);
   std::vector<CellVector> displacements(2 * kDirections);
   for (std::size_t k = 0; k < kDirections; ++k) {

@@ -130,7 +130,7 @@ std::vector<double> PeriodicTables::far_images(std::int64_t count, const double*
 
 std::vector<double> far_operator(const PeriodicTables& tables, const CellGrid& grid) {
   std::array<SmallMatrix, 3> differences;  // [point a, point b][polynomial]
-  std::array<int, 3> q = grid.orders();
+  const std::array<int, 3>& q = grid.orders();
   for (int row = 0; row < 3; ++row) {
     const int order = q[std::size_t(row)], polynomials = tables.far.orders[std::size_t(row)];
     SmallMatrix& matrix = differences[std::size_t(row)];
@@ -140,19 +140,23 @@ std::vector<double> far_operator(const PeriodicTables& tables, const CellGrid& g
         chebyshev_polynomials(grid.point_along(row, b) - grid.point_along(row, a), polynomials,
                               matrix.values.data() + (a * order + b) * polynomials);
   }
-  const ChebyshevSeries values = tables.far.along(differences);
-  std::vector<double> result(values.values.size());
-  const double* value = values.values.data();
-  const int points = grid.points();
-  for (int c = 0; c < values.components; ++c)
-    for (int a0 = 0; a0 < q[0]; ++a0)
-      for (int b0 = 0; b0 < q[0]; ++b0)
-        for (int a1 = 0; a1 < q[1]; ++a1)
-          for (int b1 = 0; b1 < q[1]; ++b1)
-            for (int a2 = 0; a2 < q[2]; ++a2)
-              for (int b2 = 0; b2 < q[2]; ++b2)
-                result[std::size_t(c * points + (a0 * q[1] + a1) * q[2] + a2) * std::size_t(points) +
-                       std::size_t((b0 * q[1] + b1) * q[2] + b2)] = *value++;
+  const ChebyshevSeries lines = tables.far.along(0, differences[0]).along(1, differences[1]);
+  const int points = grid.points(), last = q[2] * q[2], polynomials = lines.orders[2];
+  std::vector<double> result(std::size_t(lines.components) * std::size_t(points) * std::size_t(points));
+  std::vector<double> transposed(std::size_t(polynomials * last)), block(std::size_t(last), 0.0);
+  for (int k = 0; k < polynomials; ++k)
+    for (int ab = 0; ab < last; ++ab) transposed[std::size_t(k * last + ab)] = differences[2].at(ab, k);
+  const double* line = lines.values.data();
+  for (int c = 0; c < lines.components; ++c)
+    for (int ab0 = 0; ab0 < q[0] * q[0]; ++ab0)
+      for (int ab1 = 0; ab1 < q[1] * q[1]; ++ab1, line += polynomials) {
+        std::fill(block.begin(), block.end(), 0.0);
+        for (int k = 0; k < polynomials; ++k)
+          for (int ab = 0; ab < last; ++ab) block[std::size_t(ab)] += line[k] * transposed[std::size_t(k * last + ab)];
+        const int a = (ab0 / q[0] * q[1] + ab1 / q[1]) * q[2], b = (ab0 % q[0] * q[1] + ab1 % q[1]) * q[2];
+        for (int a2 = 0; a2 < q[2]; ++a2)
+          std::copy_n(block.data() + a2 * q[2], q[2], result.data() + (std::size_t(c) * points + a + a2) * points + b);
+      }
   return result;
 }
 
