@@ -51,14 +51,6 @@ inline PeriodicKernel coulomb_kernel() {
                          {0, 1, 1, 1});
 }
 
-// Kernel values at one displacement: [component].
-inline std::vector<double> kernel_at(const PeriodicKernel& kernel, const CellVector& d) {
-  const CellVector position{-d[0], -d[1], -d[2]}, at_0{};
-  std::vector<double> values(std::size_t(kernel.components()));
-  kernel.sums(1, position.data(), 1, at_0.data(), values.data());
-  return values;
-}
-
 enum class FarBy { Function, Grid };  // F itself, or interpolated between the points of the grid
 
 // [component][i]: the sum over all images of all j of K(x_j - x_i) * w_j, without that of i itself at distance 0 where

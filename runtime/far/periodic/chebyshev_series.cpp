@@ -71,19 +71,19 @@ void apply_matrix(const SmallMatrix& matrix, std::size_t outer, std::size_t inne
 
 }  // namespace
 
+ChebyshevSeries ChebyshevSeries::along(std::size_t variable, const SmallMatrix& matrix) const {
+  std::size_t outer = std::size_t(components), inner = 1;
+  for (std::size_t v = 0; v < variable; ++v) outer *= std::size_t(orders[v]);
+  for (std::size_t v = variable + 1; v < 3; ++v) inner *= std::size_t(orders[v]);
+  std::array<int, 3> new_orders = orders;
+  new_orders[variable] = matrix.rows;
+  ChebyshevSeries result(components, new_orders);
+  apply_matrix(matrix, outer, inner, values.data(), result.values.data());
+  return result;
+}
+
 ChebyshevSeries ChebyshevSeries::along(const std::array<SmallMatrix, 3>& matrices) const {
-  ChebyshevSeries now = *this;
-  for (std::size_t variable = 0; variable < 3; ++variable) {
-    std::size_t outer = std::size_t(components), inner = 1;
-    for (std::size_t v = 0; v < variable; ++v) outer *= std::size_t(now.orders[v]);
-    for (std::size_t v = variable + 1; v < 3; ++v) inner *= std::size_t(now.orders[v]);
-    std::array<int, 3> next_orders = now.orders;
-    next_orders[variable] = matrices[variable].rows;
-    ChebyshevSeries next(components, next_orders);
-    apply_matrix(matrices[variable], outer, inner, now.values.data(), next.values.data());
-    now = std::move(next);
-  }
-  return now;
+  return along(0, matrices[0]).along(1, matrices[1]).along(2, matrices[2]);
 }
 
 std::vector<double> ChebyshevSeries::evaluate(std::int64_t count, int variables, const double* points) const {
@@ -107,13 +107,19 @@ std::vector<double> ChebyshevSeries::evaluate(std::int64_t count, int variables,
         double plane[kBlock] = {};
         for (int k1 = 0; k1 < orders[1]; ++k1) {
           double line[kBlock] = {};
-          for (int k2 = 0; k2 < orders[2]; ++k2, ++coefficient)
-            for (int p = 0; p < kBlock; ++p) line[p] += *coefficient * basis[2][std::size_t(k2 * kBlock + p)];
-          for (int p = 0; p < kBlock; ++p) plane[p] += line[p] * basis[1][std::size_t(k1 * kBlock + p)];
+          const double* value = basis[2].data();
+          for (int k2 = 0; k2 < orders[2]; ++k2, ++coefficient, value += kBlock) {
+            const double factor = *coefficient;
+            if (factor == 0) continue;  // half of the coefficients of even and odd functions
+            for (int p = 0; p < kBlock; ++p) line[p] += factor * value[p];
+          }
+          value = basis[1].data() + k1 * kBlock;
+          for (int p = 0; p < kBlock; ++p) plane[p] += line[p] * value[p];
         }
-        for (int p = 0; p < kBlock; ++p) sum[p] += plane[p] * basis[0][std::size_t(k0 * kBlock + p)];
+        const double* const value = basis[0].data() + k0 * kBlock;
+        for (int p = 0; p < kBlock; ++p) sum[p] += plane[p] * value[p];
       }
-      for (int p = 0; p < size; ++p) result[std::size_t(c * count + first + p)] = sum[p];
+      std::copy_n(sum, size, result.data() + c * count + first);
     }
   }
   return result;

@@ -39,7 +39,8 @@ struct ChebyshevSeries {
   // The degrees k0, k1, k2 of a coefficient.
   std::array<int, 3> degrees(std::size_t index) const;
 
-  // matrices[variable] applied along each variable.
+  // The matrix applied along one variable; matrices[variable] along each.
+  ChebyshevSeries along(std::size_t variable, const SmallMatrix& matrix) const;
   ChebyshevSeries along(const std::array<SmallMatrix, 3>& matrices) const;
   // result[component][point] of coefficients; points[variable][point], as many variables as given.
   std::vector<double> evaluate(std::int64_t count, int variables, const double* points) const;

@@ -72,6 +72,10 @@ class Recursion {
  public:
   Recursion(KernelSampler& sampler, const KernelFacts& facts, const SeriesOrders& orders, double tolerance)
       : sampler_(sampler), facts_(facts), orders_(orders), tolerance_(tolerance), ring_(ring_of(sampler.cell())) {
+    // Degrees that converge slowly are fitted, too.
+    for (std::size_t c = 0; c < facts.degree.size(); ++c)
+      result_.fitted_degrees.push_back(
+          facts.degree[c] < 0 ? -1 : int(std::floor(sampler.cell().periodic + 0.55 - facts.decay[c])));
     is_symmetric_ = true;
     for (std::size_t c = 0; c < facts.even.size(); ++c)
       is_symmetric_ = is_symmetric_ && (facts.even[c] || facts.odd[c]);
@@ -84,14 +88,13 @@ class Recursion {
   ChebyshevSeries shell(int level, const std::array<int, 3>& orders, const CellVector& bounds);
   bool is_power(int level) const;  // of the last three levels
   bool is_settled(int level) const;
-  void set_degrees(int level);
-  void require_bounded_growth() const;
+  // True of the coefficients that the periodic condition fixes, not the sum over images.
+  bool is_fitted(int component, const std::array<int, 3>& degrees) const;
   double scale(int component) const { return facts_.near_scales[std::size_t(sampler_.group(component))]; }
-  bool is_small(int component, double value) const { return value <= 0.01 * tolerance_ * scale(component); }
-  // True if all coefficients from this degree on are small; by component.
+  bool is_small(int component, double value) const { return std::fabs(value) <= 0.01 * tolerance_ * scale(component); }
+  // True if what the last level added to sums of at least this degree is small.
   bool ends(const ChebyshevSeries& added, int least_degree) const;
-  std::array<double, 3> tails(const ChebyshevSeries& series, const std::array<int, 3>& orders) const;
-  void finish(const ChebyshevSeries& added, bool adds_power_tail);
+  void finish(const ChebyshevSeries& added, bool has_series);
 
   KernelSampler& sampler_;
   const KernelFacts& facts_;
@@ -137,89 +140,61 @@ ChebyshevSeries Recursion::shell(int level, const std::array<int, 3>& orders, co
 }
 
 bool Recursion::is_power(int level) const {
-  const auto& decays = facts_.decays;
+  const auto& decays = facts_.scaled_decays;
   const auto now = std::size_t(level);
-  if (level < 3) return false;
+  if (level < 3 || now >= decays.size()) return false;
+  const bool is_open = sampler_.cell().periodic < sampler_.cell().axes;
   for (std::size_t c = 0; c < decays[now].size(); ++c) {
-    if (std::isinf(decays[now][c]) && std::isinf(decays[now - 2][c])) continue;
-    if (!(std::fabs(decays[now][c] - decays[now - 1][c]) < 1e-11 &&
-          std::fabs(decays[now][c] - decays[now - 2][c]) < 1e-11))
-      return false;
+    if (!is_open && std::isinf(decays[now][c]) && std::isinf(decays[now - 2][c])) continue;
+    for (std::size_t before = now - 2; before < now; ++before)
+      if (!(std::fabs(decays[now][c] - decays[before][c]) < 1e-11)) return false;
   }
   return true;
 }
 
 bool Recursion::is_settled(int level) const {
   const std::vector<double>&now = facts_.decays[std::size_t(level)], &before = facts_.decays[std::size_t(level) - 1];
-  for (std::size_t c = 0; c < now.size(); ++c)
-    if (now[c] <= sampler_.cell().periodic + 3 && !(std::fabs(now[c] - before[c]) < 0.02)) return false;
-  return true;
-}
-
-void Recursion::set_degrees(int level) {
-  result_.decays = facts_.decays[std::size_t(level)];
-  result_.degrees.clear();
-  for (const double decay : result_.decays)
-    result_.degrees.push_back(decay > sampler_.cell().periodic + 0.05
-                                  ? -1
-                                  : int(std::floor(sampler_.cell().periodic + 0.05 - std::max(decay, -100.0))));
-}
-
-void Recursion::require_bounded_growth() const {
-  for (const double decay : result_.decays)
-    if (decay < -1.05)
-      throw UsageError(
-          fmt::format("this formula has no periodic sum: it grows with distance; expected terms that grow at most like "
-                      "r, got r^{:.3g}",
-                      -decay));
-}
-
-bool Recursion::ends(const ChebyshevSeries& added, int least_degree) const {
-  for (int c = 0; c < added.components; ++c) {
-    const int first = std::max(result_.degrees[std::size_t(c)] + 1, least_degree);
-    for (std::size_t k = 0; k < added.size(); ++k)
-      if (total(added.degrees(k)) >= first && !is_small(c, std::fabs(added.of(c)[k]))) return false;
+  const int periodic = sampler_.cell().periodic;
+  for (std::size_t c = 0; c < now.size(); ++c) {
+    if (now[c] <= periodic + 3 && !(std::fabs(now[c] - before[c]) < kSettled)) return false;
+    // A formula may change its decay further away, such as exp(-r / 1000) / r.
+    if ((now[c] > periodic + 0.05) != (facts_.degree[c] < 0)) return false;
+    if (facts_.degree[c] >= 0 && periodic + 0.05 - now[c] >= result_.fitted_degrees[c] + 1) return false;
   }
   return true;
 }
 
-std::array<double, 3> Recursion::tails(const ChebyshevSeries& series, const std::array<int, 3>& orders) const {
-  std::array<double, 3> result{};
-  for (int c = 0; c < series.components; ++c)
-    for (std::size_t k = 0; k < series.size() && scale(c) > 0; ++k) {
-      const std::array<int, 3> degrees = series.degrees(k);
-      for (std::size_t row = 0; row < 3; ++row)
-        if (degrees[row] >= std::max(orders[row] - 2, 1))
-          result[row] = std::max(result[row], std::fabs(series.of(c)[k]) / scale(c));
-    }
-  return result;
+bool Recursion::is_fitted(int component, const std::array<int, 3>& degrees) const {
+  for (int row = sampler_.cell().periodic; row < 3; ++row)
+    if (degrees[std::size_t(row)] > 0) return false;
+  return total(degrees) <= result_.fitted_degrees[std::size_t(component)];
 }
 
-// Takes out what the sum leaves open; `added`: by the last level.
-void Recursion::finish(const ChebyshevSeries& added, bool adds_power_tail) {
-  const int periodic = sampler_.cell().periodic;
-  for (int c = 0; c < added.components; ++c) {
-    const double decay = result_.decays[std::size_t(c)];
-    const int degree = result_.degrees[std::size_t(c)];
-    double constant = degree < 0 ? result_.far.of(c)[0] : 0;
-    if (degree < 0 && adds_power_tail) {  // the levels to come add a geometric series
-      const double ratio = std::pow(3.0, periodic - decay);
-      constant += added.of(c)[0] * ratio / (1 - ratio);
-    }
-    result_.constants.push_back(constant);
+bool Recursion::ends(const ChebyshevSeries& added, int least_degree) const {
+  for (int c = 0; c < added.components; ++c)
     for (std::size_t k = 0; k < added.size(); ++k) {
       const std::array<int, 3> degrees = added.degrees(k);
-      if (total(degrees) > std::max(degree, 0)) continue;
-      int along_open = 0;
-      for (int row = periodic; row < 3; ++row) along_open += degrees[std::size_t(row)];
-      if (along_open == 0)
-        result_.far.of(c)[k] = 0;
-      else if (!is_small(c, std::fabs(added.of(c)[k])))
-        throw UsageError(fmt::format(
-            "this formula has no periodic sum along {} of {} directions: it grows across the open directions, whose "
-            "polynomial no periodic condition fixes; expected terms that fall faster than r^{}, got r^{:.3g}",
-            periodic, sampler_.cell().axes, total(degrees) - periodic, -decay));
+      if (total(degrees) >= least_degree && !is_fitted(c, degrees) && !is_small(c, added.of(c)[k])) return false;
     }
+  return true;
+}
+
+// Takes out what the sum leaves open; `added`: by the last level. has_series: the levels to come add a geometric
+// series.
+void Recursion::finish(const ChebyshevSeries& added, bool has_series) {
+  const int periodic = sampler_.cell().periodic;
+  for (int c = 0; c < added.components; ++c) {
+    const double decay = facts_.decay[std::size_t(c)];
+    double constant = 0;
+    if (facts_.degree[std::size_t(c)] < 0) {
+      constant = result_.far.of(c)[0];
+      const double ratio = std::pow(3.0, periodic - decay);
+      if (has_series) constant += added.of(c)[0] * ratio / (1 - ratio);  // the levels to come
+      result_.far.of(c)[0] = 0;
+    }
+    result_.constants.push_back(constant);
+    for (std::size_t k = 0; k < added.size(); ++k)
+      if (is_fitted(c, added.degrees(k))) result_.far.of(c)[k] = 0;
   }
 }
 
@@ -239,37 +214,37 @@ FarSeries Recursion::run() {
     }
   }
   result_.far = shell(0, orders_.first, {1, 1, 1});
-  result_.tail_of_first = tails(result_.far, orders_.first);
   ChebyshevSeries of_level;
-  for (int level = 1; level < KernelFacts::kMaxLevels; ++level) {
+  for (int level = 1; level < int(facts_.decays.size()); ++level) {
     const bool is_scaled = level > 1 && is_power(level);
     if (is_scaled) {
       for (int c = 0; c < of_level.components; ++c)
         for (std::size_t k = 0; k < of_level.size(); ++k)
-          of_level.of(c)[k] *= std::pow(3.0, -facts_.decays[std::size_t(level)][std::size_t(c)]);
+          of_level.of(c)[k] *= std::pow(3.0, -facts_.scaled_decays[std::size_t(level)][std::size_t(c)]);
     } else {
       of_level = shell(level, orders_.level, bounds);
       result_.evaluated_levels = level;
     }
     const ChebyshevSeries added = of_level.along(down);
-    if (level == 1) result_.tail_of_levels = tails(added, orders_.level);
     for (std::size_t row = 0; row < 3; ++row) down[row] = matrix_product(down[row], step[row]);
     for (std::size_t k = 0; k < added.values.size(); ++k) result_.far.values[k] += added.values[k];
     result_.levels = level;
     if (level < 3 || !is_settled(level)) continue;
-    set_degrees(level);
-    require_bounded_growth();
-    const bool ends_now = ends(added, 0), ends_as_power = is_scaled && ends(added, 1);
-    if (!ends_now && !ends_as_power) continue;
-    finish(added, is_scaled);
-    return std::move(result_);
+    // Along open directions the last levels' shape may not be that of the levels to come.
+    const bool has_series = is_scaled && cell.periodic == cell.axes;
+    if (ends(added, 0) || (has_series && ends(added, 1))) {
+      finish(added, has_series);
+      return std::move(result_);
+    }
   }
-  throw UsageError(
-      fmt::format("this formula has no periodic sum: it grows with distance or oscillates; expected terms that change "
-                  "like one power of "
-                  "the distance, got the powers {:.3g} and {:.3g} at the last two of {} distances",
-                  -facts_.decays[KernelFacts::kMaxLevels - 2][0], -facts_.decays[KernelFacts::kMaxLevels - 1][0],
-                  KernelFacts::kMaxLevels));
+  throw UsageError(fmt::format(
+      "no periodic sum of this formula keeps the tolerance {:.2g}: its sum over images {}; it has not ended {:.2g} "
+      "periods away",
+      tolerance_,
+      cell.periodic < cell.axes
+          ? "grows across the open directions, whose polynomial no periodic condition fixes, or converges too slowly"
+          : "converges too slowly",
+      std::pow(3.0, result_.levels)));
 }
 
 }  // namespace

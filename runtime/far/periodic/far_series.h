@@ -18,12 +18,9 @@ struct FarSeries {
   ChebyshevSeries far;  // coefficients that the lattice sum leaves open are 0
   // Of each component: the coefficient of degree 0 where the sum converges absolutely, which `far` lacks; else 0.
   std::vector<double> constants;
-  std::vector<double> decays;  // of the last level
-  // The degree of the polynomial that only the periodic condition fixes; -1: none.
-  std::vector<int> degrees;
+  // The degree of the polynomial that fit_periodic() adds; at most 0: none.
+  std::vector<int> fitted_degrees;
   int levels = 0, evaluated_levels = 0;
-  // The largest coefficient of the two highest degrees along each row, over the near scale of its group.
-  std::array<double, 3> tail_of_first{}, tail_of_levels{};
 };
 
 // Throws UsageError if the series does not settle, or if it has no end along open directions.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "runtime/error.h"
 
@@ -24,48 +25,102 @@ std::vector<double> columns_of(const std::vector<CellVector>& vectors, int axes)
 
 CellVector scaled(const CellVector& a, double factor) { return {factor * a[0], factor * a[1], factor * a[2]}; }
 
-// Directions as multiples of the first rows, of length 1.
-std::vector<CellVector> random_directions(const PeriodicCell& cell, int rows) {
-  UniformSource random(7);
-  std::vector<CellVector> directions;
-  while (directions.size() < 40) {
-    CellVector coordinates = random.point(cell, 1);
-    for (std::size_t row = std::size_t(rows); row < 3; ++row) coordinates[row] = 0;
-    const CellVector direction = cell.vector(coordinates);
-    directions.push_back(scaled(direction, 1 / std::hypot(direction[0], direction[1], direction[2])));
+// See KernelFacts::degree.
+int open_degree(double decay, int periodic) {
+  return decay > periodic + 0.05 ? -1 : int(std::floor(periodic + 0.05 - decay));
+}
+
+// The lengths of the first rows, the shortest and the longest.
+std::pair<double, double> row_lengths(const PeriodicCell& cell, int rows) {
+  double shortest = std::numeric_limits<double>::infinity(), longest = 0;
+  for (int row = 0; row < rows; ++row) {
+    const CellVector& vector = cell.rows[std::size_t(row)];
+    const double length = std::hypot(vector[0], vector[1], vector[2]);
+    shortest = std::min(shortest, length);
+    longest = std::max(longest, length);
   }
-  return directions;
+  return {shortest, longest};
 }
 
-double row_length(const PeriodicCell& cell, int row) {
-  const CellVector& vector = cell.rows[std::size_t(row)];
-  return std::hypot(vector[0], vector[1], vector[2]);
-}
+CellVector plus(const CellVector& a, const CellVector& b) { return {a[0] + b[0], a[1] + b[1], a[2] + b[2]}; }
 
-// [step][component]: rms of K over the directions at distances[step].
-std::vector<std::vector<double>> sizes_at(KernelSampler& sampler, const std::vector<CellVector>& directions,
-                                          const std::vector<double>& distances) {
-  std::vector<CellVector> displacements;
-  for (const double distance : distances)
-    for (const CellVector& direction : directions) displacements.push_back(scaled(direction, distance));
+constexpr std::size_t kDirections = 40;
+
+// [step][component]: rms of K over each kDirections displacements in turn; NaN where a value is not finite.
+std::vector<std::vector<double>> sizes_at(KernelSampler& sampler, const std::vector<CellVector>& displacements) {
   const std::vector<double> values = sampler.values(displacements);
-  std::vector<std::vector<double>> sizes(distances.size(), std::vector<double>(std::size_t(sampler.components())));
-  for (std::size_t step = 0; step < distances.size(); ++step)
+  std::vector<std::vector<double>> sizes(displacements.size() / kDirections,
+                                         std::vector<double>(std::size_t(sampler.components())));
+  for (std::size_t step = 0; step < sizes.size(); ++step)
     for (std::size_t c = 0; c < sizes[step].size(); ++c) {
-      const double* value = values.data() + c * displacements.size() + step * directions.size();
+      const double* value = values.data() + c * displacements.size() + step * kDirections;
       double largest = 0, sum = 0;  // relative to the largest, because squares may underflow
-      for (std::size_t k = 0; k < directions.size(); ++k) largest = std::max(largest, std::fabs(value[k]));
-      for (std::size_t k = 0; k < directions.size() && largest > 0; ++k) sum += std::pow(value[k] / largest, 2);
-      sizes[step][c] = largest * std::sqrt(sum / double(directions.size()));
+      for (std::size_t k = 0; k < kDirections; ++k) largest = std::max(largest, std::fabs(value[k]));
+      for (std::size_t k = 0; k < kDirections && largest > 0; ++k) sum += std::pow(value[k] / largest, 2);
+      sizes[step][c] = largest * std::sqrt(sum / double(kDirections));
       // max() ignores NaN.
-      if (!std::all_of(value, value + directions.size(), [](double x) { return std::isfinite(x); }))
-        throw UsageError(
-            fmt::format("this formula has no periodic sum: a term must be finite at every distance but 0; at the "
-                        "distance {:.3g} of "
-                        "its periodic images it is not",
-                        distances[step]));
+      if (!std::all_of(value, value + kDirections, [](double x) { return std::isfinite(x); })) sizes[step][c] = NAN;
     }
   return sizes;
+}
+
+// decays[step][component] from sizes at distances that grow by 3, as long as they are finite.
+std::vector<std::vector<double>> decays_of(const std::vector<std::vector<double>>& sizes) {
+  std::vector<std::vector<double>> decays;
+  const auto is_finite = [](double x) { return std::isfinite(x); };
+  for (std::size_t step = 0; step + 1 < sizes.size() && std::ranges::all_of(sizes[step + 1], is_finite); ++step) {
+    decays.emplace_back();
+    for (std::size_t c = 0; c < sizes[step].size(); ++c)
+      decays.back().push_back(sizes[step + 1][c] > 0 ? -std::log(sizes[step + 1][c] / sizes[step][c]) / std::log(3.0)
+                                                     : std::numeric_limits<double>::infinity());
+  }
+  return decays;
+}
+
+// Decays at up to 40 distances.
+void measure_decay(KernelSampler& sampler, KernelFacts& facts) {
+  constexpr int kLevels = 40;
+  constexpr std::size_t kLeastLevels = 5;
+  const PeriodicCell& cell = sampler.cell();
+  const double longest = row_lengths(cell, cell.periodic).second;
+  UniformSource random(7);
+  std::vector<CellVector> along(kDirections), across(kDirections);  // periodic directions, open ones
+  for (std::size_t k = 0; k < kDirections; ++k) {
+    CellVector periodic = random.point(cell, 1), open{};
+    for (int row = cell.periodic; row < cell.axes; ++row) std::swap(periodic[std::size_t(row)], open[std::size_t(row)]);
+    along[k] = cell.vector(periodic);
+    along[k] = scaled(along[k], longest / std::hypot(along[k][0], along[k][1], along[k][2]));
+    across[k] = cell.vector(open);
+  }
+  std::vector<CellVector> displacements, all_scaled;
+  for (int level = 0; level <= kLevels; ++level)
+    for (std::size_t k = 0; k < kDirections; ++k) {
+      displacements.push_back(plus(scaled(along[k], std::pow(3.0, level)), across[k]));
+      all_scaled.push_back(scaled(plus(along[k], across[k]), std::pow(3.0, level)));
+    }
+  facts.decays = decays_of(sizes_at(sampler, displacements));
+  facts.scaled_decays = cell.periodic == cell.axes ? facts.decays : decays_of(sizes_at(sampler, all_scaled));
+  const std::size_t levels = facts.decays.size();
+  if (levels < kLeastLevels)
+    throw UsageError(fmt::format(
+        "this formula has no periodic sum: its terms must be finite at every distance but 0; at the distance {:.3g} of "
+        "periodic images they are not",
+        longest * std::pow(3.0, double(levels + 1))));
+  facts.decay = facts.decays.back();
+  for (std::size_t c = 0; c < facts.decay.size(); ++c) {
+    const double decay = facts.decay[c], before = facts.decays[levels - 2][c];
+    if (decay < -1.05)
+      throw UsageError(
+          fmt::format("this formula has no periodic sum: it grows with distance; expected terms that grow at most like "
+                      "r, got r^{:.3g}",
+                      -decay));
+    if (decay <= cell.periodic + 3 && !(std::fabs(decay - before) < kSettled))
+      throw UsageError(fmt::format(
+          "this formula has no periodic sum: it oscillates or is not smooth; expected terms that become a power of the "
+          "distance, got r^{:.3g} and r^{:.3g} at the distances {:.3g} and {:.3g}",
+          -before, -decay, longest * std::pow(3.0, double(levels - 1)), longest * std::pow(3.0, double(levels))));
+    facts.degree.push_back(open_degree(decay, cell.periodic));
+  }
 }
 
 void measure_symmetry(KernelSampler& sampler, KernelFacts& facts) {
@@ -157,22 +212,11 @@ CellVector UniformSource::point(const PeriodicCell& cell, double bound) {
 
 KernelFacts measure_kernel(KernelSampler& sampler) {
   KernelFacts facts;
-  const PeriodicCell& cell = sampler.cell();
-  std::vector<double> distances;
-  for (int level = 0; level < KernelFacts::kMaxLevels + 2; ++level)
-    distances.push_back(row_length(cell, cell.periodic - 1) * std::pow(3.0, level));
-  const std::vector<std::vector<double>> sizes = sizes_at(sampler, random_directions(cell, cell.periodic), distances);
-  for (std::size_t level = 0; level + 1 < sizes.size(); ++level) {
-    facts.decays.emplace_back();
-    for (std::size_t c = 0; c < sizes[level].size(); ++c)
-      facts.decays.back().push_back(sizes[level + 1][c] > 0
-                                        ? -std::log(sizes[level + 1][c] / sizes[level][c]) / std::log(3.0)
-                                        : std::numeric_limits<double>::infinity());
-  }
+  measure_decay(sampler, facts);
   measure_symmetry(sampler, facts);
   UniformSource random(3);
   std::vector<CellVector> points(64);
-  for (CellVector& point : points) point = random.point(cell, 1);
+  for (CellVector& point : points) point = random.point(sampler.cell(), 1);
   std::vector<double> magnitudes = sampler.near_magnitudes(points);
   for (std::size_t group = 0; group < std::size_t(sampler.groups()); ++group) {
     const auto begin = magnitudes.begin() + std::ptrdiff_t(group * points.size());
@@ -184,13 +228,20 @@ KernelFacts measure_kernel(KernelSampler& sampler) {
 
 std::vector<double> decay_inward(KernelSampler& sampler) {
   const PeriodicCell& cell = sampler.cell();
-  double shortest = row_length(cell, 0);
-  for (int row = 1; row < cell.axes; ++row) shortest = std::min(shortest, row_length(cell, row));
-  const std::vector<std::vector<double>> sizes = sizes_at(
-      sampler, random_directions(cell, cell.axes), {shortest * std::pow(3.0, -12), shortest * std::pow(3.0, -13)});
+  const double shortest = row_lengths(cell, cell.axes).first;
+  UniformSource random(8);
+  std::vector<CellVector> displacements(2 * kDirections);
+  for (std::size_t k = 0; k < kDirections; ++k) {
+    const CellVector vector = cell.vector(random.point(cell, 1));
+    displacements[k] = scaled(vector, shortest * std::pow(3.0, -13) / std::hypot(vector[0], vector[1], vector[2]));
+    displacements[kDirections + k] = scaled(displacements[k], 3);
+  }
+  const std::vector<std::vector<double>> sizes = sizes_at(sampler, displacements);
   std::vector<double> decays;
-  for (std::size_t c = 0; c < sizes[0].size(); ++c)
-    decays.push_back(sizes[0][c] > 0 ? std::log(sizes[1][c] / sizes[0][c]) / std::log(3.0) : 0);
+  for (std::size_t c = 0; c < sizes[0].size(); ++c) {
+    const double ratio = sizes[0][c] > 0 ? sizes[0][c] / sizes[1][c] : 1;
+    decays.push_back(std::isfinite(ratio) ? std::log(ratio) / std::log(3.0) : std::numeric_limits<double>::infinity());
+  }
   return decays;
 }
 

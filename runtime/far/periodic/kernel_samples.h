@@ -50,14 +50,23 @@ class UniformSource {
   std::mt19937_64 engine_;
 };
 
+// Decays at one distance and at three times the distance are equal.
+constexpr double kSettled = 0.02;
+
 struct KernelFacts {
-  static constexpr int kMaxLevels = 40;
-  // decays[level][component]: of K from the distance of 3^level longest periods to 3^(level + 1); infinite where K is
-  // 0.
+  // [level][component]: p of K ~ r^-p between distances of 3^level and 3^(level + 1) longest periods along the periodic
+  // directions, the displacement along open ones being fixed; infinite where K is 0.
   std::vector<std::vector<double>> decays;
+  // The same with displacements along open directions that grow by 3, too.
+  std::vector<std::vector<double>> scaled_decays;
+  std::vector<double> decay;  // [component]: of `decays` at the largest distances
+  // [component]: the highest degree of those polynomials in the displacement whose sum over images does not converge
+  // absolutely; -1: none.
+  std::vector<int> degree;
   std::vector<char> even, odd;      // [component]
   std::vector<double> near_scales;  // [group]: the median sum of magnitudes over the near images
 };
+// Throws UsageError if K grows faster than r or does not become a power of the distance.
 KernelFacts measure_kernel(KernelSampler& sampler);
 
 // [component]: the decay of K towards 0, at distances of 3^-12 of the shortest row.

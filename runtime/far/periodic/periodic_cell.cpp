@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "runtime/error.h"
 
@@ -21,37 +22,45 @@ CellVector plus(const CellVector& a, double factor, const CellVector& b) {
   return {a[0] + factor * b[0], a[1] + factor * b[1], a[2] + factor * b[2]};
 }
 
-// The shortest of row k plus multiples of the rows before it that one step finds; row k itself if none is shorter.
+// The shortest of row k plus multiples of the rows before it that one step finds; row k itself if none is shorter by
+// 1%. Nearly equal lengths keep the rows as they are, also in a cell that changes a little at each step.
 CellVector shortened(const std::vector<CellVector>& rows, std::size_t k) {
   CellVector best = rows[k];
+  double least = 0.98 * product(best, best);
   const auto try_it = [&](const CellVector& candidate) {
-    if (product(candidate, candidate) < product(best, best) * (1 - 1e-12)) best = candidate;
+    if (product(candidate, candidate) >= least) return;
+    best = candidate;
+    least = product(candidate, candidate);
   };
   for (std::size_t other = 0; other < k; ++other)
     try_it(plus(rows[k], -std::rint(product(rows[k], rows[other]) / product(rows[other], rows[other])), rows[other]));
   for (int m0 = -1; m0 <= 1; ++m0)
-    for (int m1 = -1; m1 <= 1; ++m1) {
-      CellVector candidate = rows[k];
-      if (k > 0) candidate = plus(candidate, m0, rows[0]);
-      if (k > 1) candidate = plus(candidate, m1, rows[1]);
-      try_it(candidate);
+    for (int m1 = -1; m1 <= (k > 1 ? 1 : -1); ++m1) {
+      const CellVector candidate = k > 0 ? plus(rows[k], m0, rows[0]) : rows[k];
+      try_it(k > 1 ? plus(candidate, m1, rows[1]) : candidate);
     }
   return best;
 }
 
-// Minkowski reduction: no vector becomes shorter by adding others, each at most once.
-std::vector<CellVector> reduce_vectors(std::vector<CellVector> rows) {
+// Minkowski reduction: no vector becomes 1% shorter by adding others, each at most once. Each row keeps its number.
+std::vector<CellVector> reduce_vectors(std::span<const CellVector> vectors) {
+  std::vector<std::size_t> numbers(vectors.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  std::vector<CellVector> result(vectors.begin(), vectors.end());
   for (bool is_changed = true; is_changed;) {
     is_changed = false;
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const CellVector& a, const CellVector& b) { return product(a, a) < product(b, b); });
-    for (std::size_t k = rows.size(); k-- > 1 && !is_changed;) {
-      const CellVector shorter = shortened(rows, k);
-      is_changed = shorter != rows[k];
-      rows[k] = shorter;
+    std::stable_sort(numbers.begin(), numbers.end(), [&](std::size_t a, std::size_t b) {
+      return product(result[a], result[a]) < product(result[b], result[b]);
+    });
+    std::vector<CellVector> sorted;
+    for (const std::size_t number : numbers) sorted.push_back(result[number]);
+    for (std::size_t k = sorted.size(); k-- > 1 && !is_changed;) {
+      const CellVector shorter = shortened(sorted, k);
+      is_changed = shorter != sorted[k];
+      result[numbers[k]] = shorter;
     }
   }
-  return rows;
+  return result;
 }
 
 // The part of a vector that is orthogonal to orthonormal directions; subtracted twice, because the first difference
@@ -178,9 +187,9 @@ PeriodicCell make_periodic_cell(int axes, std::span<const CellVector> periodic_v
   cell.periodic = int(periodic_vectors.size());
   const std::vector<CellVector> open = open_directions(axes, periodic_vectors);
   std::size_t row = 0;
-  for (const CellVector& vector : reduce_vectors({periodic_vectors.begin(), periodic_vectors.end()}))
-    cell.rows[row++] = vector;
-  const double shortest = length(cell.rows[0]);
+  for (const CellVector& vector : reduce_vectors(periodic_vectors)) cell.rows[row++] = vector;
+  const double shortest = std::min(
+      {length(cell.rows[0]), row > 1 ? length(cell.rows[1]) : INFINITY, row > 2 ? length(cell.rows[2]) : INFINITY});
   for (std::size_t k = 0; k < open.size(); ++k) {
     const OpenExtent& extent = extents[k];
     cell.rows[row++] = plus({}, std::max(extent.high - extent.low, kLeastExtent * shortest), open[k]);

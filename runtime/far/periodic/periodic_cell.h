@@ -24,7 +24,8 @@ using CellImage = std::array<int, 3>;      // periods added along each row
 struct PeriodicCell {
   int axes = 0;      // components of a position, 1 to 3
   int periodic = 0;  // rows that are periodic, 1 to `axes`; they come first
-  // [row][axis]. The periodic vectors of a reduced basis, the shortest first; then for each open direction a vector
+  // [row][axis]. The periodic vectors of a reduced basis, each with the number of the given vector from which it is
+  // made; then for each open direction a vector
   // orthogonal to them, as long as the extent of all particles along it.
   std::array<CellVector, 3> rows{};
   std::array<CellVector, 3> inverse{};  // [axis][row]

@@ -108,9 +108,9 @@ void solve(const SmallMatrix& factor, std::vector<double>& x) {
   }
 }
 
-// Least squares for the coefficients of one degree, of all components that have it.
-void fit_degree(const PeriodSamples& samples, int degree, int periodic, const std::vector<int>& degrees,
-                ChebyshevSeries& far) {
+// Least squares for the coefficients of one degree, of all components that have it; rest: see missing().
+void fit_degree(const PeriodSamples& samples, const std::vector<double>& rest, int degree, int periodic,
+                const std::vector<int>& degrees, ChebyshevSeries& far) {
   const std::vector<std::array<int, 3>> products = products_to(degree, periodic);
   const int count = int(samples.low.size()), unknowns = int(products.size());
   SmallMatrix design(unknowns, count), normal(unknowns, unknowns);
@@ -135,7 +135,6 @@ void fit_degree(const PeriodSamples& samples, int degree, int periodic, const st
     for (int c = 0; c <= r; ++c)
       for (int k = 0; k < count; ++k) normal.at(r, c) += design.at(r, k) * design.at(c, k);
   factorise(normal);
-  const std::vector<double> rest = missing(samples, far);
   for (int component = 0; component < far.components; ++component) {
     if (degrees[std::size_t(component)] != degree) continue;
     std::vector<double> solution(products.size());
@@ -153,13 +152,15 @@ void fit_degree(const PeriodSamples& samples, int degree, int periodic, const st
 }  // namespace
 
 void fit_periodic(KernelSampler& sampler, FarSeries& series) {
-  const int largest = *std::max_element(series.degrees.begin(), series.degrees.end());
+  const int largest = *std::max_element(series.fitted_degrees.begin(), series.fitted_degrees.end());
   if (largest < 1) return;
   const PeriodSamples samples = sample_periods(sampler, 5, 60, -0.75, -0.25, 0.5);
-  const std::set<int> all_degrees(series.degrees.begin(), series.degrees.end());
-  for (int again = 0; again < 2; ++again)  // the second time removes the rounding errors of the first
+  const std::set<int> all_degrees(series.fitted_degrees.begin(), series.fitted_degrees.end());
+  for (int again = 0; again < 2; ++again) {  // the second time removes the rounding errors of the first
+    const std::vector<double> rest = missing(samples, series.far);
     for (const int degree : all_degrees)
-      if (degree >= 1) fit_degree(samples, degree, sampler.cell().periodic, series.degrees, series.far);
+      if (degree >= 1) fit_degree(samples, rest, degree, sampler.cell().periodic, series.fitted_degrees, series.far);
+  }
 }
 
 double measure_mismatch(KernelSampler& sampler, const KernelFacts& facts, const ChebyshevSeries& far, int count) {

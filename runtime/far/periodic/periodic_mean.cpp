@@ -240,7 +240,7 @@ void set_constants(KernelSampler& sampler, const KernelFacts& facts, const FarSe
     PeriodicComponent& component = components[c];
     allowed.push_back(1e-3 * tolerance * facts.near_scales[std::size_t(sampler.group(int(c)))]);
     component.constant = series.constants[c];
-    if (series.degrees[c] < 0)
+    if (facts.degree[c] < 0)
       component.convention = PeriodicConvention::Converges;
     else if (is_open)
       component.convention = component.is_odd ? PeriodicConvention::OppositePairs : PeriodicConvention::UpToConstant;

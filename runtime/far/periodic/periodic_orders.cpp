@@ -13,7 +13,7 @@ namespace nbcc {
 namespace {
 
 constexpr int kLeastSeriesOrder = 6;  // above the degree of any fitted polynomial
-constexpr int kMaxSeriesOrder = 30;
+constexpr int kMaxSeriesOrder = 40;
 constexpr int kMaxGridPoints = 3000;
 constexpr int kSampledPoints = 24;  // of i and of j: all pairs of them
 
@@ -39,8 +39,6 @@ CellVector level_bounds(const PeriodicCell& cell) {
     bounds[row] = int(row) < cell.periodic ? 2.0 / 3 : 1.0 / 3;
   return bounds;
 }
-
-int clamped(double order) { return int(std::clamp(order, double(kLeastSeriesOrder), double(kMaxSeriesOrder))); }
 
 // Pairs of positions, and what F gives along each row.
 struct SampledPairs {
@@ -122,9 +120,10 @@ std::vector<double> interpolation_errors(const SampledPairs& pairs, std::size_t 
   return errors;
 }
 
-// The largest error of a pair.
-double largest_error(const KernelSampler& sampler, const SampledPairs& pairs, const std::vector<double>& lines,
-                     const std::vector<double>& errors) {
+// The largest error of a pair; with open directions the rms, because the largest is that of pairs in opposite corners
+// of the extents, of which there are few.
+double pair_error(const KernelSampler& sampler, const SampledPairs& pairs, const std::vector<double>& lines,
+                  const std::vector<double>& errors) {
   const std::size_t count = pairs.differences.size(), n = errors.size() / count;
   std::vector<double> values(std::size_t(sampler.components()) * count);
   const double* line = lines.data();
@@ -132,40 +131,32 @@ double largest_error(const KernelSampler& sampler, const SampledPairs& pairs, co
     for (std::size_t c = 0; c < std::size_t(sampler.components()); ++c)
       for (std::size_t k = 0; k < n; ++k) values[c * count + pair] += *line++ * errors[pair * n + k];
   const std::vector<double> magnitudes = group_magnitudes(sampler, values);
-  double largest = 0;
-  for (std::size_t k = 0; k < magnitudes.size(); ++k)
-    if (magnitudes[k] > 0) largest = std::max(largest, magnitudes[k] / pairs.magnitudes[k]);
-  return largest;
+  double largest = 0, rms = 0;
+  for (std::size_t group = 0; group < std::size_t(sampler.groups()); ++group) {
+    double sum = 0;
+    for (std::size_t k = group * count; k < (group + 1) * count; ++k) {
+      const double error = magnitudes[k] > 0 ? magnitudes[k] / pairs.magnitudes[k] : 0;
+      largest = std::max(largest, error);
+      sum += error * error;
+    }
+    rms = std::max(rms, std::sqrt(sum / double(count)));
+  }
+  return sampler.cell().periodic < sampler.cell().axes ? rms : largest;
 }
 
 }  // namespace
 
-SeriesOrders first_orders(const PeriodicCell& cell, double tolerance) {
-  // The mismatch was measured as 0.005 / gain^order, for 1/r and its force in cubes.
-  const double wanted = std::log(0.005 / (0.03 * tolerance));
+SeriesOrders series_orders(const PeriodicCell& cell, double digits) {
   SeriesOrders orders;
-  for (std::size_t row = 0; row < std::size_t(cell.axes); ++row) {
-    orders.first[row] = clamped(std::ceil(wanted / std::log(gain(cell, row, {1, 1, 1}))));
-    orders.level[row] = clamped(std::ceil(wanted / std::log(gain(cell, row, level_bounds(cell)))));
-  }
-  return orders;
-}
-
-bool raise_orders(const PeriodicCell& cell, const FarSeries& series, double excess, SeriesOrders& orders) {
-  double largest = 0;
-  for (std::size_t row = 0; row < std::size_t(cell.axes); ++row)
-    largest = std::max({largest, series.tail_of_first[row], series.tail_of_levels[row]});
-  const SeriesOrders before = orders;
-  const auto raise = [&](int& order, double tail, double factor) {
-    if (tail >= 0.1 * largest)
-      order =
-          std::min(kMaxSeriesOrder, order + int(std::clamp(std::ceil(std::log(excess) / std::log(factor)), 1.0, 6.0)));
+  const auto order = [&](std::size_t row, const CellVector& bounds) {
+    return int(std::clamp(std::ceil(digits / std::log(gain(cell, row, bounds))), double(kLeastSeriesOrder),
+                          double(kMaxSeriesOrder)));
   };
   for (std::size_t row = 0; row < std::size_t(cell.axes); ++row) {
-    raise(orders.first[row], series.tail_of_first[row], gain(cell, row, {1, 1, 1}));
-    raise(orders.level[row], series.tail_of_levels[row], gain(cell, row, level_bounds(cell)));
+    orders.first[row] = order(row, {1, 1, 1});
+    orders.level[row] = order(row, level_bounds(cell));
   }
-  return orders.first != before.first || orders.level != before.level;
+  return orders;
 }
 
 GridChoice choose_grid(KernelSampler& sampler, const ChebyshevSeries& far, double tolerance) {
@@ -176,7 +167,7 @@ GridChoice choose_grid(KernelSampler& sampler, const ChebyshevSeries& far, doubl
     double error = INFINITY;
     int order = 1;
     while (error > 0.1 * tolerance && order < CellGrid::kMaxOrder)
-      error = largest_error(sampler, pairs, lines, interpolation_errors(pairs, row, ++order, far.orders[row]));
+      error = pair_error(sampler, pairs, lines, interpolation_errors(pairs, row, ++order, far.orders[row]));
     choice.orders[row] = order;
     choice.pair_error += error;
     if (error > 0.1 * tolerance)

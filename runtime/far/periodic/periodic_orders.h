@@ -6,19 +6,17 @@
 
 namespace nbcc {
 
-// Orders that usually suit the tolerance.
-SeriesOrders first_orders(const PeriodicCell& cell, double tolerance);
-// Higher orders along those rows whose highest coefficients are the largest; `excess`: the mismatch over its limit.
-// False if the limit of the orders is reached.
-bool raise_orders(const PeriodicCell& cell, const FarSeries& series, double excess, SeriesOrders& orders);
+// Orders with which the mismatch is about 0.005 * exp(-digits), by the distances of the far images.
+SeriesOrders series_orders(const PeriodicCell& cell, double digits);
 
 struct GridChoice {
   std::array<int, 3> orders{1, 1, 1};
-  double pair_error = 0;  // the largest error of a pair, summed over the rows
+  double pair_error = 0;  // of the rows together
 };
 // The least orders with which F, interpolated along one row between points for i and for j, has an error below 0.1
 // tolerance in every sampled pair of positions, relative to the sum of |K| over the near images of the pair. Such a
-// bound holds for sums over any particles and weights. Throws UsageError if there are none.
+// bound holds for sums over any particles and weights. With open directions: in the rms over the pairs. Throws
+// UsageError if there are none.
 GridChoice choose_grid(KernelSampler& sampler, const ChebyshevSeries& far, double tolerance);
 
 }  // namespace nbcc

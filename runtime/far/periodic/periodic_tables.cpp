@@ -16,7 +16,8 @@ namespace {
 constexpr int kMismatchSamples = 150, kRemakeSamples = 40;  // for each periodic row
 constexpr double kMismatchLimit = 0.03;  // over the tolerance: the largest errors of F are 10 times their rms
 constexpr double kMismatchBound = 0.3;   // at the highest orders, or where rounding errors end the gain
-constexpr double kSameShape = 0.05;      // change of a cell's rows, in each other, with which the grid is kept
+constexpr int kMaxSeriesPoints = 27000;
+constexpr double kSameShape = 0.05;  // change of a cell's rows, in each other, with which the grid is kept
 
 // All but the grid.
 PeriodicTables tables_of(KernelSampler& sampler, const KernelFacts& facts, FarSeries series, const SeriesOrders& orders,
@@ -27,8 +28,8 @@ PeriodicTables tables_of(KernelSampler& sampler, const KernelFacts& facts, FarSe
   tables.components.resize(std::size_t(sampler.components()));
   for (std::size_t c = 0; c < tables.components.size(); ++c) {
     PeriodicComponent& component = tables.components[c];
-    component.decay = series.decays[c];
-    component.degree = series.degrees[c];
+    component.decay = facts.decay[c];
+    component.degree = facts.degree[c];
     component.is_even = facts.even[c] != 0;
     component.is_odd = facts.odd[c] != 0;
   }
@@ -67,21 +68,26 @@ double change_of_shape(const PeriodicCell& cell, const PeriodicCell& before) {
 PeriodicTables make_periodic_tables(const PeriodicCell& cell, const PeriodicKernel& kernel, double tolerance) {
   KernelSampler sampler(cell, kernel);
   const KernelFacts facts = measure_kernel(sampler);
-  SeriesOrders orders = first_orders(cell, tolerance), best_orders;
+  const double limit = kMismatchLimit * tolerance;
+  double digits = std::log(0.005 / limit), mismatch = INFINITY;
+  SeriesOrders orders = series_orders(cell, digits), best_orders;
   FarSeries best;
-  double mismatch = INFINITY;
-  for (bool can_rise = true; can_rise;) {
+  for (int failures = 0; failures < 2;) {
     FarSeries series = make_far_series(sampler, facts, orders, tolerance);
     fit_periodic(sampler, series);
     const double now = measure_mismatch(sampler, facts, series.far, kMismatchSamples);
-    can_rise =
-        now > kMismatchLimit * tolerance && !(now > 0.5 * mismatch && now < 1e-8);  // rounding errors do not fall
+    if (!(now < 0.5 * mismatch)) ++failures;
     if (now < mismatch) {
       mismatch = now;
-      best = series;
+      best = std::move(series);
       best_orders = orders;
     }
-    if (can_rise) can_rise = raise_orders(cell, series, now / (kMismatchLimit * tolerance), orders);
+    if (now <= limit) break;
+    digits += std::clamp(std::log(now / limit), 1.5, 5.0);
+    const SeriesOrders next = series_orders(cell, digits);
+    const auto [a, b, c] = next.first;
+    if (a * b * c > kMaxSeriesPoints || (next.first == orders.first && next.level == orders.level)) break;
+    orders = next;
   }
   if (!(mismatch <= kMismatchBound * tolerance)) refuse(mismatch, tolerance);
   PeriodicTables tables = tables_of(sampler, facts, std::move(best), best_orders, tolerance, mismatch);
@@ -124,7 +130,7 @@ std::vector<double> PeriodicTables::far_images(std::int64_t count, const double*
 
 std::vector<double> far_operator(const PeriodicTables& tables, const CellGrid& grid) {
   std::array<SmallMatrix, 3> differences;  // [point a, point b][polynomial]
-  std::array<int, 3> q = grid.orders();
+  const std::array<int, 3>& q = grid.orders();
   for (int row = 0; row < 3; ++row) {
     const int order = q[std::size_t(row)], polynomials = tables.far.orders[std::size_t(row)];
     SmallMatrix& matrix = differences[std::size_t(row)];
@@ -134,19 +140,23 @@ std::vector<double> far_operator(const PeriodicTables& tables, const CellGrid& g
         chebyshev_polynomials(grid.point_along(row, b) - grid.point_along(row, a), polynomials,
                               matrix.values.data() + (a * order + b) * polynomials);
   }
-  const ChebyshevSeries values = tables.far.along(differences);
-  std::vector<double> result(values.values.size());
-  const double* value = values.values.data();
-  const int points = grid.points();
-  for (int c = 0; c < values.components; ++c)
-    for (int a0 = 0; a0 < q[0]; ++a0)
-      for (int b0 = 0; b0 < q[0]; ++b0)
-        for (int a1 = 0; a1 < q[1]; ++a1)
-          for (int b1 = 0; b1 < q[1]; ++b1)
-            for (int a2 = 0; a2 < q[2]; ++a2)
-              for (int b2 = 0; b2 < q[2]; ++b2)
-                result[std::size_t(c * points + (a0 * q[1] + a1) * q[2] + a2) * std::size_t(points) +
-                       std::size_t((b0 * q[1] + b1) * q[2] + b2)] = *value++;
+  const ChebyshevSeries lines = tables.far.along(0, differences[0]).along(1, differences[1]);
+  const int points = grid.points(), last = q[2] * q[2], polynomials = lines.orders[2];
+  std::vector<double> result(std::size_t(lines.components) * std::size_t(points) * std::size_t(points));
+  std::vector<double> transposed(std::size_t(polynomials * last)), block(std::size_t(last), 0.0);
+  for (int k = 0; k < polynomials; ++k)
+    for (int ab = 0; ab < last; ++ab) transposed[std::size_t(k * last + ab)] = differences[2].at(ab, k);
+  const double* line = lines.values.data();
+  for (int c = 0; c < lines.components; ++c)
+    for (int ab0 = 0; ab0 < q[0] * q[0]; ++ab0)
+      for (int ab1 = 0; ab1 < q[1] * q[1]; ++ab1, line += polynomials) {
+        std::fill(block.begin(), block.end(), 0.0);
+        for (int k = 0; k < polynomials; ++k)
+          for (int ab = 0; ab < last; ++ab) block[std::size_t(ab)] += line[k] * transposed[std::size_t(k * last + ab)];
+        const int a = (ab0 / q[0] * q[1] + ab1 / q[1]) * q[2], b = (ab0 % q[0] * q[1] + ab1 % q[1]) * q[2];
+        for (int a2 = 0; a2 < q[2]; ++a2)
+          std::copy_n(block.data() + a2 * q[2], q[2], result.data() + (std::size_t(c) * points + a + a2) * points + b);
+      }
   return result;
 }
 

@@ -61,8 +61,10 @@ struct PeriodicTables {
   std::array<int, 3> level_order{};      // of the tables of coarser lattices
   int levels = 0, evaluated_levels = 0;  // lattices of 3, 9, ... periods; those in which the kernel was evaluated
   std::int64_t evaluations = 0;          // of the kernel
-  double mismatch = 0;    // what F lacks to be periodic: rms / sum of |K| over the near block; the largest of a group
-  double pair_error = 0;  // largest error of F interpolated between the points of the grid, by the same measure
+  double mismatch = 0;  // what F lacks to be periodic: rms / sum of |K| over the near block; the largest of a group
+  // Error of F interpolated between the points of the grid, by the same measure: the largest of sampled pairs; with
+  // open directions their rms.
+  double pair_error = 0;
   CellGrid grid;
   PeriodicCell shape;  // for which the grid was chosen
 
