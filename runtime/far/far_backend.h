@@ -155,16 +155,9 @@ class FarBackend {
   void reset_seconds() { stages_.clear(); }
 
  protected:
-  // Gives the sums the places and the near images.
-  void set_images(std::span<const CellVector> shifts) {
-    const int axes = kernels().axes;
-    std::vector<double> rows;
-    for (const CellVector& shift : shifts) rows.insert(rows.end(), shift.begin(), shift.begin() + axes);
-    const auto places = [axes](double* at, std::int64_t count) {
-      return ArrayView{at, Element::Double, count, 8 * std::int64_t(axes), 8};
-    };
-    sums_.set_images(places(particles_.position_of_i, particles_.ni), places(particles_.position_of_j, particles_.nj),
-                     std::move(rows));
+  // positions[particle][axis] as the places of a periodic sum.
+  ArrayView places(double* positions, std::int64_t count) const {
+    return {positions, Element::Double, count, 8 * std::int64_t(kernels().axes), 8};
   }
   // The k-th mark is the time at which the device has done all work so far.
   virtual void mark(std::size_t k) = 0;

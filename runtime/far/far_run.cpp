@@ -122,6 +122,7 @@ std::string FarRun::prepare(Member& member, const SumRequest& request, int leaf)
 }
 
 void FarRun::move_to_cell(Member& member, const SumRequest& request) {
+  const std::lock_guard lock(images_mutex_);  // the first of several GPUs makes the cell and the operator for all
   const std::vector<CellVector>& open = images_->read_vectors(request.params);
   const PeriodicCell& cell =
       images_->make_cell(open.empty() ? std::vector<OpenExtent>() : member.backend->extents(open));
@@ -381,7 +382,7 @@ void FarRun::compute_all_pairs(Member& member, const SumRequest& request) {
   FarSums& sums = member.backend->sums();
   member.lists.reset();
   member.backend->timed(&Seconds::near, [&] {
-    sums.take_all_pairs(request);
+    sums.near().clear_lists();
     sums.sum_near(member.backend->with_inputs(request), totals_);
   });
 }

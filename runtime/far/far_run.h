@@ -12,6 +12,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -126,6 +127,7 @@ class FarRun {
   FarTable table_;
   FarSample sample_;
   std::unique_ptr<FarImages> images_;  // of a periodic sum
+  std::mutex images_mutex_;
   Kept kept_;
   FarArray totals_;    // [output][i], in the memory of the first backend
   PairRows excluded_;  // the excluded pairs that are parts of distant pairs

@@ -41,7 +41,7 @@ void FarSums::run(DerivedSum& sum, const SumRequest& request, std::span<const Ma
     bound.exclusions = request.exclusions, bound.excluded_rows = request.excluded_rows;
   else
     bound.i_offset = bound.j_offset = 0;
-  bound.accumulate = request.accumulate && &sum == finish_.get();
+  bound.accumulate = request.accumulate && (&sum == finish_.get() || images_);
   sum.run(bound);
   if (waits_) sum.wait(request.progress);
 }
@@ -76,43 +76,32 @@ void FarSums::find_targets(const SumRequest& request, double* position, const Fa
   find(request, *targets_, Role::InputI, position, factors, centres);
 }
 
-void FarSums::set_images(ArrayView place_of_i, ArrayView place_of_j, std::vector<double> shifts) {
-  places_ = {{kPlaceOfI, place_of_i}, {kPlaceOfJ, place_of_j}};
-  shifts_ = std::move(shifts);
-}
-
-// One group of the chosen i, on which all j act with each shift, and one of all others.
-void FarSums::list_all_pairs(DerivedSum& sum, const SumRequest& request) const {
-  if (shifts_.empty()) return sum.clear_lists();
-  ListArrays lists;
-  const std::int64_t images = std::int64_t(shifts_.size()) / kernels_.axes;
-  const std::vector<std::int64_t> begin(std::size_t(images), 0), end(std::size_t(images), request.nj);
-  std::vector<std::int64_t> i_order, i_first{0, request.i_count, request.ni}, range_first{0, images, images};
-  std::vector<char> is_chosen(std::size_t(request.ni), 0);
-  for (std::int64_t k = 0; k < request.i_count; ++k) {
-    i_order.push_back(request.i_list ? request.i_list[k] : request.i_begin + k);
-    is_chosen[std::size_t(i_order.back())] = 1;
+void FarSums::run_with_images(DerivedSum& sum, const SumRequest& request, std::vector<MadeArray> made, std::int64_t ni,
+                              std::int64_t nj, I which) {
+  if (!images_) return run(sum, request, made, ni, nj, which);
+  SumRequest of_image = request;
+  of_image.accumulate = false;
+  for (const CellVector& shift : images_->shifts) {
+    made.insert(made.end(), {{kPlaceOfI, images_->place_of_i(shift)}, {kPlaceOfJ, images_->place_of_j}});
+    run(sum, of_image, made, ni, nj, which);
+    made.resize(made.size() - 2);
+    of_image.accumulate = true;
   }
-  for (std::int64_t i = 0; i < request.ni; ++i)
-    if (is_chosen[std::size_t(i)] == 0) i_order.push_back(i);
-  lists.groups = 2, lists.ranges = images;
-  lists.i_first = i_first.data(), lists.i_order = i_order.data(), lists.range_first = range_first.data();
-  lists.j_begin = begin.data(), lists.j_end = end.data();
-  lists.shifts = shifts_.data(), lists.axes = kernels_.axes;
-  sum.set_lists(lists);
 }
 
 std::vector<MadeArray> FarSums::outputs_at(const FarArray& columns) const {
-  std::vector<MadeArray> made = places_;
+  std::vector<MadeArray> made;
   for (const FieldLayout& field : kernel_.source.fields)
     if (field.role == Role::Output) made.push_back({field.name, columns.view(field.first)});
   return made;
 }
 
 void FarSums::sum_near(const SumRequest& request, const FarArray& near, const DeviceLists* new_lists) {
-  const std::vector<MadeArray> made = outputs_at(near);
+  std::vector<MadeArray> made = outputs_at(near);
   if (new_lists) near_->set_device_lists(*new_lists, near.count);
-  run(*near_, request, made, near.count, request.nj, near_->has_lists() ? I::All : I::Chosen);
+  if (!near_->has_lists()) return run_with_images(*near_, request, std::move(made), near.count, request.nj, I::Chosen);
+  if (images_) made.insert(made.end(), {{kPlaceOfI, images_->place_of_i({})}, {kPlaceOfJ, images_->place_of_j}});
+  run(*near_, request, made, near.count, request.nj, I::All);
 }
 
 void FarSums::subtract(const SumRequest& request, const PairRows& pairs, std::span<const std::int64_t> i,
@@ -143,10 +132,10 @@ void FarSums::sum_sample(const SumRequest& request, std::span<const std::int64_t
   std::vector<std::string> sizes;
   for (const FieldLayout& field : kernel_.source.fields)
     if (field.role == Role::Output) sizes.push_back("nbcc_size_" + field.name);
-  std::vector<MadeArray> made = places_;
+  std::vector<MadeArray> made;
   for (const FieldLayout& field : kernel_.source.fields) {
     if (field.role != Role::Output) continue;
-    const int number = int(made.size() - places_.size()) / 2;
+    const int number = int(made.size()) / 2;
     made.push_back({field.name, exact.view(field.first)});
     made.push_back({sizes[std::size_t(number)], exact.view(kernel_.source.outputs + number)});
   }
@@ -154,8 +143,7 @@ void FarSums::sum_sample(const SumRequest& request, std::span<const std::int64_t
   of_sample.i_begin = 0;
   of_sample.i_list = chosen.data();
   of_sample.i_count = std::int64_t(chosen.size());
-  list_all_pairs(*sample_, of_sample);
-  run(*sample_, of_sample, made, request.ni, request.nj, sample_->has_lists() ? I::All : I::Chosen);
+  run_with_images(*sample_, of_sample, std::move(made), request.ni, request.nj, I::Chosen);
 }
 
 void FarSums::finish(const SumRequest& request, const FarArray& totals) {

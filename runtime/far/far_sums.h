@@ -1,10 +1,14 @@
 // The sums of a far field, one for each of its kernels, and the arrays between them. Used by FarRun and its backends.
 #pragma once
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "compiler/far_kernels.h"
+#include "runtime/far/periodic/periodic_cell.h"
 #include "runtime/sum/plan/derived_sum.h"
 
 namespace nbcc {
@@ -34,10 +38,14 @@ class FarSums {
   // position[particle][axis]; weights of j, factors of i; centres in the memory of the device.
   void find_sources(const SumRequest& request, double* position, const FarArray& weights, const double* centres);
   void find_targets(const SumRequest& request, double* position, const FarArray& factors, const double* centres);
-  // Of a periodic sum: positions in one cell, and shifts[image][axis], with which all j act where there are no lists.
-  void set_images(ArrayView place_of_i, ArrayView place_of_j, std::vector<double> shifts);
-  // Makes later near sums those of all pairs of the chosen i.
-  void take_all_pairs(const SumRequest& request) { list_all_pairs(*near_, request); }
+  // Of a periodic sum: positions in one cell, and the shifts of its near images. Without lists all j act once with
+  // each.
+  struct Images {
+    std::function<ArrayView(const CellVector& shift)> place_of_i;  // less the shift; valid until the next call
+    ArrayView place_of_j;
+    std::vector<CellVector> shifts;
+  };
+  void set_images(Images images) { images_ = std::move(images); }
   // near[output][i], or [row] if the lists say so. Without lists all pairs act on the chosen i. Excluded pairs do not
   // act.
   void sum_near(const SumRequest& request, const FarArray& near, const DeviceLists* new_lists = nullptr);
@@ -47,7 +55,7 @@ class FarSums {
   // i and j: coordinates, then factors or weights, of all points.
   void sum_distant(const SumRequest& request, const FarArray& i, const FarArray& j, const FarArray& sums,
                    const DeviceLists* new_lists = nullptr);
-  // exact[output][i], then sizes[output field][i]; of other than the chosen i nothing, or 0. `chosen`: on the host or
+  // exact[output][i], then sizes[output field][i]; only chosen i are written. `chosen`: on the host or
   // the device.
   void sum_sample(const SumRequest& request, std::span<const std::int64_t> chosen, const FarArray& exact);
   void finish(const SumRequest& request, const FarArray& totals);
@@ -56,7 +64,8 @@ class FarSums {
   // Runs over the given numbers of particles: over all i, or the chosen i of the request.
   enum class I : bool { All, Chosen };
   bool sums_callers_pairs(const DerivedSum& sum) const { return &sum == near_.get() || &sum == sample_.get(); }
-  void list_all_pairs(DerivedSum& sum, const SumRequest& request) const;
+  void run_with_images(DerivedSum& sum, const SumRequest& request, std::vector<MadeArray> made, std::int64_t ni,
+                       std::int64_t nj, I which);
   std::vector<MadeArray> outputs_at(const FarArray& columns) const;
   void run(DerivedSum& sum, const SumRequest& request, std::span<const MadeArray> made, std::int64_t ni,
            std::int64_t nj, I which);
@@ -68,8 +77,7 @@ class FarSums {
   const FarKernels& kernels_;
   const bool waits_;
   std::unique_ptr<DerivedSum> sources_, targets_, means_, distant_, near_, sample_, finish_;
-  std::vector<MadeArray> places_;
-  std::vector<double> shifts_;
+  std::optional<Images> images_;
   std::unique_ptr<DerivedSum> excluded_;  // null: not used yet
 };
 

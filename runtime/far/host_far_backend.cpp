@@ -140,7 +140,14 @@ void HostFarBackend::move_to_cell(const PeriodicCell& cell, const std::vector<Ce
     });
   }
   images_ = shifts;
-  set_images(shifts);
+  sums_.set_images({[this, axes](const CellVector& shift) {
+                      if (shift == CellVector{}) return places(position_of_i_.data(), particles_.ni);
+                      shifted_.resize(position_of_i_.size());
+                      for (std::size_t k = 0; k < shifted_.size(); ++k)
+                        shifted_[k] = position_of_i_[k] - shift[k % axes];
+                      return places(shifted_.data(), particles_.ni);
+                    },
+                    places(position_of_j_.data(), particles_.nj), shifts});
 }
 
 std::string HostFarBackend::check_particles() {

@@ -113,6 +113,7 @@ class HostFarBackend final : public FarBackend {
   std::vector<CellVector> images_;  // shifts of the near images of a periodic sum; empty: it is none
   ImageSums far_images_;
   std::vector<double> position_of_i_, position_of_j_;  // [particle][axis]
+  std::vector<double> shifted_;                        // of i, by the shift of an image
   FarColumns weights_, factors_;
   std::vector<std::int64_t> order_of_i_, order_of_j_;  // by keep_orders()
   std::vector<std::int64_t> chosen_, not_finite_;      // the chosen i with a finite position; the other chosen i

@@ -26,7 +26,7 @@ void fill(PeriodicTrial& trial, const std::array<Vector3, 3>& cell, std::size_t 
 TEST(PeriodicSumOnShim, AgreesWithTheHost) {
   std::mt19937_64 random(7);
   for (const auto& cell : {kCube, kSlanted}) {
-    const std::vector<Vector3> x = random_places(400, cell, random);
+    const std::vector<Vector3> x = random_places(160, cell, random);
     PeriodicTrial host(kCharges, Precision::Single, 1);
     fill(host, cell, x.size());
     set_tolerance(host.sum, 1e-3, kNumbers);

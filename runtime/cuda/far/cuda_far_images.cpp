@@ -37,6 +37,7 @@ CudaFarImages::CudaFarImages(const CudaKernel& any)
     : program_(any, cuda_far_source("cuda_far_images.cu", "", {"cuda_far_images.cu"})),
       extents_(any.gpu()),
       too_far_(any.gpu()),
+      shifted_(any.gpu()),
       coefficients_(any.gpu()),
       matrix_(any.gpu()),
       parts_(any.gpu()),
@@ -66,6 +67,7 @@ void CudaFarImages::widen(std::span<OpenExtent> extents, std::span<const CellVec
 }
 
 void CudaFarImages::move_to_cell(const PeriodicCell& cell, double* positions, std::int64_t count, CudaStream* stream) {
+  axes_ = cell.axes;
   reserve_elements(too_far_, 1, sizeof(unsigned), "flags");
   gpu().require(gpu().driver().memset_d32_async(too_far_.data(), 0, 1, stream), "clearing flags");
   const FarPlaceArgument argument{image_cell(cell), positions, count, reinterpret_cast<unsigned*>(too_far_.data())};
@@ -79,6 +81,15 @@ void CudaFarImages::move_to_cell(const PeriodicCell& cell, double* positions, st
   gpu().synchronize(stream);
   for (std::size_t first = 0; first < here.size(); first += std::size_t(cell.axes))
     cell.move_in(&here[first]);  // throws
+}
+
+double* CudaFarImages::shifted(const double* positions, std::int64_t count, const CellVector& shift,
+                               CudaStream* stream) {
+  reserve_elements(shifted_, count * axes_, sizeof(double), "positions of images");
+  FarShiftArgument argument{positions, doubles(shifted_), count, axes_, {}};
+  std::ranges::copy(shift, argument.shift);
+  program_.launch("nbcc_far_shift", blocks_for(count), kImageThreads, {&argument}, stream);
+  return doubles(shifted_);
 }
 
 void CudaFarImages::send(const FarOperator& through, CudaStream* stream) {
@@ -151,7 +162,7 @@ void CudaFarImages::add(const Totals& of, std::span<const FarPart> parts, CudaSt
 
 std::int64_t CudaFarImages::bytes() const {
   std::size_t bytes = 0;
-  for (const CudaBuffer* buffer : {&extents_, &coefficients_, &matrix_, &parts_, &all_, &at_points_})
+  for (const CudaBuffer* buffer : {&extents_, &shifted_, &coefficients_, &matrix_, &parts_, &all_, &at_points_})
     bytes += buffer->bytes();
   return std::int64_t(bytes);
 }

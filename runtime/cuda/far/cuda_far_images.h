@@ -23,6 +23,8 @@ class CudaFarImages {
   void widen(std::span<OpenExtent> extents, std::span<const CellVector> directions, const double* positions,
              std::int64_t count, int axes, CudaStream* stream);
   void move_to_cell(const PeriodicCell& cell, double* positions, std::int64_t count, CudaStream* stream);
+  // positions - shift, until the next call.
+  double* shifted(const double* positions, std::int64_t count, const CellVector& shift, CudaStream* stream);
   // Waits. Throws UsageError if the weights have no periodic sum.
   void collect(std::shared_ptr<const FarOperator> through, const double* positions, std::int64_t count,
                const FarArray& weights, std::span<const std::string> weight_names, CudaStream* stream);
@@ -43,8 +45,9 @@ class CudaFarImages {
 
   CudaFarProgram program_;
   std::shared_ptr<const FarOperator> through_;  // what matrix_ and coefficients_ have
-  CudaBuffer extents_, too_far_, coefficients_, matrix_, parts_, all_, at_points_, output_parts_;
+  CudaBuffer extents_, too_far_, shifted_, coefficients_, matrix_, parts_, all_, at_points_, output_parts_;
   far_data::ImageGrid grid_{};
+  int axes_ = 0;
   std::vector<double> constant_;  // [sum]
 };
 

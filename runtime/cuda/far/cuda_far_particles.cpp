@@ -217,7 +217,13 @@ void CudaFarParticles::move_to_cell(const PeriodicCell& cell, const std::vector<
   const CudaContextGuard guard(gpu_);
   images_->move_to_cell(cell, particles_.position_of_i, particles_.ni, stream_);
   images_->move_to_cell(cell, particles_.position_of_j, particles_.nj, stream_);
-  set_images(shifts);
+  sums_.set_images({[this](const CellVector& shift) {
+                      const CudaContextGuard of_gpu(gpu_);
+                      if (shift == CellVector{}) return places(particles_.position_of_i, particles_.ni);
+                      return places(images_->shifted(particles_.position_of_i, particles_.ni, shift, stream_),
+                                    particles_.ni);
+                    },
+                    places(particles_.position_of_j, particles_.nj), shifts});
 }
 
 void CudaFarParticles::collect_far_images(std::shared_ptr<const FarOperator> through) {

@@ -200,6 +200,13 @@ struct FarPlaceArgument {
   long long count;
   unsigned* too_far;  // set to 1 if a particle is more than 2^29 periods away, and not moved; 0 before
 };
+struct FarShiftArgument {
+  const double* positions;  // [particle][axis]
+  double* shifted;          // positions - shift
+  long long count;
+  int axes;
+  double shift[3];
+};
 struct FarExtentArgument {
   const double* positions;  // [particle][axis]
   long long count;
