@@ -5,7 +5,8 @@
 #include <random>
 #include <vector>
 
-#include "runtime/far/periodic/periodic_tables.h"
+#include "runtime/far/periodic/periodic_cell.h"
+#include "runtime/far/periodic/periodic_kernel.h"
 
 namespace nbcc {
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/error.h"
+#include "runtime/far/periodic/cell_grid.h"
 
 namespace nbcc {
 namespace {

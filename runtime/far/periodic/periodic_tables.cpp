@@ -160,30 +160,4 @@ std::vector<double> far_operator(const PeriodicTables& tables, const CellGrid& g
   return result;
 }
 
-std::string_view describe(PeriodicConvention convention) {
-  switch (convention) {
-    case PeriodicConvention::Converges:
-      return "converges absolutely";
-    case PeriodicConvention::MeanZero:
-      return "mean zero (tinfoil); weights need not be neutral (uniform background)";
-    case PeriodicConvention::GrowingSpheres:
-      return "growing spheres (vacuum outside)";
-    case PeriodicConvention::NeutralOnly:
-      return "weights must be neutral";
-    case PeriodicConvention::UpToConstant:
-      return "without a constant, which matters only if weights are not neutral";
-    case PeriodicConvention::OppositePairs:
-      return "opposite images added in pairs";
-  }
-  return "";
-}
-
-std::string require_neutral(const PeriodicComponent& component, std::string_view weight, double sum, double magnitude) {
-  if (component.convention != PeriodicConvention::NeutralOnly || std::fabs(sum) <= 1e-12 * magnitude) return "";
-  return fmt::format(
-      "the sum of {} is {:.3g}, of magnitudes {:.3g}: terms that fall like r^{:.3g} have a periodic sum only if it is "
-      "0",
-      weight, sum, magnitude, -component.decay);
-}
-
 }  // namespace nbcc
