@@ -103,7 +103,7 @@ def uses_of(roots: Sequence[Node]) -> Tuple[Dict[int, int], Dict[int, Node]]:
         uses[id(node)] = uses.get(id(node), 0) + 1
         if uses[id(node)] > 1:
             continue
-        if node.op == "grad":
+        if node.op in ("grad", "jacobian"):
             variables[id(node.args[1])] = node.args[1]
         stack.extend(node.args)
     return uses, variables

@@ -26,7 +26,8 @@ REDUCTIONS = frozenset((*_STATEMENTS, "at", "histogram"))
 class Output:
     """An output of the text. reduction: of REDUCTIONS. args: the nodes that its statement reads, the term last. slots: how
     many indices an argmin or argmax keeps; 0 for one without an array. total: one value for the run. condition: the pairs
-    that act on this output only. of: the argmin or argmax of a payload. bins: of a histogram."""
+    that act on this output only. of: the argmin or argmax of a payload. bins: of a histogram. column: a number is an array of
+    one element, so that results have an axis for it."""
 
     def __init__(
         self,
@@ -38,10 +39,12 @@ class Output:
         condition: Optional[Node] = None,
         of: Optional[Output] = None,
         bins: int = 0,
+        column: bool = False,
         line: Optional[Line] = None,
     ) -> None:
         self.reduction, self.args, self.slots, self.total = reduction, tuple(args), slots, total
         self.condition, self.of, self.bins, self.line = condition, of, bins, line
+        self.column = column
         self.name = ""  # set by the program that prints it
 
     @property
@@ -64,7 +67,7 @@ class Output:
         slots = self.slots or (self.of.slots if self.of is not None else 0)
         if self.reduction in ("argmin", "argmax"):
             return (slots,) if slots else ()
-        own = (self.term.size,) if self.term.is_array else ()
+        own = (self.term.size,) if self.term.is_array or self.column else ()
         return ((slots,) if slots else ()) + own
 
     def declaration(self) -> str:
@@ -90,7 +93,8 @@ class Output:
             return
         form, line = _STATEMENTS[self.reduction], self.line
         if not self.term.is_array:
-            scope.add(head + form.format(*map(scope.scalar, self.args), name=self.name), line)
+            name = f"{self.name}[0]" if self.column else self.name
+            scope.add(head + form.format(*map(scope.scalar, self.args), name=name), line)
             return
         k = scope.counter
         texts = [scope.element(arg, k if self.term.size > 1 else "0") for arg in self.args]

@@ -132,7 +132,8 @@ class Scope:
             return self._over_elements(node)
         if op in _STORED:
             return _STORED[op](self, node)
-        if is_variable or (self._uses.get(id(node), 0) > 1 and not _is_plain(node)):
+        is_factor = not node.is_array and index != "0" and op != "take"  # a number within a loop over elements
+        if is_variable or is_factor or (self._uses.get(id(node), 0) > 1 and not _is_plain(node)):
             return self._variable(node)
         return self._expression(node, index)
 
@@ -167,6 +168,10 @@ class Scope:
         op, args = node.op, node.args
         if op == "take":
             return self._element(args[0], _moved(index, *node.data))
+        if op == "spread":
+            return self._element(args[0], "0")
+        if op == "iota":
+            return Text(index, ATOM if index.isidentifier() or index.isdigit() else SUM)
         if op == "grad":
             return Text(f"grad({self._element(args[0], '0').text}, {self._element(args[1], index).text})")
         parts = [self._element(arg, index) for arg in args]
@@ -266,6 +271,21 @@ class Scope:
         self.add(f"{head}{{ real {total} = 0; {inner}{total} += {a} * {b}; {target} = {total}; }}", node.line)
         return name
 
+    def _jacobian(self, node: Node) -> str:
+        """The derivatives of each element of an array by each element of a variable, row by row."""
+        function, variable = node.args
+        row, column = self._counters[:2]
+        count = variable.size
+        of, by = self.element(function, row if function.size > 1 else "0"), self.element(variable, column if count > 1 else "0")
+        name = self._new(node)
+        self.add(f"{self.declare(node, name)};", node.line)
+        axes = [(row, function.size, count), (column, count, 1)]
+        head = "".join(f"for (int {k} = 0; {k} < {size}; ++{k}) " for k, size, _ in axes if size > 1)
+        place = _flat([(k, stride) for k, size, stride in axes if size > 1])
+        target = f"{name}[{place}]" if node.is_array else name
+        self.add(f"{head}{target} = grad({of}, {by});", node.line)
+        return name
+
     def _of_vectors(self, node: Node) -> str:
         """A function of vectors, data: its name and the type of its result."""
         function, type = node.data
@@ -288,6 +308,7 @@ _STORED: Dict[str, Callable[[Scope, Node], str]] = {
     "concat": Scope._concat,
     "interleave": Scope._interleave,
     "contract": Scope._contract,
+    "jacobian": Scope._jacobian,
     "of_vectors": Scope._of_vectors,
 }
 

@@ -1,0 +1,5 @@
+"""pykeops.numpy.operations."""
+
+from .._solve import KernelSolve
+
+__all__ = ["KernelSolve"]

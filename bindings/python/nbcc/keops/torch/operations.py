@@ -1,0 +1,5 @@
+"""pykeops.torch.operations."""
+
+from .._solve import KernelSolve
+
+__all__ = ["KernelSolve"]
