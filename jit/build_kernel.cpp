@@ -20,6 +20,7 @@
 #include "compiler/passes/derived/pair_values.h"
 #include "compiler/passes/derived/virial.h"
 #include "compiler/passes/facts/text_facts.h"
+#include "compiler/passes/far/periodic_terms.h"
 #include "compiler/passes/optimize/element_loops.h"
 #include "compiler/passes/optimize/optimize.h"
 #include "compiler/passes/prove/neighbourhood.h"
@@ -67,7 +68,7 @@ KernelSource build_on(const Backend& backend, const Pipeline& pipeline, const Op
 // A periodic sum runs derived kernels alone; the kernel itself is the pipeline over one cell.
 KernelSource build_periodic_kernel(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa,
                                    const std::string& dump_folder) {
-  const CopiesPipeline placed = copies_pipeline(pipeline, ImageShifts::OfRanges);
+  const CopiesPipeline placed = read_periodic_terms(pipeline).copies;
   KernelSource kernel = build_kernel(backend, placed.pipeline, options, isa, dump_folder);
   CallersView callers;
   callers.fields.assign(pipeline.fields.begin(), pipeline.fields.end());
