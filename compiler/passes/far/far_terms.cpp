@@ -9,6 +9,7 @@
 #include <set>
 
 #include "compiler/ir/text/expression_text.h"
+#include "compiler/made_inputs.h"
 #include "compiler/passes/derive/term.h"
 #include "compiler/passes/facts/power_product.h"
 #include "compiler/passes/facts/terms.h"
@@ -478,7 +479,8 @@ FarReading read_far_terms(const Pipeline& pipeline) {
   try {
     try {
       FarTerms terms = Reader(pipeline, false).run();
-      if (terms.factors.empty() || are_few(terms, pipeline)) return {std::move(terms), {}};
+      const bool is_periodic = pipeline.find(kPlaceOfJ) != nullptr;  // there is no side of j alone
+      if (terms.factors.empty() || is_periodic || are_few(terms, pipeline)) return {std::move(terms), {}};
     } catch (const Reader::OneSided&) {
     }
     return {Reader(pipeline, true).run(), {}};
