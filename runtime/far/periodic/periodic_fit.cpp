@@ -156,11 +156,9 @@ void fit_periodic(KernelSampler& sampler, FarSeries& series) {
   if (largest < 1) return;
   const PeriodSamples samples = sample_periods(sampler, 5, 60, -0.75, -0.25, 0.5);
   const std::set<int> all_degrees(series.fitted_degrees.begin(), series.fitted_degrees.end());
-  for (int again = 0; again < 2; ++again) {  // the second time removes the rounding errors of the first
-    const std::vector<double> rest = missing(samples, series.far);
-    for (const int degree : all_degrees)
-      if (degree >= 1) fit_degree(samples, rest, degree, sampler.cell().periodic, series.fitted_degrees, series.far);
-  }
+  const std::vector<double> rest = missing(samples, series.far);
+  for (const int degree : all_degrees)
+    if (degree >= 1) fit_degree(samples, rest, degree, sampler.cell().periodic, series.fitted_degrees, series.far);
 }
 
 double measure_mismatch(KernelSampler& sampler, const KernelFacts& facts, const ChebyshevSeries& far, int count) {

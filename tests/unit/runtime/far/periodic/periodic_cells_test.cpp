@@ -87,11 +87,11 @@ const std::vector<NamedCell>& cells() {
 TEST(PeriodicCells, EwaldsSumsAreMetInAllShapes) {
   const PeriodicKernel kernel = test::coulomb_kernel();
   for (const NamedCell& named : cells())
-    for (const double tolerance : {1e-3, 1e-5, 1e-7}) {
+    for (const double tolerance : {1e-3, 1e-6}) {
       const PeriodicTables tables = make_periodic_tables(make_periodic_cell(3, named.vectors), kernel, tolerance);
       const auto& v = named.vectors;
       for (const bool neutral : {true, false}) {
-        const Charges charges = random_charges(named.vectors, 16, neutral);
+        const Charges charges = random_charges(named.vectors, 8, neutral);
         const std::vector<double> exact =
             test::ewald_coulomb(test::ewald_cell({v[0], v[1], v[2]}), charges.positions, charges.charges);
         for (const FarBy by : {FarBy::Function, FarBy::Grid}) {
@@ -111,7 +111,7 @@ TEST(PeriodicCells, FIsExactToTwelveDigits) {
   for (const std::size_t k : {std::size_t(0), std::size_t(5)}) {
     const auto& v = cells()[k].vectors;
     const PeriodicTables tables = make_periodic_tables(make_periodic_cell(3, v), kernel, 3e-12);
-    const Charges charges = random_charges(v, 16, false);
+    const Charges charges = random_charges(v, 10, false);
     const Errors errors = errors_of(
         test::periodic_sums(tables, kernel, charges.positions, charges.positions, charges.charges, true),
         test::ewald_coulomb(test::ewald_cell({v[0], v[1], v[2]}), charges.positions, charges.charges), tables, charges);
