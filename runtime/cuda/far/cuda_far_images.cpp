@@ -40,6 +40,7 @@ CudaFarImages::CudaFarImages(const CudaKernel& any)
       shifted_(any.gpu()),
       coefficients_(any.gpu()),
       matrix_(any.gpu()),
+      components_(any.gpu()),
       parts_(any.gpu()),
       all_(any.gpu()),
       at_points_(any.gpu()),
@@ -110,6 +111,12 @@ void CudaFarImages::send(const FarOperator& through, CudaStream* stream) {
   gpu().synchronize(stream);
   to_gpu(coefficients_, coefficients, "polynomials");
   to_gpu(matrix_, through.matrix, "far images");
+  std::vector<int> components(std::size_t(through.sums + 1), 0);
+  for (const FarOperator::Component& one : through.components) ++components[std::size_t(one.sum + 1)];
+  for (int sum = 0; sum < through.sums; ++sum) components[std::size_t(sum + 1)] += components[std::size_t(sum)];
+  for (const FarOperator::Component& one : through.components) components.push_back(one.weight);
+  reserve_elements(components_, std::int64_t(components.size()), sizeof(int), "far images");
+  gpu().send(components_.data(), components.data(), components.size() * sizeof(int), stream);
   gpu().synchronize(stream);
   grid_.coefficients = doubles(coefficients_);
 }
@@ -119,7 +126,8 @@ void CudaFarImages::collect(std::shared_ptr<const FarOperator> through, const do
   if (through != through_) send(*through, stream);
   through_ = std::move(through);
   const int of_j = int(weight_names.size()), size = of_j * (grid_.points + 2);
-  const int sums = int(through_->tables.components.size()) / of_j;
+  const int sums = through_->sums;
+  const auto* const components = reinterpret_cast<const int*>(components_.data());
   const std::int64_t blocks = blocks_for(count);
   reserve_elements(parts_, blocks * size, sizeof(double), "weights of far images");
   reserve_elements(all_, size, sizeof(double), "weights of far images");
@@ -128,13 +136,14 @@ void CudaFarImages::collect(std::shared_ptr<const FarOperator> through, const do
       grid_, positions, {weights.data, weights.stride}, count, of_j, int(blocks), doubles(parts_), doubles(all_)};
   program_.launch("nbcc_far_gather", blocks, kImageThreads, {&gather}, stream);
   program_.launch("nbcc_far_gathered", ceil_div(size, kImageThreads), kImageThreads, {&gather}, stream);
-  const FarOperateArgument operate{doubles(matrix_), doubles(all_), sums, of_j, grid_.points, doubles(at_points_)};
+  const FarOperateArgument operate{doubles(matrix_), doubles(all_),      components, components + sums + 1, sums,
+                                   grid_.points,     doubles(at_points_)};
   program_.launch("nbcc_far_operate", ceil_div(std::int64_t(sums) * grid_.points, kImageThreads / 32), kImageThreads,
                   {&operate}, stream);
   std::vector<double> all(std::size_t(size), 0.0);
   gpu().fetch(all.data(), all_.data(), all.size() * sizeof(double), stream);
   gpu().synchronize(stream);
-  constant_ = constants_of(through_->tables, all, weight_names);
+  constant_ = constants_of(*through_, all, weight_names);
 }
 
 void CudaFarImages::add(const Totals& of, std::span<const FarPart> parts, CudaStream* stream) {

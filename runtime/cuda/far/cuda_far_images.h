@@ -45,7 +45,7 @@ class CudaFarImages {
 
   CudaFarProgram program_;
   std::shared_ptr<const FarOperator> through_;  // what matrix_ and coefficients_ have
-  CudaBuffer extents_, too_far_, shifted_, coefficients_, matrix_, parts_, all_, at_points_, output_parts_;
+  CudaBuffer extents_, too_far_, shifted_, coefficients_, matrix_, components_, parts_, all_, at_points_, output_parts_;
   far_data::ImageGrid grid_{};
   int axes_ = 0;
   std::vector<double> constant_;  // [sum]

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <random>
 #include <utility>
 
 #include "compiler/periodic_length.h"
@@ -15,29 +16,31 @@ namespace nbcc {
 namespace {
 
 // Of the extent of the particles: a cell of an earlier run has at least as much, and at most so many times as much.
+constexpr double kMostBytes = 4e9;  // of an operator
 constexpr double kMargin = 0.05, kMostRoom = 1.3;
 
 bool is_zero(const CellVector& shift) { return shift == CellVector{}; }
 
 }  // namespace
 
-// A vector's components are of one group, with all weights.
 FarImages::FarImages(const FarKernels& kernels, std::string pipeline, std::span<const FieldLayout> fields,
                      std::unique_ptr<DerivedSum> measured, double tolerance)
-    : kernels_(kernels), pipeline_(std::move(pipeline)), measured_(std::move(measured)), tolerance_(tolerance) {
-  std::vector<int> group_of_sum(std::size_t(kernels.sums), 0);
+    : kernels_(kernels),
+      pipeline_(std::move(pipeline)),
+      group_of_sum_(std::size_t(kernels.sums), 0),
+      measured_(std::move(measured)),
+      tolerance_(tolerance) {
   std::map<std::pair<int, int>, int> groups;  // by output field and factor
   for (const FarPart& part : kernels.parts) {
     int number = 0;
     for (const FieldLayout& field : fields) {
       if (field.role != Role::Output) continue;
       if (part.output >= field.first && part.output < field.first + field.components())
-        group_of_sum[std::size_t(part.sum)] =
+        group_of_sum_[std::size_t(part.sum)] =
             groups.try_emplace({number, part.factor}, int(groups.size())).first->second;
       ++number;
     }
   }
-  for (const int group : group_of_sum) groups_.insert(groups_.end(), std::size_t(kernels.weights), group);
 }
 
 const std::vector<CellVector>& FarImages::read_vectors(std::span<const double> params) {
@@ -93,31 +96,60 @@ std::vector<CellVector> FarImages::shifts() const {
   return shifts;
 }
 
-// The kernel runs once for each weight, with weights 1 and 0.
-PeriodicKernel FarImages::kernel(std::span<const double> params) {
+void FarImages::sum_with_weight(int weight, std::span<const double> params, std::int64_t ni, const double* position_i,
+                                std::int64_t nj, const double* position_j, double* sums) {
+  const auto columns = [](const double* data, std::int64_t count) {
+    return ArrayView{const_cast<double*>(data), Element::Double, count, 8, 8 * count};
+  };
+  std::vector<double> weights(std::size_t(kernels_.weights) * std::size_t(nj), 0.0);
+  std::fill_n(weights.begin() + weight * nj, nj, 1.0);
+  const MadeArray made[] = {{kPlaceOfI, columns(position_i, ni)},
+                            {kPlaceOfJ, columns(position_j, nj)},
+                            {"nbcc_weights_j", columns(weights.data(), nj)},
+                            {"nbcc_sums", columns(sums, ni)}};
+  SumRequest of_params;
+  of_params.params = params;
+  SumRequest request = measured_->bind(of_params, made);
+  request.ni = request.i_count = ni, request.nj = nj;
+  measured_->run(request);
+  measured_->wait(nullptr);
+}
+
+// Those that are not 0 at some displacements, drawn within two cells.
+std::vector<FarOperator::Component> FarImages::find_components(std::span<const double> params) {
+  constexpr std::int64_t kDrawn = 64;
+  std::mt19937 random(3);
+  std::uniform_real_distribution<double> unit(-2, 2);
+  std::vector<double> places(std::size_t(kDrawn) * std::size_t(kernels_.axes));
+  for (std::int64_t k = 0; k < kDrawn; ++k) {
+    const CellVector place = cell_->vector({unit(random), unit(random), unit(random)});
+    for (int axis = 0; axis < kernels_.axes; ++axis) places[std::size_t(axis * kDrawn + k)] = place[std::size_t(axis)];
+  }
+  const std::array<double, 3> centre = cell_->origin;
+  std::vector<FarOperator::Component> found;
+  std::vector<double> sums(std::size_t(kernels_.sums * kDrawn));
+  for (int weight = 0; weight < kernels_.weights; ++weight) {
+    sum_with_weight(weight, params, kDrawn, places.data(), 1, centre.data(), sums.data());
+    for (int sum = 0; sum < kernels_.sums; ++sum)
+      if (std::any_of(sums.begin() + sum * kDrawn, sums.begin() + (sum + 1) * kDrawn, [](double x) { return x != 0; }))
+        found.push_back({sum, weight});
+  }
+  std::ranges::sort(found, {}, [](const FarOperator::Component& c) { return std::pair(c.sum, c.weight); });
+  return found;
+}
+
+PeriodicKernel FarImages::kernel(std::span<const double> params, std::span<const FarOperator::Component> components) {
   PeriodicKernel kernel;
-  kernel.groups = groups_;
-  kernel.sums = [this, params](std::int64_t ni, const double* position_i, std::int64_t nj, const double* position_j,
-                               double* sums) {
-    const auto columns = [](const double* data, std::int64_t count) {
-      return ArrayView{const_cast<double*>(data), Element::Double, count, 8, 8 * count};
-    };
+  for (const FarOperator::Component& one : components) kernel.groups.push_back(group_of_sum_[std::size_t(one.sum)]);
+  kernel.sums = [this, params, components](std::int64_t ni, const double* position_i, std::int64_t nj,
+                                           const double* position_j, double* sums) {
     std::vector<double> of_weight(std::size_t(kernels_.sums) * std::size_t(ni));
     for (int weight = 0; weight < kernels_.weights; ++weight) {
-      std::vector<double> weights(std::size_t(kernels_.weights) * std::size_t(nj), 0.0);
-      std::fill_n(weights.begin() + weight * nj, nj, 1.0);
-      const MadeArray made[] = {{kPlaceOfI, columns(position_i, ni)},
-                                {kPlaceOfJ, columns(position_j, nj)},
-                                {"nbcc_weights_j", columns(weights.data(), nj)},
-                                {"nbcc_sums", columns(of_weight.data(), ni)}};
-      SumRequest of_params;
-      of_params.params = params;
-      SumRequest request = measured_->bind(of_params, made);
-      request.ni = request.i_count = ni, request.nj = nj;
-      measured_->run(request);
-      measured_->wait(nullptr);
-      for (int sum = 0; sum < kernels_.sums; ++sum)
-        std::copy_n(of_weight.begin() + sum * ni, ni, sums + (sum * kernels_.weights + weight) * ni);
+      if (std::ranges::find(components, weight, &FarOperator::Component::weight) == components.end()) continue;
+      sum_with_weight(weight, params, ni, position_i, nj, position_j, of_weight.data());
+      for (std::size_t c = 0; c < components.size(); ++c)
+        if (components[c].weight == weight)
+          std::copy_n(of_weight.begin() + components[c].sum * ni, ni, sums + std::int64_t(c) * ni);
     }
   };
   return kernel;
@@ -126,9 +158,17 @@ PeriodicKernel FarImages::kernel(std::span<const double> params) {
 const std::shared_ptr<const FarOperator>& FarImages::far_operator(std::span<const double> params) {
   if (operator_ && std::ranges::equal(params, params_)) return operator_;
   const std::vector<double> kept(params.begin(), params.end());
-  FarOperator made;
-  made.tables = operator_ ? remake_periodic_tables(operator_->tables, *cell_, kernel(kept))
-                          : make_periodic_tables(*cell_, kernel(kept), tolerance_);
+  FarOperator made{.sums = kernels_.sums, .weights = kernels_.weights, .components = find_components(kept)};
+  const PeriodicKernel kernel = this->kernel(kept, made.components);
+  const bool is_known = operator_ && operator_->components == made.components;
+  made.tables = is_known ? remake_periodic_tables(operator_->tables, *cell_, kernel)
+                         : make_periodic_tables(*cell_, kernel, tolerance_);
+  const double points = made.tables.grid.points(), bytes = 8 * points * points * double(made.components.size());
+  if (bytes > kMostBytes)
+    throw DeviceError(fmt::format(
+        "tolerance: the far images of pipeline '{}' take {:.2g} GB at {:.2g}, for {} terms between {} points of the "
+        "cell; at most {:.2g} GB: a larger tolerance takes fewer points",
+        pipeline_, 1e-9 * bytes, tolerance_, made.components.size(), points, 1e-9 * kMostBytes));
   made.matrix = nbcc::far_operator(made.tables, made.tables.grid);
   operator_ = std::make_shared<const FarOperator>(std::move(made));
   params_ = kept;

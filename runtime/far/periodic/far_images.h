@@ -15,9 +15,15 @@
 
 namespace nbcc {
 
-// What acts from outside the near images (periodic_tables.h): matrix[component][point a][point b], of components
-// sum * weights + weight.
+// What acts from outside the near images (periodic_tables.h): matrix[component][point a][point b].
 struct FarOperator {
+  // A weight acts on a sum through a component; one that is 0 everywhere is none. In the order of the sums.
+  struct Component {
+    int sum = 0, weight = 0;
+    bool operator==(const Component&) const = default;
+  };
+  int sums = 0, weights = 0;
+  std::vector<Component> components;
   PeriodicTables tables;
   std::vector<double> matrix;
 };
@@ -41,11 +47,15 @@ class FarImages {
   const std::shared_ptr<const FarOperator>& far_operator(std::span<const double> params);
 
  private:
-  PeriodicKernel kernel(std::span<const double> params);
+  // The terms of weights of 1: sums_of_weight(weight, ni, position_i, nj, position_j, sums[sum][i]).
+  void sum_with_weight(int weight, std::span<const double> params, std::int64_t ni, const double* position_i,
+                       std::int64_t nj, const double* position_j, double* sums);
+  std::vector<FarOperator::Component> find_components(std::span<const double> params);
+  PeriodicKernel kernel(std::span<const double> params, std::span<const FarOperator::Component> components);
 
   const FarKernels& kernels_;
   const std::string pipeline_;
-  std::vector<int> groups_;  // PeriodicKernel::groups
+  std::vector<int> group_of_sum_;  // sums of one output with one factor are of a group
   std::unique_ptr<DerivedSum> measured_;
   const double tolerance_;
   std::vector<CellVector> vectors_, open_;

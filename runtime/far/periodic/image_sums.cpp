@@ -26,20 +26,21 @@ struct Basis {
 
 }  // namespace
 
-std::vector<double> constants_of(const PeriodicTables& tables, std::span<const double> gathered,
+std::vector<double> constants_of(const FarOperator& through, std::span<const double> gathered,
                                  std::span<const std::string> weight_names) {
-  const std::size_t weights = weight_names.size(), points = gathered.size() / weights - 2;
-  std::vector<double> constants(tables.components.size() / weights, 0.0);
-  for (std::size_t sum = 0; sum < constants.size(); ++sum)
-    for (std::size_t k = 0; k < weights; ++k) {
-      const PeriodicComponent& component = tables.components[sum * weights + k];
-      const double* of = gathered.data() + k * (points + 2);
-      const double total = of[points], magnitude = of[points + 1];
-      if (const std::string why = require_neutral(component, weight_names[k], total, magnitude); !why.empty())
-        throw UsageError(why);
-      // Rounding errors of neutral weights are no charge.
-      if (std::fabs(total) > 1e-12 * magnitude) constants[sum] += component.constant * total;
-    }
+  const std::size_t points = gathered.size() / weight_names.size() - 2;
+  std::vector<double> constants(std::size_t(through.sums), 0.0);
+  for (std::size_t c = 0; c < through.components.size(); ++c) {
+    const auto weight = std::size_t(through.components[c].weight);
+    const PeriodicComponent& component = through.tables.components[c];
+    const double* of = gathered.data() + weight * (points + 2);
+    const double total = of[points], magnitude = of[points + 1];
+    if (const std::string why = require_neutral(component, weight_names[weight], total, magnitude); !why.empty())
+      throw UsageError(why);
+    // Rounding errors of neutral weights are no charge.
+    if (std::fabs(total) > 1e-12 * magnitude)
+      constants[std::size_t(through.components[c].sum)] += component.constant * total;
+  }
   return constants;
 }
 
@@ -75,18 +76,18 @@ void ImageSums::collect(std::shared_ptr<const FarOperator> through, std::span<co
   for (std::size_t chunk = 0; chunk < std::size_t(chunks); ++chunk)
     for (std::size_t k = 0; k < of_chunk; ++k) all[k] += parts[chunk * of_chunk + k];
 
-  constant_ = constants_of(tables, all, weight_names);
-  const std::size_t sums = constant_.size();
-  at_points_.assign(sums * points, 0.0);
-  for_each(std::int64_t(sums * points), [&](std::int64_t row) {
-    const std::size_t sum = std::size_t(row) / points, a = std::size_t(row) % points;
-    double value = 0;
-    for (std::size_t k = 0; k < weights.size(); ++k) {
-      const double* matrix = through_->matrix.data() + ((sum * weights.size() + k) * points + a) * points;
-      const double* of = all.data() + k * of_weight;
+  constant_ = constants_of(*through_, all, weight_names);
+  at_points_.assign(std::size_t(through_->sums) * points, 0.0);
+  for_each(std::int64_t(points), [&](std::int64_t point) {
+    const auto a = std::size_t(point);
+    for (std::size_t c = 0; c < through_->components.size(); ++c) {
+      const auto [sum, weight] = through_->components[c];
+      const double* matrix = through_->matrix.data() + (c * points + a) * points;
+      const double* of = all.data() + std::size_t(weight) * of_weight;
+      double value = 0;
       for (std::size_t b = 0; b < points; ++b) value += matrix[b] * of[b];
+      at_points_[std::size_t(sum) * points + a] += value;
     }
-    at_points_[std::size_t(row)] = value;
   });
 }
 

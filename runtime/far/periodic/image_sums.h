@@ -13,7 +13,7 @@ namespace nbcc {
 
 // [sum] what the constants of the components add to all i. gathered[weight][points + 2]: the weights of the points,
 // then the sum of the weights of j and the sum of their magnitudes. Throws UsageError if they have no periodic sum.
-std::vector<double> constants_of(const PeriodicTables& tables, std::span<const double> gathered,
+std::vector<double> constants_of(const FarOperator& through, std::span<const double> gathered,
                                  std::span<const std::string> weight_names);
 
 class ImageSums {

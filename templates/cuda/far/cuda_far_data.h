@@ -224,9 +224,10 @@ struct FarGatherArgument {
   double* all;    // [weight][the same]
 };
 struct FarOperateArgument {
-  const double* matrix;  // [sum][weight][point a][point b]
-  const double* all;     // of FarGatherArgument
-  int sums, weight_count, points;
+  const double* matrix;          // [component][point a][point b]
+  const double* all;             // of FarGatherArgument
+  const int *first, *weight_of;  // [sum + 1] the first component of a sum, [component] its weight
+  int sums, points;
   double* at_points;  // [sum][point a]
 };
 struct ImagePart {
