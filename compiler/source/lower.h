@@ -1,5 +1,5 @@
 // Lowering: Clang's AST is executed symbolically and becomes the IR. Private to lower*.cpp; parse.cpp uses only
-// lower().
+// lower() and with_array_types().
 //
 // A variable holds a Value: one IR node per component. A statement changes values; an `if` executes both branches on
 // copies and merges them with Select; a `for` is unrolled; a call executes the function's body. The result are the
@@ -19,15 +19,23 @@
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/Stmt.h"
+#include "clang/Lex/Token.h"
 #include "compiler/ir/ir.h"
 #include "compiler/source/prescan.h"
 #include "compiler/text/diagnostic.h"
+
+namespace clang {
+class Preprocessor;
+}
 
 namespace nbcc {
 
 // `array_assignments` are Clang's errors about assignments to arrays; lower() removes those that the language allows.
 Pipeline lower(clang::ASTContext& context, const Prescanned& prescanned, const Source& source,
                std::vector<Diagnostic>& diagnostics, std::vector<Diagnostic>& array_assignments);
+
+// The tokens, after the preprocessor, with the prelude's type of arrays for arrays of real numbers.
+std::vector<clang::Token> with_array_types(const std::vector<clang::Token>& tokens, clang::Preprocessor& preprocessor);
 
 namespace lowering {
 
@@ -53,6 +61,8 @@ struct Shape {
 struct Value {
   Shape shape;
   std::vector<NodeId> parts;
+  // The part that is combined with component c of another value; a number is combined with each.
+  NodeId part(int c) const { return parts[shape.is_scalar() ? 0 : std::size_t(c)]; }
 };
 
 // A variable, an element or a component, which can be read and assigned.
@@ -104,6 +114,9 @@ std::optional<Op> arithmetic_operation(llvm::StringRef sign);
 
 // True for a variable, an element or a component of one; false for temporary values.
 bool is_part_of_variable(const clang::Expr* expression);
+
+// True for the type of a parameter that is an array, which belongs to the caller.
+bool is_array_parameter(clang::QualType type);
 
 // True if every path through the statement ends in a return.
 bool always_returns(const clang::Stmt* statement);
@@ -161,6 +174,7 @@ class Lowering {
   Field field_named(const clang::VarDecl* variable, llvm::StringRef annotation);
   void declare_cunbody_arrays();
   Shape shape_of(clang::QualType type, clang::SourceLocation where, bool of_param = false, int most = kMaxComponents);
+  Shape shape_of_array(clang::QualType type, clang::SourceLocation where, bool of_param, int most);
   Shape shape_of_field(const clang::VarDecl* variable, const Field& field);
 
   // lower_statement.cpp
@@ -265,7 +279,7 @@ class Lowering {
   Value complex_function(const std::string& name, const std::vector<Value>& arguments, clang::SourceLocation where);
   Value complex_of(const clang::CXXConstructExpr* expression);
   Value imaginary_literal(const clang::UserDefinedLiteral* literal);
-  Value real_part(const clang::CXXMemberCallExpr* expression);
+  Value converted(const clang::CXXMemberCallExpr* expression);
   Value as_complex(const Value& value, const Shape& wanted, clang::SourceLocation where);
 
   // lower_table.cpp

@@ -19,6 +19,11 @@ std::optional<Op> operation(std::string_view function) {
 }
 }  // namespace
 
+bool is_array_parameter(clang::QualType type) {
+  const clang::CXXRecordDecl* const record = type->getAsCXXRecordDecl();
+  return llvm::isa<clang::DecayedType>(type) || (record && record->getName() == "__array");
+}
+
 Value Lowering::call(const clang::CallExpr* expression) {
   const clang::SourceLocation where = expression->getExprLoc();
   const clang::FunctionDecl* function = expression->getDirectCallee();
@@ -52,7 +57,7 @@ Value Lowering::call_built_in(const clang::CallExpr* expression, const clang::Fu
   if (name == "transpose" || name == "trace" || name == "outer" || name == "determinant" || name == "any" ||
       name == "all")
     return matrix_function(name, arguments, where);
-  if (name == "dot" || name == "length" || name == "normalize" || name == "cross" || name == "angle")
+  if (name == "dot" || name == "sum" || name == "length" || name == "normalize" || name == "cross" || name == "angle")
     return vector_function(name, arguments, where);
   if (std::ranges::any_of(arguments, [](const Value& argument) { return argument.shape.is_complex; }))
     return complex_function(name, arguments, where);
@@ -62,13 +67,14 @@ Value Lowering::call_built_in(const clang::CallExpr* expression, const clang::Fu
   // All other functions act component by component; a number among vector arguments is used with every component.
   // Components of vectors are of type Real, and the number is converted to it.
   Value result{{Type::Real, 0, 1}, {}};
-  for (const Value& argument : arguments) result.shape.width = std::max(result.shape.width, argument.shape.width);
-  for (int c = 0; c < result.shape.width; ++c) {
+  for (const Value& argument : arguments)
+    if (!argument.shape.is_scalar()) result.shape = argument.shape;
+  for (int c = 0; c < result.shape.components(); ++c) {
     std::array<NodeId, 3> parts{kNone, kNone, kNone};
     for (std::size_t k = 0; k < arguments.size(); ++k) {
-      const bool single = arguments[k].shape.width == 1;
-      parts[k] = arguments[k].parts[std::size_t(single ? 0 : c)];
-      if (single && result.shape.width > 1 && name != "select") parts[k] = cast(parts[k], Type::Real, where);
+      parts[k] = arguments[k].part(c);
+      if (arguments[k].shape.is_scalar() && result.shape.width > 1 && name != "select")
+        parts[k] = cast(parts[k], Type::Real, where);
     }
     result.parts.push_back(scalar_function(name, parts, where));
   }
@@ -128,6 +134,11 @@ Value Lowering::vector_function(const std::string& name, const std::vector<Value
   };
   const auto scalar = [&](NodeId node) { return Value{{(*graph_)[node].type, 0, 1}, {node}}; };
   if (name == "dot") return scalar(dot(a, arguments[1]));
+  if (name == "sum") {
+    NodeId sum = cast(a.parts[0], std::max((*graph_)[a.parts[0]].type, Type::Int), where);
+    for (std::size_t k = 1; k < a.parts.size(); ++k) sum = binary(Op::Add, sum, a.parts[k], where);
+    return scalar(sum);
+  }
   if (name == "length") return scalar(unary(Op::Sqrt, dot(a, a), where));
   if (name == "cross") {
     const Value& b = arguments[1];
@@ -219,6 +230,8 @@ void Lowering::call_for_results(const clang::CallExpr* expression, const clang::
 void Lowering::find_variables(const clang::Expr* expression, std::vector<LValue>& found) {
   if (llvm::isa<clang::MaterializeTemporaryExpr>(expression->IgnoreParenNoopCasts(context_))) return;  // a copy
   expression = expression->IgnoreParenImpCasts();
+  if (const auto* copy = llvm::dyn_cast<clang::CXXConstructExpr>(expression); copy && copy->getNumArgs() == 1)
+    expression = copy->getArg(0)->IgnoreParenImpCasts();
   if (const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(expression)) {
     find_variables(choice->getTrueExpr(), found);
     find_variables(choice->getFalseExpr(), found);
@@ -256,7 +269,7 @@ Lowering::Results Lowering::bind_arguments(const clang::CallExpr* expression, co
     const Shape shape = shape_of(type, parameter->getLocation());
     if (!type->isReferenceType() || type.getNonReferenceType().isConstQualified()) {
       bound.emplace_back(parameter, convert(evaluate(expression->getArg(k)), shape, where));
-      if (type->isReferenceType() || llvm::isa<clang::DecayedType>(type)) name_variables(expression->getArg(k), false);
+      if (type->isReferenceType() || is_array_parameter(type)) name_variables(expression->getArg(k), false);
       continue;
     }
     const LValue lvalue = lvalue_of(expression->getArg(k));

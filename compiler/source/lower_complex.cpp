@@ -228,10 +228,12 @@ Value Lowering::imaginary_literal(const clang::UserDefinedLiteral* literal) {
 }
 
 // real(z), which to Clang is a conversion.
-Value Lowering::real_part(const clang::CXXMemberCallExpr* expression) {
+Value Lowering::converted(const clang::CXXMemberCallExpr* expression) {
   if (!llvm::isa<clang::CXXConversionDecl>(expression->getMethodDecl()))
     throw Rejected{expression->getExprLoc(), "member functions are not in the language"};
-  return {{Type::Real, 0, 1}, {evaluate(expression->getImplicitObjectArgument()).parts[0]}};
+  const Value value = evaluate(expression->getImplicitObjectArgument());
+  // An array gets its elements' type where the result is used.
+  return value.shape.is_complex ? Value{{Type::Real, 0, 1}, {value.parts[0]}} : value;
 }
 
 // Converts a scalar that a statement adds to a complex output to a complex number; returns other values unchanged.

@@ -109,8 +109,6 @@ Value Lowering::variable_of(const clang::Expr* argument, const char* function) {
   if (!is_floating(lvalue.shape.scalar))
     throw Rejected{where, fmt::format("'{}' is {}: {} differentiates by real numbers", variable->getName().str(),
                                       kind_of(lvalue.shape.scalar), function)};
-  if (lvalue.shape.length > 0 && !lvalue.shape.is_matrix)
-    throw Rejected{where, fmt::format("{} differentiates by one element of an array at a time", function)};
   const Value value = read(lvalue, where);
   if (std::ranges::any_of(value.parts, [&](NodeId part) { return graph_->is_constant(part); }))
     throw Rejected{where, fmt::format("'{}' is a constant; {} differentiates by an input, a param or a variable",

@@ -100,14 +100,11 @@ NodeId Lowering::condition(const clang::Expr* expression) {
 Value Lowering::arithmetic(Op op, const Value& a, const Value& b, clang::SourceLocation where) {
   if (a.shape.is_matrix || b.shape.is_matrix) return matrix_arithmetic(op, a, b, where);
   if (a.shape.is_complex || b.shape.is_complex) return complex_arithmetic(op, a, b, where);
-  const int width = std::max(a.shape.width, b.shape.width);
-  if (a.shape.length || b.shape.length)
-    throw Rejected{where, "arithmetic on a whole array is not in the language; use its elements"};
-  Value result{{Type::Real, 0, width}, {}};
-  for (int c = 0; c < width; ++c) {
-    NodeId pa = a.parts[std::size_t(a.shape.width == 1 ? 0 : c)], pb = b.parts[std::size_t(b.shape.width == 1 ? 0 : c)];
+  Value result{a.shape.is_scalar() ? b.shape : a.shape, {}};
+  for (int c = 0; c < result.shape.components(); ++c) {
+    NodeId pa = a.part(c), pb = b.part(c);
     // Components of vectors are of type Real, whatever the other operand is.
-    if (width > 1) pa = cast(pa, Type::Real, where), pb = cast(pb, Type::Real, where);
+    if (result.shape.width > 1) pa = cast(pa, Type::Real, where), pb = cast(pb, Type::Real, where);
     const bool whole = std::max((*graph_)[pa].type, (*graph_)[pb].type) < Type::Float;
     if (whole && (op == Op::Div || op == Op::Rem) && graph_->is_constant(pb, 0))
       throw Rejected{where, "integer division by zero"};
@@ -203,7 +200,7 @@ Value Lowering::evaluate_construct(const clang::CXXConstructExpr* expression) {
   const unsigned count = expression->getNumArgs();
   if (count == 0) throw Rejected{where, fmt::format("vec{0}() has no value; write vec{0}(0)", shape.width)};
   const Value first = evaluate(expression->getArg(0));
-  if (count == 1 && first.shape.width == shape.width) return first;
+  if (count == 1 && (first.shape.width == shape.width || shape.length > 0)) return first;
   Value result{shape, {}};
   for (int c = 0; c < shape.width; ++c) {
     const Value part = count == 1 || c == 0 ? first : evaluate(expression->getArg(unsigned(c)));
@@ -215,11 +212,15 @@ Value Lowering::evaluate_construct(const clang::CXXConstructExpr* expression) {
 Value Lowering::evaluate_operator_call(const clang::CXXOperatorCallExpr* expression) {
   const clang::SourceLocation where = expression->getOperatorLoc();
   if (expression->getOperator() == clang::OO_Subscript) {
-    if (is_part_of_variable(expression)) return read(lvalue_of(expression), where);
+    if (is_part_of_variable(expression)) return read(lvalue_of(expression), expression->getArg(0)->getExprLoc());
     const Value vector = evaluate(expression->getArg(0));
     const clang::Expr* const index = expression->getArg(1);
-    const std::int64_t k = constant_index(evaluate(index), vector.shape.width,
-                                          vector.shape.is_matrix ? "this matrix" : "this vector", index->getExprLoc());
+    const bool is_array = vector.shape.length > 0 && !vector.shape.is_matrix;
+    const std::int64_t k = constant_index(evaluate(index), is_array ? vector.shape.length : vector.shape.width,
+                                          is_array                 ? "this array"
+                                          : vector.shape.is_matrix ? "this matrix"
+                                                                   : "this vector",
+                                          index->getExprLoc());
     if (vector.shape.is_matrix) {
       const auto row = vector.parts.begin() + k * vector.shape.width;
       return {{vector.shape.scalar, 0, vector.shape.width}, {row, row + vector.shape.width}};
@@ -236,7 +237,8 @@ Value Lowering::evaluate_operator_call(const clang::CXXOperatorCallExpr* express
     return result;
   }
   const Value b = evaluate(expression->getArg(1));
-  if (a.shape.scalar == Type::Bool || expression->isComparisonOp())
+  if (expression->isComparisonOp() || expression->getOperator() == clang::OO_AmpAmp ||
+      expression->getOperator() == clang::OO_PipePipe)
     return compared(expression->getOperator(), a, b, where);
   const char* const sign = clang::getOperatorSpelling(expression->getOperator());
   const auto op = arithmetic_operation(sign);
@@ -353,7 +355,7 @@ Value Lowering::evaluate_plain(const clang::Expr* expression) {
     case clang::Stmt::UserDefinedLiteralClass:
       return imaginary_literal(llvm::cast<clang::UserDefinedLiteral>(expression));
     case clang::Stmt::CXXMemberCallExprClass:
-      return real_part(llvm::cast<clang::CXXMemberCallExpr>(expression));
+      return converted(llvm::cast<clang::CXXMemberCallExpr>(expression));
     case clang::Stmt::CXXOperatorCallExprClass:
       return evaluate_operator_call(llvm::cast<clang::CXXOperatorCallExpr>(expression));
     case clang::Stmt::CallExprClass:

@@ -64,6 +64,7 @@ Shape Lowering::shape_of(clang::QualType type, clang::SourceLocation where, bool
   if (plain == context_.BoolTy) return shape.scalar = Type::Bool, shape;
   if (const auto* record = plain->getAsCXXRecordDecl()) {
     const llvm::StringRef name = record->getName();
+    if (name == "__array") return shape_of_array(type, where, of_param, most);
     if (name == "complex") return shape.width = 2, shape.is_complex = true, shape;
     if (name == "vec2" || name == "vec3" || name == "vec4") return shape.width = name.back() - '0', shape;
     if (name.starts_with("bvec")) return shape.scalar = Type::Bool, shape.width = name.back() - '0', shape;
@@ -71,6 +72,21 @@ Shape Lowering::shape_of(clang::QualType type, clang::SourceLocation where, bool
     if (name.starts_with("mat")) return shape.length = shape.width = name.back() - '0', shape.is_matrix = true, shape;
   }
   throw Rejected{where, fmt::format("the type '{}' is not in the language", type.getAsString())};
+}
+
+// Of the prelude's type of arrays of real numbers. The type as it is written tells real from float.
+Shape Lowering::shape_of_array(clang::QualType type, clang::SourceLocation where, bool of_param, int most) {
+  const auto* const record =
+      llvm::cast<clang::ClassTemplateSpecializationDecl>(type.getCanonicalType()->getAsCXXRecordDecl());
+  const llvm::APSInt& given = record->getTemplateArgs()[1].getAsIntegral();
+  const auto* const written = type->getAs<clang::TemplateSpecializationType>();
+  Shape shape = shape_of(
+      written ? written->template_arguments()[0].getAsType() : record->getTemplateArgs()[0].getAsType(), where);
+  if (given < 1 || given > most)
+    throw Rejected{where, fmt::format("{} may have 1 to {} elements, not {}", of_param ? "a param" : "an array", most,
+                                      given.getExtValue())};
+  shape.length = int(given.getExtValue());
+  return shape;
 }
 
 // True for the reductions that act on the real and the imaginary part by themselves.

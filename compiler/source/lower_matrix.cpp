@@ -37,7 +37,7 @@ NodeId Lowering::dot(const std::vector<NodeId>& a, const std::vector<NodeId>& b,
 Value Lowering::component_wise(Op op, const Value& a, const Value& b, clang::SourceLocation where) {
   Value result = a.shape.is_scalar() ? b : a;
   for (std::size_t c = 0; c < result.parts.size(); ++c) {
-    const auto part = [&](const Value& v) { return cast(v.parts[v.shape.is_scalar() ? 0 : c], Type::Real, where); };
+    const auto part = [&](const Value& v) { return cast(v.part(int(c)), Type::Real, where); };
     result.parts[c] = binary(op, part(a), part(b), where);
   }
   return result;
@@ -68,8 +68,9 @@ Value Lowering::compared(clang::OverloadedOperatorKind sign, const Value& a, con
         throw Rejected{where, refused_operator(clang::getOperatorSpelling(sign))};
     }
   };
-  Value result{{Type::Bool, 0, a.shape.width}, {}};
-  for (std::size_t c = 0; c < a.parts.size(); ++c) result.parts.push_back(of(a.parts[c], b.parts[c]));
+  Value result{a.shape.is_scalar() ? b.shape : a.shape, {}};
+  result.shape.scalar = Type::Bool;
+  for (int c = 0; c < result.shape.components(); ++c) result.parts.push_back(of(a.part(c), b.part(c)));
   return result;
 }
 

@@ -119,6 +119,9 @@ Value Lowering::initial_value(const clang::VarDecl* variable, Shape shape) {
   const auto* construct = llvm::dyn_cast<clang::CXXConstructExpr>(initial->IgnoreImplicit());
   if (construct && construct->getNumArgs() == 0) return value;
   const auto* list = llvm::dyn_cast<clang::InitListExpr>(initial->IgnoreImplicit());
+  // The list of the prelude's type of arrays has one member, which has the elements.
+  if (list && list->getType()->isRecordType() && list->getNumInits() == 1)
+    if (const auto* elements = llvm::dyn_cast<clang::InitListExpr>(list->getInit(0)->IgnoreImplicit())) list = elements;
   if (!list || shape.length == 0) {
     const Value given = evaluate(initial);
     if (loses_digits(*graph_, given, shape)) report(Severity::Warning, where, float_warning(variable));
@@ -166,7 +169,7 @@ void Lowering::assign(const LValue& lvalue, Value value, clang::SourceLocation w
   if (finishing_ && !variable->isLocalVarDeclOrParm() && !output_of(variable))
     throw Rejected{where, fmt::format("finish() may change outputs and its own variables only, not '{}'", name)};
   if (variable->getType().isConstQualified()) throw Rejected{where, fmt::format("'{}' is const", name)};
-  if (llvm::isa<clang::DecayedType>(variable->getType()))
+  if (llvm::isa<clang::ParmVarDecl>(variable) && is_array_parameter(variable->getType()))
     throw Rejected{where,
                    fmt::format("the array '{}' belongs to the caller of the function; copy it to change it", name)};
   if (!fields_.contains(variable) && loses_digits(*graph_, value, lvalue.shape))

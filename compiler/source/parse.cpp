@@ -150,16 +150,17 @@ class Action : public clang::ASTFrontendAction {
     use_(compiler.getASTContext());
   }
 
-  // Replaces the token stream by the same tokens with an end-of-file token. Statements at the top level need Clang's
-  // incremental mode, which has a special token for the end of the text. Inside a block or parentheses the parser does
-  // not take that token for the end: if it has skipped the closing bracket after an error, it reports the token
-  // forever. Every part of the parser stops at end of file.
+  // Replaces the token stream by the same tokens with the types of arrays, and an end-of-file token. Statements at the
+  // top level need Clang's incremental mode, which has a special token for the end of the text. Inside a block or
+  // parentheses the parser does not take that token for the end: if it has skipped the closing bracket after an error,
+  // it reports the token forever. Every part of the parser stops at end of file.
   static void end_in_end_of_file(clang::Preprocessor& preprocessor) {
     std::vector<clang::Token> tokens;
     clang::Token token;
     for (preprocessor.Lex(token); !token.isOneOf(clang::tok::eof, clang::tok::annot_repl_input_end);
          preprocessor.Lex(token))
       tokens.push_back(token);
+    tokens = with_array_types(tokens, preprocessor);
     clang::Token end;
     end.startToken();
     end.setKind(clang::tok::eof);
@@ -206,10 +207,12 @@ void run_clang(const Source& source, const Prescanned& prescanned, std::vector<D
       "-fsyntax-only", "-x", "c++", "-std=c++20", "-nostdsysteminc", "-nobuiltininc", "-fno-builtin",
       "-fincremental-extensions", "-ferror-limit", "20",
       // Limits on what Clang evaluates and instantiates: the lengths of arrays, and calls of the prelude's functions.
-      "-fconstexpr-steps=2000", "-ftemplate-depth=64", "-w", "-Wno-c++11-narrowing", "-include", kPrelude, kUserFile};
+      "-fconstexpr-steps=2000", "-ftemplate-depth=64", "-w", "-Wno-c++11-narrowing", "-include",
+      kPrelude, kUserFile};
   auto invocation = std::make_shared<clang::CompilerInvocation>();
   if (!clang::CompilerInvocation::CreateFromArgs(*invocation, arguments, *engine))
     throw InternalError("clang refused its own arguments");
+  engine->setElideType(false);  // else the types of two arrays are shown as their difference
   // From LLVM 21 on a < b < c is an error by default. Lowering has its own message.
   engine->setSeverityForGroup(clang::diag::Flavor::WarningOrError, "parentheses", clang::diag::Severity::Ignored);
   invocation->getDiagnosticOpts().ShowCarets = false;  // else Clang counts its diagnostics on the process's stderr

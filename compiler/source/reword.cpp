@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <regex>
 
 #include "compiler/source/vocabulary.h"
 
@@ -18,6 +19,15 @@ std::string without_aka(std::string message) {
     message.erase(at, end + 2 - at);
   }
   return message;
+}
+
+// __array<float, 3>, the prelude's type of arrays of real numbers, as it is declared. The types of results have names
+// of the prelude, after which Clang shows what they are.
+std::string with_declared_arrays(std::string message) {
+  static const std::regex of_result(R"('[^']*__\w+<[^']*' \(aka '([^']*)'\))");
+  message = std::regex_replace(message, of_result, "'$1'");
+  static const std::regex array(R"(__array<(\w+), (?:[^<>]* aka )?\(?([^<>]*?)\)?(?:LL)?>)");
+  return std::regex_replace(std::regex_replace(message, array, "$1[$2]"), std::regex(R"(\bfloat\[)"), "real[");
 }
 
 // The n-th quoted text, counted from 0.
@@ -68,8 +78,10 @@ std::string conversion(const std::string& from, const std::string& wanted) {
     return fmt::format("a {} cannot become a complex number; write complex(v.x, v.y)", from);
   if (is_vector(to) && is_vector(from)) return fmt::format("a {} cannot become a {}", from, to);
   if (is_vector(to)) return fmt::format("a scalar cannot become a {0}; write {0}(s)", to);
-  if (from.starts_with("bvec"))
+  if (from.starts_with("bvec") || from.starts_with("bool["))
     return fmt::format("a {} cannot become a single {}; write any(...) or all(...)", from, to);
+  if (from.find('[') != std::string::npos && to.find_first_of("[*") == std::string::npos)
+    return fmt::format("a {} cannot become a single {}; take one of its elements, sum(v) or dot(v, w)", from, to);
   if (is_vector(from))
     return fmt::format("a {} cannot become a single {}; take one of its components, or dot(a, b)", from, to);
   if (to.find('*') != std::string::npos) return "a pointer is not in the language; use an array and a constant index";
@@ -78,15 +90,17 @@ std::string conversion(const std::string& from, const std::string& wanted) {
 
 std::string operands(std::string_view message, std::string_view line, int column) {
   const std::string a = quoted(message, 0), b = quoted(message, 1), op = operator_at(line, column);
-  if (a.find('[') != std::string::npos || b.find('[') != std::string::npos)
-    return "arithmetic on a whole array is not in the language; use its elements";
+  if (a.find('[') != std::string::npos && b.find('[') != std::string::npos)
+    return fmt::format("{} combines arrays of one length, of real numbers, not '{}' and '{}'", op, a, b);
   if (a == "void" || b == "void") return "a function that returns nothing has no value; it stands alone as a statement";
   if (op.starts_with("'%")) return "'%' needs whole numbers, of type int or index";
   if (op.starts_with("'<<") || op.starts_with("'>>") || op.starts_with("'&'") || op.starts_with("'|'") ||
       op.starts_with("'^"))
     return refused_operator(op.substr(1, op.size() - 2));
   if (b == "complex" && op.ends_with("='")) return conversion(b, a);
-  return fmt::format("{} cannot combine '{}' and '{}'", op, a, b);
+  const bool has_array = a.find('[') != std::string::npos || b.find('[') != std::string::npos;
+  return fmt::format("{} cannot combine '{}' and '{}'{}", op, a, b,
+                     has_array ? "; sum(v) and dot(v, w) make a number of arrays" : "");
 }
 
 std::string constructor(const std::string& type) {
@@ -119,6 +133,7 @@ constexpr Rule kRules[] = {
     {"cannot increment value of type", "++ and -- are of real and whole numbers, and this is a '{0}'"},
     {"cannot decrement value of type", "++ and -- are of real and whole numbers, and this is a '{0}'"},
     {"excess elements in scalar initializer", "a conversion takes one value"},
+    {"excess elements in struct initializer", "excess elements in array initializer"},
     {"cannot assign to variable", "'{0}' is read only"},
     {"cannot assign to non-static data member", "'{0}' belongs to something that is read only"},
     {"cannot assign to return value", "this is read only"},
@@ -137,6 +152,7 @@ constexpr Rule kRules[] = {
     {"conversion from", "an array needs a constant length"},  // an array length
     {"cannot combine with previous", "expected a name, and this is a second type"},
     {"variable has incomplete type", "a variable cannot be '{0}'"},
+    {"non-type template argument is not", "an array needs a constant length"},
     {"variable length array declaration", "an array needs a constant length"},
     {"definition of variable with array type needs", "an array needs a constant length"},
     {"array type", "an array cannot be assigned as a whole; assign its elements"},
@@ -152,7 +168,7 @@ constexpr Rule kRules[] = {
 
 std::string reword(std::string message, std::string_view line, int column,
                    const std::set<std::string, std::less<>>& own_names) {
-  message = without_aka(std::move(message));
+  message = without_aka(with_declared_arrays(std::move(message)));
   const auto begins = [&](std::string_view text) { return message.starts_with(text); };
   const std::string first = quoted(message, 0), second = quoted(message, 1);
   // The prelude declares functions that are not in the language as deleted, with the message to print.

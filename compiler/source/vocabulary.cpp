@@ -139,6 +139,7 @@ constexpr std::array kForms = std::to_array<Form>({
     {"ddt", "@(e, x, rate, ...), of an expression e, variables x and their rates of change"},
     {"imag conj arg norm", "@(z), of a complex number"},
     {"any all", "@(c), of the result of comparing two vectors"},
+    {"sum", "@(v), of one array or vector"},
     {"transpose trace", "@(m), of one matrix"},
     {"determinant", "@(m), of a mat2 or a mat3"},
     {"outer", "@(a, b), of two vectors of one length"},
@@ -213,6 +214,7 @@ constexpr std::string_view kGrad =
     "template <__number U> complex @(const U&, const complex&);\n"
     "template <class X> X @(const complex&, const X&) = delete(\"grad is of real numbers; differentiate real(u) and "
     "imag(u)\");\n"
+    "template <__number U, class T, long long n> __array<T, n> @(const U&, const __array<T, n>&);\n"
     "template <__number U> mat2 @(const U&, const mat2&);\n"
     "template <__number U> mat3 @(const U&, const mat3&);\n"
     "template <__number U> mat4 @(const U&, const mat4&);\n"
@@ -223,12 +225,25 @@ constexpr std::string_view kGrad =
 constexpr std::string_view kDdt =
     "template <__number E, class... R> __floating<E> @(const E&, const R&...);\n"
     "template <__vector E, class... R> E @(const E&, const R&...);\n"
+    "template <class T, long long n, class... R> __array<T, n> @(const __array<T, n>&, const R&...);\n"
     "template <class... R> complex @(const complex&, const R&...);\n"
     "template <class... R> mat2 @(const mat2&, const R&...);\n"
     "template <class... R> mat3 @(const mat3&, const R&...);\n"
     "template <class... R> mat4 @(const mat4&, const R&...);\n"
     "template <class E, long long n, class... R> E @(const E (&)[n], const R&...) = delete(\"ddt is of a number, a "
     "vector or a matrix; differentiate each element of an array\");";
+constexpr std::string_view kSum =
+    "template <__vector V> real @(V);\n"
+    "template <__number A, long long n> __joined<A> @(const __array<A, n>&);\n"
+    "template <__number A> A @(A) = delete(\"sum(v) adds the elements of an array or a vector; a sum over j is an "
+    "output(sum)\");";
+constexpr std::string_view kTable =
+    "template <class T, long long n, __number A> T @(const T (&)[n], A);\n"
+    "template <class T, long long n, __number A> T @(const __array<T, n>&, A);";
+constexpr std::string_view kAny =
+    "bool @(bvec2); bool @(bvec3); bool @(bvec4); template <long long n> bool @(const __array<bool, n>&);";
+constexpr std::string_view kOfTwo =
+    "template <__number A, __number B> __floating<A, B> @(A, B); __OF_ARRAYS(__JOINED, @)";
 constexpr std::string_view kAt =
     "template <class T> requires(__number<T> || __vector<T>) T @(index, T);\n"
     "template <class T> requires(__number<T> || __vector<T>) T @(index*, T);\n"
@@ -240,52 +255,58 @@ constexpr std::string_view kEveryImage =
 constexpr std::string_view kNorm =
     "real @(complex);\n"
     "template <__vector V> real @(V) = delete(\"norm(z) is the square of the modulus of a complex number; the length "
-    "of a vector is length(v)\");";
+    "of a vector is length(v)\");\n"
+    "template <__number A, long long n> real @(const __array<A, n>&) = delete(\"norm(z) is the square of the modulus "
+    "of "
+    "a complex number; the length of an array is length(v)\");";
 }  // namespace
 
 std::span<const LaterFunction> later_functions() {
-  static constexpr auto kLater = std::to_array<LaterFunction>(
-      {{"expm1"},
-       {"log1p"},
-       {"log10"},
-       {"asinh"},
-       {"acosh"},
-       {"atanh"},
-       {"lgamma"},
-       {"tgamma"},
-       {"sign"},
-       {"bessel_j0"},
-       {"bessel_j1"},
-       {"bessel_k0"},
-       {"bessel_k1"},
-       {"bessel_i0"},
-       {"bessel_i1"},
-       {"hypot", "template <__number A, __number B> __floating<A, B> @(A, B);"},
-       {"fmod", "template <__number A, __number B> __floating<A, B> @(A, B);"},
-       {"table", "template <class T, long long n, __number A> T @(const T (&)[n], A);"},
-       {"spline", "template <class T, long long n, __number A> T @(const T (&)[n], A);"},
-       {"philox", "template <__number A, __number B, __number C> index @(A, B, C);"},
-       {"random", "template <__number A, __number B, __number C> real @(A, B, C);"},
-       {"any", "bool @(bvec2); bool @(bvec3); bool @(bvec4);"},
-       {"all", "bool @(bvec2); bool @(bvec3); bool @(bvec4);"},
-       {"transpose", "mat2 @(mat2); mat3 @(mat3); mat4 @(mat4);"},
-       {"outer", "mat2 @(vec2, vec2); mat3 @(vec3, vec3); mat4 @(vec4, vec4);"},
-       {"trace", "real @(mat2); real @(mat3); real @(mat4);"},
-       {"determinant", "real @(mat2); real @(mat3);"},
-       {"imag", "real @(complex);"},
-       {"conj", "complex @(complex);"},
-       {"arg", "real @(complex);"},
-       {"norm", kNorm},
-       {"logsumexp", kLogSumExp},
-       {"softmax", kSoftmax},
-       {"at", kAt},
-       {"spline_coefficient", "template <class T, long long n, __number K> T @(const T (&)[n], K, int);"},
-       {"every_image", kEveryImage},
-       {"image_index", "int @(int);"},
-       {"self_pair", "extern const bool @;"},
-       {"grad", kGrad},
-       {"ddt", kDdt},
-       {"angle", "real @(vec2, vec2); real @(vec3, vec3); real @(vec4, vec4);"}});
+  static constexpr auto kLater =
+      std::to_array<LaterFunction>({{"expm1"},
+                                    {"log1p"},
+                                    {"log10"},
+                                    {"asinh"},
+                                    {"acosh"},
+                                    {"atanh"},
+                                    {"lgamma"},
+                                    {"tgamma"},
+                                    {"sign"},
+                                    {"bessel_j0"},
+                                    {"bessel_j1"},
+                                    {"bessel_k0"},
+                                    {"bessel_k1"},
+                                    {"bessel_i0"},
+                                    {"bessel_i1"},
+                                    {"hypot", kOfTwo},
+                                    {"fmod", kOfTwo},
+                                    {"sum", kSum},
+                                    {"table", kTable},
+                                    {"spline", kTable},
+                                    {"philox", "template <__number A, __number B, __number C> index @(A, B, C);"},
+                                    {"random", "template <__number A, __number B, __number C> real @(A, B, C);"},
+                                    {"any", kAny},
+                                    {"all", kAny},
+                                    {"transpose", "mat2 @(mat2); mat3 @(mat3); mat4 @(mat4);"},
+                                    {"outer", "mat2 @(vec2, vec2); mat3 @(vec3, vec3); mat4 @(vec4, vec4);"},
+                                    {"trace", "real @(mat2); real @(mat3); real @(mat4);"},
+                                    {"determinant", "real @(mat2); real @(mat3);"},
+                                    {"imag", "real @(complex);"},
+                                    {"conj", "complex @(complex);"},
+                                    {"arg", "real @(complex);"},
+                                    {"norm", kNorm},
+                                    {"logsumexp", kLogSumExp},
+                                    {"softmax", kSoftmax},
+                                    {"at", kAt},
+                                    {"spline_coefficient",
+                                     "template <class T, long long n, __number K> T @(const T (&)[n], K, int);\n"
+                                     "template <class T, long long n, __number K> T @(const __array<T, n>&, K, int);"},
+                                    {"every_image", kEveryImage},
+                                    {"image_index", "int @(int);"},
+                                    {"self_pair", "extern const bool @;"},
+                                    {"grad", kGrad},
+                                    {"ddt", kDdt},
+                                    {"angle", "real @(vec2, vec2); real @(vec3, vec3); real @(vec4, vec4);"}});
   return kLater;
 }
 
@@ -351,7 +372,6 @@ std::string remedy_of(std::string_view word) {
       {"distsq", kSquare},
       {"dist2", kSquare},
       {"sqeuclidean", kSquare},
-      {"sum", "; the sum over the components of d * d is dot(d, d), and a sum over j is an output(sum) with +="},
       {"arccos", "; did you mean 'acos'? The angle between two vectors is angle(u, v)"},
       {"arcsin", "; did you mean 'asin'?"},
       {"arctan", "; did you mean 'atan'?"},

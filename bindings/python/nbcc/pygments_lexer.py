@@ -33,8 +33,8 @@ FUNCTIONS = (
     "bessel_j0", "bessel_j1", "bessel_k0", "bessel_k1", "bessel_i0", "bessel_i1", "sign", "floor", "ceil", "round",
     "trunc", "fabs", "abs", "min", "max", "pow", "atan2", "hypot", "fmod", "copysign", "fma", "clamp", "select",
     "sincos", "dot", "cross", "angle", "length", "normalize", "nearest_image", "every_image", "image_index", "table",
-    "spline", "spline_coefficient", "philox", "random", "grad", "ddt", "imag", "conj", "arg", "norm", "any", "all", "transpose",
-    "trace", "determinant", "outer", "argmin", "argmax", "logsumexp", "softmax", "at", "skip_if",
+    "spline", "spline_coefficient", "philox", "random", "grad", "ddt", "imag", "conj", "arg", "norm", "any", "all",
+    "sum", "transpose", "trace", "determinant", "outer", "argmin", "argmax", "logsumexp", "softmax", "at", "skip_if",
 )  # fmt: skip
 CONSTANTS = ("pi", "two_pi", "sqrt_pi", "euler", "i_index", "j_index", "self_pair")
 
