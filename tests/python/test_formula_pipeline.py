@@ -159,6 +159,7 @@ def test_functions_by_element():
             abs(d) ** 1.5,
             nbcc.concatenate(d[1:], z),
             nbcc.concatenate(d[::2], d[1::2]) * [1, 2, 3, 4],
+            d[0] * d + d[3] * nbcc.exp(z) * d,
             nbcc.stack(*d) + nbcc.where((d > 0) & ~(z > 0) | (d == 1), 1, 0),
         ]
         return tuple(nbcc.sum(part) for part in parts)
@@ -179,6 +180,7 @@ def test_functions_by_element():
         abs(d) ** 1.5,
         np.concatenate([d[..., 1:], w[..., :1]], 2),
         np.concatenate([d[..., ::2], d[..., 1::2]], 2) * [1, 2, 3, 4],
+        d[..., :1] * d + d[..., 3:] * np.exp(w) * d,
         d + ((d > 0) & ~(w > 0)),
     ]
     for k, (got, value) in enumerate(zip(of_elements(x, y, z), expected)):

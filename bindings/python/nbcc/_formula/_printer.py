@@ -65,7 +65,7 @@ class Scope:
         self.statements: List[Statement] = []
         self._uses, self._variables = uses_of(roots)
         self._names = names
-        self._counters = [names.word(letter) for letter in "kmnpqrs"]
+        self._counters = [names.word(letter) for letter in "kmnpqrsabcdefgh"]
         self._outputs = outputs or {}
         self._named: Dict[int, str] = {}
         self._kept: List[Node] = list(roots)  # so that ids stay unique
@@ -167,7 +167,7 @@ class Scope:
         """The element of a node by element, from its operands."""
         op, args = node.op, node.args
         if op == "take":
-            return self._element(args[0], _moved(index, *node.data))
+            return self._element(args[0], _moved(index if node.size > 1 else "0", *node.data))
         if op == "spread":
             return self._element(args[0], "0")
         if op == "iota":

@@ -307,7 +307,7 @@ class Methods:
     def keops_tensordot(self, other: Any, dimfa: Any, dimfb: Any, contfa: Any, contfb: Any, *args: Any) -> Any:
         if _is_complex(other):
             raise ValueError("keops_tensordot is not implemented for complex LazyTensors")
-        lists = [[one] if isinstance(one, int) else list(one) for one in (dimfa, dimfb, contfa, contfb, *args)]
+        lists = [[one] if isinstance(one, int) else [int(k) for k in one] for one in (dimfa, dimfb, contfa, contfb, *args)]
         contracted = math.prod(lists[0][k] for k in lists[2])
         size = math.prod(lists[0]) * math.prod(lists[1]) // contracted**2
         return self.binary(other, "TensorDot", dimres=size, dimcheck=None, opt_arg=", ".join(map(str, lists)))
@@ -315,7 +315,7 @@ class Methods:
     def keops_kron(self, other: Any, dimfself: Any, dimfother: Any) -> Any:
         if _is_complex(other):
             raise ValueError("keops_kron is not implemented for complex LazyTensors")
-        options = f"{list(dimfself)}, {list(dimfother)}"
+        options = ", ".join(str([int(k) for k in one]) for one in (dimfself, dimfother))
         return self.binary(other, "Kron", dimres=other.ndim * self.ndim, dimcheck=None, opt_arg=options)
 
     def grad(self, other: Any, gradin: Any) -> Any:

@@ -123,7 +123,8 @@ def _torch_solver() -> Any:
                 grads[ctx.at] = back
             if wanted:
                 with torch.enable_grad():
-                    inputs = [one.requires_grad_() if not one.requires_grad else one for one in args]
+                    # Views, so that the derivatives are those with a constant solution, which depends on args, too.
+                    inputs = [one.view_as(one) if one.requires_grad else one for one in args]
                     image = ctx.product(inputs, solution)
                     found = torch.autograd.grad(
                         image, [inputs[k] for k in wanted], -back, create_graph=torch.is_grad_enabled(), allow_unused=True
