@@ -248,12 +248,8 @@ void set_constants(KernelSampler& sampler, const KernelFacts& facts, const FarSe
       component.convention = PeriodicConvention::MeanZero;
     if (component.convention != PeriodicConvention::MeanZero || component.is_odd) continue;
     if (inward.empty()) inward = decay_inward(sampler);
-    if (inward[c] > cell.axes + 0.05) {
-      component.convention = PeriodicConvention::NeutralOnly;
-      continue;
-    }
     wanted[c] = 1;
-    critical[c] = inward[c] > cell.axes - 0.05;
+    critical[c] = std::fabs(inward[c] - cell.axes) < 0.05;
     is_even = is_even && component.is_even;
   }
   if (std::count(wanted.begin(), wanted.end(), 1) == 0) return;

@@ -42,12 +42,14 @@ PeriodicTables tables_of(KernelSampler& sampler, const KernelFacts& facts, FarSe
   return tables;
 }
 
-[[noreturn]] void refuse(double mismatch, double tolerance) {
+[[noreturn]] void refuse(double mismatch, double tolerance, const SeriesOrders& orders) {
   throw UsageError(
-      fmt::format("no periodic sum of this formula keeps the tolerance {:.2g}: near and far images join to {:.2g} "
-                  "only, expected {:.2g}; "
-                  "the formula is not smooth, or oscillates",
-                  tolerance, mismatch, kMismatchBound * tolerance));
+      fmt::format("no periodic sum of this formula keeps the tolerance {:.2g}: with tables of {} x {} x {} points near "
+                  "and far images "
+                  "join to {:.2g}, expected {:.2g}; {}",
+                  tolerance, orders.first[0], orders.first[1], orders.first[2], mismatch, kMismatchBound * tolerance,
+                  mismatch > 1e-8 ? "the formula is not smooth or oscillates, or the cell is too long in one direction"
+                                  : "these are rounding errors"));
 }
 
 // How much the rows of a cell differ from those of another, in the other's coordinates.
@@ -89,7 +91,7 @@ PeriodicTables make_periodic_tables(const PeriodicCell& cell, const PeriodicKern
     if (a * b * c > kMaxSeriesPoints || (next.first == orders.first && next.level == orders.level)) break;
     orders = next;
   }
-  if (!(mismatch <= kMismatchBound * tolerance)) refuse(mismatch, tolerance);
+  if (!(mismatch <= kMismatchBound * tolerance)) refuse(mismatch, tolerance, best_orders);
   PeriodicTables tables = tables_of(sampler, facts, std::move(best), best_orders, tolerance, mismatch);
   const GridChoice choice = choose_grid(sampler, tables.far, tolerance);
   tables.shape = cell;
@@ -99,19 +101,21 @@ PeriodicTables make_periodic_tables(const PeriodicCell& cell, const PeriodicKern
   return tables;
 }
 
-PeriodicTables remake_periodic_tables(const PeriodicTables& before, const PeriodicCell& cell,
+PeriodicTables remake_periodic_tables(const PeriodicTables& before, const PeriodicCell& new_cell,
                                       const PeriodicKernel& kernel) {
   const double tolerance = before.tolerance;
-  if (cell.axes != before.cell.axes || cell.periodic != before.cell.periodic ||
-      cell.near_reach != before.cell.near_reach || change_of_shape(cell, before.shape) > kSameShape)
-    return make_periodic_tables(cell, kernel, tolerance);
+  if (new_cell.axes != before.cell.axes || new_cell.periodic != before.cell.periodic ||
+      change_of_shape(new_cell, before.shape) > kSameShape)
+    return make_periodic_tables(new_cell, kernel, tolerance);
+  PeriodicCell cell = new_cell;
+  cell.near_reach = before.cell.near_reach;  // which may have changed by 1
   KernelSampler sampler(cell, kernel);
   const KernelFacts facts = measure_kernel(sampler);
   const SeriesOrders orders{before.far.orders, before.level_order};
   FarSeries series = make_far_series(sampler, facts, orders, tolerance);
   fit_periodic(sampler, series);
   const double mismatch = measure_mismatch(sampler, facts, series.far, kRemakeSamples);
-  if (!(mismatch <= kMismatchBound * tolerance)) return make_periodic_tables(cell, kernel, tolerance);
+  if (!(mismatch <= kMismatchBound * tolerance)) return make_periodic_tables(new_cell, kernel, tolerance);
   PeriodicTables tables = tables_of(sampler, facts, std::move(series), orders, tolerance, mismatch);
   tables.shape = before.shape;
   tables.grid = before.grid;

@@ -40,9 +40,9 @@ struct PeriodicTables {
 // Chooses all orders for the tolerance. Throws UsageError if K has no periodic sum or if no order keeps the tolerance.
 PeriodicTables make_periodic_tables(const PeriodicCell& cell, const PeriodicKernel& kernel, double tolerance);
 
-// The tables of another cell, with the orders of `before`; chosen again where the mismatch or the shape of the cell
-// requires it.
-PeriodicTables remake_periodic_tables(const PeriodicTables& before, const PeriodicCell& cell,
+// The tables of another cell or of a kernel with other params, with the orders and near_reach of `before`; chosen again
+// where the mismatch or the shape of the cell requires it. Use the cell of the result.
+PeriodicTables remake_periodic_tables(const PeriodicTables& before, const PeriodicCell& new_cell,
                                       const PeriodicKernel& kernel);
 
 // T[component][point a][point b] = F(b - a) without the constant, for tables.grid or another grid.

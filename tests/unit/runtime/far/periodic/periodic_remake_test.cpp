@@ -43,6 +43,20 @@ TEST(PeriodicRemake, AnotherShapeChoosesAgain) {
   EXPECT_EQ(slanted.grid.orders(), anew.grid.orders());
 }
 
+TEST(PeriodicRemake, NearImagesStayWhereTheirNumberWouldChange) {
+  const auto longer = [](double side) {
+    return make_periodic_cell(3, std::vector<CellVector>{{1, 0, 0}, {0, 1, 0}, {0, 0, side}});
+  };
+  const PeriodicCell first = longer(2.49), next = longer(2.51);
+  ASSERT_NE(first.near_reach, next.near_reach);
+  const PeriodicKernel kernel = test::power_kernel(3, 1);
+  const PeriodicTables before = make_periodic_tables(first, kernel, 1e-5);
+  const PeriodicTables now = remake_periodic_tables(before, next, kernel);
+  EXPECT_EQ(now.cell.near_reach, first.near_reach);
+  EXPECT_EQ(now.cell.rows, next.rows);
+  EXPECT_EQ(now.grid.orders(), before.grid.orders());
+}
+
 // A param of the kernel may have changed with the cell.
 TEST(PeriodicRemake, DecayAndMismatchAreMeasuredAgain) {
   const auto power = [](double p) { return test::power_kernel(3, p); };
