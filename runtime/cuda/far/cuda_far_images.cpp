@@ -69,19 +69,23 @@ void CudaFarImages::widen(std::span<OpenExtent> extents, std::span<const CellVec
 
 void CudaFarImages::move_to_cell(const PeriodicCell& cell, double* positions, std::int64_t count, CudaStream* stream) {
   axes_ = cell.axes;
-  reserve_elements(too_far_, 1, sizeof(unsigned), "flags");
-  gpu().require(gpu().driver().memset_d32_async(too_far_.data(), 0, 1, stream), "clearing flags");
+  if (moved_.empty()) {
+    reserve_elements(too_far_, 1, sizeof(unsigned), "flags");
+    gpu().require(gpu().driver().memset_d32_async(too_far_.data(), 0, 1, stream), "clearing flags");
+  }
+  moved_.emplace_back(positions, count);
   const FarPlaceArgument argument{image_cell(cell), positions, count, reinterpret_cast<unsigned*>(too_far_.data())};
   program_.launch("nbcc_far_place", blocks_for(count), kImageThreads, {&argument}, stream);
-  unsigned too_far = 0;
-  gpu().fetch(&too_far, too_far_.data(), sizeof too_far, stream);
-  gpu().synchronize(stream);
-  if (too_far == 0) return;
-  std::vector<double> here(std::size_t(count) * std::size_t(cell.axes));
-  gpu().fetch(here.data(), reinterpret_cast<CudaDevicePointer>(positions), here.size() * sizeof(double), stream);
-  gpu().synchronize(stream);
-  for (std::size_t first = 0; first < here.size(); first += std::size_t(cell.axes))
-    cell.move_in(&here[first]);  // throws
+}
+
+// Throws for the first particle that was left where it is.
+void CudaFarImages::report_too_far(const PeriodicCell& cell, CudaStream* stream) {
+  for (const auto& [positions, count] : std::exchange(moved_, {})) {
+    std::vector<double> here(std::size_t(count) * std::size_t(cell.axes));
+    gpu().fetch(here.data(), reinterpret_cast<CudaDevicePointer>(positions), here.size() * sizeof(double), stream);
+    gpu().synchronize(stream);
+    for (std::size_t first = 0; first < here.size(); first += std::size_t(cell.axes)) cell.move_in(&here[first]);
+  }
 }
 
 double* CudaFarImages::shifted(const double* positions, std::int64_t count, const CellVector& shift,
@@ -141,8 +145,12 @@ void CudaFarImages::collect(std::shared_ptr<const FarOperator> through, const do
   program_.launch("nbcc_far_operate", ceil_div(std::int64_t(sums) * grid_.points, kImageThreads / 32), kImageThreads,
                   {&operate}, stream);
   std::vector<double> all(std::size_t(size), 0.0);
+  unsigned too_far = 0;
   gpu().fetch(all.data(), all_.data(), all.size() * sizeof(double), stream);
+  gpu().fetch(&too_far, too_far_.data(), sizeof too_far, stream);
   gpu().synchronize(stream);
+  if (too_far != 0) report_too_far(through_->tables.cell, stream);
+  moved_.clear();
   constant_ = constants_of(*through_, all, weight_names);
 }
 

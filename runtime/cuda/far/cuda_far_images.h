@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/cuda/far/cuda_far_program.h"
@@ -19,9 +20,10 @@ class CudaFarImages {
  public:
   explicit CudaFarImages(const CudaKernel& any);
 
-  // Positions are [particle][axis]; both functions are for those of i, then for those of j, and wait.
+  // Positions are [particle][axis]; both functions are for those of i, then for those of j. Waits.
   void widen(std::span<OpenExtent> extents, std::span<const CellVector> directions, const double* positions,
              std::int64_t count, int axes, CudaStream* stream);
+  // A particle that is too many periods away is an error of collect().
   void move_to_cell(const PeriodicCell& cell, double* positions, std::int64_t count, CudaStream* stream);
   // positions - shift, until the next call.
   double* shifted(const double* positions, std::int64_t count, const CellVector& shift, CudaStream* stream);
@@ -41,6 +43,7 @@ class CudaFarImages {
  private:
   const CudaGpu& gpu() const { return program_.gpu(); }
   std::int64_t blocks_for(std::int64_t particles) const;
+  void report_too_far(const PeriodicCell& cell, CudaStream* stream);
   void send(const FarOperator& through, CudaStream* stream);
 
   CudaFarProgram program_;
@@ -48,7 +51,8 @@ class CudaFarImages {
   CudaBuffer extents_, too_far_, shifted_, coefficients_, matrix_, components_, parts_, all_, at_points_, output_parts_;
   far_data::ImageGrid grid_{};
   int axes_ = 0;
-  std::vector<double> constant_;  // [sum]
+  std::vector<std::pair<const double*, std::int64_t>> moved_;  // positions and numbers of particles since collect()
+  std::vector<double> constant_;                               // [sum]
 };
 
 }  // namespace nbcc

@@ -50,9 +50,9 @@ class CudaFarParticles : public FarBackend {
   void reserve_particles(const SumRequest& request) final;  // waits for copies of inputs that are on the host
   SumRequest with_inputs(const SumRequest& request) const final;
   const double* send_centres(std::span<const double> centres) final;
-  std::vector<OpenExtent> extents(std::span<const CellVector> directions) final;                // waits
-  void move_to_cell(const PeriodicCell& cell, const std::vector<CellVector>& shifts) override;  // waits
-  std::string check_particles() final;                                                          // waits
+  std::vector<OpenExtent> extents(std::span<const CellVector> directions) final;  // waits
+  void move_to_cell(const PeriodicCell& cell, const std::vector<CellVector>& shifts) override;
+  std::string check_particles() final;  // waits
   std::vector<std::int64_t> chosen_i() const final;
   std::vector<double> rows(const FarArray& columns, int components, std::span<const std::int64_t> particles) final;
   bool are_in_trees() final;
