@@ -211,6 +211,13 @@ TEST(PeriodicKernels, UnusualDecaysAreFollowed) {
   EXPECT_EQ(nothing.components[0].constant, 0);
 }
 
+// A weak tail adds nothing at the first levels and 8 pi * 1e-15 * 10000^3 in the end.
+TEST(PeriodicKernels, WeakTailsAreSummed) {
+  const PeriodicTables alone = tables_of_radial([](double r) { return std::exp(-r); });
+  const PeriodicTables both = tables_of_radial([](double r) { return std::exp(-r) + 1e-15 * std::exp(-r / 10000); });
+  EXPECT_NEAR(both.components[0].constant - alone.components[0].constant, 8e-3 * std::numbers::pi, 1e-5);
+}
+
 TEST(PeriodicKernels, KernelsWithoutAMeanNeedNeutralWeights) {
   for (const auto of_r :
        {+[](double r) { return std::pow(r, -3); }, +[](double r) { return 1 / r + std::pow(r, -6); }}) {
