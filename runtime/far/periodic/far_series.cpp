@@ -94,6 +94,8 @@ class Recursion {
   bool is_small(int component, double value) const { return std::fabs(value) <= 0.01 * tolerance_ * scale(component); }
   // True if what the last level added to sums of at least this degree is small.
   bool ends(const ChebyshevSeries& added, int least_degree) const;
+  // True if the sums of converging components at later levels are small, by the sizes of K there.
+  bool rest_is_small(int level) const;
   void finish(const ChebyshevSeries& added, bool has_series);
 
   KernelSampler& sampler_;
@@ -179,6 +181,16 @@ bool Recursion::ends(const ChebyshevSeries& added, int least_degree) const {
   return true;
 }
 
+bool Recursion::rest_is_small(int level) const {
+  for (std::size_t later = std::size_t(level) + 1; later < facts_.decays.size(); ++later)
+    for (int c = 0; c < sampler_.components(); ++c) {
+      const double terms = double(ring_.size()) * std::pow(3.0, sampler_.cell().periodic * double(later));
+      if (facts_.degree[std::size_t(c)] < 0 && !is_small(c, terms * facts_.sizes[later + 1][std::size_t(c)]))
+        return false;
+    }
+  return true;
+}
+
 // Takes out what the sum leaves open; `added`: by the last level. has_series: the levels to come add a geometric
 // series.
 void Recursion::finish(const ChebyshevSeries& added, bool has_series) {
@@ -232,7 +244,7 @@ FarSeries Recursion::run() {
     if (level < 3 || !is_settled(level)) continue;
     // Along open directions the last levels' shape may not be that of the levels to come.
     const bool has_series = is_scaled && cell.periodic == cell.axes;
-    if (ends(added, 0) || (has_series && ends(added, 1))) {
+    if ((ends(added, 0) && rest_is_small(level)) || (has_series && ends(added, 1))) {
       finish(added, has_series);
       return std::move(result_);
     }

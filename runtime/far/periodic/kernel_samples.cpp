@@ -98,7 +98,8 @@ void measure_decay(KernelSampler& sampler, KernelFacts& facts) {
       displacements.push_back(plus(scaled(along[k], std::pow(3.0, level)), across[k]));
       all_scaled.push_back(scaled(plus(along[k], across[k]), std::pow(3.0, level)));
     }
-  facts.decays = decays_of(sizes_at(sampler, displacements));
+  facts.sizes = sizes_at(sampler, displacements);
+  facts.decays = decays_of(facts.sizes);
   facts.scaled_decays = cell.periodic == cell.axes ? facts.decays : decays_of(sizes_at(sampler, all_scaled));
   const std::size_t levels = facts.decays.size();
   if (levels < kLeastLevels)

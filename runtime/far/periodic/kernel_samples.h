@@ -55,6 +55,7 @@ class UniformSource {
 constexpr double kSettled = 0.02;
 
 struct KernelFacts {
+  std::vector<std::vector<double>> sizes;  // [level][component]: rms of K at the distances of `decays`
   // [level][component]: p of K ~ r^-p between distances of 3^level and 3^(level + 1) longest periods along the periodic
   // directions, the displacement along open ones being fixed; infinite where K is 0.
   std::vector<std::vector<double>> decays;
