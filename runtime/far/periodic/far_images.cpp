@@ -1,4 +1,4 @@
-// Entry points: FarImages::make_cell(), FarImages::far_operator().
+// Entry point: FarImages::far_operator().
 #include "runtime/far/periodic/far_images.h"
 
 #include <algorithm>
@@ -66,13 +66,14 @@ const std::vector<CellVector>& FarImages::read_vectors(std::span<const double> p
   return open_;
 }
 
-const PeriodicCell& FarImages::make_cell(std::span<const OpenExtent> extents) {
+// Keeps the cell of the last run where it will do.
+void FarImages::make_cell(std::span<const OpenExtent> extents) {
   bool is_kept = cell_ && vectors_ == vectors_of_cell_;
   for (std::size_t k = 0; k < extents.size() && is_kept; ++k) {
     const double now = extents[k].high - extents[k].low, room = extents_[k].high - extents_[k].low;
     is_kept = extents[k].low >= extents_[k].low && extents[k].high <= extents_[k].high && room <= kMostRoom * now;
   }
-  if (is_kept) return *cell_;
+  if (is_kept) return;
   extents_.assign(extents.begin(), extents.end());
   for (OpenExtent& extent : extents_) {
     const double margin = kMargin * (extent.high - extent.low);
@@ -81,15 +82,14 @@ const PeriodicCell& FarImages::make_cell(std::span<const OpenExtent> extents) {
   cell_ = make_periodic_cell(kernels_.axes, vectors_, extents_);
   vectors_of_cell_ = vectors_;
   params_.clear();
-  return *cell_;
 }
 
-std::vector<CellVector> FarImages::shifts() const {
+std::vector<CellVector> FarImages::shifts(const PeriodicCell& cell) {
   std::vector<CellVector> shifts;
-  for (const CellImage& image : cell_->near_images()) {
+  for (const CellImage& image : cell.near_images()) {
     CellVector shift{};
     for (std::size_t row = 0; row < 3; ++row)
-      for (std::size_t axis = 0; axis < 3; ++axis) shift[axis] += image[row] * cell_->rows[row][axis];
+      for (std::size_t axis = 0; axis < 3; ++axis) shift[axis] += image[row] * cell.rows[row][axis];
     shifts.push_back(shift);
   }
   std::ranges::stable_partition(shifts, is_zero);
@@ -155,7 +155,9 @@ PeriodicKernel FarImages::kernel(std::span<const double> params, std::span<const
   return kernel;
 }
 
-const std::shared_ptr<const FarOperator>& FarImages::far_operator(std::span<const double> params) {
+const std::shared_ptr<const FarOperator>& FarImages::far_operator(std::span<const double> params,
+                                                                  std::span<const OpenExtent> extents) {
+  make_cell(extents);
   if (operator_ && std::ranges::equal(params, params_)) return operator_;
   const std::vector<double> kept(params.begin(), params.end());
   FarOperator made{.sums = kernels_.sums, .weights = kernels_.weights, .components = find_components(kept)};

@@ -36,17 +36,16 @@ class FarImages {
 
   // Reads the periodic vectors. Returns the open directions, along which the next function needs the extents.
   const std::vector<CellVector>& read_vectors(std::span<const double> params);
-  // Makes the cell of the vectors, unless that of the last run will do.
-  const PeriodicCell& make_cell(std::span<const OpenExtent> extents);
-  const PeriodicCell& cell() const { return *cell_; }
-  // The number of near images; before there is a cell that of a cube.
-  double count() const { return cell_ ? double(cell_->near_images().size()) : 125; }
+  // For the cell of the vectors, and these params; kept from run to run. Throws UsageError if there is no periodic sum.
+  const std::shared_ptr<const FarOperator>& far_operator(std::span<const double> params,
+                                                         std::span<const OpenExtent> extents);
+  // The number of near images; before there is an operator that of a cube.
+  double count() const { return operator_ ? double(operator_->tables.cell.near_images().size()) : 125; }
   // What is added to a position to be at each near image, [image]; the first is 0.
-  std::vector<CellVector> shifts() const;
-  // For the cell, and these params. Kept from run to run. Throws UsageError if there is no periodic sum.
-  const std::shared_ptr<const FarOperator>& far_operator(std::span<const double> params);
+  static std::vector<CellVector> shifts(const PeriodicCell& cell);
 
  private:
+  void make_cell(std::span<const OpenExtent> extents);
   // The terms of weights of 1: sums_of_weight(weight, ni, position_i, nj, position_j, sums[sum][i]).
   void sum_with_weight(int weight, std::span<const double> params, std::int64_t ni, const double* position_i,
                        std::int64_t nj, const double* position_j, double* sums);
