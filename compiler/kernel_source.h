@@ -246,6 +246,7 @@ struct KernelSource {
   struct OnGpu {           // CUDA only
     bool argument_in_memory = false;  // the first kernel of `variants` reads its argument from the GPU's memory
     bool cutoff = false;              // the pair loop first tests the cutoff of several pairs, then computes the hits
+    bool shifts_packed = false;       // the kernel of lists adds shifts to packed j
     int statements = 0;               // of the pair loop for one i; estimates the instructions per interaction
     int doubles = 0;                  // those in double precision
   } on_gpu;

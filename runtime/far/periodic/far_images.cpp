@@ -27,6 +27,7 @@ FarImages::FarImages(const FarKernels& kernels, std::string pipeline, std::span<
                      std::unique_ptr<DerivedSum> measured, double tolerance)
     : kernels_(kernels),
       pipeline_(std::move(pipeline)),
+      output_of_sum_(std::size_t(kernels.sums)),
       group_of_sum_(std::size_t(kernels.sums), 0),
       measured_(std::move(measured)),
       tolerance_(tolerance) {
@@ -35,9 +36,11 @@ FarImages::FarImages(const FarKernels& kernels, std::string pipeline, std::span<
     int number = 0;
     for (const FieldLayout& field : fields) {
       if (field.role != Role::Output) continue;
-      if (part.output >= field.first && part.output < field.first + field.components())
+      if (part.output >= field.first && part.output < field.first + field.components()) {
+        output_of_sum_[std::size_t(part.sum)] = field.name;
         group_of_sum_[std::size_t(part.sum)] =
             groups.try_emplace({number, part.factor}, int(groups.size())).first->second;
+      }
       ++number;
     }
   }
@@ -155,6 +158,20 @@ PeriodicKernel FarImages::kernel(std::span<const double> params, std::span<const
   return kernel;
 }
 
+// Components of an output that have one decay and one convention are named once.
+std::string FarImages::convention(const FarOperator& of) const {
+  std::vector<std::string> all;
+  for (std::size_t c = 0; c < of.components.size(); ++c) {
+    const PeriodicComponent& component = of.tables.components[c];
+    std::string text =
+        fmt::format("{}: decay {:.2g}", output_of_sum_[std::size_t(of.components[c].sum)], component.decay);
+    if (component.degree > 0) text += fmt::format(", degree {} fitted", component.degree);
+    text += fmt::format(", {}", describe(component.convention));
+    if (std::ranges::find(all, text) == all.end()) all.push_back(std::move(text));
+  }
+  return fmt::format("{}", fmt::join(all, "; "));
+}
+
 const std::shared_ptr<const FarOperator>& FarImages::far_operator(std::span<const double> params,
                                                                   std::span<const OpenExtent> extents) {
   make_cell(extents);
@@ -172,6 +189,7 @@ const std::shared_ptr<const FarOperator>& FarImages::far_operator(std::span<cons
         "cell; at most {:.2g} GB: a larger tolerance takes fewer points",
         pipeline_, 1e-9 * bytes, tolerance_, made.components.size(), points, 1e-9 * kMostBytes));
   made.matrix = nbcc::far_operator(made.tables, made.tables.grid);
+  made.convention = convention(made);
   operator_ = std::make_shared<const FarOperator>(std::move(made));
   params_ = kept;
   return operator_;

@@ -24,6 +24,7 @@ struct FarOperator {
   };
   int sums = 0, weights = 0;
   std::vector<Component> components;
+  std::string convention;  // what is summed, for users: "pot: decay 1, degree 2 fitted, mean zero ...; field: ..."
   PeriodicTables tables;
   std::vector<double> matrix;
 };
@@ -41,6 +42,7 @@ class FarImages {
                                                          std::span<const OpenExtent> extents);
   // The number of near images; before there is an operator that of a cube.
   double count() const { return operator_ ? double(operator_->tables.cell.near_images().size()) : 125; }
+  const FarOperator* last() const { return operator_.get(); }  // null: there is none yet
   // What is added to a position to be at each near image, [image]; the first is 0.
   static std::vector<CellVector> shifts(const PeriodicCell& cell);
 
@@ -51,10 +53,12 @@ class FarImages {
                        std::int64_t nj, const double* position_j, double* sums);
   std::vector<FarOperator::Component> find_components(std::span<const double> params);
   PeriodicKernel kernel(std::span<const double> params, std::span<const FarOperator::Component> components);
+  std::string convention(const FarOperator& of) const;
 
   const FarKernels& kernels_;
   const std::string pipeline_;
-  std::vector<int> group_of_sum_;  // sums of one output with one factor are of a group
+  std::vector<std::string> output_of_sum_;  // the name of its output
+  std::vector<int> group_of_sum_;           // sums of one output with one factor are of a group
   std::unique_ptr<DerivedSum> measured_;
   const double tolerance_;
   std::vector<CellVector> vectors_, open_;
