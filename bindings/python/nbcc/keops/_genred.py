@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import operator
 import warnings
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
+from .._c._errors import PipelineWarning
 from .._c._handles import level_of_caller
 from .._formula._program import Program
 from .._pipeline import Pipeline, compile
@@ -51,7 +53,9 @@ def _compiled(
     read = [(node.data.name, variable) for node, variable in zip(fields, variables) if id(node) in used]
     results = [(f"result_{k}" if len(reduction.outputs) > 1 else "result", one) for k, one in enumerate(reduction.outputs)]
     program = Program([node.data for node in fields if id(node) in used], results)
-    pipeline = compile(source=program.text, name="formula.pipe")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PipelineWarning)  # of derivatives that are 0, which formulas may have
+        pipeline = compile(source=program.text, name="formula.pipe")
     chosen = sum(field.role == "output" for field in pipeline.fields) != len(results)
     return Compiled(pipeline, reduction, program.wanted, read, chosen)
 
@@ -108,7 +112,8 @@ class Genred:
             raise ValueError("Axis should be 0 or 1.")
         _check_accuracy(reduction_op, dtype_acc, use_double_acc, sum_scheme)
         self.formula, self.formula2 = formula, formula2
-        self.reduction_op, self.axis, self.opt_arg = reduction_op, axis, opt_arg
+        self.reduction_op, self.axis = reduction_op, axis
+        self.opt_arg = operator.index(opt_arg) if hasattr(opt_arg, "__index__") else opt_arg
         self.variables = tuple(variables_of(f"{formula} {formula2 or ''}", list(aliases)))
         self.nargs = len(self.variables)
 

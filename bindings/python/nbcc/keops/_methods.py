@@ -362,7 +362,9 @@ class Methods:
         return self.reduction("Sum", axis=axis, dim=dim, **options)
 
     def logsumexp(self, axis: Any = None, dim: Any = None, weight: Any = None, **options: Any) -> Any:
-        return self.reduction("LogSumExp", other=weight, axis=axis, dim=dim, **options)
+        if weight is not None:
+            options["other"] = weight
+        return self.reduction("LogSumExp", axis=axis, dim=dim, **options)
 
     def logsumexp_reduction(self, **options: Any) -> Any:
         return self.logsumexp(**options)

@@ -335,7 +335,7 @@ def gradient(f: Node, v: Node, given: Optional[Node] = None) -> Node:
     _variable(v)
     given = number(1) if given is None else given
     if not _depends(given, v):
-        product = f if given.op == "const" and given.data == 1 else scalar_product(f, given)
+        product = total(f) if given.op == "const" and given.data == 1 else scalar_product(f, given)
         return Node("grad", (product, v), v.size, is_array=v.is_array)
     if f.size == 1:
         return multiply(total(given), Node("grad", (f, v), v.size, is_array=v.is_array))
