@@ -9,7 +9,7 @@ import pytest
 import nbcc
 import nbcc.keops as pykeops
 from nbcc.keops import Genred, KernelSolve, LazyTensor, Pm, Vi, Vj
-from nbcc.keops._operations import OPERATIONS
+from nbcc.keops._keops_operations import OPERATIONS
 
 random = np.random.default_rng(5)
 M, N = 7, 9

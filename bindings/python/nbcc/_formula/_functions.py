@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ._nodes import Line, Node
 from ._operations import FUNCTIONS
-from ._outputs import Output
+from ._text_outputs import Output
 from ._symbols import Reduction, Symbol, apply, line_of_caller, symbol_of
 
 _traces = threading.local()  # guards of the function that this thread traces

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Dict, List, Optional, Sequence, Tuple, Union
 
 from ._nodes import Field, Line, Node
-from ._outputs import Output, result_type
+from ._text_outputs import Output, result_type
 from ._printer import Names, Scope, Statement
 
 Result = Union[Output, Node]  # a node is computed by finish(), of outputs

@@ -6,7 +6,7 @@ import sys
 from typing import Any, Iterator, NoReturn, Optional, Sequence, Tuple
 
 from ._nodes import Line, Node, const, map_of
-from ._outputs import Output
+from ._text_outputs import Output
 
 _FOLDER = __file__.rpartition("/")[0]
 # Functions of NumPy that a value accepts, under the names of the language.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, Tuple
 
-from ._reductions import library_of
+from ._libraries import library_of
 
 
 def grid_cluster(x: Any, size: Any) -> Any:

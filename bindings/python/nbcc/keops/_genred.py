@@ -11,8 +11,9 @@ from .._c._errors import PipelineWarning
 from .._c._handles import level_of_caller
 from .._formula._program import Program
 from .._pipeline import Pipeline, compile
+from ._libraries import library_of
 from ._parse import Variable, field_node, parsed, variables_of
-from ._reductions import Reduction, is_sum, library_of, reduction_of
+from ._reductions import Reduction, is_sum, reduction_of
 from ._runs import batches_of, lists_of_ranges
 
 _BACKENDS = ("auto", "CPU", "GPU", "GPU_1D", "GPU_1D_device", "GPU_1D_host", "GPU_2D", "GPU_2D_device", "GPU_2D_host")
@@ -45,7 +46,7 @@ def _compiled(
     f = parsed(formula, variables, fields)
     g = parsed(formula2, variables, fields) if formula2 else None
     if f.op == "const":  # an output needs a term with a type
-        from ._operations import spread
+        from ._keops_operations import spread
 
         f = spread(f, 1)
     reduction = reduction_of(name, f, g, opt_arg)

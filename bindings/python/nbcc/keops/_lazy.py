@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._arrays import array_of, complex_view, dtype_name, is_array, is_complex, real_view
+from ._libraries import array_of, complex_view, dtype_name, is_array, is_complex, real_view
 from ._genred import Genred
 from ._methods import ComplexMethods, Methods
 from ._runs import broadcast

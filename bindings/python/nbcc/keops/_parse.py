@@ -10,7 +10,7 @@ import warnings
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from .._formula._nodes import Field, Node
-from ._operations import OPERATIONS, FormulaError, number
+from ._keops_operations import OPERATIONS, FormulaError, number
 
 CATEGORIES = {"Vi": 0, "Vj": 1, "Pm": 2}
 _BINARY: Dict[type, str] = {ast.Add: "Add", ast.Sub: "Subtract", ast.Mult: "Mult", ast.Div: "Divide", ast.BitOr: "Scalprod"}

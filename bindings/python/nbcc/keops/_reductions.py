@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple
 
 from .._formula._nodes import Node, map_of
-from .._formula._outputs import Output
+from .._formula._text_outputs import Output
 from .._formula._program import Result
-from ._operations import take
+from ._keops_operations import take
+from ._libraries import library_of
 
 MAX_SLOTS = 64  # indices that an output(argmin) keeps
 
@@ -120,22 +120,3 @@ def _joined(made: Sequence[Any]) -> Any:
 def _stacked(made: Sequence[Any]) -> Any:
     """Arrays (..., K) as one array (..., K, D); of one dimension (..., K)."""
     return made[0] if len(made) == 1 else library_of(made[0]).stack(tuple(made), -1)
-
-
-def library_of(array: Any) -> Any:
-    """NumPy, torch, jax.numpy or cupy, whose array this is."""
-    name = type(array).__module__.partition(".")[0]
-    if name in ("torch", "cupy"):
-        return sys.modules[name]
-    if name in ("jax", "jaxlib"):
-        return sys.modules["jax.numpy"]
-    import numpy
-
-    if isinstance(array, numpy.ndarray):
-        return numpy
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(array, torch.Tensor):
-        return torch
-    raise TypeError(f"expected an array of NumPy, PyTorch, JAX or CuPy, got {type(array).__name__}")
-
-

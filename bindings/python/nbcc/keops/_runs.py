@@ -12,7 +12,7 @@ import math
 from typing import Any, List, NamedTuple, Sequence, Tuple
 
 from .._c._lists import Lists
-from ._reductions import library_of
+from ._libraries import library_of
 
 Shape = Tuple[int, ...]
 

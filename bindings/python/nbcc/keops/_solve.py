@@ -7,7 +7,7 @@ from typing import Any, Callable, List, Optional, Sequence, Tuple
 
 from ._genred import Genred
 from ._parse import variable_of
-from ._reductions import library_of
+from ._libraries import library_of
 
 Product = Callable[[Any], Any]
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
-
-from ._reductions import library_of
 
 
 def is_array(value: Any) -> bool:
@@ -60,3 +59,20 @@ def array_of(values: Any, like: Any, dtype: Any) -> Any:
     if library.__name__ == "torch":
         return library.tensor(values, dtype=getattr(library, dtype), device=like.device)
     return library.asarray(values, dtype=dtype)
+
+
+def library_of(array: Any) -> Any:
+    """NumPy, torch, jax.numpy or cupy, whose array this is."""
+    name = type(array).__module__.partition(".")[0]
+    if name in ("torch", "cupy"):
+        return sys.modules[name]
+    if name in ("jax", "jaxlib"):
+        return sys.modules["jax.numpy"]
+    import numpy
+
+    if isinstance(array, numpy.ndarray):
+        return numpy
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(array, torch.Tensor):
+        return torch
+    raise TypeError(f"expected an array of NumPy, PyTorch, JAX or CuPy, got {type(array).__name__}")
