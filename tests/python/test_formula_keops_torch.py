@@ -178,9 +178,9 @@ for name, p in [("sinkhorn", 2), ("sinkhorn", 1), ("gaussian", 2), ("laplacian",
     for backend in ("tensorized", "online", "multiscale"):
         loss = SamplesLoss(name, p=p, blur=0.1, backend=backend)(x, y)
         made[backend] = loss.detach(), torch.autograd.grad(loss, x)[0]
-    for backend, rtol in (("online", 1e-2), ("multiscale", 0.1)):
+    for backend, rtol in (("online", 1e-2), ("multiscale", 0.1)):  # multiscale is an approximation
         assert torch.allclose(made[backend][0], made["tensorized"][0], rtol=rtol), (name, backend, made)
-        assert torch.allclose(made[backend][1], made["tensorized"][1], atol=rtol * 1e-2), (name, backend)
+        assert torch.allclose(made[backend][1], made["tensorized"][1], atol=0.02 * rtol), (name, backend)
 """,
         tmp_path,
     )
@@ -218,7 +218,7 @@ nbcc.keops.install()
 import torch, torchdr
 torch.manual_seed(0)
 x = torch.rand(80, 5)
-for name, options in [("SinkhornAffinity", {}), ("SelfTuningAffinity", {}), ("EntropicAffinity", {"perplexity": 10})]:
+for name, options in [("SinkhornAffinity", {}), ("SelfTuningAffinity", {}), ("NormalizedGaussianAffinity", {})]:
     dense, lazy = (getattr(torchdr, name)(backend=backend, **options)(x) for backend in (None, "keops"))
     rows = lazy.sum(1)
     assert torch.allclose(dense.sum(1), rows.reshape(-1), rtol=1e-4), name
