@@ -127,7 +127,9 @@ CASES = {
     "TensorProd(x,b)": lambda d: flat(d.x[..., :, None] * d.b[..., None, :]),
     "TensorDot(u,v,[2,3],[3,2],[1],[0])": lambda d: flat(matrix(d.u, 2) @ matrix(d.v, 3)),
     "TensorDot(u,v,[2,3],[2,3],[0,1],[0,1])": lambda d: sum_of(d.u * d.v),
-    "Kron(u,v,[2,3],[3,2])": lambda d: np.einsum("...ab,...cd->...acbd", matrix(d.u, 2), matrix(d.v, 3)).reshape(M, N, 36),
+    "Kron(u,v,[2,3],[3,2])": lambda d: np.einsum("...ab,...cd->...acbd", matrix(d.u, 2), matrix(d.v, 3)).reshape(
+        M, N, 36
+    ),
     "SoftDTW_SqDist(u,y,p)": lambda d: soft_dtw(d.u, d.y, d.p),
     "Grad(SqDist(x,y),x,w)": lambda d: 2 * (d.x - d.y) * d.w,
     "Grad(Exp(-SqDist(x,y)),y,IntCst(1))": lambda d: 2 * (d.x - d.y) * gauss(d),
@@ -179,7 +181,10 @@ def test_operations(formula):
 
 
 def test_all_operations_are_tested():
-    text = " ".join(CASES) + " BSpline Add Subtract Mult Divide Scalprod Zero LessOrEqual SqNormIso SqNormDiag SymSqNorm DiffClampInt"
+    text = (
+        " ".join(CASES)
+        + " BSpline Add Subtract Mult Divide Scalprod Zero LessOrEqual SqNormIso SqNormDiag SymSqNorm DiffClampInt"
+    )
     assert not [name for name in OPERATIONS if name not in text]
 
 
@@ -255,7 +260,9 @@ def test_lazy_tensors():
     np.testing.assert_allclose(kernel.sum(0), dense.sum(0)[:, None], rtol=1e-12)
     np.testing.assert_allclose((1 - kernel.sqrt()).sum(dim=1), (1 - np.sqrt(dense)).sum(1)[:, None], rtol=1e-12)
     assert (distance.argKmin(4, dim=1) == np.argsort(((x[:, None] - y) ** 2).sum(2), 1)[:, :4]).all()
-    np.testing.assert_allclose((Vi(x) * Vj(x)).sum(-1).sum(1)[:, 0], (x @ x.T).sum(1), rtol=1e-11)  # one array as i and as j
+    np.testing.assert_allclose(
+        (Vi(x) * Vj(x)).sum(-1).sum(1)[:, 0], (x @ x.T).sum(1), rtol=1e-11
+    )  # one array as i and as j
     np.testing.assert_allclose((Vi(x) | Vj(y)).logsumexp(1)[:, 0], np.log(np.exp(x @ y.T).sum(1)), rtol=1e-12)
     np.testing.assert_allclose((Pm(2.0) * Vi(x) + Vj(y)[:, :, 1]).sum(1), 2 * N * x + y[:, 1].sum(), rtol=1e-11)
     symbolic = (Vi(0, 3) - Vj(1, 3)).sqnorm2().sum(1)

@@ -21,7 +21,15 @@ def tensor(*shape):
     return torch.randn(*shape, generator=GENERATOR, dtype=torch.float64).requires_grad_()
 
 
-ALIASES = {"x": ("Vi", 3), "y": ("Vj", 3), "b": ("Vj", 2), "p": ("Pm", 1), "s": ("Pm", 3), "u": ("Vi", 6), "v": ("Vj", 6)}
+ALIASES = {
+    "x": ("Vi", 3),
+    "y": ("Vj", 3),
+    "b": ("Vj", 2),
+    "p": ("Pm", 1),
+    "s": ("Pm", 3),
+    "u": ("Vi", 6),
+    "v": ("Vj", 6),
+}
 ROWS = {"Vi": (4,), "Vj": (5,), "Pm": ()}
 FORMULAS = [
     ("Exp(-SqDist(x,y)*p*p)*b", "Sum", None),
@@ -180,7 +188,7 @@ for name, p in [("sinkhorn", 2), ("sinkhorn", 1), ("gaussian", 2), ("laplacian",
         made[backend] = loss.detach(), torch.autograd.grad(loss, x)[0]
     for backend, rtol in (("online", 1e-2), ("multiscale", 0.1)):  # multiscale is an approximation
         assert torch.allclose(made[backend][0], made["tensorized"][0], rtol=rtol), (name, backend, made)
-        assert torch.allclose(made[backend][1], made["tensorized"][1], atol=0.02 * rtol), (name, backend)
+    assert torch.allclose(made["online"][1], made["tensorized"][1], atol=1e-4), name
 """,
         tmp_path,
     )

@@ -74,8 +74,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Imports `nbcc.ase`, which needs ASE, `nbcc.keops` and `nbcc.lammps`, which need NumPy, and `nbcc.torch` at their first use. Raises
-    AttributeError, also where a package is missing: `help(nbcc)` and completion read all names."""
+    """Imports `nbcc.ase`, which needs ASE, `nbcc.keops` and `nbcc.lammps`, which need NumPy, and `nbcc.torch` at their
+    first use. Raises AttributeError, also where a package is missing: `help(nbcc)` and completion read all names."""
     if name in _FUNCTIONS:  # sum, exp ...: not in __all__, because some have the names of Python's own functions
         return _FUNCTIONS[name]
     if name not in ("ase", "keops", "lammps", "torch"):

@@ -308,7 +308,22 @@ def apply(op: str, *values: Any) -> Symbol:
         kind = "bool"
     elif op in ("real", "imag", "arg") or (op == "abs" and args[0].kind == "complex"):
         kind = "real"
-    elif op not in ("add", "sub", "mul", "mod", "div", "neg", "abs", "min", "max", "clamp", "where", "int", "square", "conj"):
+    elif op not in (
+        "add",
+        "sub",
+        "mul",
+        "mod",
+        "div",
+        "neg",
+        "abs",
+        "min",
+        "max",
+        "clamp",
+        "where",
+        "int",
+        "square",
+        "conj",
+    ):
         kind = "complex" if any(arg.kind == "complex" for arg in args) else "real"
     elif op == "where":
         kind = map_of(op, args[1:]).kind

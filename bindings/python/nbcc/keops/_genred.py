@@ -46,13 +46,15 @@ def _compiled(
     f = parsed(formula, variables, fields)
     g = parsed(formula2, variables, fields) if formula2 else None
     if f.op == "const":  # an output needs a term with a type
-        from ._keops_operations import spread
+        from ._basic_operations import spread
 
         f = spread(f, 1)
     reduction = reduction_of(name, f, g, opt_arg)
     used = _fields_of(reduction)
     read = [(node.data.name, variable) for node, variable in zip(fields, variables) if id(node) in used]
-    results = [(f"result_{k}" if len(reduction.outputs) > 1 else "result", one) for k, one in enumerate(reduction.outputs)]
+    results = [
+        (f"result_{k}" if len(reduction.outputs) > 1 else "result", one) for k, one in enumerate(reduction.outputs)
+    ]
     program = Program([node.data for node in fields if id(node) in used], results)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PipelineWarning)  # of derivatives that are 0, which formulas may have
@@ -126,14 +128,18 @@ class Genred:
     def _made(self) -> Compiled:
         return _compiled(self.formula, self.variables, self.reduction_op, self.axis, self.opt_arg, self.formula2)
 
-    def __call__(self, *args: Any, backend: str = "auto", device_id: Any = -1, ranges: Any = None, out: Any = None) -> Any:
+    def __call__(
+        self, *args: Any, backend: str = "auto", device_id: Any = -1, ranges: Any = None, out: Any = None
+    ) -> Any:
         """The reduction of the arrays, in the order of the variables: (.., M, D) of i, (.., N, D) of j, (.., D) of params.
 
         backend, device_id: checked; the run is where the arrays are. ranges: six arrays of clusters of pairs. out: an array
         for the result. Raises ValueError and TypeError.
         """
         if len(args) != self.nargs:
-            raise ValueError(f"Invalid number of arguments in call to Genred (should be {self.nargs} and got {len(args)}).")
+            raise ValueError(
+                f"Invalid number of arguments in call to Genred (should be {self.nargs} and got {len(args)})."
+            )
         made, options = self._made(), _device_options(backend, device_id)
         n, is_batched = self._sizes(args)
         ni, nj = (n[0], n[1]) if self.axis == 1 else (n[1], n[0])
@@ -257,11 +263,15 @@ def _check_accuracy(reduction: str, dtype_acc: str, use_double_acc: bool, sum_sc
     if sum_scheme not in _SCHEMES:
         raise ValueError(f"sum_scheme: expected one of {', '.join(map(repr, _SCHEMES))}, got {sum_scheme!r}")
     if not is_sum(reduction) and (dtype_acc != "auto" or use_double_acc):
-        raise ValueError("parameter dtype_acc should be set to 'auto' for no-sum type reductions (Min, Max, ArgMin, etc.)")
+        raise ValueError(
+            "parameter dtype_acc should be set to 'auto' for no-sum type reductions (Min, Max, ArgMin, etc.)"
+        )
     if not is_sum(reduction) and sum_scheme in ("block_sum", "kahan_scheme"):
         raise ValueError(f'sum_scheme="{sum_scheme}" is only valid for sum type reductions.')
     if dtype_acc != "auto" or use_double_acc or sum_scheme != "auto":
-        _say_once("nbcc.keops: dtype_acc, use_double_acc and sum_scheme have no effect: sums are accumulated in double precision")
+        _say_once(
+            "nbcc.keops: dtype_acc, use_double_acc and sum_scheme have no effect: sums are accumulated in double precision"
+        )
 
 
 def generic_sum(formula: str, output: str, *aliases: str, **options: Any) -> Genred:

@@ -11,7 +11,7 @@ def is_array(value: Any) -> bool:
 
 
 def dtype_name(array: Any) -> str:
-    """"float32", "float64" ... of an array, of a complex one that of its parts. Raises ValueError for others."""
+    """ "float32", "float64" ... of an array, of a complex one that of its parts. Raises ValueError for others."""
     name = str(array.dtype).rpartition(".")[2]
     name = {"complex64": "float32", "complex128": "float64"}.get(name, name)
     if name not in ("float16", "bfloat16", "float32", "float64"):

@@ -7,7 +7,7 @@ from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple
 from .._formula._nodes import Node, map_of
 from .._formula._text_outputs import Output
 from .._formula._program import Result
-from ._keops_operations import take
+from ._basic_operations import take
 from ._libraries import library_of
 
 MAX_SLOTS = 64  # indices that an output(argmin) keeps
@@ -24,8 +24,15 @@ class Reduction(NamedTuple):
     values: Tuple[int, ...] = ()
 
 
-_ALIASES = {"SoftMax": "SumSoftMaxWeight", "MinArgMin": "Min_ArgMin", "MaxArgMax": "Max_ArgMax", "KMinArgKMin": "KMin_ArgKMin"}
-_SUMS = frozenset(("Sum", "LogSumExp", "LogSumExpWeight", "SumSoftMaxWeight", "Max_SumShiftExp", "Max_SumShiftExpWeight"))
+_ALIASES = {
+    "SoftMax": "SumSoftMaxWeight",
+    "MinArgMin": "Min_ArgMin",
+    "MaxArgMax": "Max_ArgMax",
+    "KMinArgKMin": "KMin_ArgKMin",
+}
+_SUMS = frozenset(
+    ("Sum", "LogSumExp", "LogSumExpWeight", "SumSoftMaxWeight", "Max_SumShiftExp", "Max_SumShiftExpWeight")
+)
 
 
 def is_sum(name: str) -> bool:
@@ -50,7 +57,9 @@ def reduction_of(name: str, f: Node, g: Optional[Node], slots: Any) -> Reduction
         return Reduction(list(outputs), lambda made: (made[0], _joined(made[1:])), tuple(range(1, f.size + 1)), (0,))
     if name in ("KMin", "ArgKMin", "KMin_ArgKMin"):
         return _least(name, f, slots)
-    raise ValueError(f"{name}: expected a reduction of KeOps, such as Sum, LogSumExp, SumSoftMaxWeight, Min, ArgMin or ArgKMin")
+    raise ValueError(
+        f"{name}: expected a reduction of KeOps, such as Sum, LogSumExp, SumSoftMaxWeight, Min, ArgMin or ArgKMin"
+    )
 
 
 def _column(reduction: str, *args: Node) -> Output:
