@@ -45,8 +45,14 @@ class Kind:
         return f"nbcc.{self._name}{inner}"
 
 
-I, J = Kind("I", "input_i"), Kind("J", "input_j")  # noqa: E741
-Pair, Param = Kind("Pair", "input_pair"), Kind("Param", "param")
+I = Kind("I", "input_i")  # noqa: E741
+"""Annotates a value of each i: a number, `nbcc.I[...]` an array."""
+J = Kind("J", "input_j")
+"""Annotates a value of each j: a number, `nbcc.J[...]` an array."""
+Pair = Kind("Pair", "input_pair")
+"""Annotates a value of each listed pair: a number, `nbcc.Pair[...]` an array."""
+Param = Kind("Param", "param")
+"""Annotates a value that all pairs share: a number, `nbcc.Param[...]` an array."""
 
 
 class _Argument(NamedTuple):
