@@ -284,6 +284,10 @@ def test_batches():
     assert (x_i - y_j).shape == (4, 5, M, N, 3)
     got = ((x_i - y_j) ** 2).sum(-1).argKmin(3, dim=3)
     assert (got == np.argsort(dense / s[..., None], -1)[..., :3]).all()
+    counts = Genred("IntCst(2)*x", ["x=Vi(3)", "y=Vj(3)"], axis=1)(x, y)  # no j in the text
+    np.testing.assert_allclose(counts, np.broadcast_to(2 * N * x, counts.shape))
+    counts = Genred("IntCst(2)", ["x=Vi(3)", "y=Vj(3)"], axis=1)(x, y)
+    np.testing.assert_allclose(counts, np.full((4, 5, M, 1), 2 * N))
     with pytest.raises(ValueError, match="Incompatible batch dimensions"):
         LazyTensor(x[:, 0, :, None]) - LazyTensor(y[..., None, :, :])
 
