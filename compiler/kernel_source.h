@@ -19,8 +19,13 @@ namespace nbcc {
 class Derivations;  // derived_kernels.h
 
 // Element types of packed columns and of callers' arrays.
-enum class Element : std::uint8_t { Float, Double, Int32, Int64 };
-constexpr std::int64_t size_of(Element e) { return e == Element::Float || e == Element::Int32 ? 4 : 8; }
+// Half and BFloat16: numbers of 16 bits, in callers' arrays alone, which the host reads as floats.
+enum class Element : std::uint8_t { Float, Double, Int32, Int64, Half, BFloat16 };
+constexpr bool is_small(Element e) { return e == Element::Half || e == Element::BFloat16; }
+constexpr bool is_real(Element e) { return e == Element::Float || e == Element::Double || is_small(e); }
+constexpr std::int64_t size_of(Element e) {
+  return is_small(e) ? 2 : e == Element::Float || e == Element::Int32 ? 4 : 8;
+}
 
 // One packed column (SoA array) of a particle set: n elements, 64-byte aligned, padded to a multiple of
 // KernelSource::lanes.
