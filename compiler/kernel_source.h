@@ -19,8 +19,13 @@ namespace nbcc {
 class Derivations;  // derived_kernels.h
 
 // Element types of packed columns and of callers' arrays.
-enum class Element : std::uint8_t { Float, Double, Int32, Int64 };
-constexpr std::int64_t size_of(Element e) { return e == Element::Float || e == Element::Int32 ? 4 : 8; }
+// Half and BFloat16: numbers of 16 bits, in callers' arrays alone, which the host reads as floats.
+enum class Element : std::uint8_t { Float, Double, Int32, Int64, Half, BFloat16 };
+constexpr bool is_small(Element e) { return e == Element::Half || e == Element::BFloat16; }
+constexpr bool is_real(Element e) { return e == Element::Float || e == Element::Double || is_small(e); }
+constexpr std::int64_t size_of(Element e) {
+  return is_small(e) ? 2 : e == Element::Float || e == Element::Int32 ? 4 : 8;
+}
 
 // One packed column (SoA array) of a particle set: n elements, 64-byte aligned, padded to a multiple of
 // KernelSource::lanes.
@@ -246,6 +251,7 @@ struct KernelSource {
   struct OnGpu {           // CUDA only
     bool argument_in_memory = false;  // the first kernel of `variants` reads its argument from the GPU's memory
     bool cutoff = false;              // the pair loop first tests the cutoff of several pairs, then computes the hits
+    bool shifts_packed = false;       // the kernel of lists adds shifts to packed j
     int statements = 0;               // of the pair loop for one i; estimates the instructions per interaction
     int doubles = 0;                  // those in double precision
   } on_gpu;

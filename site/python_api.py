@@ -58,7 +58,7 @@ def names(modules):
 
 def page_of_module(module):
     parts = [f"# {module.name}\n", body(docstring_of(module.module), ())]
-    for kind in ("function", "class"):
+    for kind in ("function", "class", "attribute"):
         for name, member in module.members:
             if member.kind.value == kind:
                 parts.append(section(f"{module.name}.{name}", name, member, 2))

@@ -15,37 +15,50 @@ std::string text_of(const FarStatistics& far) {
     error = fmt::format("error of {} sampled i {:.3g} (largest {:.3g}, relative to the sum {:.3g}){}", far.sampled,
                         far.error, far.largest, far.error_of_sum,
                         far.runs_since_error > 0 ? fmt::format(", {} runs ago", far.runs_since_error) : "");
+  std::string periodic;
+  if (far.images > 0)
+    periodic = fmt::format("periodic: {} near images, all others through {} points, mismatch {:.2g}; {}\n", far.images,
+                           far.image_points, far.mismatch, far.convention);
   if (far.order == 0)
-    return fmt::format("all pairs: tolerance {:.3g}, {}; {} precision\n", far.tolerance, error, far.precision);
-  return fmt::format(
-      "far field: tolerance {:.3g}, {}; order {}, leaves of {}, separation {:.3g}, {} precision; {:.4g} pairs of each "
-      "i\nms of the last run: {:.4g} particles, {:.4g} tree, {:.4g} walk, {:.4g} up, {:.4g} near, {:.4g} distant, "
-      "{:.4g} down{}\n",
-      far.tolerance, error, far.order, far.leaf, far.separation, far.precision, far.pairs_per_i, 1e3 * s.particles,
-      1e3 * s.tree, 1e3 * s.walk, 1e3 * s.up, 1e3 * s.near, 1e3 * s.distant, 1e3 * s.down,
-      s.first > 0 ? fmt::format(", {:.4g} choosing these numbers", 1e3 * s.first) : "");
+    return periodic +
+           fmt::format("all pairs: tolerance {:.3g}, {}; {} precision\n", far.tolerance, error, far.precision);
+  return periodic + fmt::format(
+                        "far field: tolerance {:.3g}, {}; order {}, leaves of {}, separation {:.3g}, {} precision; "
+                        "{:.4g} pairs of each "
+                        "i\nms of the last run: {:.4g} particles, {:.4g} tree, {:.4g} walk, {:.4g} up, {:.4g} near, "
+                        "{:.4g} distant, "
+                        "{:.4g} down{}\n",
+                        far.tolerance, error, far.order, far.leaf, far.separation, far.precision, far.pairs_per_i,
+                        1e3 * s.particles, 1e3 * s.tree, 1e3 * s.walk, 1e3 * s.up, 1e3 * s.near, 1e3 * s.distant,
+                        1e3 * s.down, s.first > 0 ? fmt::format(", {:.4g} choosing these numbers", 1e3 * s.first) : "");
 }
 
 nlohmann::ordered_json json_of(const FarStatistics& far) {
-  return {{"tolerance", far.tolerance},
-          {"error", far.error},
-          {"largest_error", far.largest},
-          {"error_of_sum", far.error_of_sum},
-          {"sampled", far.sampled},
-          {"runs_since_error", far.runs_since_error},
-          {"pairs_per_i", far.pairs_per_i},
-          {"order", far.order},
-          {"leaf", far.leaf},
-          {"separation", far.separation},
-          {"precision", far.precision},
-          {"seconds_particles", far.seconds.particles},
-          {"seconds_tree", far.seconds.tree},
-          {"seconds_walk", far.seconds.walk},
-          {"seconds_up", far.seconds.up},
-          {"seconds_near", far.seconds.near},
-          {"seconds_distant", far.seconds.distant},
-          {"seconds_down", far.seconds.down},
-          {"seconds_first", far.seconds.first}};
+  nlohmann::ordered_json object = {{"tolerance", far.tolerance},
+                                   {"error", far.error},
+                                   {"largest_error", far.largest},
+                                   {"error_of_sum", far.error_of_sum},
+                                   {"sampled", far.sampled},
+                                   {"runs_since_error", far.runs_since_error},
+                                   {"pairs_per_i", far.pairs_per_i},
+                                   {"order", far.order},
+                                   {"leaf", far.leaf},
+                                   {"separation", far.separation},
+                                   {"precision", far.precision},
+                                   {"seconds_particles", far.seconds.particles},
+                                   {"seconds_tree", far.seconds.tree},
+                                   {"seconds_walk", far.seconds.walk},
+                                   {"seconds_up", far.seconds.up},
+                                   {"seconds_near", far.seconds.near},
+                                   {"seconds_distant", far.seconds.distant},
+                                   {"seconds_down", far.seconds.down},
+                                   {"seconds_first", far.seconds.first}};
+  if (far.images == 0) return object;
+  object["images"] = far.images;
+  object["image_points"] = far.image_points;
+  object["mismatch"] = far.mismatch;
+  object["convention"] = far.convention;
+  return object;
 }
 
 }  // namespace

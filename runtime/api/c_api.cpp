@@ -64,7 +64,7 @@ bool has_ends(const void* to, const void* from, std::size_t bytes) {
 
 ArrayView view_of(const nbcc_view& view) {
   const int element = number_of(view.element);
-  if (element < NBCC_FLOAT || element > NBCC_INT64) {
+  if (element < NBCC_FLOAT || element > NBCC_BFLOAT16) {
     throw UsageError(fmt::format("view: {} is no element type", element));
   }
   return {view.data, Element(element), view.count, view.stride, view.component_stride};
@@ -80,7 +80,8 @@ void with_progress(nbcc_sum& sum, const Body& body) {
 
 // The enumerations of the interface and of the runtime have the same numbers.
 static_assert(int(Element::Float) == NBCC_FLOAT && int(Element::Double) == NBCC_DOUBLE_ELEMENT &&
-              int(Element::Int32) == NBCC_INT32 && int(Element::Int64) == NBCC_INT64);
+              int(Element::Int32) == NBCC_INT32 && int(Element::Int64) == NBCC_INT64 &&
+              int(Element::Half) == NBCC_HALF && int(Element::BFloat16) == NBCC_BFLOAT16);
 static_assert(int(Role::InputI) == NBCC_INPUT_I && int(Role::InputJ) == NBCC_INPUT_J &&
               int(Role::Param) == NBCC_PARAM && int(Role::Output) == NBCC_OUTPUT &&
               int(Role::InputPair) == NBCC_INPUT_PAIR);

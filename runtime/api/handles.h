@@ -34,7 +34,7 @@ struct nbcc_sum {
   nbcc_progress progress = nullptr;
   void* progress_data = nullptr;  // first argument of `progress`
   // Strings returned by the last nbcc_sum_get_statistics.
-  mutable std::string method = {}, reason = {}, precision = {};
+  mutable std::string method = {}, reason = {}, precision = {}, convention = {};
 };
 
 namespace nbcc {

@@ -223,7 +223,16 @@ NBCC_API void nbcc_report_free(nbcc_report* report); /* [jit] null is fine */
 
 typedef struct nbcc_sum nbcc_sum;
 
-typedef enum nbcc_element { NBCC_FLOAT = 0, NBCC_DOUBLE_ELEMENT = 1, NBCC_INT32 = 2, NBCC_INT64 = 3 } nbcc_element;
+/* NBCC_HALF, NBCC_BFLOAT16: 16-bit numbers (IEEE 754 binary16; the upper half of a float), in host memory alone. They are
+ * read as floats; a result is rounded to them once. */
+typedef enum nbcc_element {
+  NBCC_FLOAT = 0,
+  NBCC_DOUBLE_ELEMENT = 1,
+  NBCC_INT32 = 2,
+  NBCC_INT64 = 3,
+  NBCC_HALF = 4,
+  NBCC_BFLOAT16 = 5
+} nbcc_element;
 
 /* An array of count particles; component c of particle k is at data + k * stride + c * component_stride (in bytes; may
  * be negative). Strides describe structures of arrays (SoA) as well as arrays of structures (AoS). The caller owns the

@@ -104,6 +104,14 @@ typedef struct nbcc_statistics {
   /* If the last run had a tolerance: runs since the one in which `error` and the two after it were measured. 0: they
    * are the errors of the last run, or none was measured (sampled is 0). */
   int64_t runs_since_error;
+
+  /* Of a periodic sum (every_image() without a cutoff), otherwise 0 and "": */
+  int images;             /* near images of each j, which act by pairs of particles and of grids */
+  int image_points;       /* points of the cell through which all other images act */
+  double mismatch;        /* what the table of these lacks to be periodic: root mean square, relative to the terms of the
+                             near images */
+  const char* convention; /* what is summed, by output: how the terms decay, and which constant the sum over all images
+                             has. Valid until the next call for this sum */
 } nbcc_statistics;
 NBCC_API nbcc_status nbcc_sum_get_statistics(const nbcc_sum* sum, nbcc_statistics* statistics, nbcc_error** error);
 /* nbcc_statistics.method alone, which takes no time. "" before the first run, and for NULL. Valid as long as the sum.

@@ -76,6 +76,11 @@ nbcc_status nbcc_sum_get_statistics(const nbcc_sum* sum, nbcc_statistics* statis
     found.seconds_first = now.far.seconds.first;
     found.terms_outside = now.terms_outside;
     found.runs_since_error = now.far.runs_since_error;
+    sum->convention = now.far.convention;
+    found.images = now.far.images;
+    found.image_points = now.far.image_points;
+    found.mismatch = now.far.mismatch;
+    found.convention = sum->convention.c_str();
     std::memcpy(statistics, &found, std::min(size, sizeof found));
   });
 }

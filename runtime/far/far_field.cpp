@@ -97,10 +97,20 @@ int FarField::first_order() const {
 }
 
 std::optional<Estimate> FarField::estimate(const SumRequest& request) const {
+  if (run_->is_periodic() && request.excluded_rows)
+    throw UsageError(fmt::format(
+        "exclusions: the periodic sum of pipeline '{}' has all images of all pairs; subtract the terms of excluded "
+        "pairs by a pipeline of listed pairs",
+        kernel_.source.pipeline));
+  if (run_->is_periodic() && request.pairs != PairChoice::Auto)
+    throw UsageError(
+        fmt::format("pairs = {}: the periodic sum of pipeline '{}' chooses its pairs itself; expected auto",
+                    name(request.pairs), kernel_.source.pipeline));
   if (request.pairs != PairChoice::Auto) return {};
   Estimate found;
   found.obstacle = obstacle_of("far field", request);
-  if (request.j_part == JPart::Whole && request.nj == 0) found.obstacle = "there are no j", found.falls_back = true;
+  if (request.j_part == JPart::Whole && request.nj == 0 && !run_->is_periodic())
+    found.obstacle = "there are no j", found.falls_back = true;
   if (!begins(request.j_part) && (!sums_of_parts_ || ni_of_parts_ != request.ni))
     found.obstacle = "the earlier parts were not summed to this tolerance for these i", found.falls_back = true;
   if (!found.obstacle.empty()) found.cost = least_cost(request);
@@ -395,6 +405,11 @@ void FarField::run(const SumRequest& request) {
       run_->compute(request, chosen_.setting, FarRun::Of::All);
     has_totals_ = false;
     if (is_measured_) run_->error_of_sample();
+  }
+  if (request.nj == 0 && run_->is_periodic()) {
+    std::shared_ptr<double> nothing;
+    run_->add_part(request, nothing);
+    return run_->finish(request);
   }
   if (request.j_part != JPart::Whole) {
     if (begins(request.j_part)) sums_of_parts_.reset();

@@ -124,10 +124,11 @@ std::string FarRun::prepare(Member& member, const SumRequest& request, int leaf)
 void FarRun::move_to_cell(Member& member, const SumRequest& request) {
   const std::lock_guard lock(images_mutex_);  // the first of several GPUs makes the cell and the operator for all
   const std::vector<CellVector>& open = images_->read_vectors(request.params);
-  const PeriodicCell& cell =
-      images_->make_cell(open.empty() ? std::vector<OpenExtent>() : member.backend->extents(open));
-  member.backend->move_to_cell(cell, images_->shifts());
-  member.backend->collect_far_images(images_->far_operator(request.params));
+  const std::shared_ptr<const FarOperator>& through =
+      images_->far_operator(request.params, open.empty() ? std::vector<OpenExtent>() : member.backend->extents(open));
+  const PeriodicCell& cell = through->tables.cell;
+  member.backend->move_to_cell(cell, FarImages::shifts(cell));
+  member.backend->collect_far_images(through);
 }
 
 void FarRun::set_leaf(Member& member, int leaf) {
@@ -412,6 +413,12 @@ FarStatistics FarRun::statistics() {
   FarBackend& backend = *first().backend;
   if (backend.has_seconds()) backend.wait(stream_);
   statistics_.seconds = backend.seconds();
+  if (const FarOperator* const through = images_ ? images_->last() : nullptr) {
+    statistics_.images = int(images_->count());
+    statistics_.image_points = through->tables.grid.points();
+    statistics_.mismatch = through->tables.mismatch;
+    statistics_.convention = through->convention;
+  }
   return statistics_;
 }
 

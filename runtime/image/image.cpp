@@ -57,7 +57,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelVariant, frame, source, launches, packe
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AccumulatorLayout, reduction, reference, type)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource::Columns, i, j, of_pair)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource::Uses, i_index, j_index, minimum_images)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource::OnGpu, argument_in_memory, cutoff, statements, doubles)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource::OnGpu, argument_in_memory, cutoff, shifts_packed, statements, doubles)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, pipeline, variants, index_checks, target, lanes, tile, i_block,
                                    columns, fields, params, outputs, accumulators, has_finish, table_params, tables,
                                    uses, search, operations, histograms, callers, on_gpu)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 NATIVE = ("float32", "float64", "int32", "int64")
-OTHERS = ("float16", "longdouble", "int8", "uint8", "int16", "uint16", "uint32", "uint64", "bool", "complex64", "complex128", "object", "U8",
+OTHERS = ("longdouble", "int8", "uint8", "int16", "uint16", "uint32", "uint64", "bool", "complex64", "complex128", "object", "U8",
           "S8", "datetime64[s]", "timedelta64[s]", "record")
 
 
@@ -268,7 +268,7 @@ def random_param(random, declared, is_integral):
             numbers = np.array(value, "float64").reshape(declared)
         return Given(value, numbers, f"{dtype} {value.shape}")
     if form < 0.65:
-        name = _any(random, [name for name in OTHERS if name not in ("float16", "longdouble", "int8", "uint8", "int16",
+        name = _any(random, [name for name in OTHERS if name not in ("longdouble", "int8", "uint8", "int16",
                                                                      "uint16", "uint32", "uint64", "object")])
         return Given(_as_other(value, name), None, name)
     if form < 0.85:

@@ -43,10 +43,10 @@ CASES = {
     "rank_high": (ValueError, dict(xi=X[None], xj=X, mj=M), "expected shape (N, 3), got (1, 5, 3)"),
     "rank_zero": (ValueError, dict(xi=X, xj=X, mj=np.array(1.0)), "'mj' (input_j real): expected shape (N,), got ()"),
     "scalar_of_rows": (ValueError, dict(xi=X, xj=X, mj=X), "'mj' (input_j real): expected shape (N,), got (5, 3)"),
-    "half": (
+    "long_double": (
         TypeError,
-        dict(xi=X.astype("f2"), xj=X, mj=M),
-        "'xi' (input_i vec3): expected float32, float64, int32 or int64, got float16",
+        dict(xi=X.astype("longdouble"), xj=X, mj=M),
+        "'xi' (input_i vec3): expected float16, bfloat16, float32, float64, int32 or int64, got float128",
     ),
     "complex": (TypeError, dict(xi=X.astype("c16"), xj=X, mj=M), "got complex128"),
     "swapped_bytes": (TypeError, dict(xi=X.astype(">f8"), xj=X, mj=M), "got >f8"),
@@ -54,7 +54,7 @@ CASES = {
     "unsigned": (
         TypeError,
         dict(xi=X, xj=X, mj=np.ones(N, "u8")),
-        "'mj' (input_j real): expected float32, float64, int32 or int64, got uint64",
+        "'mj' (input_j real): expected float16, bfloat16, float32, float64, int32 or int64, got uint64",
     ),
     "bool": (TypeError, dict(xi=X, xj=X, mj=np.ones(N, bool)), "got bool"),
     "number": (TypeError, dict(xi=X, xj=X, mj=1.0), "'mj' (input_j real): expected an array, got float"),
@@ -63,7 +63,7 @@ CASES = {
     "bytes": (
         TypeError,
         dict(xi=X, xj=X, mj=b"12345"),
-        "expected float32, float64, int32 or int64, got buffer format 'B'",
+        "expected float16, bfloat16, float32, float64, int32 or int64, got buffer format 'B'",
     ),
     "masked": (TypeError, dict(xi=MASKED, xj=X, mj=M), "'xi' (input_i vec3): expected an array without a mask"),
     "unit": (TypeError, dict(xi=IN_KPC, xj=X, mj=M), "'xi' (input_i vec3): expected numbers without a unit, got numbers in 'kpc'"),
@@ -117,7 +117,7 @@ CASES = {
     "out_whole": (
         TypeError,
         dict(xi=X, xj=X, mj=M, out=outputs(pot=np.zeros(N, int))),
-        "'pot' (output real): expected float32 or float64, got int64",
+        "'pot' (output real): expected float16, bfloat16, float32 or float64, got int64",
     ),
     "out_list": (
         TypeError,

@@ -189,7 +189,9 @@ def test_functions_by_element():
 
 def test_guards_tables_and_images():
     @nbcc.pipeline
-    def mixture(x: nbcc.I[3], y: nbcc.J[3], ti: nbcc.I, tj: nbcc.J, e: nbcc.Param[3, 3], box: nbcc.Param[3] = (5, 6, 7)):
+    def mixture(
+        x: nbcc.I[3], y: nbcc.J[3], ti: nbcc.I, tj: nbcc.J, e: nbcc.Param[3, 3], box: nbcc.Param[3] = (5, 6, 7)
+    ):
         d = nbcc.nearest_image(y - x, box)
         r2 = d.dot(d)
         nbcc.skip_if(nbcc.i_index == nbcc.j_index)
@@ -285,9 +287,7 @@ def line_of(function, text):
 
 def test_errors_name_lines_of_python():
     def hidden(x: nbcc.I[...], real: nbcc.J[...]):
-        return nbcc.sum(
-            x - real
-        )
+        return nbcc.sum(x - real)
 
     with pytest.raises(nbcc.CompileError) as caught:
         nbcc.pipeline(hidden)(*points(3)[:2])
@@ -297,7 +297,9 @@ def test_errors_name_lines_of_python():
     def unused(x: nbcc.I, y: nbcc.J, b: nbcc.J):
         return nbcc.sum(x - y)
 
-    with pytest.warns(nbcc.PipelineWarning, match=f"{line_of(unused, 'def')}: warning: input_j 'b' is declared and never"):
+    with pytest.warns(
+        nbcc.PipelineWarning, match=f"{line_of(unused, 'def')}: warning: input_j 'b' is declared and never"
+    ):
         nbcc.pipeline(unused)(*(np.ones(3) for _ in range(3)))
 
 

@@ -145,7 +145,7 @@ def test_modules_import_each_other_in_one_direction():
 
 def test_dir_is_what_is_public():
     assert [name for name in dir(nbcc) if not name.startswith("__")] == sorted(
-        [*nbcc.__all__, *nbcc._FUNCTIONS, "ase", "lammps", "mpi", "torch"]
+        [*nbcc.__all__, *nbcc._FUNCTIONS, "ase", "keops", "lammps", "mpi", "torch"]
     )
     for name in dir(nbcc):
         if name not in ("mpi", "torch"):  # need mpi4py, PyTorch

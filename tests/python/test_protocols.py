@@ -196,7 +196,7 @@ def test_cuda_array_interface(gravity, summed_by_the_cpu):
     result = gravity(x, x, m, EPS2, out=wrapped)
     assert result.acc is wrapped[0] and summed_by_the_cpu == ["cuda:0"]
     Gravity(CLOUD.x, CLOUD.x, CLOUD.m).check(*inner)
-    with pytest.raises(TypeError, match="'xi' .*got <f2"):
+    with pytest.raises(TypeError, match="'xi' .*on a GPU, got float16"):
         gravity(Cuda(CLOUD.x.astype("f2")), x, m, out=wrapped)
     with pytest.raises(TypeError, match="'xi' .*expected an array without a mask"):
         gravity(Cuda(CLOUD.x, mask=x), x, m, out=wrapped)
@@ -519,7 +519,7 @@ def test_torch(gravity):
         gravity.bind(x, m.clone().requires_grad_())
 
 
-@pytest.mark.parametrize("kind", ["float16", "bfloat16", "uint8"])
+@pytest.mark.parametrize("kind", ["uint16", "uint8"])
 def test_jax_without_64_bits_is_told_of_a_cast_that_it_has(gravity, kind):
     jax = pytest.importorskip("jax")
     with jax.enable_x64(False), warnings.catch_warnings():

@@ -74,11 +74,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Imports `nbcc.ase`, which needs ASE, `nbcc.lammps`, which needs NumPy, and `nbcc.torch` at their first use. Raises
-    AttributeError, also where a package is missing: `help(nbcc)` and completion read all names."""
+    """Imports `nbcc.ase`, which needs ASE, `nbcc.keops` and `nbcc.lammps`, which need NumPy, and `nbcc.torch` at their
+    first use. Raises AttributeError, also where a package is missing: `help(nbcc)` and completion read all names."""
     if name in _FUNCTIONS:  # sum, exp ...: not in __all__, because some have the names of Python's own functions
         return _FUNCTIONS[name]
-    if name not in ("ase", "lammps", "torch"):
+    if name not in ("ase", "keops", "lammps", "torch"):
         raise AttributeError(f"module 'nbcc' has no attribute {name!r}")
     try:
         return importlib.import_module(f".{name}", __name__)
@@ -87,7 +87,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> List[str]:
-    return sorted([*__all__, *_FUNCTIONS, "__version__", "ase", "lammps", "mpi", "torch"])
+    return sorted([*__all__, *_FUNCTIONS, "__version__", "ase", "keops", "lammps", "mpi", "torch"])
 
 
 def info() -> Dict[str, Any]:

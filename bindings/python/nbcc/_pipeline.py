@@ -30,6 +30,7 @@ from ._c._fields import (
 from ._c._handles import View, level_of_caller
 from ._call._repeated import CallArguments, kind_of
 from ._call._keywords import COMPILE_OPTIONS, split, warning_of_names
+from ._call._sizes import Sizes
 from ._c._library import lib
 from ._arrays._numbers import named, shown, whole
 from ._arrays._streams import Order, handle_of
@@ -50,6 +51,8 @@ class Pipeline(Caller):
         super().__init__(family)
         self._adjoints = Adjoints(self._adjoint)
         self._adjoint_fields = adjoint_fields
+        self._sizes = Sizes.of(family)
+        self._of_sizes: Dict[bytes, Pipeline] = {}
         self._name = family.name
         self._argument_names = tuple(family.arguments)
         self._kinds = {
@@ -70,7 +73,31 @@ class Pipeline(Caller):
     def __deepcopy__(self, memo: Any) -> Pipeline:
         return self
 
+    def _sized(self, arrays: Sequence[Any], fields: Mapping[str, Any]) -> Tuple[Pipeline, Mapping[str, Any]]:
+        """The pipeline with the lengths of a call's arrays, which is compiled when it is first needed; and the fields."""
+        if self._sizes is None:
+            return self, fields
+        sizes = self._sizes.wanted(arrays, fields)
+        fields = {name: value for name, value in fields.items() if name not in sizes}
+        if sizes == self._sizes.values:
+            return self, fields
+        family, text = self._family, self._sizes.text_of(sizes)
+        found = self._of_sizes.get(text)
+        if found is None:
+            made = Pipeline(Family(text, family.filename, family.options, family.device, family.choice, family.search))
+            made._sizes = None  # they are decided
+            found = self._of_sizes.setdefault(text, made)
+        return found, fields
+
+    def _found_neighbours(self, arrays: Sequence[Any], fields: Mapping[str, Any], **options: Any) -> Any:
+        sized, fields = self._sized(arrays, fields)
+        return Caller._found_neighbours(sized, arrays, fields, **options)
+
     def _call(self, arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
+        if self._sizes is not None:
+            sized, fields = self._sized(arrays, fields)
+            if sized is not self:
+                return sized._call(arrays, fields, options)
         torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
         seen: Optional[CallArguments] = None
         if torch is None or not torch.compiler.is_compiling():
@@ -240,7 +267,10 @@ class Pipeline(Caller):
         defaults. The option `stream` is as for `j_changed`. Raises TypeError and ValueError as calls do.
         """
         fields, options = split(f"{self.name}.bind", keywords, _BIND_OPTIONS, self._family.arguments)
-        return BoundPipeline(self._family, arrays, fields, options.get("stream"))
+        names = [field.name for _, field in self._family.inputs if field.role == INPUT_J]
+        sized, given = self._sized((), {**dict(zip(names, arrays)), **fields})
+        fields = {name: value for name, value in given.items() if name in fields}
+        return BoundPipeline(sized._family, arrays, fields, options.get("stream"))
 
     def operator(self, /, *arrays: Any, **keywords: Any) -> Any:
         """The sums as a product of a matrix and a vector: a scipy.sparse.linalg.LinearOperator, for arrays of CuPy a

@@ -174,7 +174,7 @@ void CudaFarImages::add(const Totals& of, std::span<const FarPart> parts, CudaSt
   argument.parts = reinterpret_cast<const ImagePart*>(output_parts_.data());
   argument.sums = int(constant_.size());
   argument.part_count = int(parts.size());
-  program_.launch("nbcc_far_spread", blocks_for(of.count), kImageThreads, {&argument}, stream);
+  program_.launch("nbcc_far_spread", ceil_div(of.count, kImageThreads), kImageThreads, {&argument}, stream);
 }
 
 std::int64_t CudaFarImages::bytes() const {

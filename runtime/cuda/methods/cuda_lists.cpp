@@ -93,6 +93,7 @@ CudaLists::CudaLists(const CudaKernel& kernel, CudaArguments& arguments, const C
 bool CudaLists::reads_in_place(const SumRequest& request) const {
   if (!request.params_of_groups.empty()) return true;
   const Lists* const lists = request.lists;
+  if (kernel_.source.on_gpu.shifts_packed) return false;
   return lists && (lists->on_device ? lists->on_device->shifts != 0 : !lists->shifts.empty());
 }
 

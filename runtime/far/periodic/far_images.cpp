@@ -1,4 +1,4 @@
-// Entry points: FarImages::make_cell(), FarImages::far_operator().
+// Entry point: FarImages::far_operator().
 #include "runtime/far/periodic/far_images.h"
 
 #include <algorithm>
@@ -27,6 +27,7 @@ FarImages::FarImages(const FarKernels& kernels, std::string pipeline, std::span<
                      std::unique_ptr<DerivedSum> measured, double tolerance)
     : kernels_(kernels),
       pipeline_(std::move(pipeline)),
+      output_of_sum_(std::size_t(kernels.sums)),
       group_of_sum_(std::size_t(kernels.sums), 0),
       measured_(std::move(measured)),
       tolerance_(tolerance) {
@@ -35,9 +36,11 @@ FarImages::FarImages(const FarKernels& kernels, std::string pipeline, std::span<
     int number = 0;
     for (const FieldLayout& field : fields) {
       if (field.role != Role::Output) continue;
-      if (part.output >= field.first && part.output < field.first + field.components())
+      if (part.output >= field.first && part.output < field.first + field.components()) {
+        output_of_sum_[std::size_t(part.sum)] = field.name;
         group_of_sum_[std::size_t(part.sum)] =
             groups.try_emplace({number, part.factor}, int(groups.size())).first->second;
+      }
       ++number;
     }
   }
@@ -66,13 +69,14 @@ const std::vector<CellVector>& FarImages::read_vectors(std::span<const double> p
   return open_;
 }
 
-const PeriodicCell& FarImages::make_cell(std::span<const OpenExtent> extents) {
+// Keeps the cell of the last run where it will do.
+void FarImages::make_cell(std::span<const OpenExtent> extents) {
   bool is_kept = cell_ && vectors_ == vectors_of_cell_;
   for (std::size_t k = 0; k < extents.size() && is_kept; ++k) {
     const double now = extents[k].high - extents[k].low, room = extents_[k].high - extents_[k].low;
     is_kept = extents[k].low >= extents_[k].low && extents[k].high <= extents_[k].high && room <= kMostRoom * now;
   }
-  if (is_kept) return *cell_;
+  if (is_kept) return;
   extents_.assign(extents.begin(), extents.end());
   for (OpenExtent& extent : extents_) {
     const double margin = kMargin * (extent.high - extent.low);
@@ -81,15 +85,14 @@ const PeriodicCell& FarImages::make_cell(std::span<const OpenExtent> extents) {
   cell_ = make_periodic_cell(kernels_.axes, vectors_, extents_);
   vectors_of_cell_ = vectors_;
   params_.clear();
-  return *cell_;
 }
 
-std::vector<CellVector> FarImages::shifts() const {
+std::vector<CellVector> FarImages::shifts(const PeriodicCell& cell) {
   std::vector<CellVector> shifts;
-  for (const CellImage& image : cell_->near_images()) {
+  for (const CellImage& image : cell.near_images()) {
     CellVector shift{};
     for (std::size_t row = 0; row < 3; ++row)
-      for (std::size_t axis = 0; axis < 3; ++axis) shift[axis] += image[row] * cell_->rows[row][axis];
+      for (std::size_t axis = 0; axis < 3; ++axis) shift[axis] += image[row] * cell.rows[row][axis];
     shifts.push_back(shift);
   }
   std::ranges::stable_partition(shifts, is_zero);
@@ -155,7 +158,23 @@ PeriodicKernel FarImages::kernel(std::span<const double> params, std::span<const
   return kernel;
 }
 
-const std::shared_ptr<const FarOperator>& FarImages::far_operator(std::span<const double> params) {
+// Components of an output that have one decay and one convention are named once.
+std::string FarImages::convention(const FarOperator& of) const {
+  std::vector<std::string> all;
+  for (std::size_t c = 0; c < of.components.size(); ++c) {
+    const PeriodicComponent& component = of.tables.components[c];
+    std::string text =
+        fmt::format("{}: decay {:.2g}", output_of_sum_[std::size_t(of.components[c].sum)], component.decay);
+    if (component.degree > 0) text += fmt::format(", degree {} fitted", component.degree);
+    text += fmt::format(", {}", describe(component.convention));
+    if (std::ranges::find(all, text) == all.end()) all.push_back(std::move(text));
+  }
+  return fmt::format("{}", fmt::join(all, "; "));
+}
+
+const std::shared_ptr<const FarOperator>& FarImages::far_operator(std::span<const double> params,
+                                                                  std::span<const OpenExtent> extents) {
+  make_cell(extents);
   if (operator_ && std::ranges::equal(params, params_)) return operator_;
   const std::vector<double> kept(params.begin(), params.end());
   FarOperator made{.sums = kernels_.sums, .weights = kernels_.weights, .components = find_components(kept)};
@@ -170,6 +189,7 @@ const std::shared_ptr<const FarOperator>& FarImages::far_operator(std::span<cons
         "cell; at most {:.2g} GB: a larger tolerance takes fewer points",
         pipeline_, 1e-9 * bytes, tolerance_, made.components.size(), points, 1e-9 * kMostBytes));
   made.matrix = nbcc::far_operator(made.tables, made.tables.grid);
+  made.convention = convention(made);
   operator_ = std::make_shared<const FarOperator>(std::move(made));
   params_ = kept;
   return operator_;

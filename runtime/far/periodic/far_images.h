@@ -24,6 +24,7 @@ struct FarOperator {
   };
   int sums = 0, weights = 0;
   std::vector<Component> components;
+  std::string convention;  // what is summed, for users: "pot: decay 1, degree 2 fitted, mean zero ...; field: ..."
   PeriodicTables tables;
   std::vector<double> matrix;
 };
@@ -36,26 +37,28 @@ class FarImages {
 
   // Reads the periodic vectors. Returns the open directions, along which the next function needs the extents.
   const std::vector<CellVector>& read_vectors(std::span<const double> params);
-  // Makes the cell of the vectors, unless that of the last run will do.
-  const PeriodicCell& make_cell(std::span<const OpenExtent> extents);
-  const PeriodicCell& cell() const { return *cell_; }
-  // The number of near images; before there is a cell that of a cube.
-  double count() const { return cell_ ? double(cell_->near_images().size()) : 125; }
+  // For the cell of the vectors, and these params; kept from run to run. Throws UsageError if there is no periodic sum.
+  const std::shared_ptr<const FarOperator>& far_operator(std::span<const double> params,
+                                                         std::span<const OpenExtent> extents);
+  // The number of near images; before there is an operator that of a cube.
+  double count() const { return operator_ ? double(operator_->tables.cell.near_images().size()) : 125; }
+  const FarOperator* last() const { return operator_.get(); }  // null: there is none yet
   // What is added to a position to be at each near image, [image]; the first is 0.
-  std::vector<CellVector> shifts() const;
-  // For the cell, and these params. Kept from run to run. Throws UsageError if there is no periodic sum.
-  const std::shared_ptr<const FarOperator>& far_operator(std::span<const double> params);
+  static std::vector<CellVector> shifts(const PeriodicCell& cell);
 
  private:
+  void make_cell(std::span<const OpenExtent> extents);
   // The terms of weights of 1: sums_of_weight(weight, ni, position_i, nj, position_j, sums[sum][i]).
   void sum_with_weight(int weight, std::span<const double> params, std::int64_t ni, const double* position_i,
                        std::int64_t nj, const double* position_j, double* sums);
   std::vector<FarOperator::Component> find_components(std::span<const double> params);
   PeriodicKernel kernel(std::span<const double> params, std::span<const FarOperator::Component> components);
+  std::string convention(const FarOperator& of) const;
 
   const FarKernels& kernels_;
   const std::string pipeline_;
-  std::vector<int> group_of_sum_;  // sums of one output with one factor are of a group
+  std::vector<std::string> output_of_sum_;  // the name of its output
+  std::vector<int> group_of_sum_;           // sums of one output with one factor are of a group
   std::unique_ptr<DerivedSum> measured_;
   const double tolerance_;
   std::vector<CellVector> vectors_, open_;

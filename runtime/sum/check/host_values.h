@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "runtime/error.h"
+#include "runtime/sum/request/small_floats.h"
 #include "runtime/sum/run/sum.h"
 
 namespace nbcc {
@@ -23,6 +24,10 @@ inline double host_value(const ArrayView& view, std::int64_t particle, int compo
       return read(double());
     case Element::Int32:
       return read(std::int32_t());
+    case Element::Half:
+      return read(Half());
+    case Element::BFloat16:
+      return read(BFloat16());
     case Element::Int64:
       break;
   }

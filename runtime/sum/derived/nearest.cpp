@@ -16,7 +16,7 @@ constexpr std::int64_t kStrideFactor = 8;     // each run has this many times th
 constexpr double kBoundMargin = 0x1p-12;
 
 bool is_finite(const ArrayView& view, int components) {
-  if (view.element != Element::Float && view.element != Element::Double) return true;
+  if (!is_real(view.element)) return true;
   constexpr std::int64_t kChunk = 256;
   std::array<double, kChunk> values;
   double zero = 0;  // x - x is NaN if x is NaN or infinite

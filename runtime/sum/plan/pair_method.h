@@ -56,6 +56,11 @@ struct FarStatistics {
     precision = of_sums;
   }
   std::string_view precision;  // of the sums: raised above that of the pipeline if the tolerance requires it
+  // Of a periodic sum: near images of each j, points of the cell's grid through which all others act, what their table
+  // lacks to be periodic (rms, relative to the terms of the near images), and what is summed, by output.
+  int images = 0, image_points = 0;
+  double mismatch = 0;
+  std::string convention;
   struct Seconds {
     double particles = 0;  // positions, weights and factors
     double tree = 0;

@@ -12,6 +12,7 @@
 
 #include "fmt/format.h"
 #include "runtime/sum/request/convert.h"
+#include "runtime/sum/request/small_floats.h"
 
 namespace nbcc {
 namespace {
@@ -26,11 +27,21 @@ decltype(auto) with_type(Element element, Use use) {
       return use.template operator()<double>();
     case Element::Int32:
       return use.template operator()<std::int32_t>();
+    case Element::Half:
+      return use.template operator()<Half>();
+    case Element::BFloat16:
+      return use.template operator()<BFloat16>();
     case Element::Int64:
       break;
   }
   return use.template operator()<std::int64_t>();
 }
+
+template <typename T>
+constexpr bool kIsSmall = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+// What is computed with instead of a number of an array.
+template <typename T>
+using Number = std::conditional_t<kIsSmall<T>, float, T>;
 
 template <Column::Part part, typename To, typename From>
 To convert_part(From value) {
@@ -45,7 +56,7 @@ To convert_part(From value) {
 
 // Arrays of packed structs are not aligned to their elements.
 template <typename T>
-T load(const std::byte* from) {
+Number<T> load(const std::byte* from) {
   T value;
   std::memcpy(&value, from, sizeof value);
   return value;
@@ -82,6 +93,20 @@ void pack_as(const ArrayView& view, int component, const Picked& picked, To* to)
 template <typename To>
 void store(std::byte* to, To value) {
   std::memcpy(to, &value, sizeof value);
+}
+template <typename T, typename Value>
+T stored(Value value) {
+  if constexpr (kIsSmall<T>)
+    return T(double(value));
+  else
+    return rounded<T>(value);
+}
+template <typename T, typename Value>
+T with_old(Reduction reduction, Number<T> old, Value value) {
+  if constexpr (kIsSmall<T>)
+    return T(combined(reduction, double(old), double(value)));
+  else
+    return accumulated(reduction, old, value);
 }
 
 }  // namespace
@@ -220,13 +245,13 @@ void unpack(const std::array<const Value*, count>& values, const ArrayView& view
     const std::int64_t next = view.component_stride;
     if (!accumulate) {
       for_each_picked<T>(view, component, picked, [values, next](std::int64_t k, std::byte* to) {
-        for (std::size_t c = 0; c < count; ++c) store(to + std::int64_t(c) * next, rounded<T>(values[c][k]));
+        for (std::size_t c = 0; c < count; ++c) store(to + std::int64_t(c) * next, stored<T>(values[c][k]));
       });
     } else {
       for_each_picked<T>(view, component, picked, [values, next, how = *accumulate](std::int64_t k, std::byte* to) {
         for (std::size_t c = 0; c < count; ++c) {
           std::byte* const at = to + std::int64_t(c) * next;
-          store(at, accumulated(how, load<T>(at), values[c][k]));
+          store(at, with_old<T>(how, load<T>(at), values[c][k]));
         }
       });
     }

@@ -20,9 +20,12 @@ except ImportError:
     _numpy = None  # type: ignore[assignment, unused-ignore]
 numpy: Any = _numpy
 
-FLOAT, DOUBLE, INT32, INT64 = 0, 1, 2, 3  # nbcc_element
-ELEMENT_NAMES = ("float32", "float64", "int32", "int64")
-ELEMENT_SIZES = (4, 8, 4, 8)
+FLOAT, DOUBLE, INT32, INT64, HALF, BFLOAT16 = 0, 1, 2, 3, 4, 5  # nbcc_element
+ELEMENT_NAMES = ("float32", "float64", "int32", "int64", "float16", "bfloat16")
+ELEMENT_SIZES = (4, 8, 4, 8, 2, 2)
+SMALL = (HALF, BFLOAT16)  # read in host memory, and summed as float32
+INTEGERS = (INT32, INT64)
+SINGLE = ("float32", "complex64", "float16", "bfloat16")  # types that are summed in single precision
 _BY_NAME = {name: element for element, name in enumerate(ELEMENT_NAMES)}
 COMPLEX_NAMES = ("complex64", "complex128")
 # The elements of the real and imaginary parts, by the names that `describe` gives to types.
@@ -33,11 +36,12 @@ _BY_COMPLEX_NAME = {
     "buffer format 'Zf'": FLOAT,
     "buffer format 'Zd'": DOUBLE,
 }
-_BY_TYPESTR = {"<f4": FLOAT, "<f8": DOUBLE, "<i4": INT32, "<i8": INT64}
+_BY_TYPESTR = {"<f4": FLOAT, "<f8": DOUBLE, "<i4": INT32, "<i8": INT64, "<f2": HALF}
 _BY_FORMAT = {
     "f": FLOAT,
     "d": DOUBLE,
     "i": INT32,
+    "e": HALF,
     "q": INT64,
     "l": INT64 if ctypes.sizeof(ctypes.c_long) == 8 else INT32,
 }
@@ -129,7 +133,7 @@ def _materialized(value: Any, convert: bool) -> Any:
 # against 1.4 microseconds; a call needs five addresses).
 _address = ctypes.addressof
 _at_start = ctypes.c_char.from_buffer
-BY_DTYPE = {numpy.dtype(name): element for name, element in _BY_NAME.items()} if numpy else {}
+BY_DTYPE = {numpy.dtype(name): _BY_NAME[name] for name in ELEMENT_NAMES[:5]} if numpy else {}  # bfloat16: of ml_dtypes
 
 
 def plain_numpy(value: Any) -> Tuple[int, int]:
@@ -183,7 +187,7 @@ def _of_numpy(value: Any) -> Array:
     interface = value.__array_interface__
     pointer, readonly = interface["data"]
     typestr = interface["typestr"]
-    element = _BY_TYPESTR.get(typestr, -1)
+    element = BFLOAT16 if typestr == "<V2" and value.dtype.name == "bfloat16" else _BY_TYPESTR.get(typestr, -1)
     dtype = ELEMENT_NAMES[element] if element >= 0 else str(value.dtype)
     return Array(pointer, element, dtype, value.shape, value.strides, readonly, CPU, "numpy", value)
 

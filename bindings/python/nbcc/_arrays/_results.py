@@ -100,7 +100,7 @@ def _numpy_types(names: Sequence[str]) -> List[Any]:
     return [_arrays.numpy.dtype(name) for name in names] if _arrays.numpy is not None else []
 
 
-_NUMPY_TYPES, _COMPLEX_NUMPY_TYPES = _numpy_types(ELEMENT_NAMES), _numpy_types(COMPLEX_NAMES)
+_NUMPY_TYPES, _COMPLEX_NUMPY_TYPES = _numpy_types(ELEMENT_NAMES[:4]), _numpy_types(COMPLEX_NAMES)
 
 
 def _of_jax(

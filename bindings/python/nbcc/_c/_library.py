@@ -144,6 +144,10 @@ class StatisticsStruct(ctypes.Structure):
         ("seconds_first", c_double),
         ("terms_outside", c_int64),
         ("runs_since_error", c_int64),
+        ("images", c_int),
+        ("image_points", c_int),
+        ("mismatch", c_double),
+        ("convention", c_char_p),
     ]
 
 

@@ -7,7 +7,7 @@ from typing import Dict, Union
 from ._library import StatisticsStruct
 
 _NAMES = [field[0] for field in StatisticsStruct._fields_ if field[0] != "size"]
-_TEXTS = ("method", "reason", "precision")
+_TEXTS = ("method", "reason", "precision", "convention")
 _COUNTS = ["pairs_tested", "searches", "runs", "pairs_within", "terms_outside"]
 _COUNTS += ["seconds_locate", "seconds_sort", "seconds_lists", "seconds_sums"]
 

@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Proto
 
 from .._arrays import _arrays
 from .._c._adjoint_text import DERIVATIVE, GIVEN, SAVED, VALUE, AdjointField
-from .._arrays._arrays import Array, library_of, ndarray
+from .._arrays._arrays import SINGLE, Array, library_of, ndarray
 from .._c._errors import UsageError
 from ._call import Caller
 from ._totals import adjoint_of_values, functions_for, rate_of_total, where
@@ -284,7 +284,7 @@ class Call:
         return (
             precision != "double"
             and not any(kind in ("float64", "complex128") for kind in kinds)
-            and any(kind in ("float32", "complex64") for kind in kinds)
+            and any(kind in SINGLE for kind in kinds)
         )
 
     def gradients(

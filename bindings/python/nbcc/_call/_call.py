@@ -467,7 +467,8 @@ class Caller(Outputs):
         "batches", "nearest", "far field", "far batches"), and why; "" before the first call. With a tolerance: tolerance,
         precision, sampled, error, largest_error, error_of_sum, runs_since_error (0: the errors are those of the last call),
         pairs_per_i, order, leaf, separation; seconds_particles, _tree, _walk, _up, _near, _distant, _down, _first;
-        otherwise 0 and "". docs/reference/c_api.md defines them.
+        of a periodic sum images, image_points, mismatch, convention; otherwise 0 and "". docs/reference/c_api.md defines
+        them.
 
         Of all calls: runs, number of runs over neighbours; searches, runs that searched, because no valid neighbour lists
         were kept; pairs_tested, pairs that kernels tested; pairs_within, pairs within the proved reach in the last run of

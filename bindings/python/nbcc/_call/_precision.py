@@ -7,7 +7,7 @@ import re
 import warnings
 from typing import List, NamedTuple, Optional, Set, Tuple
 
-from .._arrays._arrays import DOUBLE, FLOAT
+from .._arrays._arrays import DOUBLE, FLOAT, SMALL
 from .._c._errors import PipelineWarning
 from .._c._fields import Field
 from .._c._handles import Device, View, level_of_caller
@@ -26,12 +26,12 @@ class RunInfo(NamedTuple):
 
 
 def real_element(views: List[Tuple[int, Field, View]]) -> int:
-    """The type of real results: float32 if there are real inputs and all of them are float32, else float64."""
+    """The type of real results: float32 if there are real inputs and all of them are float32 or smaller, else float64."""
     single = False
     for _, field, view in views:
         if view[1] == DOUBLE:
             return DOUBLE
-        single = single or view[1] == FLOAT
+        single = single or view[1] == FLOAT or view[1] in SMALL
     return FLOAT if single else DOUBLE
 
 

@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ._nodes import Line, Node
 from ._operations import FUNCTIONS
-from ._outputs import Output
+from ._text_outputs import Output
 from ._symbols import Reduction, Symbol, apply, line_of_caller, symbol_of
 
 _traces = threading.local()  # guards of the function that this thread traces
@@ -122,7 +122,9 @@ def histogram(bin: Any, bins: int, weight: Any = None, *, where: Any = None, tot
     than 0 to bins - 1 are not counted. where, total: as of sum."""
     index = _scalar("histogram", bin)
     if index.kind != "int":
-        raise TypeError("nbcc.histogram: bin: expected an integer, such as nbcc.to_int(nbcc.floor(x)), got a real number")
+        raise TypeError(
+            "nbcc.histogram: bin: expected an integer, such as nbcc.to_int(nbcc.floor(x)), got a real number"
+        )
     weights = () if weight is None else (_scalar("histogram", weight),)
     return _reduction("histogram", index, *weights, where=where, total=total, bins=bins)
 
@@ -237,7 +239,9 @@ def _interpolated(name: str, values: Any, s: Any) -> Symbol:
     row = symbol_of(values)
     node = row.node
     if len(row.shape) != 1 or node.op not in ("field", "lookup") or node.data.role != "param":
-        raise TypeError(f"nbcc.{name}: expected a param with one axis, or a row of a param, got a value of shape {row.shape}")
+        raise TypeError(
+            f"nbcc.{name}: expected a param with one axis, or a row of a param, got a value of shape {row.shape}"
+        )
     origin, indices = (node.args[0], node.args[1:]) if node.op == "lookup" else (node, ())
     return Symbol(Node(name, (origin, _scalar(name, s), *indices), 1, "real", node.data, False, line_of_caller()))
 
@@ -265,7 +269,11 @@ def _function(name: str, count: int) -> Callable[..., Symbol]:
 _OTHERS = "sum product min max argmin argmax logsumexp softmax count histogram each_pair skip_if where grad ddt dot norm cross"
 _OTHERS += " stack concatenate nearest_image every_image image_index table spline to_int"
 PUBLIC: Dict[str, Any] = {
-    **{name: _function(name, count) for name, count in FUNCTIONS.items() if name not in ("int", "index", "nearest_image")},
+    **{
+        name: _function(name, count)
+        for name, count in FUNCTIONS.items()
+        if name not in ("int", "index", "nearest_image")
+    },
     **{name: globals()[name] for name in _OTHERS.split()},
     "i_index": _word("i_index", "int"),
     "j_index": _word("j_index", "int"),

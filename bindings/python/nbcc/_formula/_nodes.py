@@ -82,7 +82,9 @@ def size_of(what: str, args: Sequence[Node]) -> int:
     size = 1
     for arg in args:
         if arg.size != 1 and size not in (1, arg.size):
-            raise ValueError(f"{what}: the operands have {size} and {arg.size} elements; expected the same number, or one")
+            raise ValueError(
+                f"{what}: the operands have {size} and {arg.size} elements; expected the same number, or one"
+            )
         size = max(size, arg.size)
     return size
 

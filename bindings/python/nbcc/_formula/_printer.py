@@ -1,11 +1,11 @@
 """Expression trees -> statements of the language. Entry point: `Scope`.
 
-    node                                      text
-    by element, read once                     an expression: (x[k] - y[k])
-    by element, read several times            a variable: real t1[64]; for (int k = 0; ...) t1[k] = ...;
-    over the elements of an array ("vsum")    a variable and a loop: real t2 = 0; for (...) t2 += ...;
-    elements in another order ("take")        an expression with another index: x[3 + k]
-    products of arrays, joined arrays         a variable and loops
+node                                      text
+by element, read once                     an expression: (x[k] - y[k])
+by element, read several times            a variable: real t1[64]; for (int k = 0; ...) t1[k] = ...;
+over the elements of an array ("vsum")    a variable and a loop: real t2 = 0; for (...) t2 += ...;
+elements in another order ("take")        an expression with another index: x[3 + k]
+products of arrays, joined arrays         a variable and loops
 """
 
 from __future__ import annotations
@@ -71,22 +71,18 @@ class Scope:
         self._kept: List[Node] = list(roots)  # so that ids stay unique
         self._depth = 0
 
-    @property
-    def counter(self) -> str:
-        """The name that `loop` passes to the body."""
-        return self._counters[0]
+    def index(self, size: int) -> str:
+        """The index of an element within `loop`."""
+        return self._counters[0] if size > 1 else "0"
 
     def add(self, text: str, line: Optional[Line]) -> None:
         self.statements.append(Statement(text, line))
 
-    def loop(self, size: int, body: Callable[[str], str], line: Optional[Line], first: int = 0) -> None:
-        """One statement for each element; body: the statement for an index."""
+    def loop(self, size: int, text: str, line: Optional[Line], first: int = 0) -> None:
+        """A statement for each element from the first one on, whose index in the text is `index(size)`."""
         k = self._counters[0]
-        if size == 1:
-            self.add(body("0"), line)
-        elif size > first:
-            text = body(k)
-            self.add(f"for (int {k} = {first}; {k} < {size}; ++{k}) {text}", line)
+        if size > first:
+            self.add(f"for (int {k} = {first}; {k} < {size}; ++{k}) {text}" if size > 1 else text, line)
 
     def scalar(self, node: Node) -> str:
         return self._element(node, "0").text
@@ -154,13 +150,11 @@ class Scope:
             name = self._new(node)
             self.add(f"{self.declare(node, name)} = {text};", node.line)
             return name
-        text = self._expression(node, self._counters[0]).text
+        k = self.index(node.size)
+        text = self._expression(node, k).text
         name = self._new(node)
         self.add(f"{self.declare(node, name)};", node.line)
-        if node.size == 1:
-            self.add(f"{name}[0] = {self._expression(node, '0').text};", node.line)
-        else:
-            self.loop(node.size, lambda k: f"{name}[{k}] = {text};", node.line)
+        self.loop(node.size, f"{name}[{k}] = {text};", node.line)
         return name
 
     def _expression(self, node: Node, index: str) -> Text:
@@ -185,7 +179,9 @@ class Scope:
                 return Text(f"{parts[0].within(PRODUCT)} * {parts[0].within(SIGN)}", PRODUCT)
             return Text(f"pow({parts[0].text}, 2)")
         if op == "where":
-            return Text(f"{parts[0].within(CONDITIONAL + 1)} ? {parts[1].within(SUM)} : {parts[2].within(SUM)}", CONDITIONAL)
+            return Text(
+                f"{parts[0].within(CONDITIONAL + 1)} ? {parts[1].within(SUM)} : {parts[2].within(SUM)}", CONDITIONAL
+            )
         if op == "lookup":
             return Text(f"{node.data.name}" + "".join(f"[{part.text}]" for part in parts[1:]))
         if op in ("table", "spline"):
@@ -196,27 +192,26 @@ class Scope:
 
     def _over_elements(self, node: Node) -> str:
         (array,), op, line = node.args, node.op, node.line
-        k = self._counters[0]
+        k = self.index(array.size)
         if op in ("vsum", "vprod"):
             text = self.element(array, k)
             name = self._new(node)
             start, sign = ("0", "+=") if op == "vsum" else ("1", "*=")
             self.add(f"{self.declare(node, name)} = {start};", line)
-            self.loop(array.size, lambda index: f"{name} {sign} {text if index == k else self.element(array, index)};", line)
+            self.loop(array.size, f"{name} {sign} {text};", line)
             return name
         first, text = self.element(array, "0"), self.element(array, k)
         name = self._new(node)
         if op in ("vmax", "vmin"):
             self.add(f"{self.declare(node, name)} = {first};", line)
-            self.loop(array.size, lambda index: f"{name} = {op[1:]}({name}, {text});" if index == k else "", line, 1)
+            self.loop(array.size, f"{name} = {op[1:]}({name}, {text});", line, 1)
             return name
         best = self._names.new("t")
         sign, function = (">", "max") if op == "vargmax" else ("<", "min")
         self.add(f"{self.declare(node, name)} = 0;", line)
         self.add(f"real {best} = {first};", line)
-        if array.size > 1:
-            body = f"{{ if ({text} {sign} {best}) {name} = {k}; {best} = {function}({best}, {text}); }}"
-            self.loop(array.size, lambda index: body, line, 1)
+        compare = f"{{ if ({text} {sign} {best}) {name} = {k}; {best} = {function}({best}, {text}); }}"
+        self.loop(array.size, compare, line, 1)
         return name
 
     def _stack(self, node: Node) -> str:
@@ -229,25 +224,24 @@ class Scope:
         return name
 
     def _concat(self, node: Node) -> str:
-        k = self._counters[0]
-        texts = [self.element(arg, k if arg.size > 1 else "0") for arg in node.args]
+        texts = [self.element(arg, self.index(arg.size)) for arg in node.args]
         name = self._new(node)
         self.add(f"{self.declare(node, name)};", node.line)
         start = 0
         for arg, text in zip(node.args, texts):
-            self.loop(arg.size, lambda index: f"{name}[{_moved(index, start, 1)}] = {text};", node.line)
+            self.loop(arg.size, f"{name}[{_moved(self.index(arg.size), start, 1)}] = {text};", node.line)
             start += arg.size
         return name
 
     def _interleave(self, node: Node) -> str:
         """Elements of two arrays by turns: complex numbers as pairs."""
-        k = self._counters[0]
         size = node.size // 2
-        texts = [self.element(arg, k if size > 1 else "0") for arg in node.args]
+        k = self.index(size)
+        texts = [self.element(arg, k) for arg in node.args]
         name = self._new(node)
         self.add(f"{self.declare(node, name)};", node.line)
         for part, text in enumerate(texts):
-            self.loop(size, lambda index: f"{name}[{_moved(index, part, 2)}] = {text};", node.line)
+            self.loop(size, f"{name}[{_moved(k, part, 2)}] = {text};", node.line)
         return name
 
     def _contract(self, node: Node) -> str:
@@ -276,7 +270,9 @@ class Scope:
         function, variable = node.args
         row, column = self._counters[:2]
         count = variable.size
-        of, by = self.element(function, row if function.size > 1 else "0"), self.element(variable, column if count > 1 else "0")
+        of, by = self.element(function, row if function.size > 1 else "0"), self.element(
+            variable, column if count > 1 else "0"
+        )
         name = self._new(node)
         self.add(f"{self.declare(node, name)};", node.line)
         axes = [(row, function.size, count), (column, count, 1)]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Dict, List, Optional, Sequence, Tuple, Union
 
 from ._nodes import Field, Line, Node
-from ._outputs import Output, result_type
+from ._text_outputs import Output, result_type
 from ._printer import Names, Scope, Statement
 
 Result = Union[Output, Node]  # a node is computed by finish(), of outputs
@@ -30,7 +30,8 @@ class Program:
         statements = [Statement(field.declaration(), line) for field in fields]
         statements += [Statement(output.declaration(), output.line) for output in outputs]
         statements += [
-            Statement(f"output(sum) {result_type(node).format(name=name)};", node.line or line) for name, node in computed
+            Statement(f"output(sum) {result_type(node).format(name=name)};", node.line or line)
+            for name, node in computed
         ]
         roots = [node for node, _ in guards]
         for output in outputs:
@@ -89,10 +90,10 @@ def _finish(
 ) -> List[Statement]:
     scope = Scope([node for _, node in computed], names, {id(output): output.name for output in outputs})
     for name, node in computed:
-        k = scope.counter
-        text = scope.element(node, k if node.size > 1 else "0")
+        k = scope.index(node.size)
+        text = scope.element(node, k)
         if node.is_array:
-            scope.loop(node.size, lambda index: f"{name}[{index}] = {text};", node.line)
+            scope.loop(node.size, f"{name}[{k}] = {text};", node.line)
         else:
             scope.add(f"{name} = {text};", node.line)
     return [

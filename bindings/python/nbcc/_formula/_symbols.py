@@ -6,7 +6,7 @@ import sys
 from typing import Any, Iterator, NoReturn, Optional, Sequence, Tuple
 
 from ._nodes import Line, Node, const, map_of
-from ._outputs import Output
+from ._text_outputs import Output
 
 _FOLDER = __file__.rpartition("/")[0]
 # Functions of NumPy that a value accepts, under the names of the language.
@@ -308,7 +308,22 @@ def apply(op: str, *values: Any) -> Symbol:
         kind = "bool"
     elif op in ("real", "imag", "arg") or (op == "abs" and args[0].kind == "complex"):
         kind = "real"
-    elif op not in ("add", "sub", "mul", "mod", "div", "neg", "abs", "min", "max", "clamp", "where", "int", "square", "conj"):
+    elif op not in (
+        "add",
+        "sub",
+        "mul",
+        "mod",
+        "div",
+        "neg",
+        "abs",
+        "min",
+        "max",
+        "clamp",
+        "where",
+        "int",
+        "square",
+        "conj",
+    ):
         kind = "complex" if any(arg.kind == "complex" for arg in args) else "real"
     elif op == "where":
         kind = map_of(op, args[1:]).kind

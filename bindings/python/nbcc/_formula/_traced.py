@@ -20,7 +20,7 @@ from .._pipeline import Pipeline, compile
 from ._functions import traced
 from ._nodes import Field, Line, Node
 from ._program import Program, Result
-from ._symbols import Reduction, Symbol, symbol_of
+from ._symbols import Reduction, Symbol
 
 
 class Kind:
@@ -45,8 +45,14 @@ class Kind:
         return f"nbcc.{self._name}{inner}"
 
 
-I, J = Kind("I", "input_i"), Kind("J", "input_j")  # noqa: E741
-Pair, Param = Kind("Pair", "input_pair"), Kind("Param", "param")
+I = Kind("I", "input_i")  # noqa: E741
+"""Annotates a value of each i: a number, `nbcc.I[...]` an array."""
+J = Kind("J", "input_j")
+"""Annotates a value of each j: a number, `nbcc.J[...]` an array."""
+Pair = Kind("Pair", "input_pair")
+"""Annotates a value of each listed pair: a number, `nbcc.Pair[...]` an array."""
+Param = Kind("Param", "param")
+"""Annotates a value that all pairs share: a number, `nbcc.Param[...]` an array."""
 
 
 class _Argument(NamedTuple):
@@ -98,7 +104,9 @@ class FunctionPipeline:
             elif name in OPTIONS and name != "outputs":
                 options[name] = value
             else:
-                raise TypeError(f"{self._name}() has no parameter and no option '{name}'; it has {', '.join(self._names)}")
+                raise TypeError(
+                    f"{self._name}() has no parameter and no option '{name}'; it has {', '.join(self._names)}"
+                )
         is_batched = options.get("batches") is not None or options.get("lists") is not None
         made = self._compiled(fields, is_batched=is_batched)
         wanted = made.program.wanted
@@ -152,7 +160,9 @@ class FunctionPipeline:
             field = Field(name, kind.role, type, shape, text)
             fields.append(field)
             number = {"int": "int", "index": "int"}.get(type, type)
-            values[name] = Symbol(Node("field", (), shape[0] if shape else 1, number, field, bool(shape), self._line), shape)
+            values[name] = Symbol(
+                Node("field", (), shape[0] if shape else 1, number, field, bool(shape), self._line), shape
+            )
         result, guards = traced(self._function, values)
         names = tuple(result) if isinstance(result, dict) else None
         is_tuple = isinstance(result, (tuple, list))
@@ -166,7 +176,9 @@ class FunctionPipeline:
         results: List[Tuple[str, Result]] = []
         for k, part in enumerate(parts):
             # With a word in front, because a key may be a name of the language.
-            name = f"result_{re.sub(r'[^A-Za-z0-9_]', '_', str(names[k])) if names else k}" if len(parts) > 1 else "result"
+            name = (
+                f"result_{re.sub(r'[^A-Za-z0-9_]', '_', str(names[k])) if names else k}" if len(parts) > 1 else "result"
+            )
             if not isinstance(part, Symbol) or not _is_reduced(part.node):
                 raise TypeError(
                     f"{self._name}: result {name!r}: expected a reduction over the pairs, such as nbcc.sum(...), "
@@ -189,7 +201,9 @@ class FunctionPipeline:
             return compile(source=program.text, name=self._filename, **self._options)
 
     def __repr__(self) -> str:
-        return f"<nbcc pipeline of the function {self._name}({', '.join(f'{n}: {k!r}' for n, k, _ in self._arguments)})>"
+        return (
+            f"<nbcc pipeline of the function {self._name}({', '.join(f'{n}: {k!r}' for n, k, _ in self._arguments)})>"
+        )
 
 
 def of_python(diagnostic: Diagnostic, lines: Sequence[Optional[Line]]) -> Diagnostic:
@@ -210,7 +224,9 @@ def _out_by_name(what: str, out: Any, made: _Compiled) -> Dict[str, Any]:
     if isinstance(out, dict) and made.names is not None:
         unknown = [key for key in out if key not in made.names]
         if unknown:
-            raise TypeError(f"{what}(): out: there is no result {unknown[0]!r}; the results are {', '.join(made.names)}")
+            raise TypeError(
+                f"{what}(): out: there is no result {unknown[0]!r}; the results are {', '.join(made.names)}"
+            )
         return {wanted[made.names.index(key)]: array for key, array in out.items()}
     if isinstance(out, dict) or not isinstance(out, (tuple, list)) or len(out) != len(wanted):
         raise TypeError(f"{what}(): out: expected {len(wanted)} arrays, in the order of the results")
@@ -223,7 +239,10 @@ def _is_reduced(node: Node) -> bool:
 
 
 def _arguments_of(function: Callable[..., Any]) -> List[_Argument]:
-    annotations = inspect.get_annotations(function, eval_str=True)
+    annotations = {
+        name: eval(one, function.__globals__) if isinstance(one, str) else one  # of `from __future__ import annotations`
+        for name, one in function.__annotations__.items()
+    }
     found = []
     for name, parameter in inspect.signature(function).parameters.items():
         kind = annotations.get(name)

@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 from .._call._adjoint import Call, Differentiable
 from .._c._adjoint_text import SAVED, VALUE
-from .._arrays._arrays import library_of
+from .._arrays._arrays import SINGLE, library_of
 from .._c._fields import INPUT_J, Field
 from .._arrays._numbers import shape_of
 
@@ -97,7 +97,7 @@ class _Matrix:
         precision = options.get("precision") or pipeline._family.options.precision
         reals = [field.name for _, field in pipeline._family.inputs if field.name in values and not field.integral]
         kinds = [str(getattr(values[name], "dtype", None)) for name in reals]
-        return precision != "double" and bool(kinds) and all(kind in ("float32", "complex64") for kind in kinds)
+        return precision != "double" and bool(kinds) and all(kind in SINGLE for kind in kinds)
 
     @property
     def _numbers(self) -> Any:

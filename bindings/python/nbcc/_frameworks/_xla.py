@@ -13,15 +13,15 @@ from typing import Any, Callable, List, NamedTuple, Optional
 
 import jax
 
-from .._arrays._arrays import CPU, DOUBLE, ELEMENT_NAMES, ELEMENT_SIZES, FLOAT, INT32, INT64, Array
+from .._arrays._arrays import BFLOAT16, CPU, DOUBLE, ELEMENT_NAMES, ELEMENT_SIZES, FLOAT, HALF, INT32, INT64, Array
 from .._arrays._dlpack import contiguous
 from .._arrays._gpu_memory import ordinal_of
 
 ffi: Any = jax.ffi if hasattr(jax, "ffi") else importlib.import_module("jax.extend.ffi")
 
 # XLA_FFI_DataType -> element, or the name of a type that is no element.
-_ELEMENTS = {11: FLOAT, 12: DOUBLE, 4: INT32, 5: INT64}
-_OTHERS = {15: "complex64", 18: "complex128", 1: "bool", 10: "float16", 16: "bfloat16"}
+_ELEMENTS = {11: FLOAT, 12: DOUBLE, 4: INT32, 5: INT64, 10: HALF, 16: BFLOAT16}
+_OTHERS = {15: "complex64", 18: "complex128", 1: "bool"}
 _INTERNAL = 13  # XLA_FFI_Error_Code
 _METADATA = 1  # XLA_FFI_Extension_Type
 _EXECUTE = 3  # XLA_FFI_ExecutionStage

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from typing import Any, Dict, Tuple
 
-from ._reductions import library_of
+from ._libraries import library_of
 
 
 def grid_cluster(x: Any, size: Any) -> Any:
-    """The label of each point of x, (N, D): the number of the cubic cell of this size in which it is."""
+    """The label of each point of x, (N, D): the number of the cubic cell of this size in which it is. The first cell begins at
+    the least coordinates."""
     library = library_of(x)
-    cells = library.floor(x / size)
-    cells = cells.long() if library.__name__ == "torch" else cells.astype("int64")
-    low, high = (cells.min(0).values, cells.max(0).values) if library.__name__ == "torch" else (cells.min(0), cells.max(0))
-    counts = high - low + 1
-    number = (cells - low)[:, 0]
+    is_torch = library.__name__ == "torch"
+    x = x.detach() if is_torch else x
+    cells = library.floor((x - (x.amin(0) if is_torch else x.min(0))) / size)
+    cells = cells.long() if is_torch else cells.astype("int64")
+    counts = (cells.amax(0) if is_torch else cells.max(0)) + 1
+    number = cells[:, 0]
     for k in range(1, cells.shape[1]):
-        number = number * counts[k] + (cells - low)[:, k]
-    if library.__name__ == "torch":
+        number = number * counts[k] + cells[:, k]
+    if is_torch:
         return library.unique(number, return_inverse=True)[1].int()
     return library.unique(number, return_inverse=True)[1].reshape(-1).astype("int32")
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import functools
+import operator
 import warnings
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
+from .._c._errors import PipelineWarning
 from .._c._handles import level_of_caller
 from .._formula._program import Program
 from .._pipeline import Pipeline, compile
-from ._parse import Variable, field_node, parsed, variables_of
-from ._reductions import Reduction, is_sum, library_of, reduction_of
+from ._libraries import library_of
+from ._parse import Variable, field_node, parsed, variable_of, variables_of
+from ._reductions import Reduction, is_sum, reduction_of
 from ._runs import batches_of, lists_of_ranges
 
 _BACKENDS = ("auto", "CPU", "GPU", "GPU_1D", "GPU_1D_device", "GPU_1D_host", "GPU_2D", "GPU_2D_device", "GPU_2D_host")
@@ -42,16 +45,16 @@ def _compiled(
     fields = [field_node(variable, roles[variable.category]) for variable in variables]
     f = parsed(formula, variables, fields)
     g = parsed(formula2, variables, fields) if formula2 else None
-    if f.op == "const":  # an output needs a term with a type
-        from ._operations import spread
-
-        f = spread(f, 1)
     reduction = reduction_of(name, f, g, opt_arg)
     used = _fields_of(reduction)
     read = [(node.data.name, variable) for node, variable in zip(fields, variables) if id(node) in used]
-    results = [(f"result_{k}" if len(reduction.outputs) > 1 else "result", one) for k, one in enumerate(reduction.outputs)]
+    results = [
+        (f"result_{k}" if len(reduction.outputs) > 1 else "result", one) for k, one in enumerate(reduction.outputs)
+    ]
     program = Program([node.data for node in fields if id(node) in used], results)
-    pipeline = compile(source=program.text, name="formula.pipe")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PipelineWarning)  # of derivatives that are 0, which formulas may have
+        pipeline = compile(source=program.text, name="formula.pipe")
     chosen = sum(field.role == "output" for field in pipeline.fields) != len(results)
     return Compiled(pipeline, reduction, program.wanted, read, chosen)
 
@@ -81,8 +84,8 @@ def _say_once(message: str) -> None:
 class Genred:
     """A reduction of a formula over i (axis 0) or j (axis 1), as KeOps defines both.
 
-    formula, aliases, reduction_op, axis, opt_arg, formula2: as KeOps'. dtype_acc, use_double_acc, sum_scheme: checked; sums
-    of nbcc are accumulated in double precision in any case. enable_chunks, rec_multVar_highdim, use_fast_math, dtype,
+    formula, aliases, reduction_op, axis, opt_arg, formula2: as KeOps'. dtype_acc, use_double_acc, sum_scheme: checked and not
+    used, see the notice that they give. enable_chunks, rec_multVar_highdim, use_fast_math, dtype,
     cuda_type, optional_flags: accepted and ignored. Raises ValueError.
     """
 
@@ -108,7 +111,8 @@ class Genred:
             raise ValueError("Axis should be 0 or 1.")
         _check_accuracy(reduction_op, dtype_acc, use_double_acc, sum_scheme)
         self.formula, self.formula2 = formula, formula2
-        self.reduction_op, self.axis, self.opt_arg = reduction_op, axis, opt_arg
+        self.reduction_op, self.axis = reduction_op, axis
+        self.opt_arg = operator.index(opt_arg) if hasattr(opt_arg, "__index__") else opt_arg
         self.variables = tuple(variables_of(f"{formula} {formula2 or ''}", list(aliases)))
         self.nargs = len(self.variables)
 
@@ -120,15 +124,22 @@ class Genred:
     def _made(self) -> Compiled:
         return _compiled(self.formula, self.variables, self.reduction_op, self.axis, self.opt_arg, self.formula2)
 
-    def __call__(self, *args: Any, backend: str = "auto", device_id: Any = -1, ranges: Any = None, out: Any = None) -> Any:
+    def __call__(
+        self, *args: Any, backend: str = "auto", device_id: Any = -1, ranges: Any = None, out: Any = None
+    ) -> Any:
         """The reduction of the arrays, in the order of the variables: (.., M, D) of i, (.., N, D) of j, (.., D) of params.
 
-        backend, device_id: checked; the run is where the arrays are. ranges: six arrays of clusters of pairs. out: an array
+        backend, device_id: accepted; the run is where the arrays are. ranges: six arrays of clusters of pairs. out: an array
         for the result. Raises ValueError and TypeError.
         """
         if len(args) != self.nargs:
-            raise ValueError(f"Invalid number of arguments in call to Genred (should be {self.nargs} and got {len(args)}).")
-        made, options = self._made(), _device_options(backend, device_id)
+            raise ValueError(
+                f"Invalid number of arguments in call to Genred (should be {self.nargs} and got {len(args)})."
+            )
+        if backend not in _BACKENDS:
+            raise ValueError(f"Invalid backend. Should be one of {', '.join(_BACKENDS)}, got {backend!r}")
+        made = self._made()
+        options: Dict[str, Any] = {}
         n, is_batched = self._sizes(args)
         ni, nj = (n[0], n[1]) if self.axis == 1 else (n[1], n[0])
         arrays = [args[variable.position] for _, variable in made.read]
@@ -148,7 +159,7 @@ class Genred:
         categories = [variable.category for _, variable in made.read]
         batch_count = 1 if first_j is None else len(first_j)
         if self.axis not in categories:
-            options["nj"] = nj * (batch_count if first_j is None or first_j[-1] else 1)
+            options["nj"] = nj if first_j is None else int(first_j[-1]) + nj
         if 1 - self.axis not in categories:
             options["ni"] = ni * batch_count
         if made.chosen:
@@ -237,12 +248,6 @@ def _like(library: Any, values: Any, array: Any) -> Any:
     return library.asarray(values).astype(array.dtype)
 
 
-def _device_options(backend: str, device_id: Any) -> Dict[str, Any]:
-    if backend not in _BACKENDS:
-        raise ValueError("Invalid backend. Should be one of ", list(_BACKENDS))
-    return {}
-
-
 def _check_accuracy(reduction: str, dtype_acc: str, use_double_acc: bool, sum_scheme: str) -> None:
     if dtype_acc != "auto" and use_double_acc:
         raise ValueError("you cannot set both options use_double_acc and dtype_acc.")
@@ -251,11 +256,16 @@ def _check_accuracy(reduction: str, dtype_acc: str, use_double_acc: bool, sum_sc
     if sum_scheme not in _SCHEMES:
         raise ValueError(f"sum_scheme: expected one of {', '.join(map(repr, _SCHEMES))}, got {sum_scheme!r}")
     if not is_sum(reduction) and (dtype_acc != "auto" or use_double_acc):
-        raise ValueError("parameter dtype_acc should be set to 'auto' for no-sum type reductions (Min, Max, ArgMin, etc.)")
+        raise ValueError(
+            "parameter dtype_acc should be set to 'auto' for no-sum type reductions (Min, Max, ArgMin, etc.)"
+        )
     if not is_sum(reduction) and sum_scheme in ("block_sum", "kahan_scheme"):
         raise ValueError(f'sum_scheme="{sum_scheme}" is only valid for sum type reductions.')
     if dtype_acc != "auto" or use_double_acc or sum_scheme != "auto":
-        _say_once("nbcc.keops: dtype_acc, use_double_acc and sum_scheme have no effect: sums are accumulated in double precision")
+        _say_once(
+            "nbcc.keops: dtype_acc, use_double_acc and sum_scheme have no effect: sums are accumulated in double precision, "
+            "on a GPU in two floats"
+        )
 
 
 def generic_sum(formula: str, output: str, *aliases: str, **options: Any) -> Genred:
@@ -279,8 +289,6 @@ def generic_argkmin(formula: str, output: str, *aliases: str, **options: Any) ->
 
 
 def _generic(name: str, formula: str, output: str, aliases: Sequence[str], options: Dict[str, Any]) -> Genred:
-    from ._parse import variable_of
-
     result = variable_of(output)
     if result.category == 2:
         raise ValueError("Category should be Vi or Vj.")

@@ -8,9 +8,10 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._arrays import array_of, complex_view, dtype_name, is_array, is_complex, real_view
+from ._libraries import array_of, complex_view, dtype_name, is_array, is_complex, real_view
+from ._complex_methods import ComplexMethods
 from ._genred import Genred
-from ._methods import ComplexMethods, Methods
+from ._methods import Methods
 from ._runs import broadcast
 
 _INIT_OPTIONS = ("dtype_acc", "use_double_acc", "sum_scheme", "enable_chunks", "use_fast_math", "optional_flags")
@@ -92,12 +93,16 @@ class LazyTensor(Methods):
             elif shape[-2] == 1:
                 axis = 0
             else:
-                raise ValueError("If 'x' is a 3D+ tensor, its shape should be one of (..,M,1,D), (..,1,N,D) or (..,1,1,D).")
+                raise ValueError(
+                    "If 'x' is a 3D+ tensor, its shape should be one of (..,M,1,D), (..,1,N,D) or (..,1,1,D)."
+                )
             x = x.reshape((*shape[:-3], *{0: shape[-3:-2], 1: shape[-2:-1], 2: ()}[axis], shape[-1]))
         if len(x.shape) == 2 and axis not in (0, 1, 2):
             raise ValueError("When 'x' is encoded as a 2D array, LazyTensor expects an explicit 'axis' value in {0,1}.")
         if len(x.shape) == 1 and axis not in (None, 2):
-            raise ValueError("When 'x' is encoded as a 1D or 0D array, 'axis' must be None or 2 (= Parameter variable).")
+            raise ValueError(
+                "When 'x' is encoded as a 1D or 0D array, 'axis' must be None or 2 (= Parameter variable)."
+            )
         axis = 2 if axis is None else axis
         self._as_variable(x, int(x.shape[-1]), axis)
         if axis == 0:
@@ -214,7 +219,12 @@ class LazyTensor(Methods):
         return made
 
     def ternary(
-        self, other1: Any, other2: Any, operation: str, dimres: Optional[int] = None, dimcheck: Optional[str] = "sameor1"
+        self,
+        other1: Any,
+        other2: Any,
+        operation: str,
+        dimres: Optional[int] = None,
+        dimcheck: Optional[str] = "sameor1",
     ) -> Any:
         other1, other2 = self._value(other1), self._value(other2)
         if any(one.reduction_op is not None for one in (self, other1, other2)):
@@ -315,7 +325,9 @@ class LazyTensor(Methods):
                 f"K.shape = {self.shape}."
             )
         shape = tuple(v.shape)
-        made = self * self.lt_constructor(v.reshape((1, shape[0], 1) if len(shape) == 1 else (*shape[:-2], 1, *shape[-2:])))
+        made = self * self.lt_constructor(
+            v.reshape((1, shape[0], 1) if len(shape) == 1 else (*shape[:-2], 1, *shape[-2:]))
+        )
         result = made.sum(made.dim() - 2, **kwargs)
         return result.reshape(-1) if len(shape) == 1 else result
 
@@ -333,7 +345,9 @@ class LazyTensor(Methods):
             made.ranges = (*self.ranges[3:6], *self.ranges[0:3])
         made.axis = {0: 1, 1: 0}.get(self.axis, self.axis) if self.axis is not None else None
         letters = {"i": "j", "j": "i", "p": "p"}
-        swap = lambda found: f"{found[1]}({found[2]}{letters.get(found[3], '')},{found[4]},{'102'[int(found[5])]})"  # noqa: E731
+        swap = (
+            lambda found: f"{found[1]}({found[2]}{letters.get(found[3], '')},{found[4]},{'102'[int(found[5])]})"
+        )  # noqa: E731
         pattern = re.compile(r"(Var|VarSymb)\((\d+)([ijp]?),(\d+),([012])\)")
         made.formula = pattern.sub(swap, self.formula)
         made.formula2 = None if self.formula2 is None else pattern.sub(swap, self.formula2)
@@ -346,7 +360,9 @@ class LazyTensor(Methods):
         return self.t()
 
     def __str__(self) -> str:
-        formula = self._arguments([self.formula], 1 + max((one[0] for one in self.symbolic_variables), default=-1))[0][0]
+        formula = self._arguments([self.formula], 1 + max((one[0] for one in self.symbolic_variables), default=-1))[0][
+            0
+        ]
         text = f"KeOps LazyTensor\n    formula: {formula}"
         if self.symbolic_variables:
             text += "\n    symbolic variables: " + ", ".join(f"Var{one}" for one in self.symbolic_variables)

@@ -1,5 +1,4 @@
-"""The operators and methods of LazyTensor, each of which adds an operation to its formula. Entry points: `Methods`,
-`ComplexMethods`."""
+"""The operators and methods of LazyTensor, each of which adds an operation to its formula. Entry point: `Methods`."""
 
 from __future__ import annotations
 
@@ -307,7 +306,9 @@ class Methods:
     def keops_tensordot(self, other: Any, dimfa: Any, dimfb: Any, contfa: Any, contfb: Any, *args: Any) -> Any:
         if _is_complex(other):
             raise ValueError("keops_tensordot is not implemented for complex LazyTensors")
-        lists = [[one] if isinstance(one, int) else [int(k) for k in one] for one in (dimfa, dimfb, contfa, contfb, *args)]
+        lists = [
+            [one] if isinstance(one, int) else [int(k) for k in one] for one in (dimfa, dimfb, contfa, contfb, *args)
+        ]
         contracted = math.prod(lists[0][k] for k in lists[2])
         size = math.prod(lists[0]) * math.prod(lists[1]) // contracted**2
         return self.binary(other, "TensorDot", dimres=size, dimcheck=None, opt_arg=", ".join(map(str, lists)))
@@ -336,7 +337,9 @@ class Methods:
     def trace_operator(self, var: Any) -> Any:
         made = self.binary(var, "TraceOperator", dimres=1, dimcheck="same")
         # The formula is linear in the variable, so that the trace does not depend on it: calls do not get its array.
-        made.symbolic_variables = tuple(one for one in set(made.symbolic_variables) if one not in var.symbolic_variables)
+        made.symbolic_variables = tuple(
+            one for one in set(made.symbolic_variables) if one not in var.symbolic_variables
+        )
         if var.symbolic_variables and var.ind >= 0:
             made.formula = made.formula.replace(var.formula, f"VarSymb(-{var.ind}-1,{var.ndim},{var.axis})")
         return made
@@ -362,7 +365,9 @@ class Methods:
         return self.reduction("Sum", axis=axis, dim=dim, **options)
 
     def logsumexp(self, axis: Any = None, dim: Any = None, weight: Any = None, **options: Any) -> Any:
-        return self.reduction("LogSumExp", other=weight, axis=axis, dim=dim, **options)
+        if weight is not None:
+            options["other"] = weight
+        return self.reduction("LogSumExp", axis=axis, dim=dim, **options)
 
     def logsumexp_reduction(self, **options: Any) -> Any:
         return self.logsumexp(**options)
@@ -437,71 +442,3 @@ class Methods:
 
     def exp1j(self) -> Any:
         return self.unary("ComplexExp1j", dimres=2 * self.ndim, is_complex=True)
-
-
-class ComplexMethods:
-    """What complex LazyTensors do otherwise."""
-
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any: ...
-
-    @property
-    def real(self) -> Any:
-        return self.unary("ComplexReal", dimres=self.ndim // 2, is_complex=False)
-
-    @property
-    def imag(self) -> Any:
-        return self.unary("ComplexImag", dimres=self.ndim // 2, is_complex=False)
-
-    def angle(self) -> Any:
-        return self.unary("ComplexAngle", dimres=self.ndim // 2, is_complex=False)
-
-    def conj(self) -> Any:
-        return self.unary("Conj", is_complex=True)
-
-    def sum(self, axis: Optional[int] = -1, dim: Optional[int] = None, **options: Any) -> Any:
-        axis = axis if dim is None else dim
-        if axis in (-1, len(self._shape) - 1):
-            return self.unary("ComplexSum", dimres=2, is_complex=True)
-        return self.reduction("Sum", axis=axis, **options)
-
-    def __abs__(self) -> Any:
-        return self.unary("ComplexAbs", dimres=self.ndim // 2, is_complex=False)
-
-    def exp(self) -> Any:
-        return self.unary("ComplexExp", is_complex=True)
-
-    def _of_both(self, other: Any, operation: str, **options: Any) -> Any:
-        other = self._value(other)
-        other = other if other.is_complex else other.real2complex()
-        return self.binary(other, operation, is_complex=True, dimcheck=None, **options)
-
-    def mulop(self, other: Any, **options: Any) -> Any:
-        other = self._value(other)
-        if other.ndim == 1:
-            return other.binary(self, "ComplexRealScal", is_complex=True, **options)
-        return self._of_both(other, "ComplexMult", **options)
-
-    def addop(self, other: Any, **options: Any) -> Any:
-        return self._of_both(other, "ComplexAdd", **options)
-
-    def subop(self, other: Any, **options: Any) -> Any:
-        return self._of_both(other, "ComplexSubtract", **options)
-
-    def divop(self, other: Any, **options: Any) -> Any:
-        return self._of_both(other, "ComplexDivide", **options)
-
-    def real2complex(self) -> Any:
-        raise ValueError("real2complex cannot be applied to a complex LazyTensor.")
-
-    def imag2complex(self) -> Any:
-        raise ValueError("imag2complex cannot be applied to a complex LazyTensor.")
-
-    def exp1j(self) -> Any:
-        raise ValueError("exp1j cannot be applied to a complex LazyTensor.")
-
-    def keops_tensordot(self, *args: Any) -> Any:
-        raise ValueError("keops_tensordot is not implemented for complex LazyTensors")
-
-

@@ -10,10 +10,17 @@ import warnings
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from .._formula._nodes import Field, Node
-from ._operations import OPERATIONS, FormulaError, number
+from ._basic_operations import FormulaError, number
+from ._keops_operations import OPERATIONS
 
 CATEGORIES = {"Vi": 0, "Vj": 1, "Pm": 2}
-_BINARY: Dict[type, str] = {ast.Add: "Add", ast.Sub: "Subtract", ast.Mult: "Mult", ast.Div: "Divide", ast.BitOr: "Scalprod"}
+_BINARY: Dict[type, str] = {
+    ast.Add: "Add",
+    ast.Sub: "Subtract",
+    ast.Mult: "Mult",
+    ast.Div: "Divide",
+    ast.BitOr: "Scalprod",
+}
 _ARITHMETIC: Dict[type, Any] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -67,7 +74,9 @@ def variables_of(formula: str, aliases: Sequence[str]) -> List[Variable]:
         found.setdefault(int(position), Variable(None, int(category), int(size), int(position)))
     missing = [k for k in range(len(found)) if k not in found]
     if missing:
-        raise ValueError(f"{formula}: no variable has the position {missing[0]}, but {len(found)} variables are declared")
+        raise ValueError(
+            f"{formula}: no variable has the position {missing[0]}, but {len(found)} variables are declared"
+        )
     return [found[k] for k in range(len(found))]
 
 
@@ -81,7 +90,9 @@ def parsed(formula: str, variables: Sequence[Variable], fields: Sequence[Node]) 
     except SyntaxError as error:
         raise FormulaError(f"{formula}: {error.msg} at character {error.offset}") from None
     except RecursionError:
-        raise FormulaError(f"a formula of {len(formula)} characters has too many operations within each other") from None
+        raise FormulaError(
+            f"a formula of {len(formula)} characters has too many operations within each other"
+        ) from None
     except FormulaError as error:
         shown = formula if len(formula) < 500 else f"{formula[:500]}..."
         raise FormulaError(f"{error} (in the formula {shown})") from None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple
 
 from .._formula._nodes import Node, map_of
-from .._formula._outputs import Output
+from .._formula._text_outputs import Output
 from .._formula._program import Result
-from ._operations import take
+from ._basic_operations import take
+from ._libraries import library_of
 
 MAX_SLOTS = 64  # indices that an output(argmin) keeps
 
@@ -24,8 +24,15 @@ class Reduction(NamedTuple):
     values: Tuple[int, ...] = ()
 
 
-_ALIASES = {"SoftMax": "SumSoftMaxWeight", "MinArgMin": "Min_ArgMin", "MaxArgMax": "Max_ArgMax", "KMinArgKMin": "KMin_ArgKMin"}
-_SUMS = frozenset(("Sum", "LogSumExp", "LogSumExpWeight", "SumSoftMaxWeight", "Max_SumShiftExp", "Max_SumShiftExpWeight"))
+_ALIASES = {
+    "SoftMax": "SumSoftMaxWeight",
+    "MinArgMin": "Min_ArgMin",
+    "MaxArgMax": "Max_ArgMax",
+    "KMinArgKMin": "KMin_ArgKMin",
+}
+_SUMS = frozenset(
+    ("Sum", "LogSumExp", "LogSumExpWeight", "SumSoftMaxWeight", "Max_SumShiftExp", "Max_SumShiftExpWeight")
+)
 
 
 def is_sum(name: str) -> bool:
@@ -50,7 +57,9 @@ def reduction_of(name: str, f: Node, g: Optional[Node], slots: Any) -> Reduction
         return Reduction(list(outputs), lambda made: (made[0], _joined(made[1:])), tuple(range(1, f.size + 1)), (0,))
     if name in ("KMin", "ArgKMin", "KMin_ArgKMin"):
         return _least(name, f, slots)
-    raise ValueError(f"{name}: expected a reduction of KeOps, such as Sum, LogSumExp, SumSoftMaxWeight, Min, ArgMin or ArgKMin")
+    raise ValueError(
+        f"{name}: expected a reduction of KeOps, such as Sum, LogSumExp, SumSoftMaxWeight, Min, ArgMin or ArgKMin"
+    )
 
 
 def _column(reduction: str, *args: Node) -> Output:
@@ -120,22 +129,3 @@ def _joined(made: Sequence[Any]) -> Any:
 def _stacked(made: Sequence[Any]) -> Any:
     """Arrays (..., K) as one array (..., K, D); of one dimension (..., K)."""
     return made[0] if len(made) == 1 else library_of(made[0]).stack(tuple(made), -1)
-
-
-def library_of(array: Any) -> Any:
-    """NumPy, torch, jax.numpy or cupy, whose array this is."""
-    name = type(array).__module__.partition(".")[0]
-    if name in ("torch", "cupy"):
-        return sys.modules[name]
-    if name in ("jax", "jaxlib"):
-        return sys.modules["jax.numpy"]
-    import numpy
-
-    if isinstance(array, numpy.ndarray):
-        return numpy
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(array, torch.Tensor):
-        return torch
-    raise TypeError(f"expected an array of NumPy, PyTorch, JAX or CuPy, got {type(array).__name__}")
-
-

@@ -12,7 +12,7 @@ import math
 from typing import Any, List, NamedTuple, Sequence, Tuple
 
 from .._c._lists import Lists
-from ._reductions import library_of
+from ._libraries import library_of
 
 Shape = Tuple[int, ...]
 
@@ -81,7 +81,9 @@ def lists_of_ranges(ranges: Sequence[Any], axis: int, ni: int) -> Lists:
     import numpy as np
 
     if len(ranges) != 6:
-        raise ValueError(f"ranges: expected six arrays (ranges_i, slices_i, redranges_j, ranges_j, ...), got {len(ranges)}")
+        raise ValueError(
+            f"ranges: expected six arrays (ranges_i, slices_i, redranges_j, ranges_j, ...), got {len(ranges)}"
+        )
     of_i, ends, of_j = (_host(one) for one in (ranges[:3] if axis == 1 else ranges[3:]))
     of_i, of_j = of_i.reshape(-1, 2), of_j.reshape(-1, 2)
     starts = np.concatenate([[0], ends[:-1]]).astype(np.int64) if len(ends) else ends

@@ -7,7 +7,7 @@ from typing import Any, Callable, List, Optional, Sequence, Tuple
 
 from ._genred import Genred
 from ._parse import variable_of
-from ._reductions import library_of
+from ._libraries import library_of
 
 Product = Callable[[Any], Any]
 
@@ -19,9 +19,7 @@ class KernelSolve:
     JAX the solution is differentiable by all arrays, any number of times.
     """
 
-    def __init__(
-        self, formula: str, aliases: Sequence[str], varinvalias: str, axis: int = 0, **options: Any
-    ) -> None:
+    def __init__(self, formula: str, aliases: Sequence[str], varinvalias: str, axis: int = 0, **options: Any) -> None:
         self._sum = Genred(formula, list(aliases), "Sum", axis, **options)
         text = varinvalias.replace(" ", "")
         if text.startswith("Var("):
@@ -127,7 +125,11 @@ def _torch_solver() -> Any:
                     inputs = [one.view_as(one) if one.requires_grad else one for one in args]
                     image = ctx.product(inputs, solution)
                     found = torch.autograd.grad(
-                        image, [inputs[k] for k in wanted], -back, create_graph=torch.is_grad_enabled(), allow_unused=True
+                        image,
+                        [inputs[k] for k in wanted],
+                        -back,
+                        create_graph=torch.is_grad_enabled(),
+                        allow_unused=True,
                     )
                 for k, one in zip(wanted, found):
                     grads[k] = one

@@ -57,6 +57,25 @@ std::string find_self(const CudaPairBody& body) {
          "self[r] = same_number >= 0 && same_number < 0x7fffffff ? (unsigned)same_number : ~0u;";
 }
 
+// Adds a range's shift to a packed j, "arriving[u]"; empty if a value that is packed is computed from a position.
+std::string shift_packed(const Plan& plan, const CudaPairBody& body, const std::map<int, int>& positions) {
+  for (const auto& [node, column] : plan.j.derived) {
+    const std::vector<bool> used = reachable(plan.graph, {node});
+    for (NodeId id = 0; id <= node; ++id) {
+      const Node& leaf = plan.graph[id];
+      if (used[std::size_t(id)] && leaf.op == Op::InputJ && positions.contains(int(leaf.payload))) return "";
+    }
+  }
+  std::string text;
+  for (const auto& [component, axis] : positions) {
+    const auto column = plan.j.whole.find(component);
+    const bool is_packed = column != plan.j.whole.end() && body.j_columns.contains(column->second);
+    if (!is_packed || plan.j.low.contains(component)) return "";
+    text += fmt::format("arriving[u].c{0} += (decltype(arriving[u].c{0}))shift[{1}];\n", column->second, axis);
+  }
+  return text;
+}
+
 }  // namespace
 
 void add_cuda_lists(KernelSource& source, const Pipeline& pipeline, const Plan& plan, const Options& options) {
@@ -84,6 +103,15 @@ void add_cuda_lists(KernelSource& source, const Pipeline& pipeline, const Plan& 
     holes["argument"] = declarations_of("cuda_list_data.h", "lists");
     holes["params"] = std::to_string(std::max(source.params, 1));
     holes["axes"] = std::to_string(positions.size());
+    // Lists of periodic sums have shifts in every run.
+    const std::string packed = source.search.axes == 0 ? shift_packed(plan, body, positions) : "";
+    source.on_gpu.shifts_packed = !packed.empty();
+    holes["shift_packed"] =
+        packed.empty() ? ""
+                       : fmt::format(
+                             "if (s.shifts) {{\n  const double* const shift = s.shifts + (index)(range + of) * "
+                             "{};\n{}}}\n",
+                             positions.size(), packed);
     holes["resident_blocks"] = std::to_string(resident_blocks(80 + rows * words_of_row(body.needs)));
     source.variants.push_back({Frame::Lists, fill_template("cuda_lists.cu", holes), launches, packed_bytes});
   }

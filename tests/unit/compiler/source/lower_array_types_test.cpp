@@ -108,6 +108,21 @@ TEST(array_types, lengths_may_be_macros_and_expressions) {
             sums("real t = x[0] - y[0]; for (int k = 1; k < 4; ++k) t += x[k] - y[k]; s += t;", fields));
 }
 
+TEST(array_types, a_param_that_is_a_length_is_a_constant) {
+  const std::string fields = "input_i real x[D];\ninput_j real y[D + 1];\noutput(sum) real s;\n",
+                    text = "s += D * sum(x) * y[D];";
+  EXPECT_EQ(sums(text, "param int D = 3;\n" + fields), sums(text, "const int D = 3;\n" + fields));
+  const Pipeline pipeline =
+      parse(Source{"p.pipe", "param int n = 2;\nparam int D = 3;\n" + fields + "s += n * x[0] * y[0];"});
+  EXPECT_EQ(pipeline.components(Role::Param), 1);
+  // Indices are no lengths.
+  EXPECT_EQ(parse(Source{"p.pipe",
+                         "param int n = 1;\nparam real t[4];\ninput_j real y;\noutput(sum) real s;\n"
+                         "real f(real x) { return t[n] * x; }\ns += f(y) * t[n + 1];"})
+                .components(Role::Param),
+            5);
+}
+
 TEST(array_types, long_arrays_are_fast_to_parse) {
   const std::string fields =
       "const int D = 1024;\ninput_i real x[D];\ninput_j real y[D];\noutput(sum) real s;\noutput(sum) real v[D];\n";

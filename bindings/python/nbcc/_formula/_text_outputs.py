@@ -96,9 +96,9 @@ class Output:
             name = f"{self.name}[0]" if self.column else self.name
             scope.add(head + form.format(*map(scope.scalar, self.args), name=name), line)
             return
-        k = scope.counter
-        texts = [scope.element(arg, k if self.term.size > 1 else "0") for arg in self.args]
-        scope.loop(self.term.size, lambda index: head + form.format(*texts, name=f"{self.name}[{index}]"), line)
+        k = scope.index(self.term.size)
+        texts = [scope.element(arg, k) for arg in self.args]
+        scope.loop(self.term.size, head + form.format(*texts, name=f"{self.name}[{k}]"), line)
 
 
 def result_type(node: Node) -> Any:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
-
-from ._reductions import library_of
 
 
 def is_array(value: Any) -> bool:
@@ -12,7 +11,7 @@ def is_array(value: Any) -> bool:
 
 
 def dtype_name(array: Any) -> str:
-    """"float32", "float64" ... of an array, of a complex one that of its parts. Raises ValueError for others."""
+    """ "float32", "float64" ... of an array, of a complex one that of its parts. Raises ValueError for others."""
     name = str(array.dtype).rpartition(".")[2]
     name = {"complex64": "float32", "complex128": "float64"}.get(name, name)
     if name not in ("float16", "bfloat16", "float32", "float64"):
@@ -60,3 +59,20 @@ def array_of(values: Any, like: Any, dtype: Any) -> Any:
     if library.__name__ == "torch":
         return library.tensor(values, dtype=getattr(library, dtype), device=like.device)
     return library.asarray(values, dtype=dtype)
+
+
+def library_of(array: Any) -> Any:
+    """NumPy, torch, jax.numpy or cupy, whose array this is."""
+    name = type(array).__module__.partition(".")[0]
+    if name in ("torch", "cupy"):
+        return sys.modules[name]
+    if name in ("jax", "jaxlib"):
+        return sys.modules["jax.numpy"]
+    import numpy
+
+    if isinstance(array, numpy.ndarray):
+        return numpy
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(array, torch.Tensor):
+        return torch
+    raise TypeError(f"expected an array of NumPy, PyTorch, JAX or CuPy, got {type(array).__name__}")

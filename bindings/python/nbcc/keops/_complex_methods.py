@@ -1,0 +1,71 @@
+"""The operators and methods of LazyTensors of complex numbers. Entry point: `ComplexMethods`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Optional
+
+
+class ComplexMethods:
+    """What complex LazyTensors do otherwise."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    @property
+    def real(self) -> Any:
+        return self.unary("ComplexReal", dimres=self.ndim // 2, is_complex=False)
+
+    @property
+    def imag(self) -> Any:
+        return self.unary("ComplexImag", dimres=self.ndim // 2, is_complex=False)
+
+    def angle(self) -> Any:
+        return self.unary("ComplexAngle", dimres=self.ndim // 2, is_complex=False)
+
+    def conj(self) -> Any:
+        return self.unary("Conj", is_complex=True)
+
+    def sum(self, axis: Optional[int] = -1, dim: Optional[int] = None, **options: Any) -> Any:
+        axis = axis if dim is None else dim
+        if axis in (-1, len(self._shape) - 1):
+            return self.unary("ComplexSum", dimres=2, is_complex=True)
+        return self.reduction("Sum", axis=axis, **options)
+
+    def __abs__(self) -> Any:
+        return self.unary("ComplexAbs", dimres=self.ndim // 2, is_complex=False)
+
+    def exp(self) -> Any:
+        return self.unary("ComplexExp", is_complex=True)
+
+    def _of_both(self, other: Any, operation: str, **options: Any) -> Any:
+        other = self._value(other)
+        other = other if other.is_complex else other.real2complex()
+        return self.binary(other, operation, is_complex=True, dimcheck=None, **options)
+
+    def mulop(self, other: Any, **options: Any) -> Any:
+        other = self._value(other)
+        if other.ndim == 1:
+            return other.binary(self, "ComplexRealScal", is_complex=True, **options)
+        return self._of_both(other, "ComplexMult", **options)
+
+    def addop(self, other: Any, **options: Any) -> Any:
+        return self._of_both(other, "ComplexAdd", **options)
+
+    def subop(self, other: Any, **options: Any) -> Any:
+        return self._of_both(other, "ComplexSubtract", **options)
+
+    def divop(self, other: Any, **options: Any) -> Any:
+        return self._of_both(other, "ComplexDivide", **options)
+
+    def real2complex(self) -> Any:
+        raise ValueError("real2complex cannot be applied to a complex LazyTensor.")
+
+    def imag2complex(self) -> Any:
+        raise ValueError("imag2complex cannot be applied to a complex LazyTensor.")
+
+    def exp1j(self) -> Any:
+        raise ValueError("exp1j cannot be applied to a complex LazyTensor.")
+
+    def keops_tensordot(self, *args: Any) -> Any:
+        raise ValueError("keops_tensordot is not implemented for complex LazyTensors")
