@@ -3,8 +3,8 @@
 
     melt.py [--cells 3] [--melt 2000] [--steps 2000] [--temperature 1148] [--tolerance 1e-5]
 
-Ions start on the lattice of the crystal, at the density of the melt, and melt while their velocities are scaled; then energy
-is kept. Prints its drift, the temperature, and the first maxima of the radial distribution functions. Units: Angstrom,
+Ions start on the lattice of the crystal, at the density of the melt, and melt while their velocities are scaled; then
+energy is kept. Prints its drift, the temperature, and the first maxima of the radial distribution functions. Units: Angstrom,
 femtosecond, eV, atomic mass unit.
 """
 

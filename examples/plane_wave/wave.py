@@ -3,8 +3,8 @@
 
     wave.py [--particles 12] [--steps 36] [--final 5] [--tolerance 1e-4]
 
-Particles start on a cubic lattice, displaced along x by a sine, in a universe with the critical density of matter (Einstein
-and de Sitter's), H0 = 1, and a box of side 1. Zeldovich's displacement grows like the scale factor, and is exact in one
+Particles start on a cubic lattice, displaced along x by a sine, in a universe with the critical density of matter
+(Einstein and de Sitter's), H0 = 1, and a box of side 1. Zeldovich's displacement grows like the scale factor, and is exact in one
 dimension until particles meet.
 """
 

@@ -1,4 +1,4 @@
-"""Periodic sums to a tolerance: every_image() without a cutoff, against Ewald sums, sums over many images and closed forms."""
+"""Periodic sums to a tolerance: every_image() without a cutoff, against Ewald sums, sums over many images, closed forms."""
 
 import math
 
