@@ -32,7 +32,7 @@ FarSums::FarSums(const Kernel& kernel, Precision at_least, bool waits)
 }
 
 void FarSums::run(DerivedSum& sum, const SumRequest& request, std::span<const MadeArray> made, std::int64_t ni,
-                  std::int64_t nj, I which) {
+                  std::int64_t nj, I which, bool accumulates) {
   SumRequest bound = sum.bind(request, made);
   bound.ni = ni, bound.nj = nj;
   if (which == I::All) bound.i_begin = 0, bound.i_count = ni, bound.i_list = nullptr;
@@ -41,7 +41,7 @@ void FarSums::run(DerivedSum& sum, const SumRequest& request, std::span<const Ma
     bound.exclusions = request.exclusions, bound.excluded_rows = request.excluded_rows;
   else
     bound.i_offset = bound.j_offset = 0;
-  bound.accumulate = request.accumulate && (&sum == finish_.get() || images_);
+  bound.accumulate = accumulates;
   sum.run(bound);
   if (waits_) sum.wait(request.progress);
 }
@@ -79,13 +79,12 @@ void FarSums::find_targets(const SumRequest& request, double* position, const Fa
 void FarSums::run_with_images(DerivedSum& sum, const SumRequest& request, std::vector<MadeArray> made, std::int64_t ni,
                               std::int64_t nj, I which) {
   if (!images_) return run(sum, request, made, ni, nj, which);
-  SumRequest of_image = request;
-  of_image.accumulate = false;
+  bool is_first = true;
   for (const CellVector& shift : images_->shifts) {
     made.insert(made.end(), {{kPlaceOfI, images_->place_of_i(shift)}, {kPlaceOfJ, images_->place_of_j}});
-    run(sum, of_image, made, ni, nj, which);
+    run(sum, request, made, ni, nj, which, !is_first);
     made.resize(made.size() - 2);
-    of_image.accumulate = true;
+    is_first = false;
   }
 }
 
@@ -148,7 +147,7 @@ void FarSums::sum_sample(const SumRequest& request, std::span<const std::int64_t
 
 void FarSums::finish(const SumRequest& request, const FarArray& totals) {
   const MadeArray made[] = {{"nbcc_total", totals.view()}};
-  run(*finish_, request, made, request.ni, 0, I::Chosen);
+  run(*finish_, request, made, request.ni, 0, I::Chosen, request.accumulate);
 }
 
 }  // namespace nbcc

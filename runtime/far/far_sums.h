@@ -68,7 +68,7 @@ class FarSums {
                        std::int64_t nj, I which);
   std::vector<MadeArray> outputs_at(const FarArray& columns) const;
   void run(DerivedSum& sum, const SumRequest& request, std::span<const MadeArray> made, std::int64_t ni,
-           std::int64_t nj, I which);
+           std::int64_t nj, I which, bool accumulates = false);
   void find(const SumRequest& request, DerivedSum& sum, Role side, double* position, const FarArray& values,
             const double* centres);
 

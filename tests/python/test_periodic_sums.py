@@ -389,3 +389,56 @@ def test_what_a_call_must_say(in_box):
     cut = nbcc.compile(source=HEAD + "skip_if(r2 >= 0.1); s += hi * qj * rsqrt(r2);")
     with pytest.raises(nbcc.UsageError, match=r"has no far field: every_image\(\) sums over all images within its cutoff"):
         cut(xi=x, hi=ones, xj=x, qj=q, box=[1, 1, 1], tolerance=1e-5)
+
+
+def test_other_params_take_other_points():
+    x, q = charges(40, seed=21)
+    text = HEAD + "s += hi * qj * exp(-p * sqrt(r2 + 0.01));"
+    sums = nbcc.compile(source=text.replace("param vec3 box;", "param vec3 box; param real p;"), precision="double")
+    given = dict(xi=x, hi=np.ones(40), xj=x, qj=q, box=[1, 1, 1], tolerance=1e-6)
+    again = nbcc.compile(source=sums.text + "\n", precision="double")
+    short, long = sums(**given, p=40.0), sums(**given, p=2.0)
+    np.testing.assert_allclose(long, again(**given, p=2.0), atol=1e-6 * abs(long).max() * 40)
+    assert not np.allclose(short, long)
+
+
+def test_a_slab_without_params_that_grows():
+    text = CHARGES.replace("param vec3 a; param vec3 b; param vec3 c;", "").replace(
+        "a, b, c)", "vec3(1.0, 1.0, 0.0))"
+    )
+    sums, fresh = (nbcc.compile(source=text + end, precision="double") for end in ("", "\n"))
+    x, q = charges(40, seed=22)
+    sums(x, x, q, tolerance=1e-7)
+    wide = x * [1, 1, 3]
+    np.testing.assert_allclose(
+        sums(wide, wide, q, tolerance=1e-7).pot, fresh(wide, wide, q, tolerance=1e-7).pot, atol=1e-4
+    )
+
+
+def test_sums_are_added_to_results(coulomb):
+    for n in (30, 3000):
+        x, q = charges(n, seed=23)
+        given = dict(xi=x, xj=x, qj=q, **vectors(CUBE), tolerance=1e-4)
+        once = coulomb(**given)
+        out = {"pot": np.ones(n), "field": np.ones((n, 3))}
+        coulomb(**given, out=out, accumulate=True)
+        np.testing.assert_allclose(out["pot"], 1 + once.pot, atol=1e-2 * abs(once.pot).max())
+        np.testing.assert_allclose(out["field"], 1 + once.field, atol=1e-2 * abs(once.field).max())
+
+
+def test_a_formula_of_so_short_a_range_that_it_vanishes(in_box):
+    x, q = charges(8)
+    gone = nbcc.compile(source=HEAD + "s += hi * qj * exp(-1e6 * r2);", precision="double")
+    with pytest.raises(nbcc.UsageError, match="are 0 at all of 64 displacements"):
+        gone(xi=x, hi=q, xj=x, qj=q, box=[1, 1, 1], tolerance=1e-5)
+
+
+def test_derivatives_that_depend_on_the_shape_are_errors():
+    torch = pytest.importorskip("torch")
+    sums = nbcc.compile(source=BOX_ENERGY, precision="double")
+    x, q = charges(5, seed=24)
+    at = torch.tensor(x, requires_grad=True)
+    (slope,) = torch.autograd.grad((torch.tensor(q) * sums(at, at, q, box=[1, 1, 1], tolerance=1e-4)).sum(), at,
+                                   create_graph=True)
+    with pytest.raises(nbcc.UsageError, match="depends on the order of the images"):
+        torch.autograd.grad((slope * slope).sum(), at)

@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from ._frameworks import _opened
 from ._call._adjoint import Adjoints
-from ._c._adjoint_text import AdjointField, adjoint_text, checked_text, virial_text
+from ._c._adjoint_text import DERIVATIVE, AdjointField, adjoint_text, checked_text, virial_text
 from ._call._call import OPTIONS, Caller
 from ._c._errors import CompileError, Diagnostic, ErrorOut, PipelineWarning, decode
 from ._c._family import Family
@@ -51,6 +51,7 @@ class Pipeline(Caller):
         super().__init__(family)
         self._adjoints = Adjoints(self._adjoint)
         self._adjoint_fields = adjoint_fields
+        self._is_derivative = any(one.meaning == DERIVATIVE for one in adjoint_fields)
         self._sizes = Sizes.of(family)
         self._of_sizes: Dict[bytes, Pipeline] = {}
         self._name = family.name

@@ -210,6 +210,8 @@ std::vector<OpenExtent> CudaFarParticles::extents(std::span<const CellVector> di
   std::vector<OpenExtent> found(directions.size(), {kNone, -kNone});
   images_->widen(found, directions, particles_.position_of_i, particles_.ni, kernels().axes, stream_);
   images_->widen(found, directions, particles_.position_of_j, particles_.nj, kernels().axes, stream_);
+  for (OpenExtent& extent : found)
+    if (extent.low > extent.high) extent = {};
   return found;
 }
 

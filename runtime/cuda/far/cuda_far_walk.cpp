@@ -20,7 +20,7 @@ constexpr double kFirstEntriesPerCell = 64;
 
 int bits_of(std::uint64_t largest) {
   int bits = 1;
-  while (bits < 32 && (largest >> bits) != 0) ++bits;
+  while (bits < 63 && (largest >> bits) != 0) ++bits;
   return bits;
 }
 

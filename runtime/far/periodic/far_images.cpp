@@ -15,9 +15,10 @@
 namespace nbcc {
 namespace {
 
+constexpr std::int64_t kProbes = 64;  // displacements at which terms are looked at
+constexpr double kMaxOperatorBytes = 4e9;
 // Of the extent of the particles: a cell of an earlier run has at least as much, and at most so many times as much.
-constexpr double kMostBytes = 4e9;  // of an operator
-constexpr double kMargin = 0.05, kMostRoom = 1.3;
+constexpr double kMargin = 0.05, kMaxExtentRatio = 1.3;
 
 bool is_zero(const CellVector& shift) { return shift == CellVector{}; }
 
@@ -74,7 +75,7 @@ void FarImages::make_cell(std::span<const OpenExtent> extents) {
   bool is_kept = cell_ && vectors_ == vectors_of_cell_;
   for (std::size_t k = 0; k < extents.size() && is_kept; ++k) {
     const double now = extents[k].high - extents[k].low, room = extents_[k].high - extents_[k].low;
-    is_kept = extents[k].low >= extents_[k].low && extents[k].high <= extents_[k].high && room <= kMostRoom * now;
+    is_kept = extents[k].low >= extents_[k].low && extents[k].high <= extents_[k].high && room <= kMaxExtentRatio * now;
   }
   if (is_kept) return;
   extents_.assign(extents.begin(), extents.end());
@@ -84,7 +85,7 @@ void FarImages::make_cell(std::span<const OpenExtent> extents) {
   }
   cell_ = make_periodic_cell(kernels_.axes, vectors_, extents_);
   vectors_of_cell_ = vectors_;
-  params_.clear();
+  is_current_ = false;
 }
 
 std::vector<CellVector> FarImages::shifts(const PeriodicCell& cell) {
@@ -118,23 +119,23 @@ void FarImages::sum_with_weight(int weight, std::span<const double> params, std:
   measured_->wait(nullptr);
 }
 
-// Those that are not 0 at some displacements, drawn within two cells.
+// The components that are not 0 at some displacements, drawn within two cells.
 std::vector<FarOperator::Component> FarImages::find_components(std::span<const double> params) {
-  constexpr std::int64_t kDrawn = 64;
   std::mt19937 random(3);
   std::uniform_real_distribution<double> unit(-2, 2);
-  std::vector<double> places(std::size_t(kDrawn) * std::size_t(kernels_.axes));
-  for (std::int64_t k = 0; k < kDrawn; ++k) {
+  std::vector<double> places(std::size_t(kProbes) * std::size_t(kernels_.axes));
+  for (std::int64_t k = 0; k < kProbes; ++k) {
     const CellVector place = cell_->vector({unit(random), unit(random), unit(random)});
-    for (int axis = 0; axis < kernels_.axes; ++axis) places[std::size_t(axis * kDrawn + k)] = place[std::size_t(axis)];
+    for (int axis = 0; axis < kernels_.axes; ++axis) places[std::size_t(axis * kProbes + k)] = place[std::size_t(axis)];
   }
   const std::array<double, 3> centre = cell_->origin;
   std::vector<FarOperator::Component> found;
-  std::vector<double> sums(std::size_t(kernels_.sums * kDrawn));
+  std::vector<double> sums(std::size_t(kernels_.sums * kProbes));
   for (int weight = 0; weight < kernels_.weights; ++weight) {
-    sum_with_weight(weight, params, kDrawn, places.data(), 1, centre.data(), sums.data());
+    sum_with_weight(weight, params, kProbes, places.data(), 1, centre.data(), sums.data());
     for (int sum = 0; sum < kernels_.sums; ++sum)
-      if (std::any_of(sums.begin() + sum * kDrawn, sums.begin() + (sum + 1) * kDrawn, [](double x) { return x != 0; }))
+      if (std::any_of(sums.begin() + sum * kProbes, sums.begin() + (sum + 1) * kProbes,
+                      [](double x) { return x != 0; }))
         found.push_back({sum, weight});
   }
   std::ranges::sort(found, {}, [](const FarOperator::Component& c) { return std::pair(c.sum, c.weight); });
@@ -175,23 +176,29 @@ std::string FarImages::convention(const FarOperator& of) const {
 const std::shared_ptr<const FarOperator>& FarImages::far_operator(std::span<const double> params,
                                                                   std::span<const OpenExtent> extents) {
   make_cell(extents);
-  if (operator_ && std::ranges::equal(params, params_)) return operator_;
+  if (is_current_ && std::ranges::equal(params, params_)) return operator_;
   const std::vector<double> kept(params.begin(), params.end());
   FarOperator made{.sums = kernels_.sums, .weights = kernels_.weights, .components = find_components(kept)};
+  if (made.components.empty())
+    throw UsageError(fmt::format(
+        "the terms of pipeline '{}' are 0 at all of {} displacements drawn within two cells: a formula of so short a "
+        "range has no far images; expected a cutoff in the text",
+        pipeline_, kProbes));
   const PeriodicKernel kernel = this->kernel(kept, made.components);
   const bool is_known = operator_ && operator_->components == made.components;
   made.tables = is_known ? remake_periodic_tables(operator_->tables, *cell_, kernel)
                          : make_periodic_tables(*cell_, kernel, tolerance_);
   const double points = made.tables.grid.points(), bytes = 8 * points * points * double(made.components.size());
-  if (bytes > kMostBytes)
+  if (bytes > kMaxOperatorBytes)
     throw DeviceError(fmt::format(
         "tolerance: the far images of pipeline '{}' take {:.2g} GB at {:.2g}, for {} terms between {} points of the "
         "cell; at most {:.2g} GB: a larger tolerance takes fewer points",
-        pipeline_, 1e-9 * bytes, tolerance_, made.components.size(), points, 1e-9 * kMostBytes));
+        pipeline_, 1e-9 * bytes, tolerance_, made.components.size(), points, 1e-9 * kMaxOperatorBytes));
   made.matrix = nbcc::far_operator(made.tables, made.tables.grid);
   made.convention = convention(made);
   operator_ = std::make_shared<const FarOperator>(std::move(made));
   params_ = kept;
+  is_current_ = true;
   return operator_;
 }
 

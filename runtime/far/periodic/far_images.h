@@ -66,6 +66,7 @@ class FarImages {
   std::optional<PeriodicCell> cell_;
   std::vector<OpenExtent> extents_;              // of cell_
   std::vector<double> params_;                   // of operator_
+  bool is_current_ = false;                      // operator_ is of cell_
   std::shared_ptr<const FarOperator> operator_;  // null: none for cell_
 };
 

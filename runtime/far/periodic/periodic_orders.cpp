@@ -160,13 +160,14 @@ SeriesOrders series_orders(const PeriodicCell& cell, double digits) {
   return orders;
 }
 
-GridChoice choose_grid(KernelSampler& sampler, const ChebyshevSeries& far, double tolerance) {
+GridChoice choose_grid(KernelSampler& sampler, const ChebyshevSeries& far, double tolerance,
+                       const std::array<int, 3>& least) {
   const SampledPairs pairs = sample_pairs(sampler);
   GridChoice choice;
   for (std::size_t row = 0; row < std::size_t(sampler.cell().axes); ++row) {
     const std::vector<double> lines = lines_along(far, row, pairs.differences);
     double error = INFINITY;
-    int order = 1;
+    int order = least[row] - 1;
     while (error > 0.1 * tolerance && order < CellGrid::kMaxOrder)
       error = pair_error(sampler, pairs, lines, interpolation_errors(pairs, row, ++order, far.orders[row]));
     choice.orders[row] = order;

@@ -118,8 +118,10 @@ PeriodicTables remake_periodic_tables(const PeriodicTables& before, const Period
   if (!(mismatch <= kMismatchBound * tolerance)) return make_periodic_tables(new_cell, kernel, tolerance);
   PeriodicTables tables = tables_of(sampler, facts, std::move(series), orders, tolerance, mismatch);
   tables.shape = before.shape;
-  tables.grid = before.grid;
-  tables.pair_error = before.pair_error;
+  // Another cell, or other params of the kernel, may need more points.
+  const GridChoice choice = choose_grid(sampler, tables.far, tolerance, before.grid.orders());
+  tables.grid = choice.orders == before.grid.orders() ? before.grid : CellGrid(choice.orders);
+  tables.pair_error = choice.pair_error;
   tables.evaluations = sampler.evaluations();
   return tables;
 }

@@ -51,7 +51,8 @@ constexpr std::int64_t kBlock = 1 << 16;  // numbers that a thread reads at a ti
 // one by one. The loops are vectorized, and long arrays are divided among threads, because every run does this.
 bool may_have_special(const SumState& sum, const FieldLayout& field, const ArrayView& view) {
   const std::int64_t size = size_of(view.element), width = field.numbers();
-  if (is_small(view.element) || view.stride != width * size || (width > 1 && view.component_stride != size)) return true;
+  if (is_small(view.element) || view.stride != width * size || (width > 1 && view.component_stride != size))
+    return true;
   const std::int64_t count = view.count * width;
   const auto special_in = [&](std::int64_t block) {
     const std::int64_t begin = block * kBlock, end = std::min(count, begin + kBlock);
@@ -73,7 +74,8 @@ bool is_fault(const FieldLayout& field, double value) {
 }
 
 bool may_be_faulty(const FieldLayout& field, const ArrayView& view) {
-  return is_real(view.element) && !field.integral() && field.reduction != Reduction::Softmax && field.reduction != Reduction::At;
+  return is_real(view.element) && !field.integral() && field.reduction != Reduction::Softmax &&
+         field.reduction != Reduction::At;
 }
 
 bool has_fault(const FieldLayout& field, const ArrayView& view, std::int64_t row) {

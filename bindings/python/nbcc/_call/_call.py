@@ -10,6 +10,7 @@ from .._c import _library
 from ._arguments import Inputs, Param
 from ._batched_neighbours import groups_of, neighbours_of
 from .._arrays._arrays import CPU
+from .._c._errors import UsageError
 from .._c._family import Family
 from .._c._fields import Field, Search, device_name, is_read_by
 from .._c._handles import Kernel, Sum, View
@@ -36,6 +37,7 @@ class Caller(Outputs):
         self._idle: Dict[Kernel, List[Sum]] = {}
         self._version, self._last_run = 0, RunInfo("", "", "")
         self._kinds_seen = Kinds()
+        self._is_derivative = False
 
     def _precision_of(self, views: List[Tuple[int, Field, View]]) -> str:
         return precision_of(views)
@@ -269,10 +271,22 @@ class Caller(Outputs):
                     used.wait_after_error()
                 raise
             used.warn()
+            if self._is_derivative and search.tolerance:
+                self._refuse_shape(used)
             return used.method()
         finally:
             used.forget()
             idle.append(used)
+
+    def _refuse_shape(self, used: Sum) -> None:
+        """The derivative of a periodic sum may fall so slowly that its sum depends on the order of the images, which that
+        of the differentiated sum does not tell: its terms are singular where two particles meet."""
+        if b"growing spheres" in used.statistics().convention:
+            raise UsageError(
+                f"{self._family.name}(): a derivative of this periodic sum has terms that fall like 1 / r^3, whose sum "
+                "depends on the order of the images, so that it is not the derivative; write the derivative's terms as a "
+                "pipeline, of which the page Periodic sums says what is summed"
+            )
 
     def _take(self, kernel: Kernel) -> Tuple[List[Sum], Sum]:
         """Takes an idle sum, and returns it with the list to which the caller must return it. So concurrent threads,
