@@ -40,7 +40,7 @@ class Rewriter {
   // The declaration whose declarators are read.
   struct Declaration {
     Token type;
-    std::optional<Token> constant;  // const or constexpr
+    std::vector<Token> specifiers;  // const or constexpr, and the attribute of a field
     int depth = 0;                  // of brackets
     bool is_array = false;          // the last declarator
   };
@@ -60,6 +60,17 @@ class Rewriter {
   bool is_payload(std::size_t type) const {
     return type > 4 && is(type - 4, tok::string_literal) && is(type - 5, tok::string_literal) &&
            llvm::StringRef(tokens_[type - 4].getLiteralData(), tokens_[type - 4].getLength()).trim("\" ") == "at";
+  }
+  // The tokens that belong to the declaration of the type at `type` and stand before it.
+  std::vector<Token> specifiers_before(std::size_t type) const {
+    std::size_t first = type;
+    while (first > 0 && tokens_[first - 1].isOneOf(tok::kw_const, tok::kw_constexpr)) --first;
+    std::size_t attribute = first;
+    while (attribute > 0 && tokens_[attribute - 1].isOneOf(tok::kw___attribute, tok::l_paren, tok::r_paren,
+                                                           tok::identifier, tok::string_literal, tok::comma))
+      --attribute;
+    if (is(attribute, tok::kw___attribute)) first = attribute;
+    return {tokens_.begin() + std::ptrdiff_t(first), tokens_.begin() + std::ptrdiff_t(type)};
   }
   // The bracket that closes the one at `open`; the end of the tokens if there is none.
   std::size_t closing(std::size_t open) const {
@@ -129,8 +140,7 @@ class Rewriter {
       return;
     }
     if (is_real(at_) && !is_payload(at_)) {
-      declared_ = Declaration{token, {}, depth_, false};
-      if (at_ > 0 && tokens_[at_ - 1].isOneOf(tok::kw_const, tok::kw_constexpr)) declared_->constant = tokens_[at_ - 1];
+      declared_ = Declaration{token, specifiers_before(at_), depth_, false};
       if (is(at_ + 1, tok::identifier) && is_length(at_ + 2)) {
         insert_type(at_ + 2);
         result_.push_back(tokens_[at_ + 1]);
@@ -163,7 +173,7 @@ class Rewriter {
     if (!is_name || (!is_array && !declared_->is_array)) return false;
     const Token& comma = tokens_[at_];
     insert(comma, tok::semi);
-    if (declared_->constant) result_.push_back(*declared_->constant);
+    result_.insert(result_.end(), declared_->specifiers.begin(), declared_->specifiers.end());
     if (is_array)
       insert_type(at_ + 2);
     else

@@ -49,6 +49,18 @@ double rounding_of(Precision precision) {
 
 }  // namespace
 
+// A cell that breathes, as under constant pressure, is one case: its lengths count in steps of some 4 percent.
+FarField::Case FarField::case_of(const SumRequest& request) const {
+  constexpr double kSteps = 25;
+  Case found{request.ni, request.nj, request.i_count, {request.params.begin(), request.params.end()}};
+  for (std::size_t param = 0; param < found.params.size(); ++param) {
+    double& value = found.params[param];
+    if (run_->is_of_cell(param) && value != 0 && std::isfinite(value))
+      value = std::copysign(1, value) * std::exp2(std::round(kSteps * std::log(std::fabs(value))));
+  }
+  return found;
+}
+
 // i whose errors are measured for a far field, at least.
 std::int64_t FarField::sample_size(const SumRequest& request) const {
   constexpr double kPairs = 1 << 26;  // that take little time

@@ -45,9 +45,7 @@ class FarField {
     std::vector<double> params;
     bool operator==(const Case&) const = default;
   };
-  static Case case_of(const SumRequest& request) {
-    return {request.ni, request.nj, request.i_count, {request.params.begin(), request.params.end()}};
-  }
+  Case case_of(const SumRequest& request) const;
   static std::int64_t number_of_exclusions(const SumRequest& request) {
     return request.excluded_rows ? request.excluded_rows->number : 0;
   }

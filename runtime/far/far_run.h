@@ -71,6 +71,7 @@ class FarRun {
   // How many times each j acts, directly or not, in a sum over all pairs: once for each near image.
   double images() const { return images_ ? images_->count() : 1; }
   std::int64_t least_sampled() const { return images_ ? kSampledWithImages : kSampled; }
+  bool is_of_cell(std::size_t param) const { return images_ && images_->is_of_cell(param); }
   bool is_periodic() const { return images_ != nullptr; }
   const FarKernels& kernels() const { return members_.front().backend->kernels(); }
   // Of the last run, with the seconds of the first GPU. May wait for it.

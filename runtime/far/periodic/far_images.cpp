@@ -32,6 +32,10 @@ FarImages::FarImages(const FarKernels& kernels, std::string pipeline, std::span<
       group_of_sum_(std::size_t(kernels.sums), 0),
       measured_(std::move(measured)),
       tolerance_(tolerance) {
+  for (const std::vector<Formula>& vector : *kernels.periods)
+    for (const Formula& component : vector)
+      for (const Formula::Step& step : component.steps)
+        if (step.op == Formula::Op::Param) params_of_cell_.insert(step.component);
   std::map<std::pair<int, int>, int> groups;  // by output field and factor
   for (const FarPart& part : kernels.parts) {
     int number = 0;

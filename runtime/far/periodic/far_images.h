@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,6 +41,8 @@ class FarImages {
   // For the cell of the vectors, and these params; kept from run to run. Throws UsageError if there is no periodic sum.
   const std::shared_ptr<const FarOperator>& far_operator(std::span<const double> params,
                                                          std::span<const OpenExtent> extents);
+  // True for the params of periodic vectors.
+  bool is_of_cell(std::size_t param) const { return params_of_cell_.contains(int(param)); }
   // The number of near images; before there is an operator that of a cube.
   double count() const { return operator_ ? double(operator_->tables.cell.near_images().size()) : 125; }
   const FarOperator* last() const { return operator_.get(); }  // null: there is none yet
@@ -57,6 +60,7 @@ class FarImages {
 
   const FarKernels& kernels_;
   const std::string pipeline_;
+  std::set<int> params_of_cell_;
   std::vector<std::string> output_of_sum_;  // the name of its output
   std::vector<int> group_of_sum_;           // sums of one output with one factor are of a group
   std::unique_ptr<DerivedSum> measured_;

@@ -101,6 +101,14 @@ TEST(array_types, parameters_after_an_array_have_their_own_types) {
       sums_of("s += 3.0 * w + 5.0 + 2.0;"));
 }
 
+TEST(array_types, fields_of_one_declaration_may_be_numbers_and_arrays) {
+  const std::string rest = "s += w; v += y - x; v[0] += 1.0;\nvoid finish() { v[1] = 2.0 * v[1] + s; }";
+  const std::string alone =
+      "input_i real x[3]; input_j real w; input_j real y[3]; output(sum) real s; output(sum) real v[3];";
+  const std::string together = "input_i real x[3]; input_j real w, y[3]; output(sum) real s, v[3];";
+  EXPECT_EQ(sums_of(rest, together), sums_of(rest, alone));
+}
+
 TEST(array_types, a_text_may_name_its_own_sum) {
   EXPECT_EQ(sums_of("real sum(real a[D]) { return a[0]; }\ns += sum(x);"), sums_of("s += x[0];"));
   EXPECT_EQ(sums_of("real total = 0.0; { real sum = x[1]; total += sum; } s += total;"), sums_of("s += x[1];"));
