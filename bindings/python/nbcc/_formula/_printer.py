@@ -200,7 +200,7 @@ class Scope:
             self.add(f"{self.declare(node, name)} = {start};", line)
             self.loop(array.size, f"{name} {sign} {text};", line)
             return name
-        first, text = self.element(array, "0"), self.element(array, k)
+        first, text = self.element(array, "0"), self._element(array, k).within(SUM)
         name = self._new(node)
         if op in ("vmax", "vmin"):
             self.add(f"{self.declare(node, name)} = {first};", line)
