@@ -1,6 +1,7 @@
 """Functions of Python as pipelines (@nbcc.pipeline): their results against NumPy, their texts, their errors."""
 
 import inspect
+import pickle
 import warnings
 
 import numpy as np
@@ -432,3 +433,57 @@ def test_captured_tensor_with_a_gradient_is_refused():
 
     with pytest.raises(TypeError, match="annotated with nbcc.Param"):
         scaled(torch.ones(3), torch.ones(3))
+
+
+def test_rows_of_tables():
+    @nbcc.pipeline
+    def rows(x: nbcc.I[...], k: nbcc.J[int], t: nbcc.Param[...]):
+        return nbcc.sum(x * t[k]), nbcc.sum(nbcc.dot(t[k], x))
+
+    k, t = np.array([2, 0, 1, 1]), random.normal(size=(3, 5))
+    x = points(5)[0]
+    for got, expected in zip(rows(x, k, t), (x * t[k].sum(0), x @ t[k].sum(0))):
+        np.testing.assert_allclose(got, expected)
+
+
+def test_names_and_default_values():
+    @nbcc.pipeline
+    def named(result: nbcc.I, y: nbcc.J, self: nbcc.Param = np.inf, below: nbcc.Param = -np.inf):
+        return nbcc.sum(nbcc.where((y < self) & (y > below), result * y, 0.0))
+
+    x, y = np.arange(3.0), np.arange(4.0)
+    np.testing.assert_allclose(named(x, y), x * y.sum())
+    np.testing.assert_allclose(named(result=x, y=y, self=3.0), x * 3)
+
+    @nbcc.pipeline
+    def keys(x: nbcc.I, y: nbcc.J):
+        return {"a b": nbcc.sum(x + y), "a_b": nbcc.sum(x * y), "large": nbcc.sum(y * 10**30)}
+
+    made = keys(x, y)
+    np.testing.assert_allclose(made["a b"], 4 * x + 6)
+    np.testing.assert_allclose(made["a_b"], 6 * x)
+    np.testing.assert_allclose(made["large"], 6e30)
+
+
+def test_wrong_uses_are_refused():
+    x = np.ones(3)
+    with pytest.raises(TypeError, match="no parameter and no option 'nonsense'"):
+        gauss.pipeline(*points(3), nonsense=3)
+    with pytest.raises(TypeError, match="takes 4 arguments, got 5"):
+        gauss.pipeline(*points(3), 1.0, 2.0)
+    with pytest.raises(TypeError, match="numpy.linalg.norm of a pair's value: expected a function of nbcc"):
+        nbcc.pipeline(normed)(points(3)[0], points(3)[1])
+    with pytest.raises(TypeError, match="gauss: a pipeline of a function is not pickled"):
+        pickle.dumps(gauss)
+    with pytest.raises(TypeError, match="nbcc.grad: the value was not computed from this variable"):
+        nbcc.pipeline(by_element)(points(3)[0], points(3)[1])
+    with pytest.raises(ValueError, match="'x' .*: expected elements, got arrays of length 0"):
+        gauss(np.ones((3, 0)), np.ones((3, 0)), x)
+
+
+def normed(x: nbcc.I[...], y: nbcc.J[...]):
+    return nbcc.sum(np.linalg.norm(x - y))
+
+
+def by_element(x: nbcc.I[...], y: nbcc.J[...]):
+    return nbcc.sum(nbcc.grad(((x - y) ** 2).sum(), x[0]))

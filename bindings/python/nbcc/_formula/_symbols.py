@@ -62,6 +62,12 @@ class Symbol:
             raise TypeError(f"numpy.{ufunc.__name__} of a pair's value: nbcc has no such function")
         return apply(name, *inputs)
 
+    def __array_function__(self, function: Any, types: Any, args: Any, keywords: Any) -> NoReturn:
+        raise TypeError(
+            f"{function.__module__}.{function.__name__} of a pair's value: expected a function of nbcc, a method such as .sum(), "
+            "or a function of NumPy that acts by element"
+        )
+
     def __len__(self) -> int:
         if not self.shape:
             raise TypeError("a number has no elements")
@@ -307,7 +313,8 @@ def symbol_of(value: Any) -> Symbol:
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
         value = value.item()
     if isinstance(value, (bool, int, float, complex)):
-        return Symbol(const(value))
+        is_long = isinstance(value, int) and not -(2**63) <= value < 2**63  # for integers of the language
+        return Symbol(const(value, "real" if is_long else ""))
     if isinstance(value, (list, tuple)) or len(getattr(value, "shape", ())) == 1:
         parts = [symbol_of(part) for part in value]
         if parts and all(part.shape == () for part in parts):
