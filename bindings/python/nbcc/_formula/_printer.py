@@ -183,8 +183,8 @@ class Scope:
                 f"{parts[0].within(CONDITIONAL + 1)} ? {parts[1].within(SUM)} : {parts[2].within(SUM)}", CONDITIONAL
             )
         if op == "lookup":
-            row = [f"[{index if node.size > 1 else 0}]"] if node.is_array else []
-            return Text(node.data.name + "".join([*(f"[{part.text}]" for part in parts[1:]), *row]))
+            own = [f"[{index if node.size > 1 else 0}]"] if node.is_array else []
+            return Text(node.data.name + "".join([*(f"[{part.text}]" for part in parts[1:]), *own]))
         if op in ("table", "spline"):
             row = "".join(f"[{part.text}]" for part in parts[2:])
             return Text(f"{op}({node.data.name}{row}, {parts[1].text})")

@@ -32,7 +32,7 @@ def line_of_caller() -> Optional[Line]:
 class Symbol:
     """A value of a pair of particles, or the result of a reduction: a number, shape (), or an array, shape (D,).
 
-    Python's operators, nbcc's functions and NumPy's act by element, on arrays of equal length and on numbers.
+    Python's operators, nbcc's functions and NumPy's act by element, on arrays of equal length, of length 1, and on numbers.
     """
 
     __slots__ = ("node", "shape")

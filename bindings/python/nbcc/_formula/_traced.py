@@ -62,6 +62,10 @@ class _Argument(NamedTuple):
     kind: Kind
     default: Any  # inspect.Parameter.empty if there is none
 
+    @property
+    def is_required(self) -> bool:
+        return self.default is inspect.Parameter.empty
+
 
 class _Compiled(NamedTuple):
     pipeline: Pipeline
@@ -84,7 +88,7 @@ class FunctionPipeline:
         self._arguments = _arguments_of(function)
         self._names = tuple(argument.name for argument in self._arguments)
         # Default values that are no finite number; finite numbers are in the text.
-        self._defaults = {a.name: a.default for a in self._arguments if not (_is_finite(a.default) or a.default is inspect.Parameter.empty)}
+        self._defaults = {a.name: a.default for a in self._arguments if not (a.is_required or _is_finite(a.default))}
         self._made: Dict[Tuple[Any, ...], _Compiled] = {}
         self._last: Optional[_Compiled] = None
 
