@@ -204,3 +204,20 @@ def test_arrays_on_a_gpu(periodic, open_space):
         in_batches = near.find_neighbours(x, x, rc=2.0, batches=(ids, ids))
         found = near.find_neighbours(there, there, rc=2.0, batches=(batch, batch))
         same([one.cpu() for one in found], rows_of(in_batches))
+
+
+def test_small_floats_in_batches(open_space):
+    x, ids = particles(300, 4)
+    small = x.astype("float16")
+    found, expected = (open_space.find_neighbours(one, one, rc=2.0, batches=(ids, ids)) for one in (small, small.astype("f4")))
+    same(found, rows_of(expected))
+
+
+def test_tensors_with_a_gradient(periodic, open_space):
+    torch = pytest.importorskip("torch")
+    x, ids = particles(300, 4)
+    given, batch = torch.tensor(x, requires_grad=True), torch.as_tensor(ids)
+    for near in (periodic, open_space):
+        same(near.find_neighbours(given, given, rc=2.0), rows_of(near.find_neighbours(x, x, rc=2.0)))
+        found = near.find_neighbours(given, given, rc=torch.tensor(2.0, requires_grad=True), batches=(batch, batch))
+        same(found, rows_of(near.find_neighbours(x, x, rc=2.0, batches=(ids, ids))))

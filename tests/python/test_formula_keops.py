@@ -424,3 +424,92 @@ def test_jax():
 def test_modules_of_keops():
     assert pykeops.numpy.LazyTensor is LazyTensor and pykeops.numpy.cluster.grid_cluster is pykeops.grid_cluster
     assert nbcc.keops is pykeops
+
+
+def test_slots_of_infinite_pairs():
+    x, y = np.zeros((2, 1)), np.array([[0.0], [1.0]])
+    near = 1 / (Vi(x) * Vj(y))  # all infinite
+    values, indices = near.Kmin_argKmin(2, axis=1)
+    assert np.array_equal(values, np.full((2, 2), np.inf)) and np.array_equal(indices, np.zeros((2, 2)))
+    assert np.array_equal(near.argmin(1), np.zeros((2, 1)))
+    greatest, index = (-1 / (Vi(x) * Vj(y + 1))).max_argmax(1)
+    assert np.array_equal(greatest, np.full((2, 1), -np.inf)) and np.array_equal(index, np.zeros((2, 1)))
+
+
+def test_float_exponents():
+    x, y = ARRAYS["x"], ARRAYS["y"]
+    difference = x[:, None] - y
+    for exponent in (2.0, 3.0, 1.0, -1.0, 0.0):
+        got = ((Vi(x) - Vj(y)) ** exponent).sum(1)
+        np.testing.assert_allclose(got, (difference**exponent).sum(1), rtol=1e-9)
+    got = (((Vi(x) - Vj(y)) ** 2) ** 1.5).sum(1)
+    np.testing.assert_allclose(got, (abs(difference) ** 3).sum(1), rtol=1e-9)
+    text = str((Vi(x) - Vj(y)) ** 1.5)
+    assert "Powf" in text and ",1.5)" in text
+
+
+def test_complex_numbers_as_operands():
+    u, v = (complex_of(ARRAYS[name]) for name in "uv")
+    x = u.real.copy()
+    d, lazy = u[:, None] - v, LazyTensor(u[:, None]) - LazyTensor(v[None])
+    for expected, got in [
+        (d + 1, lazy + 1),
+        (2.5 - d, 2.5 - lazy),
+        (d / 2, lazy / 2),
+        (1 / d, 1 / lazy),
+        (d * 2 + 1j, lazy * 2 + 1j),
+        (d**3, lazy**3),
+        (d**2.0, lazy.square()),
+        (d**-2, lazy**-2),
+        (d**0, lazy**0),
+        (d + x[:, None], lazy + LazyTensor(x[:, None])),
+        (x[:, None] + 2j + v, LazyTensor(x[:, None]) + 2j + LazyTensor(v[None])),
+        (2j - x[:, None] + v, 2j - LazyTensor(x[:, None]) + LazyTensor(v[None])),
+        (2j / x[:, None] + v, 2j / LazyTensor(x[:, None]) + LazyTensor(v[None])),
+    ]:
+        np.testing.assert_allclose(got.sum(1), expected.sum(1), rtol=1e-9)
+
+
+def test_complex_numbers_are_not_ordered():
+    lazy = LazyTensor(complex_of(ARRAYS["u"])[:, None])
+    real = LazyTensor(ARRAYS["x"][:, None])
+    for name in ("sqrt", "log", "sin", "cos", "relu", "sign", "min", "argmin", "logsumexp"):
+        with pytest.raises(ValueError, match=f"{name} is not implemented for complex LazyTensors"):
+            getattr(lazy, name)()
+    for compared in (lambda: lazy < real, lambda: real < lazy, lambda: lazy == lazy):
+        with pytest.raises(ValueError, match="is not implemented for complex"):
+            compared()
+    with pytest.raises(ValueError, match="expected a whole number as the exponent, got 0.5"):
+        lazy**0.5
+
+
+def test_solutions_that_do_not_exist():
+    x = ARRAYS["x"]
+    solve = KernelSolve("Exp(-SqDist(x,y))*b", ["x=Vi(3)", "y=Vj(3)", "b=Vj(1)"], "b", axis=1)
+    b = np.linspace(-1, 1, M)[:, None]
+    with pytest.raises(ValueError, match="eps: expected a number above 0, got 0"):
+        solve(x, x, b, eps=0)
+    with pytest.raises(ValueError, match="KernelSolve: after 170 steps the root mean square of the residual is"):
+        solve(x, ARRAYS["y"][:M], b)  # the matrix is not symmetric
+
+
+def test_batches_without_elements():
+    x, y = np.ones((0, 4, 1, 2)), np.ones((0, 1, 5, 2))
+    assert ((LazyTensor(x) - LazyTensor(y)) ** 2).sum(-1).argmin(2).shape == (0, 4, 1)
+
+
+def test_jax_traces_alpha():
+    jax = pytest.importorskip("jax")
+    with jax.enable_x64(True):
+        x, b = (jax.numpy.asarray(one) for one in (ARRAYS["x"], ARRAYS["x"][:, :1]))
+        solve = KernelSolve("Exp(-SqDist(x,y))*b", ["x=Vi(3)", "y=Vj(3)", "b=Vj(1)"], "b", axis=1)
+
+        def lazy(alpha):
+            return (solve(x, x, b, alpha=alpha, eps=1e-12) ** 2).sum()
+
+        def dense(alpha):
+            kernel = jax.numpy.exp(-((x[:, None] - x) ** 2).sum(2)) + alpha * jax.numpy.eye(M)
+            return (jax.numpy.linalg.solve(kernel, b) ** 2).sum()
+
+        np.testing.assert_allclose(jax.grad(lazy)(0.3), jax.grad(dense)(0.3), rtol=1e-7)
+        assert jax.numpy.isnan(solve(x, jax.numpy.asarray(ARRAYS["y"][:M]), b)).all()

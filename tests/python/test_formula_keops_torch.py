@@ -235,3 +235,13 @@ assert z.shape == (80, 2) and bool(torch.isfinite(torch.as_tensor(z)).all())
 """,
         tmp_path,
     )
+
+
+def test_solution_is_differentiable_by_alpha():
+    x, b, alpha = tensor(5, 3), tensor(5, 1), torch.tensor(0.4, dtype=torch.float64, requires_grad=True)
+    solve = KernelSolve("Exp(-SqDist(x,y))*b", ["x=Vi(3)", "y=Vj(3)", "b=Vj(1)"], "b", axis=1)
+
+    def of(x, b, alpha):
+        return solve(x, x, b, alpha=alpha, eps=1e-12)
+
+    assert torch.autograd.gradcheck(of, (x, b, alpha)) and torch.autograd.gradgradcheck(of, (x, b, alpha))

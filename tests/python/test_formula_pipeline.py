@@ -1,6 +1,7 @@
 """Functions of Python as pipelines (@nbcc.pipeline): their results against NumPy, their texts, their errors."""
 
 import inspect
+import pickle
 import warnings
 
 import numpy as np
@@ -371,3 +372,118 @@ def test_jax():
         np.testing.assert_allclose(jax.jit(gauss)(x, y, b), dense(x), rtol=1e-11)
         got, expected = (jax.grad(lambda x, f=f: (f(x) ** 2).sum())(x) for f in (lambda x: gauss(x, y, b), dense))
         np.testing.assert_allclose(got, expected, rtol=1e-9)
+
+
+
+def test_conditions_are_counted_as_numbers():
+    x, y, _ = points(8)
+
+    @nbcc.pipeline
+    def counts(x: nbcc.I[...], y: nbcc.J[...]):
+        above = x > y
+        over = above.sum(), above.max(), above.min(), above.prod(), above.argmax(), above.mean()
+        return tuple(nbcc.sum(one) for one in over)
+
+    above = x[:, None] > y
+    expected = [above.sum(2), above.max(2), above.min(2), above.prod(2), above.argmax(2), above.mean(2)]
+    for got, one in zip(counts(x, y), expected):
+        np.testing.assert_allclose(got, one.sum(1))
+
+
+def test_whole_division_is_exact():
+    @nbcc.pipeline
+    def divided(a: nbcc.I[int], b: nbcc.J[int]):
+        return nbcc.max(a // b), nbcc.max(a % b), nbcc.max((a + 1) // -3), nbcc.max(-7 % b)
+
+    a = np.array([2**60 + 1, -(2**60) - 1, 7, -7, 6, 0])
+    for b in (3, -3, 1, -1, 2, 2**40):
+        expected = a // b, a % b, (a + 1) // -3, np.full(6, -7 % b)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            made = divided(a, np.array([b]))
+        for got, one in zip(made, expected):
+            assert np.array_equal(got, one), b
+
+
+def test_norm_of_complex_numbers():
+    @nbcc.pipeline
+    def norms(x: nbcc.I[...], y: nbcc.J[...]):
+        return nbcc.sum((x - y).norm())
+
+    x, y = (random.normal(size=(n, 3)) + 1j * random.normal(size=(n, 3)) for n in (4, 5))
+    np.testing.assert_allclose(norms(x, y), np.linalg.norm(x[:, None] - y, axis=2).sum(1))
+
+
+def test_rounding_to_even_is_refused():
+    with pytest.raises(TypeError, match="numpy.rint"):
+        nbcc.pipeline(rounded)(np.ones(3), np.ones(3))
+
+
+def rounded(x: nbcc.I, y: nbcc.J):
+    return nbcc.sum(np.rint(x - y))
+
+
+def test_captured_tensor_with_a_gradient_is_refused():
+    torch = pytest.importorskip("torch")
+    scale = torch.tensor(2.0, requires_grad=True)
+
+    @nbcc.pipeline
+    def scaled(x: nbcc.I, y: nbcc.J):
+        return nbcc.sum(scale * (x - y))
+
+    with pytest.raises(TypeError, match="annotated with nbcc.Param"):
+        scaled(torch.ones(3), torch.ones(3))
+
+
+def test_rows_of_tables():
+    @nbcc.pipeline
+    def rows(x: nbcc.I[...], k: nbcc.J[int], t: nbcc.Param[...]):
+        return nbcc.sum(x * t[k]), nbcc.sum(nbcc.dot(t[k], x))
+
+    k, t = np.array([2, 0, 1, 1]), random.normal(size=(3, 5))
+    x = points(5)[0]
+    for got, expected in zip(rows(x, k, t), (x * t[k].sum(0), x @ t[k].sum(0))):
+        np.testing.assert_allclose(got, expected)
+
+
+def test_names_and_default_values():
+    @nbcc.pipeline
+    def named(result: nbcc.I, y: nbcc.J, self: nbcc.Param = np.inf, below: nbcc.Param = -np.inf):
+        return nbcc.sum(nbcc.where((y < self) & (y > below), result * y, 0.0))
+
+    x, y = np.arange(3.0), np.arange(4.0)
+    np.testing.assert_allclose(named(x, y), x * y.sum())
+    np.testing.assert_allclose(named(result=x, y=y, self=3.0), x * 3)
+
+    @nbcc.pipeline
+    def keys(x: nbcc.I, y: nbcc.J):
+        return {"a b": nbcc.sum(x + y), "a_b": nbcc.sum(x * y), "large": nbcc.sum(y * 10**30)}
+
+    made = keys(x, y)
+    np.testing.assert_allclose(made["a b"], 4 * x + 6)
+    np.testing.assert_allclose(made["a_b"], 6 * x)
+    np.testing.assert_allclose(made["large"], 6e30)
+
+
+def test_wrong_uses_are_refused():
+    x = np.ones(3)
+    with pytest.raises(TypeError, match="no parameter and no option 'nonsense'"):
+        gauss.pipeline(*points(3), nonsense=3)
+    with pytest.raises(TypeError, match="takes 4 arguments, got 5"):
+        gauss.pipeline(*points(3), 1.0, 2.0)
+    with pytest.raises(TypeError, match="numpy.linalg.norm of a pair's value: expected a function of nbcc"):
+        nbcc.pipeline(normed)(points(3)[0], points(3)[1])
+    with pytest.raises(TypeError, match="gauss: a pipeline of a function is not pickled"):
+        pickle.dumps(gauss)
+    with pytest.raises(TypeError, match="nbcc.grad: the value was not computed from this variable"):
+        nbcc.pipeline(by_element)(points(3)[0], points(3)[1])
+    with pytest.raises(ValueError, match="'x' .*: expected elements, got arrays of length 0"):
+        gauss(np.ones((3, 0)), np.ones((3, 0)), x)
+
+
+def normed(x: nbcc.I[...], y: nbcc.J[...]):
+    return nbcc.sum(np.linalg.norm(x - y))
+
+
+def by_element(x: nbcc.I[...], y: nbcc.J[...]):
+    return nbcc.sum(nbcc.grad(((x - y) ** 2).sum(), x[0]))

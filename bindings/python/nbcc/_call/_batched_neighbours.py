@@ -13,6 +13,7 @@ from .._c._lists import Rows, Values, _batches_of
 from .._c._neighbours import Neighbours
 from .._c._pair_search import PairSpace, space_of
 from .._pair_lists import listed
+from .._pair_tracing import plain
 from .._pair_vectors import shift_vectors
 from ._arguments import Inputs, Param
 
@@ -20,6 +21,11 @@ from ._arguments import Inputs, Param
 def groups_of(who: str, batches: Any) -> Optional[int]:
     """The number of batches."""
     return None if batches is None else max(_batches_of(f"{who}: batches", batches).groups, 1)
+
+
+def detached(values: Sequence[Any]) -> List[Any]:
+    """Arguments without derivatives, which lists of pairs do not have."""
+    return [plain(value) for value in values]
 
 
 def neighbours_of(
@@ -38,7 +44,8 @@ def neighbours_of(
     space = spaces[0]
     views = {k: (field, view) for k, field, view in inputs.views}
     x, y = (
-        _positions(who, values, views, getattr(space, f"{side}_field"), getattr(space, f"{side}_component")) for side in "ij"
+        _at_least_float32(_positions(who, values, views, getattr(space, f"{side}_field"), getattr(space, f"{side}_component")))
+        for side in "ij"
     )
     i_batch, j_batch = (None, None) if batches is None else batches[:2]
     is_one_set = i_batch is j_batch and all(
@@ -100,6 +107,13 @@ def _positions(who: str, values: Sequence[Any], views: dict[int, Tuple[Any, View
     if library in ("jax", "jaxlib"):
         return sys.modules["jax"].numpy.stack(columns, -1)
     return (sys.modules[library] if library in ("torch", "cupy") else _arrays.numpy).stack(columns, -1)
+
+
+def _at_least_float32(positions: Any) -> Any:
+    """Small floats as float32, in which kernels compute with them."""
+    if not str(getattr(positions, "dtype", "")).endswith("float16"):
+        return positions
+    return positions.float() if _arrays.library_of(positions) == "torch" else positions.astype("float32")
 
 
 def _of_batches(cutoffs: List[float], batch: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from .._c import _library
 from ._arguments import Inputs, Param
-from ._batched_neighbours import groups_of, neighbours_of
+from ._batched_neighbours import detached, groups_of, neighbours_of
 from .._arrays._arrays import CPU
 from .._c._errors import UsageError
 from .._c._family import Family
@@ -359,7 +359,7 @@ class Caller(Outputs):
                     f"{family.name}.find_neighbours() takes no {name}=: {instead}; {family.name}(..., {name}=) sums over "
                     "such pairs without a search"
                 )
-        values = self._match(arrays, fields)
+        values = detached(self._match(arrays, fields))
         ni, nj = self._count("ni", ni), self._count("nj", nj)
         inputs = self._inputs(values, None, None, ni, nj)
         for side, count in (("i", inputs.ni), ("j", inputs.nj)):

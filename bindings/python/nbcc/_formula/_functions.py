@@ -43,7 +43,7 @@ def _scalar(what: str, value: Any) -> Node:
 
 def _reduction(reduction: str, *args: Node, where: Any = None, **options: Any) -> Reduction:
     for arg in args:
-        if _has_output(arg):
+        if _has(arg, lambda one: one.op == "output"):
             raise TypeError(
                 f"nbcc.{reduction}: the term depends on the result of a reduction, which is known after all pairs only; "
                 "expected two pipelines, the second one with that result as an input of i"
@@ -52,13 +52,14 @@ def _reduction(reduction: str, *args: Node, where: Any = None, **options: Any) -
     return Reduction(Output(reduction, args, condition=condition, line=line_of_caller(), **options))
 
 
-def _has_output(node: Node) -> bool:
+def _has(node: Node, is_meant: Callable[[Node], bool]) -> bool:
+    """Whether the node, or one that it was computed from, is meant."""
     stack, seen = [node], set()
     while stack:
         one = stack.pop()
         if id(one) not in seen:
             seen.add(id(one))
-            if one.op == "output":
+            if is_meant(one):
                 return True
             stack.extend(one.args)
     return False
@@ -150,6 +151,11 @@ def grad(value: Any, variable: Any) -> Symbol:
     u, x = _scalar("grad", value), symbol_of(variable)
     if x.node.op == "const":
         raise TypeError("nbcc.grad: expected a variable of the function, got a constant")
+    if x.node.op != "field" and not _has(u, lambda one: one is x.node):
+        raise TypeError(
+            "nbcc.grad: the value was not computed from this variable, which is a new one, such as an x[0] that is written twice: "
+            "expected one name for it, x0 = x[0], in both"
+        )
     return Symbol(Node("grad", (u, x.node), x.node.size, x.node.kind, None, x.node.is_array, line_of_caller()))
 
 

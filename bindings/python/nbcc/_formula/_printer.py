@@ -183,7 +183,8 @@ class Scope:
                 f"{parts[0].within(CONDITIONAL + 1)} ? {parts[1].within(SUM)} : {parts[2].within(SUM)}", CONDITIONAL
             )
         if op == "lookup":
-            return Text(f"{node.data.name}" + "".join(f"[{part.text}]" for part in parts[1:]))
+            own = [f"[{index if node.size > 1 else 0}]"] if node.is_array else []
+            return Text(node.data.name + "".join([*(f"[{part.text}]" for part in parts[1:]), *own]))
         if op in ("table", "spline"):
             row = "".join(f"[{part.text}]" for part in parts[2:])
             return Text(f"{op}({node.data.name}{row}, {parts[1].text})")
@@ -200,7 +201,7 @@ class Scope:
             self.add(f"{self.declare(node, name)} = {start};", line)
             self.loop(array.size, f"{name} {sign} {text};", line)
             return name
-        first, text = self.element(array, "0"), self.element(array, k)
+        first, text = self.element(array, "0"), self._element(array, k).within(SUM)
         name = self._new(node)
         if op in ("vmax", "vmin"):
             self.add(f"{self.declare(node, name)} = {first};", line)

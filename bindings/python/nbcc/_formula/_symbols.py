@@ -13,7 +13,7 @@ _FOLDER = __file__.rpartition("/")[0]
 _UFUNCS = {
     **dict(add="add", subtract="sub", multiply="mul", divide="div", true_divide="div", negative="neg", power="pow"),
     **dict(less="lt", less_equal="le", greater="gt", greater_equal="ge", equal="eq", not_equal="ne", logical_and="and"),
-    **dict(logical_or="or", logical_not="not", minimum="min", maximum="max", absolute="abs", fabs="abs", rint="round"),
+    **dict(logical_or="or", logical_not="not", minimum="min", maximum="max", absolute="abs", fabs="abs"),
     **dict(arcsin="asin", arccos="acos", arctan="atan", arctan2="atan2", arcsinh="asinh", arccosh="acosh"),
     **dict(arctanh="atanh", conjugate="conj", square="square"),
     **{name: name for name in "sqrt cbrt exp exp2 expm1 log log2 log10 log1p sinh cosh tanh sin cos tan".split()},
@@ -32,7 +32,7 @@ def line_of_caller() -> Optional[Line]:
 class Symbol:
     """A value of a pair of particles, or the result of a reduction: a number, shape (), or an array, shape (D,).
 
-    Python's operators, nbcc's functions and NumPy's act by element, on arrays of equal length and on numbers.
+    Python's operators, nbcc's functions and NumPy's act by element, on arrays of equal length, of length 1, and on numbers.
     """
 
     __slots__ = ("node", "shape")
@@ -61,6 +61,12 @@ class Symbol:
         if method != "__call__" or options or name is None:
             raise TypeError(f"numpy.{ufunc.__name__} of a pair's value: nbcc has no such function")
         return apply(name, *inputs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, keywords: Any) -> NoReturn:
+        raise TypeError(
+            f"{function.__module__}.{function.__name__} of a pair's value: expected a function of nbcc, a method such as .sum(), "
+            "or a function of NumPy that acts by element"
+        )
 
     def __len__(self) -> int:
         if not self.shape:
@@ -137,12 +143,15 @@ class Symbol:
 
     def norm(self) -> Symbol:
         """The square root of the sum of squares."""
+        if self.node.kind == "complex":
+            return apply("sqrt", apply("add", apply("square", self.real), apply("square", self.imag)).sum())
         return apply("sqrt", apply("square", self).sum())
 
     def _over(self, op: str, kind: str = "") -> Symbol:
         if len(self.shape) != 1:
             raise TypeError(f".{op[1:]}() is over the elements of an array; this value has the shape {self.shape}")
-        return Symbol(Node(op, (self.node,), 1, kind or self.node.kind, line=line_of_caller()))
+        node = _without_bool(self.node)
+        return Symbol(Node(op, (node,), 1, kind or node.kind, line=line_of_caller()))
 
     def __pow__(self, other: Any) -> Symbol:
         return apply("square", self) if type(other) is int and other == 2 else apply("pow", self, other)
@@ -163,14 +172,23 @@ class Symbol:
         return apply("not", self)
 
     def __floordiv__(self, other: Any) -> Symbol:
-        return apply("floor", apply("div", self, other))
+        if not _are_whole(self, other):
+            return apply("floor", apply("div", self, other))
+        multiple = apply("sub", self, self % other).node
+        args = _without_bool(multiple), _without_bool(symbol_of(other).node)
+        return Symbol(map_of("div", args, "int", line=line_of_caller()))
 
     def __rfloordiv__(self, other: Any) -> Symbol:
-        return apply("floor", apply("div", other, self))
+        return symbol_of(other) // self
 
     def __mod__(self, other: Any) -> Symbol:
         """As in Python: the result has the sign of `other`."""
-        return apply("sub", self, apply("mul", other, self // other))
+        if not _are_whole(self, other):
+            return apply("sub", self, apply("mul", other, self // other))
+        args = _without_bool(self.node), _without_bool(symbol_of(other).node)
+        rest, divisor = Symbol(map_of("mod", args, "int", line=line_of_caller())), Symbol(args[1])
+        differ = ((rest < 0) & (divisor > 0)) | ((rest > 0) & (divisor < 0))
+        return apply("where", differ, rest + divisor, rest)
 
     def __rmod__(self, other: Any) -> Symbol:
         return symbol_of(other) % self
@@ -253,6 +271,15 @@ class Reduction(Symbol):
         return Reduction(Output("at", (term,), of=self.output, condition=self.output.condition, line=line))
 
 
+def _without_bool(node: Node) -> Node:
+    """A condition as 1 or 0, because sums of conditions are numbers; other values as they are."""
+    return map_of("where", (node, const(1), const(0)), "int", line=node.line) if node.kind == "bool" else node
+
+
+def _are_whole(*values: Any) -> bool:
+    return all(symbol_of(value).node.kind in ("bool", "int") for value in values)
+
+
 def _row(value: Symbol, keys: Sequence[Any]) -> Symbol:
     """An element of a param, or a row of a table, at indices that may be values."""
     node = value.node
@@ -278,10 +305,16 @@ def symbol_of(value: Any) -> Symbol:
     """A value as it is, a number of Python or NumPy, or a nested list or array of numbers as a constant array."""
     if isinstance(value, Symbol):
         return value
+    if getattr(value, "requires_grad", False):
+        raise TypeError(
+            "a tensor that requires a gradient is a constant of the formula, which would have none: expected an argument of "
+            "the function, annotated with nbcc.Param"
+        )
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
         value = value.item()
     if isinstance(value, (bool, int, float, complex)):
-        return Symbol(const(value))
+        is_long = isinstance(value, int) and not -(2**63) <= value < 2**63  # for integers of the language
+        return Symbol(const(value, "real" if is_long else ""))
     if isinstance(value, (list, tuple)) or len(getattr(value, "shape", ())) == 1:
         parts = [symbol_of(part) for part in value]
         if parts and all(part.shape == () for part in parts):

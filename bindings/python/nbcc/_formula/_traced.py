@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 import inspect
 import linecache
+import math
 import os
 import re
 import warnings
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, NoReturn, Optional, Sequence, Tuple, Union
 
 from .._arrays._numbers import shape_of
 from .._c._adjoint_text import checked_text
@@ -19,6 +20,7 @@ from .._call._call import OPTIONS
 from .._pipeline import Pipeline, compile
 from ._functions import traced
 from ._nodes import Field, Line, Node
+from ._printer import Names
 from ._program import Program, Result
 from ._symbols import Reduction, Symbol
 
@@ -60,6 +62,10 @@ class _Argument(NamedTuple):
     kind: Kind
     default: Any  # inspect.Parameter.empty if there is none
 
+    @property
+    def is_required(self) -> bool:
+        return self.default is inspect.Parameter.empty
+
 
 class _Compiled(NamedTuple):
     pipeline: Pipeline
@@ -81,32 +87,18 @@ class FunctionPipeline:
         self._line: Line = (code.co_filename, code.co_firstlineno)
         self._arguments = _arguments_of(function)
         self._names = tuple(argument.name for argument in self._arguments)
-        # Default values that are no number; numbers are in the text.
-        self._defaults = {a.name: a.default for a in self._arguments if not isinstance(a.default, (int, float, type))}
+        # Default values that are no finite number; finite numbers are in the text.
+        self._defaults = {a.name: a.default for a in self._arguments if not (a.is_required or _is_finite(a.default))}
         self._made: Dict[Tuple[Any, ...], _Compiled] = {}
         self._last: Optional[_Compiled] = None
 
-    def __call__(self, *arrays: Any, **keywords: Any) -> Any:
+    def __call__(self, /, *arrays: Any, **keywords: Any) -> Any:
         """Sums over all j for every i: the function's result, with an array for each reduction that it returns.
 
         arrays, keywords: the function's parameters, by position or name; and the options of `Pipeline.__call__` but
         `outputs`. Raises TypeError and ValueError for arguments; CompileError, with the lines of the function.
         """
-        if len(arrays) > len(self._arguments):
-            raise TypeError(f"{self._name}() takes {len(self._arguments)} arguments, got {len(arrays)}")
-        fields = {**self._defaults, **dict(zip(self._names, arrays))}
-        options: Dict[str, Any] = {}
-        for name, value in keywords.items():
-            if name in self._names[: len(arrays)]:
-                raise TypeError(f"{self._name}() got '{name}' twice, by position and by name")
-            if name in self._names:
-                fields[name] = value
-            elif name in OPTIONS and name != "outputs":
-                options[name] = value
-            else:
-                raise TypeError(
-                    f"{self._name}() has no parameter and no option '{name}'; it has {', '.join(self._names)}"
-                )
+        fields, options = self._matched(arrays, keywords, [name for name in OPTIONS if name != "outputs"])
         is_batched = options.get("batches") is not None or options.get("lists") is not None
         made = self._compiled(fields, is_batched=is_batched)
         wanted = made.program.wanted
@@ -120,9 +112,30 @@ class FunctionPipeline:
             return dict(zip(made.names, results))
         return results if made.is_tuple else results[0]
 
-    def pipeline(self, *arrays: Any, **fields: Any) -> Pipeline:
+    def _matched(
+        self, arrays: Sequence[Any], keywords: Mapping[str, Any], options: Sequence[str]
+    ) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+        """The arguments by name, with default values, and the options. Raises TypeError."""
+        if len(arrays) > len(self._arguments):
+            raise TypeError(f"{self._name}() takes {len(self._arguments)} arguments, got {len(arrays)}")
+        fields = {**self._defaults, **dict(zip(self._names, arrays))}
+        found: Dict[str, Any] = {}
+        for name, value in keywords.items():
+            if name in self._names[: len(arrays)]:
+                raise TypeError(f"{self._name}() got '{name}' twice, by position and by name")
+            if name in self._names:
+                fields[name] = value
+            elif name in options:
+                found[name] = value
+            else:
+                raise TypeError(
+                    f"{self._name}() has no parameter and no option '{name}'; it has {', '.join(self._names)}"
+                )
+        return fields, found
+
+    def pipeline(self, /, *arrays: Any, **fields: Any) -> Pipeline:
         """The pipeline for the lengths and types of these arrays, for `bind`, `operator`, `adjoint`, `source` and more."""
-        return self._compiled({**self._defaults, **dict(zip(self._names, arrays)), **fields}).pipeline
+        return self._compiled(self._matched(arrays, fields, ())[0]).pipeline
 
     @property
     def text(self) -> str:
@@ -155,7 +168,7 @@ class FunctionPipeline:
             name, kind, default = argument
             _check_shape(self._name, argument, shape)
             text = None
-            if kind.role == "param" and shape == () and isinstance(default, (int, float)):
+            if kind.role == "param" and shape == () and isinstance(default, (int, float)) and name not in self._defaults:
                 text = repr(int(default) if type == "index" else float(default))
             field = Field(name, kind.role, type, shape, text)
             fields.append(field)
@@ -174,11 +187,13 @@ class FunctionPipeline:
 
     def _results(self, parts: Sequence[Any], names: Optional[Sequence[str]]) -> List[Tuple[str, Result]]:
         results: List[Tuple[str, Result]] = []
+        free = Names(self._names)
         for k, part in enumerate(parts):
             # With a word in front, because a key may be a name of the language.
-            name = (
+            word = (
                 f"result_{re.sub(r'[^A-Za-z0-9_]', '_', str(names[k])) if names else k}" if len(parts) > 1 else "result"
             )
+            name = free.word(word)
             if not isinstance(part, Symbol) or not _is_reduced(part.node):
                 raise TypeError(
                     f"{self._name}: result {name!r}: expected a reduction over the pairs, such as nbcc.sum(...), "
@@ -194,11 +209,17 @@ class FunctionPipeline:
         told = [of_python(diagnostic, program.lines) for diagnostic in diagnostics]
         if any(diagnostic.severity == "error" for diagnostic in told):
             raise CompileError(self._line[0], told)
-        for diagnostic in told:
+        # The text has an integer division where the function has `//`, which means it.
+        for diagnostic in (one for one in told if not one.message.startswith("this is an integer division")):
             warnings.warn(diagnostic.text.rstrip("\n"), PipelineWarning, stacklevel=level_of_caller())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PipelineWarning)  # given above, with lines of Python
             return compile(source=program.text, name=self._filename, **self._options)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"{self._name}: a pipeline of a function is not pickled; expected the function, and @nbcc.pipeline in the other process"
+        )
 
     def __repr__(self) -> str:
         return (
@@ -216,6 +237,10 @@ def of_python(diagnostic: Diagnostic, lines: Sequence[Optional[Line]]) -> Diagno
     text = f"{os.path.relpath(file) if os.path.exists(file) else file}:{number}: {diagnostic.severity}: {diagnostic.message}\n"
     text += f"{source}\nin the generated text: {diagnostic.text}"
     return Diagnostic(diagnostic.severity, number, 0, diagnostic.message, text)
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, (int, float)) and math.isfinite(value)
 
 
 def _out_by_name(what: str, out: Any, made: _Compiled) -> Dict[str, Any]:
@@ -281,6 +306,8 @@ def _kind_of(value: Any, kind: Kind) -> str:
 
 def _check_shape(what: str, argument: _Argument, shape: Tuple[int, ...]) -> None:
     expected = argument.kind.shape
+    if 0 in shape:
+        raise ValueError(f"{what}(): '{argument.name}' ({argument.kind!r}): expected elements, got arrays of length 0")
     if expected is None and argument.kind.role == "param" and len(shape) in (1, 2):
         return
     if expected is None and len(shape) == 1:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Callable, Optional
+
+
+# Methods of real numbers that would act on the real and the imaginary parts as if both were numbers of their own.
+_REAL_ONLY = "log xlogx cos sin sinxdivx sinc asin acos atan atan2 sqrt rsqrt sign step relu clamp ifelse mod round"
+_REAL_ONLY += " __eq__ __ne__ __lt__ __gt__ __le__ __ge__ min max argmin argmax min_argmin max_argmax Kmin argKmin Kmin_argKmin"
+_REAL_ONLY += " logsumexp min_reduction max_reduction argmin_reduction argmax_reduction"
 
 
 class ComplexMethods:
@@ -39,7 +45,7 @@ class ComplexMethods:
         return self.unary("ComplexExp", is_complex=True)
 
     def _of_both(self, other: Any, operation: str, **options: Any) -> Any:
-        other = self._value(other)
+        other = self._value(complex(other) if isinstance(other, (int, float)) else other)
         other = other if other.is_complex else other.real2complex()
         return self.binary(other, operation, is_complex=True, dimcheck=None, **options)
 
@@ -58,6 +64,21 @@ class ComplexMethods:
     def divop(self, other: Any, **options: Any) -> Any:
         return self._of_both(other, "ComplexDivide", **options)
 
+    def __pow__(self, other: Any) -> Any:
+        if not isinstance(other, (int, float)) or other != other // 1:
+            raise ValueError(f"** of a complex LazyTensor: expected a whole number as the exponent, got {other!r}")
+        exponent = int(other)
+        if exponent < 0:
+            return 1 / self**-exponent
+        if exponent == 0:
+            return (self.real**0).real2complex()
+        half = self if exponent == 1 else self ** (exponent // 2)
+        product = half if exponent == 1 else half.mulop(half)
+        return product.mulop(self) if exponent % 2 and exponent > 1 else product
+
+    def square(self) -> Any:
+        return self**2
+
     def real2complex(self) -> Any:
         raise ValueError("real2complex cannot be applied to a complex LazyTensor.")
 
@@ -69,3 +90,15 @@ class ComplexMethods:
 
     def keops_tensordot(self, *args: Any) -> Any:
         raise ValueError("keops_tensordot is not implemented for complex LazyTensors")
+
+
+def _refused(name: str) -> Callable[..., Any]:
+    def method(self: Any, *args: Any, **options: Any) -> Any:
+        raise ValueError(f"{name} is not implemented for complex LazyTensors; expected real ones, such as .real, .imag or abs()")
+
+    method.__name__ = method.__qualname__ = name
+    return method
+
+
+for _name in _REAL_ONLY.split():
+    setattr(ComplexMethods, _name, _refused(_name))

@@ -159,7 +159,7 @@ class Genred:
         categories = [variable.category for _, variable in made.read]
         batch_count = 1 if first_j is None else len(first_j)
         if self.axis not in categories:
-            options["nj"] = nj if first_j is None else int(first_j[-1]) + nj
+            options["nj"] = nj if first_j is None or not len(first_j) else int(first_j[-1]) + nj
         if 1 - self.axis not in categories:
             options["ni"] = ni * batch_count
         if made.chosen:
@@ -170,18 +170,15 @@ class Genred:
         if not arrays:  # a constant
             return self._constant(made, args, shape, ni, nj, options)
         results = made.pipeline(**fields, **options)
-        return self._result(made, results, args, shape, ni, nj, first_j, ranges is not None)
+        return self._result(made, results, shape, ni, first_j)
 
     def _result(
         self,
         made: Compiled,
         results: Any,
-        args: Sequence[Any],
         shape: Tuple[int, ...],
         ni: int,
-        nj: int,
         first_j: Any,
-        is_sparse: bool,
     ) -> Any:
         reduction = made.reduction
         parts = [results] if len(made.wanted) == 1 else [getattr(results, name) for name in made.wanted]
@@ -190,17 +187,15 @@ class Genred:
         if not reduction.indices and not reduction.values:
             return reduction.result(parts)
         library = library_of(parts[0])
-        is_short = is_sparse or nj < (self.opt_arg or 1)  # fewer pairs than slots
+        # A slot without a pair, also one whose pairs are all infinite, has the index -1; KeOps has 0, and the value inf.
+        if "K" in self.reduction_op:
+            for k in reduction.values:
+                parts[k] = library.where(parts[k - 1] < 0, float("inf"), parts[k])
         for k in reduction.indices:
-            if first_j is not None and first_j[-1]:
+            if first_j is not None and len(first_j) and first_j[-1]:
                 offsets = first_j.reshape(*shape, *(1,) * (len(parts[k].shape) - len(shape)))
                 parts[k] = parts[k] - _like(library, offsets, parts[k])
-            if is_short or first_j is not None:
-                parts[k] = parts[k].clip(min=0)  # KeOps' index of no pair is 0
-        if is_short:
-            for k in reduction.values:
-                if "K" in self.reduction_op:
-                    parts[k] = library.where(library.isnan(parts[k]), float("inf"), parts[k])
+            parts[k] = parts[k].clip(min=0)
         return reduction.result(parts)
 
     def _constant(

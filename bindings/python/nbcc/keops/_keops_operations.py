@@ -133,7 +133,7 @@ OPERATIONS: Dict[str, Callable[..., Any]] = {
     "Minus": minus,
     "Square": square,
     "Pow": power,
-    "Powf": lambda a, b: mapped("pow", a, b),
+    "Powf": lambda a, b: mapped("pow", a, b if isinstance(b, Node) else number(b)),
     "Inv": lambda a: divide(number(1), a),
     "IntInv": lambda n: _ratio(1, n),
     "IntCst": number,

@@ -15,7 +15,9 @@ def _is_lazy(value: Any) -> bool:
 
 
 def _is_complex(value: Any) -> bool:
-    return bool(_is_lazy(value) and value.is_complex)
+    if _is_lazy(value):
+        return bool(value.is_complex)
+    return type(value) is complex or "complex" in str(getattr(value, "dtype", ""))
 
 
 class Methods:
@@ -23,16 +25,20 @@ class Methods:
 
         def __getattr__(self, name: str) -> Any: ...
 
+    def _beside(self, other: Any) -> Any:
+        """Itself as an operand together with the other one: as complex numbers if that is complex."""
+        return self.real2complex() if _is_complex(other) and not self.is_complex else self
+
     def addop(self, other: Any, **options: Any) -> Any:
         return self.binary(other, "+", is_operator=True, **options)
 
     def __add__(self, other: Any) -> Any:
         if _equals(other, 0):
             return self
-        return self.real2complex().addop(other) if _is_complex(other) and not self.is_complex else self.addop(other)
+        return self._beside(other).addop(other)
 
     def __radd__(self, other: Any) -> Any:
-        return self if _equals(other, 0) else self.addop(other, rversion=True)
+        return self if _equals(other, 0) else self._beside(other).addop(other, rversion=True)
 
     def subop(self, other: Any, **options: Any) -> Any:
         return self.binary(other, "-", is_operator=True, **options)
@@ -40,10 +46,12 @@ class Methods:
     def __sub__(self, other: Any) -> Any:
         if _equals(other, 0):
             return self
-        return self.real2complex().subop(other) if _is_complex(other) and not self.is_complex else self.subop(other)
+        return self._beside(other).subop(other)
 
     def __rsub__(self, other: Any) -> Any:
-        return self.unary("Minus") if _equals(other, 0) else self.subop(other, rversion=True)
+        if _equals(other, 0):
+            return self.unary("Minus")
+        return self._beside(other).subop(other, rversion=True)
 
     def mulop(self, other: Any, **options: Any) -> Any:
         return self.binary(other, "*", is_operator=True, **options)
@@ -76,12 +84,14 @@ class Methods:
     def __truediv__(self, other: Any) -> Any:
         if _equals(other, 1):
             return self
-        return self.real2complex().divop(other) if _is_complex(other) and not self.is_complex else self.divop(other)
+        return self._beside(other).divop(other)
 
     def __rtruediv__(self, other: Any) -> Any:
         if _equals(other, 0):
             return 0
-        return self.unary("Inv") if _equals(other, 1) and not self.is_complex else self.divop(other, rversion=True)
+        if _equals(other, 1) and not self.is_complex:
+            return self.unary("Inv")
+        return self._beside(other).divop(other, rversion=True)
 
     def __or__(self, other: Any) -> Any:
         return self.binary(other, "|", is_operator=True, dimres=1, dimcheck="same")
@@ -143,6 +153,10 @@ class Methods:
         if type(other) is float:
             if other in (0.5, -0.5):
                 return self.unary("Sqrt" if other > 0 else "Rsqrt")
+            if other.is_integer():
+                return self ** int(other)
+            if math.isfinite(other):
+                return self.unary("Powf", opt_arg=other)
             other = self._value(other)
         if not _is_lazy(other):
             raise ValueError("The exponent should be an integer, a float number or a LazyTensor.")

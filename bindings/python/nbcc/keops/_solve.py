@@ -40,7 +40,14 @@ class KernelSolve:
         eps: float = 1e-6,
         ranges: Any = None,
     ) -> Any:
-        """The solution for the arrays, of which that of the variable is b. eps: the root mean square of the residual."""
+        """The solution for the arrays, of which that of the variable is b. eps: the root mean square of the residual. alpha:
+        a number, or a tensor or an array of JAX that is one.
+
+        Raises ValueError if the residual is not below eps after 10 steps for each unknown, and 100; the solution of JAX is
+        NaN then.
+        """
+        if not eps > 0:
+            raise ValueError(f"KernelSolve: eps: expected a number above 0, got {eps!r}")
         if len(args) != self._sum.nargs:
             raise ValueError(
                 f"Invalid number of arguments in call to KernelSolve (should be {self._sum.nargs} and got {len(args)})."
@@ -49,19 +56,26 @@ class KernelSolve:
         at = self.varinvpos
 
         def product(given: Sequence[Any], vector: Any) -> Any:
-            result = self._sum(*given[:at], vector, *given[at + 1 :], **options)
-            return result + alpha * vector if alpha else result
+            *arrays, diagonal = given
+            return self._sum(*arrays[:at], vector, *arrays[at + 1 :], **options) + diagonal * vector
 
         b = args[at]
         name = library_of(b).__name__
         if name == "torch":
-            return _torch_solver().apply(product, eps, at, *args)
+            import torch
+
+            return _torch_solver().apply(product, eps, at, *args, torch.as_tensor(alpha, dtype=b.dtype, device=b.device))
         if name == "jax.numpy":
             import jax
 
             solve = functools.partial(_conjugate_gradients_jax, eps=eps)
-            return jax.lax.custom_linear_solve(functools.partial(product, args), b, solve, symmetric=True)
-        return conjugate_gradients(functools.partial(product, args), b, eps)
+            return jax.lax.custom_linear_solve(functools.partial(product, (*args, alpha)), b, solve, symmetric=True)
+        return conjugate_gradients(functools.partial(product, (*args, alpha)), b, eps)
+
+
+def _most_steps(count: int) -> int:
+    """For so many unknowns. Without rounding errors there are as many steps as unknowns."""
+    return 10 * count + 100
 
 
 def conjugate_gradients(product: Product, b: Any, eps: float) -> Any:
@@ -70,7 +84,9 @@ def conjugate_gradients(product: Product, b: Any, eps: float) -> Any:
     limit = count * eps**2
     solution, residual = 0 * b, b + 0
     direction, square = residual, (residual**2).sum()
-    while not square < limit:
+    for _ in range(_most_steps(count)):
+        if square < limit:
+            break
         image = product(direction)
         step = square / (direction * image).sum()
         solution, residual = solution + step * direction, residual - step * image
@@ -78,6 +94,12 @@ def conjugate_gradients(product: Product, b: Any, eps: float) -> Any:
         if not square == square:
             raise ValueError("KernelSolve: the residual is NaN: the matrix is not finite, or not positive definite")
         direction = residual + square / before * direction
+    else:
+        raise ValueError(
+            f"KernelSolve: after {_most_steps(count)} steps the root mean square of the residual is "
+            f"{(float(square) / max(count, 1)) ** 0.5:.3g}, expected less than eps={eps}: the matrix is not positive definite, or "
+            "eps is below the rounding errors"
+        )
     return solution
 
 
@@ -87,15 +109,17 @@ def _conjugate_gradients_jax(product: Product, b: Any, eps: float) -> Any:
     limit = b.size * eps**2
 
     def step(state: Tuple[Any, ...]) -> Tuple[Any, ...]:
-        solution, residual, direction, square = state
+        solution, residual, direction, square, count = state
         image = product(direction)
         length = square / (direction * image).sum()
         solution, residual = solution + length * direction, residual - length * image
         after = (residual**2).sum()
-        return solution, residual, residual + after / square * direction, after
+        return solution, residual, residual + after / square * direction, after, count + 1
 
-    start = (0 * b, b, b, (b**2).sum())
-    return jax.lax.while_loop(lambda state: state[3] >= limit, step, start)[0]
+    start = (0 * b, b, b, (b**2).sum(), 0)
+    most = _most_steps(b.size)
+    state = jax.lax.while_loop(lambda state: (state[3] >= limit) & (state[4] < most), step, start)
+    return jax.numpy.where(state[3] < limit, state[0], float("nan"))
 
 
 @functools.lru_cache(None)
