@@ -207,8 +207,7 @@ void run_clang(const Source& source, const Prescanned& prescanned, std::vector<D
       "-fsyntax-only", "-x", "c++", "-std=c++20", "-nostdsysteminc", "-nobuiltininc", "-fno-builtin",
       "-fincremental-extensions", "-ferror-limit", "20",
       // Limits on what Clang evaluates and instantiates: the lengths of arrays, and calls of the prelude's functions.
-      "-fconstexpr-steps=2000", "-ftemplate-depth=64", "-w", "-Wno-c++11-narrowing", "-include",
-      kPrelude, kUserFile};
+      "-fconstexpr-steps=2000", "-ftemplate-depth=64", "-w", "-Wno-c++11-narrowing", "-include", kPrelude, kUserFile};
   auto invocation = std::make_shared<clang::CompilerInvocation>();
   if (!clang::CompilerInvocation::CreateFromArgs(*invocation, arguments, *engine))
     throw InternalError("clang refused its own arguments");
@@ -247,9 +246,11 @@ void merge(std::vector<Diagnostic>& diagnostics, const std::vector<Diagnostic>& 
 
 // A text without a cutoff is a periodic sum, which runs to a tolerance. `missing`: the error if it is none.
 void require_periodic_sum(const Source& source, const Pipeline& pipeline, Diagnostic missing) {
-  const FarReading reading = read_periodic_terms(pipeline).reading;
-  if (reading.terms) return;
-  const auto& [where, reason] = reading.obstacle;
+  const PeriodicReading periodic = read_periodic_terms(pipeline);
+  if (periodic.reading.terms) return;
+  const NeighbourhoodProof& proof = periodic.copies.proof;
+  if (proof.neighbourhood || proof.obstacle) throw CompileError(source, {std::move(missing)});  // it has a guard
+  const auto& [where, reason] = periodic.reading.obstacle;
   missing.message += fmt::format(
       "; without one it is a periodic sum to a tolerance, whose terms are a factor of i times a weight of j: {}{}",
       where.line > 0 ? fmt::format("line {}: ", where.line) : "", reason);

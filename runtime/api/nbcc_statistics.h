@@ -106,10 +106,10 @@ typedef struct nbcc_statistics {
   int64_t runs_since_error;
 
   /* Of a periodic sum (every_image() without a cutoff), otherwise 0 and "": */
-  int images;             /* near images of each j, which act by pairs of particles and of grids */
-  int image_points;       /* points of the cell through which all other images act */
-  double mismatch;        /* what the table of these lacks to be periodic: root mean square, relative to the terms of the
-                             near images */
+  int images;       /* near images of each j, which act by pairs of particles and of grids */
+  int image_points; /* points of the cell through which all other images act */
+  double mismatch;  /* what the table of these lacks to be periodic: root mean square, relative to the terms of the
+                       near images */
   const char* convention; /* what is summed, by output: how the terms decay, and which constant the sum over all images
                              has. Valid until the next call for this sum */
 } nbcc_statistics;

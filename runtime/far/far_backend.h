@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/far/far_images.h"
 #include "runtime/far/far_norms.h"
 #include "runtime/far/far_sums.h"
 #include "runtime/far/far_walk.h"
-#include "runtime/far/periodic/far_images.h"
 
 namespace nbcc {
 

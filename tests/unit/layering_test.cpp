@@ -82,7 +82,7 @@ const std::map<std::string, std::vector<std::string>> kModules = {
     {"compiler/passes/prove", {"compiler/passes/derive", "compiler/ir/text"}},
     {"compiler/passes/derived", {"compiler/passes/prove"}},
     {"compiler/passes/far", {"compiler/passes/derived"}},
-    {"compiler/source", {"compiler/passes/derived", "compiler/passes/optimize"}},
+    {"compiler/source", {"compiler/passes/far", "compiler/passes/optimize"}},
     {"compiler/emit", {"compiler/passes/derived", "compiler/passes/optimize"}},
     {"compiler/emit/cpu", {"compiler/emit"}},
     {"compiler/emit/cuda/launch", {"compiler/emit"}},

@@ -1,4 +1,4 @@
-// The images of a periodic sum on a GPU: as runtime/far/periodic/image_sums.h, and the moves of particles into the
+// The images of a periodic sum on a GPU: as runtime/far/image_sums.h, and the moves of particles into the
 // cell. templates/cuda/far/cuda_far_images.cu.in has the kernels. Everything is launched in a stream. Tested by
 // tests/numeric/cuda_periodic_sum_test.cpp.
 #pragma once
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "runtime/cuda/far/cuda_far_program.h"
+#include "runtime/far/far_images.h"
 #include "runtime/far/far_sums.h"
-#include "runtime/far/periodic/far_images.h"
 #include "templates/cuda/far/cuda_far_data.h"
 
 namespace nbcc {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/far/periodic/far_images.h"
+#include "runtime/far/far_images.h"
 #include "runtime/for_each.h"
 
 namespace nbcc {

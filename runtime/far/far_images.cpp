@@ -1,5 +1,5 @@
 // Entry point: FarImages::far_operator().
-#include "runtime/far/periodic/far_images.h"
+#include "runtime/far/far_images.h"
 
 #include <algorithm>
 #include <cmath>
