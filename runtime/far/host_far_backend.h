@@ -9,7 +9,7 @@
 
 #include "runtime/far/far_backend.h"
 #include "runtime/far/far_grids.h"
-#include "runtime/far/image_sums.h"
+#include "runtime/far/periodic/image_sums.h"
 #include "runtime/for_each.h"
 
 namespace nbcc {

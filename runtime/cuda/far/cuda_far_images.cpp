@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "runtime/error.h"
-#include "runtime/far/image_sums.h"
+#include "runtime/far/periodic/image_sums.h"
 #include "runtime/round_up.h"
 
 namespace nbcc {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/far/far_images.h"
+#include "runtime/far/periodic/far_operator.h"
 #include "runtime/for_each.h"
 
 namespace nbcc {

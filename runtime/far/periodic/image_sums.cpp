@@ -1,5 +1,5 @@
 // Entry points: ImageSums::collect(), ImageSums::evaluate().
-#include "runtime/far/image_sums.h"
+#include "runtime/far/periodic/image_sums.h"
 
 #include <algorithm>
 #include <cmath>
