@@ -121,7 +121,7 @@ def test_params_of_batches(pipe):
 
 def test_refusals(pipe):
     real = nbcc.compile(source="input_j real m; input_i int n; output(sum) real s; s += m * n;")
-    with pytest.raises(TypeError, match=r"'m' \(input_j real\): expected float32, .*, got complex128; .*declared as complex or vec2"):
+    with pytest.raises(TypeError, match=r"'m' \(input_j real\): expected float16, .*, got complex128; .*declared as complex or vec2"):
         real(Q, np.arange(3))
     with pytest.raises(ValueError, match=r"'q' .*expected shape \(N,\) of complex numbers, or \(N, 2\) of real ones, got \(21,\) of real numbers; .astype\(complex\)"):
         pipe(XI, XJ, Q.real)

@@ -142,7 +142,7 @@ def test_out_with_strides(pipe):
     ("table", np.zeros((2, 2)).T, r"expected shape \(2, 2\), got \(2, 2\) with strides \(8, 16\)"),
     ("energy", np.float64(3), "an array that can be written"),
     ("energy", 3.0, "expected an array, got float"),
-    ("energy", np.zeros((), np.int64), "expected float32 or float64, got int64"),
+    ("energy", np.zeros((), np.int64), "expected float16, bfloat16, float32 or float64, got int64"),
 ])  # fmt: skip
 def test_wrong_out(pipe, name, out, message):
     with pytest.raises((TypeError, ValueError), match=message):
