@@ -2,6 +2,7 @@
 // cell's grid -> sums at these points -> sums of each i. On the host. Tested by tests/numeric/periodic_sum_test.cpp.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
