@@ -31,8 +31,8 @@ struct FarKernels : DerivedFacts {
   bool both_sides = true;      // false: the factors of i are inputs of `distant`, so that there are no grids of i
   bool needs_one_set = false;  // an i and a j of one index must be at one position
   std::vector<FarPart> parts;
-  // Of a periodic sum, [vector][axis]: its component. `distant`, `measured`, `near`, `excluded` and `sample` then have
-  // places in one cell (made_inputs.h), to which lists add shifts.
+  // The periodic vectors of a periodic sum, [vector][axis]. `distant`, `measured`, `near`, `excluded` and `sample` then
+  // have places in one cell (made_inputs.h), to which lists add shifts.
   std::optional<std::array<std::vector<Formula>, 3>> periods;
   const char* position_of_i() const { return periods ? kPlaceOfI : "nbcc_position_i"; }  // input of `distant`
   const char* position_of_j() const { return periods ? kPlaceOfJ : "nbcc_position_j"; }

@@ -61,7 +61,7 @@ class Rewriter {
     return type > 4 && is(type - 4, tok::string_literal) && is(type - 5, tok::string_literal) &&
            llvm::StringRef(tokens_[type - 4].getLiteralData(), tokens_[type - 4].getLength()).trim("\" ") == "at";
   }
-  // The tokens that belong to the declaration of the type at `type` and stand before it.
+  // The tokens of a declaration before its type, which begins at `type`.
   std::vector<Token> specifiers_before(std::size_t type) const {
     std::size_t first = type;
     while (first > 0 && tokens_[first - 1].isOneOf(tok::kw_const, tok::kw_constexpr)) --first;

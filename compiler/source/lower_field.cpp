@@ -74,7 +74,7 @@ Shape Lowering::shape_of(clang::QualType type, clang::SourceLocation where, bool
   throw Rejected{where, fmt::format("the type '{}' is not in the language", type.getAsString())};
 }
 
-// Of the prelude's type of arrays of real numbers. The type as it is written tells real from float.
+// The shape of an array of real numbers, a type of the prelude. The type as it is written tells real from float.
 Shape Lowering::shape_of_array(clang::QualType type, clang::SourceLocation where, bool of_param, int most) {
   const auto* const record =
       llvm::cast<clang::ClassTemplateSpecializationDecl>(type.getCanonicalType()->getAsCXXRecordDecl());

@@ -79,8 +79,9 @@ class FarBackend {
   // The request with its inputs in the memory of the backend.
   virtual SumRequest with_inputs(const SumRequest& request) const { return request; }
   virtual const double* send_centres(std::span<const double> centres) { return centres.data(); }
-  // Of a periodic sum, when the particles' arrays are filled: the least and the largest component of all finite
-  // positions along these directions, and then the move of all particles into the cell. `shifts`: of the near images.
+  // Periodic sums call these two when the particles' arrays are filled. extents() finds the least and the largest
+  // component of all finite positions along each direction; move_to_cell() moves all particles into the cell. `shifts`:
+  // of the near images.
   virtual std::vector<OpenExtent> extents(std::span<const CellVector> directions) = 0;
   virtual void move_to_cell(const PeriodicCell& cell, const std::vector<CellVector>& shifts) = 0;
   // Call when the particles' arrays are filled. Returns why there can be no far field, or "".
@@ -123,8 +124,9 @@ class FarBackend {
   // Sums of near and distant pairs -> totals.
   virtual void go_down(int order, const FarArray& totals, const FarShare& share) = 0;
 
-  // Of a periodic sum, what acts from outside the near images: from the weights of all j, once for these particles;
-  // then totals[output][i] += the sums of these i, or of all chosen i.
+  // The far images of a periodic sum act through the points of the cell. collect_far_images() computes the sums at
+  // these points from the weights of all j, once for these particles; add_far_images() adds to totals[output][i] what
+  // they give for the sampled i, or for all chosen i.
   virtual void collect_far_images(std::shared_ptr<const FarOperator> through) = 0;
   virtual void add_far_images(const FarArray& totals, std::span<const std::int64_t> sampled) = 0;
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "fmt/format.h"
+#include "runtime/error.h"
 #include "runtime/sum/request/overlap.h"
 
 namespace nbcc {
@@ -33,6 +34,9 @@ PairMethod FarBatches::method(const std::shared_ptr<FarBatches>& batches) {
 
 // No estimate if no batch may be worth a far field: then the pair method "lists" does the run.
 std::optional<Estimate> FarBatches::estimate(const SumRequest& request) {
+  if (single_->is_periodic())
+    throw UsageError(fmt::format("batches: the periodic sum of pipeline '{}' takes one call for each batch",
+                                 kernel_.source.pipeline));
   if (request.pairs != PairChoice::Auto) return {};
   find_candidates(request);
   const bool has_rest = std::int64_t(candidates_.size()) < request.lists->groups();

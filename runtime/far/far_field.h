@@ -31,6 +31,7 @@ class FarField {
   bool may_be_far(const SumRequest& request) const {
     return is_experiment() || least_cost(request) < all_pairs(request);
   }
+  bool is_periodic() const { return run_->is_periodic(); }
   // Throws UsageError if all pairs would have a lower precision than the tolerance requires, because of the obstacle.
   void require_precision(std::string_view obstacle) const;
   void run(const SumRequest& request);

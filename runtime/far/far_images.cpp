@@ -182,7 +182,7 @@ const std::shared_ptr<const FarOperator>& FarImages::far_operator(std::span<cons
   make_cell(extents);
   if (is_current_ && std::ranges::equal(params, params_)) return operator_;
   const std::vector<double> kept(params.begin(), params.end());
-  FarOperator made{.sums = kernels_.sums, .weights = kernels_.weights, .components = find_components(kept)};
+  FarOperator made{.sums = kernels_.sums, .components = find_components(kept)};
   if (made.components.empty())
     throw UsageError(fmt::format(
         "the terms of pipeline '{}' are 0 at all of {} displacements drawn within two cells: a formula of so short a "

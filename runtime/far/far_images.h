@@ -29,15 +29,15 @@ class FarImages {
                                                          std::span<const OpenExtent> extents);
   // True for the params of periodic vectors.
   bool is_of_cell(std::size_t param) const { return params_of_cell_.contains(int(param)); }
-  // The number of near images; before there is an operator that of a cube.
+  // The number of near images; before there is an operator, the number in a cube.
   double count() const { return operator_ ? double(operator_->tables.cell.near_images().size()) : 125; }
   const FarOperator* last() const { return operator_.get(); }  // null: there is none yet
-  // What is added to a position to be at each near image, [image]; the first is 0.
+  // [image]: the way from a particle to its near image; the first is 0.
   static std::vector<CellVector> shifts(const PeriodicCell& cell);
 
  private:
   void make_cell(std::span<const OpenExtent> extents);
-  // The terms of weights of 1: sums_of_weight(weight, ni, position_i, nj, position_j, sums[sum][i]).
+  // sums[sum][i]: over all j, with 1 as this weight of j and 0 as all others.
   void sum_with_weight(int weight, std::span<const double> params, std::int64_t ni, const double* position_i,
                        std::int64_t nj, const double* position_j, double* sums);
   std::vector<FarOperator::Component> find_components(std::span<const double> params);
@@ -52,7 +52,7 @@ class FarImages {
   std::unique_ptr<DerivedSum> measured_;
   const double tolerance_;
   std::vector<CellVector> vectors_, open_;
-  std::vector<CellVector> vectors_of_cell_;  // of which cell_ was made
+  std::vector<CellVector> vectors_of_cell_;  // the vectors of cell_
   std::optional<PeriodicCell> cell_;
   std::vector<OpenExtent> extents_;              // of cell_
   std::vector<double> params_;                   // of operator_

@@ -26,7 +26,7 @@ namespace nbcc {
 
 class FarRun {
  public:
-  // i whose exact sums are computed; of a periodic sum, of which each costs as many pairs with every near image.
+  // Numbers of i whose exact sums are computed. Exact periodic sums cost more: all j act at each near image.
   static constexpr std::int64_t kSampled = 256, kSampledWithImages = 64;
   static constexpr double kFarMove = 0.02, kManyMoved = 0.05;  // of the radius of all; of the number of particles
   enum class Of : bool { All, Sampled };

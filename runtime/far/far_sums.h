@@ -38,8 +38,8 @@ class FarSums {
   // position[particle][axis]; weights of j, factors of i; centres in the memory of the device.
   void find_sources(const SumRequest& request, double* position, const FarArray& weights, const double* centres);
   void find_targets(const SumRequest& request, double* position, const FarArray& factors, const double* centres);
-  // Of a periodic sum: positions in one cell, and the shifts of its near images. Without lists all j act once with
-  // each.
+  // Positions in the cell of a periodic sum, and the shifts of the near images. Without lists all j act with each
+  // shift.
   struct Images {
     std::function<ArrayView(const CellVector& shift)> place_of_i;  // less the shift; valid until the next call
     ArrayView place_of_j;

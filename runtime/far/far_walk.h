@@ -52,7 +52,7 @@ struct FarSetting {
 struct FarGridUse {
   int points = 0;          // of a grid
   bool both_sides = true;  // i have grids as well
-  // What is added to the positions of j: the j act once with each shift. Empty: once, where they are.
+  // Shifts of a periodic sum, added to the positions of j: the j act with each shift. Empty: there is one shift, 0.
   std::span<const std::array<double, 3>> images = {};
 };
 

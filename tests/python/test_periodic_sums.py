@@ -386,6 +386,14 @@ def test_what_a_call_must_say(in_box):
     cubes(xi=x, hi=ones, xj=x, qj=q, box=[1, 1, 1], tolerance=1e-5)
     with pytest.raises(nbcc.UsageError, match=r"the sum of qj is 8, of magnitudes 8: terms that fall like r\^-3 have a"):
         cubes(xi=x, hi=ones, xj=x, qj=ones, box=[1, 1, 1], tolerance=1e-5)
+    given = dict(xi=x, xj=x, qj=q, box=[1, 1, 1], tolerance=1e-5)
+    with pytest.raises(nbcc.UsageError, match="batches: .* one call for each batch"):
+        in_box(**given, batches=(np.arange(8) // 4, np.arange(8) // 4))
+    with pytest.raises(nbcc.UsageError, match="exclusions: .* all images of all pairs"):
+        in_box(**given, exclusions=(np.arange(9), np.arange(8)))
+    with pytest.raises(nbcc.UsageError, match="pairs = all: .* chooses its pairs itself"):
+        in_box(**given, pairs="all")
+    assert not in_box(**{**given, "xj": x[:0], "qj": q[:0]}).pot.any()
     cut = nbcc.compile(source=HEAD + "skip_if(r2 >= 0.1); s += hi * qj * rsqrt(r2);")
     with pytest.raises(nbcc.UsageError, match=r"has no far field: every_image\(\) sums over all images within its cutoff"):
         cut(xi=x, hi=ones, xj=x, qj=q, box=[1, 1, 1], tolerance=1e-5)

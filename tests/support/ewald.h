@@ -13,7 +13,7 @@
 namespace nbcc::test {
 
 struct EwaldSum {
-  std::vector<double> potential;  // of each i: sum of w / r over all images of all j, but of i itself where it is
+  std::vector<double> potential;  // [i] the sum of w / r over all images of all j, without the pair of i with itself
   std::vector<Vector3> field;     // sum of w d / r^3, d from i to the image of j
 };
 
@@ -36,7 +36,7 @@ void for_lattice(const std::array<Vector3, 3>& vectors, double reach, const Body
       }
 }
 
-// Of one set of particles in a cell of three vectors, with relative errors near 1e-15.
+// The sums of one set of particles in a cell of three vectors, with relative errors near 1e-15.
 inline EwaldSum ewald(const std::array<Vector3, 3>& cell, std::span<const Vector3> x, std::span<const double> w) {
   const double pi = std::numbers::pi, digits = std::sqrt(-std::log(1e-16));
   const double volume = std::fabs(dot(cell[0], cross(cell[1], cell[2])));

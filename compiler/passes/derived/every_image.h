@@ -37,12 +37,12 @@ struct CopiesPipeline {
   NeighbourhoodProof proof;  // of `pipeline`
 };
 
-// What is added to the difference of two positions in one cell: an input of each copy, or nothing in the text, since
-// the runtime adds the shift of a listed range to the position of j.
+// Where the shift of an image comes from. OfCopies: an input of each copy. OfRanges: the lists of a run, whose ranges
+// of j each have a shift, so that the text has none.
 enum class ImageShifts : bool { OfCopies, OfRanges };
 
 // Requires has_images(). Guards of the result are false for NaN, if a cutoff is proved (non_finite.h). Over shifted
-// ranges self_pair is true for equal indices at one place; image_index() is left as it is.
+// ranges self_pair is true for equal indices at one place, and image_index() stays.
 CopiesPipeline copies_pipeline(const Pipeline& pipeline, ImageShifts shifts = ImageShifts::OfCopies);
 
 // The coordinate, from 0 on, of each axis of a neighbourhood of the copies pipeline. Empty, unless each coordinate is

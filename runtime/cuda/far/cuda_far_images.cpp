@@ -78,7 +78,7 @@ void CudaFarImages::move_to_cell(const PeriodicCell& cell, double* positions, st
   program_.launch("nbcc_far_place", blocks_for(count), kImageThreads, {&argument}, stream);
 }
 
-// Throws for the first particle that was left where it is.
+// Throws for the first particle that nbcc_far_place did not move.
 void CudaFarImages::report_too_far(const PeriodicCell& cell, CudaStream* stream) {
   for (const auto& [positions, count] : std::exchange(moved_, {})) {
     std::vector<double> here(std::size_t(count) * std::size_t(cell.axes));

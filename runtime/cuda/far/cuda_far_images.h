@@ -20,7 +20,7 @@ class CudaFarImages {
  public:
   explicit CudaFarImages(const CudaKernel& any);
 
-  // Positions are [particle][axis]; both functions are for those of i, then for those of j. Waits.
+  // positions[particle][axis]. Called for the positions of i, then for the positions of j. Waits.
   void widen(std::span<OpenExtent> extents, std::span<const CellVector> directions, const double* positions,
              std::int64_t count, int axes, CudaStream* stream);
   // A particle that is too many periods away is an error of collect().

@@ -25,7 +25,7 @@ class CudaFarWalk {
   // points of a grid.
   void set_trees(const CudaFarTree& of_i, const CudaFarTree& of_j, bool both_sides, int grid, const FarLimits& limits,
                  CudaStream* stream);
-  // Of a periodic sum: what is added to positions of j, once for each image. Waits.
+  // Sets the shifts of a periodic sum: each cell of j is at one place for each shift. Waits.
   void set_images(std::span<const std::array<double, 3>> shifts, int axes, CudaStream* stream);
   // Later walks skip pairs whose cell of i has none of these particles.
   void set_positions(const far_data::FarPositions& positions) { walk_.positions = positions; }

@@ -14,9 +14,10 @@ struct FarOperator {
     int sum = 0, weight = 0;
     bool operator==(const Component&) const = default;
   };
-  int sums = 0, weights = 0;
+  int sums = 0;
   std::vector<Component> components;
-  std::string convention;  // what is summed, for users: "pot: decay 1, degree 2 fitted, mean zero ...; field: ..."
+  std::string convention;  // decays and conventions by output, for users: "pot: decay 1, degree 2 fitted, mean zero
+                           // ...; field: ..."
   PeriodicTables tables;
   std::vector<double> matrix;
 };

@@ -64,7 +64,7 @@ std::vector<std::vector<double>> sizes_at(KernelSampler& sampler, const std::vec
   return sizes;
 }
 
-// decays[step][component] from sizes at distances that grow by 3, as long as they are finite.
+// decays[step][component] from sizes at distances that grow by 3, up to the first size that is not finite.
 std::vector<std::vector<double>> decays_of(const std::vector<std::vector<double>>& sizes) {
   std::vector<std::vector<double>> decays;
   const auto is_finite = [](double x) { return std::isfinite(x); };

@@ -159,7 +159,7 @@ struct ShellSum {
     if (is_done) return;
     total += shell;
     const double now = last != 0 ? shell / last : 0, rest = std::fabs(now) < 1 ? shell * now / (1 - now) : INFINITY;
-    // What follows is a geometric series; its error is that of its ratio.
+    // The rest is a geometric series, whose error comes from the ratio.
     const double error = std::fabs(rest) + std::fabs(shell);
     if (shells >= 2 && error * std::fabs(now - ratio) / std::pow(1 - std::min(now, 0.999), 2) <= allowed &&
         now < 0.999) {
@@ -177,7 +177,7 @@ struct ShellSum {
 constexpr int kShells = 60, kCriticalShells = 13;
 
 // The integral of K over the near block / the cell's volume, by component that is `wanted`; nothing: it does not exist.
-// Of one that falls like r^-axes at 0 (`critical`) without the inside of a small sphere.
+// The integral of a kernel that grows like r^-axes at 0 (`critical`) leaves out a small sphere.
 std::vector<std::optional<double>> block_integrals(KernelSampler& sampler, const std::vector<char>& wanted,
                                                    const std::vector<char>& critical, bool is_even,
                                                    const std::vector<double>& allowed, int order) {

@@ -56,8 +56,9 @@ struct FarStatistics {
     precision = of_sums;
   }
   std::string_view precision;  // of the sums: raised above that of the pipeline if the tolerance requires it
-  // Of a periodic sum: near images of each j, points of the cell's grid through which all others act, what their table
-  // lacks to be periodic (rms, relative to the terms of the near images), and what is summed, by output.
+  // A periodic sum has so many near images of each j, and points of the cell through which all other images act.
+  // `mismatch`: how far the table of these is from periodic (rms, relative to the terms of the near images).
+  // `convention`: decays and conventions by output, for users.
   int images = 0, image_points = 0;
   double mismatch = 0;
   std::string convention;
