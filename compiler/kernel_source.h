@@ -248,7 +248,16 @@ struct KernelSource {
   int first_reaction = 0;  // the terms of output components from here on are added to j; 0: to i, as all others
   std::vector<int> lines;  // [node] line of the pipeline's text that made the node; 0: none
   double operations = 0;   // per interaction: as stated by #pragma flops, else as counted
-  struct OnGpu {           // CUDA only
+  // CUDA, a kernel that multiplies matrices (emit/cuda/frames/cuda_products.h): its nbcc_pack writes a row of halves
+  // and facts of each particle before nbcc_interact, which has so many bytes of dynamic shared memory.
+  struct PackedVectors {
+    int per_block = 0;                   // particles that a block of nbcc_pack packs
+    int value_bytes = 0;                 // of a particle, for an output array
+    int row_bytes = 0, facts_bytes = 0;  // of a particle; 0: the kernel has no nbcc_pack
+    int shared_bytes = 0;                // of a block
+    int least_architecture = 0;          // compute capability, major * 10 + minor
+  } packed_vectors;
+  struct OnGpu {                      // CUDA only
     bool argument_in_memory = false;  // the first kernel of `variants` reads its argument from the GPU's memory
     bool cutoff = false;              // the pair loop first tests the cutoff of several pairs, then computes the hits
     bool shifts_packed = false;       // the kernel of lists adds shifts to packed j

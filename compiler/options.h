@@ -21,10 +21,15 @@ constexpr std::string_view name(RootMode mode) {
   return names[int(mode)];
 }
 
+// Loops over elements that are products of vectors: in working precision, or by matrix instructions of a GPU, of
+// elements rounded to half precision (11 bits) or to the sum of two halves (22 bits). Sums are in single precision.
+enum class MatrixUnits { Off, Half, TwoHalves };
+
 struct Options {
   Precision precision = Precision::Single;
   Math math = Math::Fast;
   RootMode root = RootMode::Refined;
+  MatrixUnits matrix_units = MatrixUnits::Off;
 };
 
 }  // namespace nbcc

@@ -36,6 +36,15 @@ std::string source_of_symmetric(const KernelSource& kernel) {
       fmt::format("pipeline '{}' has no kernel that computes each pair once: {}", kernel.pipeline, made.obstacle));
 }
 
+template <MatrixUnits units>
+std::string source_by_matrices(const KernelSource& kernel) {
+  const DerivedKernels& made = kernel.derivations->row("matrix units", Precision::Single);
+  const DerivedKernel* const found = made.find(units == MatrixUnits::Half ? "half" : "two halves");
+  if (found) return found->source->first().source;
+  throw UsageError(fmt::format("pipeline '{}' has no kernel with matrix instructions: {}", kernel.pipeline,
+                               made.facts ? made.as<MatrixFacts>().obstacle : made.obstacle));
+}
+
 constexpr KernelStage kCpuStages[] = {{"cpu", source_of_frame<Frame::AllPairs>},
                                       {"cpu-symmetric", source_of_symmetric<Frame::AllPairs>},
                                       {"asm", cpu_assembly}};
@@ -43,7 +52,9 @@ constexpr KernelStage kCudaStages[] = {{"cuda", source_of_frame<Frame::AllPairs>
                                        {"cuda-search", source_of_search},
                                        {"cuda-lists", source_of_frame<Frame::Lists>},
                                        {"cuda-pairs", source_of_frame<Frame::ListedPairs>},
-                                       {"cuda-symmetric", source_of_symmetric<Frame::Symmetric>}};
+                                       {"cuda-symmetric", source_of_symmetric<Frame::Symmetric>},
+                                       {"cuda-half", source_by_matrices<MatrixUnits::Half>},
+                                       {"cuda-two-halves", source_by_matrices<MatrixUnits::TwoHalves>}};
 
 constexpr Backend kBackends[] = {
     {.name = CpuDevice::kBackend,

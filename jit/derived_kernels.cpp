@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/emit/copies.h"
+#include "compiler/emit/plan.h"
 #include "compiler/far_kernels.h"
 #include "compiler/passes/derived/nearest.h"
 #include "compiler/passes/derived/reactions.h"
@@ -147,8 +148,59 @@ DerivedKernels make_far(const DerivationInput& of) {
   return row;
 }
 
-constexpr Derivation kRows[] = {
-    {"nearest", false, make_nearest}, {"symmetric", false, make_symmetric}, {"far", true, make_far}};
+// True if every output is a sum, an extreme or a logsumexp of real terms, which may exclude single pairs (a particle with
+// itself) but has no other guard: a rounded product would change which pairs pass it.
+bool sums_all_pairs(const Pipeline& pipeline) {
+  const std::vector<bool> excludes = excludes_single_pairs(pipeline.pair);
+  for (const Field& field : pipeline.fields) {
+    if (field.role != Role::Output) continue;
+    const bool is_known = field.reduction == Reduction::Sum || field.reduction == Reduction::Min ||
+                          field.reduction == Reduction::Max || field.reduction == Reduction::LogSumExp;
+    if (!is_known || !is_floating(field.type)) return false;
+    for (int c = field.first; c < field.first + field.components(); ++c) {
+      const NodeId guard = pipeline.contributions[std::size_t(c)].guard;
+      if (guard != kNone && !excludes[std::size_t(guard)]) return false;
+    }
+  }
+  return true;
+}
+
+DerivedKernels make_matrix_units(const DerivationInput& of) {
+  const Pipeline with_loops = with_element_loops(of.pipeline, of.options.math);
+  if (!has_element_loops(with_loops)) return {"it has no loop of more than 32 like terms over elements of arrays"};
+  if (!sums_all_pairs(of.pipeline)) return {"not every output is a sum, minimum, maximum or logsumexp over all pairs"};
+  auto facts = std::make_shared<MatrixFacts>();
+  facts->precision = name(of.options.precision);
+  DerivedKernels row;
+  const auto add = [&](const char* name, const Pipeline& pipeline, const Options& options, bool makes_outputs) {
+    auto source = std::make_shared<const KernelSource>(build(of, pipeline, options));
+    row.kernels.push_back(named(name, source, of.pipeline, makes_outputs));
+    return source;
+  };
+  const Pipeline sums = without_finish(of.pipeline);
+  Options options = of.options;
+  for (const auto& [name, units] : {std::pair{"half", MatrixUnits::Half}, {"two halves", MatrixUnits::TwoHalves}}) {
+    options.matrix_units = units;
+    if (add(name, of.pipeline, options, false)->packed_vectors.row_bytes == 0) {
+      row.kernels.clear();
+      facts->obstacle = of.backend.name == "cuda"
+                            ? "matrix instructions need single precision, fast math, and one loop over elements, which "
+                              "sums products of a value of i and a value of j, or squares of their differences"
+                            : "matrix instructions are those of GPUs";
+      break;
+    }
+    add(units == MatrixUnits::Half ? "half sums" : "two halves sums", sums, options, true);
+  }
+  add("sums", sums, of.options, true);
+  add("sample", sample_pipeline(of.pipeline), {Precision::Double, of.options.math, of.options.root}, true);
+  row.facts = std::move(facts);
+  return row;
+}
+
+constexpr Derivation kRows[] = {{"nearest", false, make_nearest},
+                                {"symmetric", false, make_symmetric},
+                                {"far", true, make_far},
+                                {"matrix units", false, make_matrix_units}};
 
 class MadeDerivations final : public Derivations {
  public:

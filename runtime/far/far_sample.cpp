@@ -10,7 +10,8 @@
 namespace nbcc {
 
 FarSample::FarSample(const KernelSource& source) : source_(source) {
-  for (const FieldLayout& field : source.fields) fields_ += field.role == Role::Output ? 1 : 0;
+  for (const FieldLayout& field : source.fields)
+    if (is_compared(field)) ++fields_, components_ += field.components();
 }
 
 bool FarSample::draw(std::int64_t count, std::int64_t wanted, std::span<const std::int64_t> chosen) {
@@ -57,13 +58,13 @@ double FarSample::error(std::span<const double> totals, FarStatistics& statistic
   };
   int number = 0;
   for (const FieldLayout& field : source_.fields) {
-    if (field.role != Role::Output) continue;
+    if (!is_compared(field)) continue;
     double of_terms = 0, of_sum = 0, fourth_powers = 0;
     for (std::size_t k = 0; k < particles_.size(); ++k) {
       const double* const exact = exact_.data() + k * std::size_t(columns());
       double error = 0, sum = 0;
       for (int c = field.first; c < field.first + field.components(); ++c) {
-        const double difference = totals[k * std::size_t(source_.outputs) + std::size_t(c)] - exact[c];
+        const double difference = totals[k * std::size_t(components_) + std::size_t(c)] - exact[c];
         error += difference * difference;
         sum += exact[c] * exact[c];
       }

@@ -28,7 +28,11 @@ class FarSample {
   // sum of |terms|. An i whose terms are not finite, like a NaN of its own inputs, has no error. False: no i has finite
   // terms.
   [[nodiscard]] bool set_exact(std::vector<double> rows);
-  int columns() const { return source_.outputs + fields_; }
+  int columns() const { return components_ + fields_; }
+  // True for an output of the pipeline, and not of its kernel alone.
+  static bool is_compared(const FieldLayout& field) {
+    return field.role == Role::Output && !is_hidden(field.reduction);
+  }
   // [output field]: the sum of |terms| of a drawn i; a tenth of them have less.
   std::span<const double> typical_sizes() const { return typical_sizes_; }
 
@@ -38,11 +42,11 @@ class FarSample {
 
  private:
   double size_of_terms(std::size_t k, int field) const {
-    return exact_[k * std::size_t(columns()) + std::size_t(source_.outputs + field)];
+    return exact_[k * std::size_t(columns()) + std::size_t(components_ + field)];
   }
 
   const KernelSource& source_;
-  int fields_ = 0;  // outputs
+  int fields_ = 0, components_ = 0;  // outputs, their components
   std::int64_t drawn_from_ = 0;
   std::vector<std::int64_t> particles_;
   std::vector<double> exact_, typical_sizes_;

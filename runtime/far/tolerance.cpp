@@ -4,12 +4,14 @@
 #include "fmt/format.h"
 #include "runtime/error.h"
 #include "runtime/far/far_batches.h"
+#include "runtime/far/matrix_units.h"
 
 namespace nbcc {
 
 void set_tolerance(SumState& sum, double tolerance, const FarChoice& choice) {
   if (tolerance == 0) {
     sum.needs_both_ends(false);
+    sum.remove_method("matrix units");
     sum.remove_method("far batches");
     return sum.remove_method("far field");
   }
@@ -18,6 +20,10 @@ void set_tolerance(SumState& sum, double tolerance, const FarChoice& choice) {
   if (!sum.kernel().source.derivations)
     throw UsageError(fmt::format("tolerance: pipeline '{}' is from a compiled library, which has no far field",
                                  sum.kernel().source.pipeline));
+  if (!sum.kernel().derived("far").obstacle.empty() && MatrixSums::apply_to(sum.kernel())) {
+    sum.add_method(MatrixSums::method(std::make_shared<MatrixSums>(sum.kernel(), sum.summation(), tolerance)));
+    return;
+  }
   const auto field = std::make_shared<FarField>(sum.kernel(), sum.summation(), tolerance, choice);
   PairMethod method;
   method.name = "far field";

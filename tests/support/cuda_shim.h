@@ -13,7 +13,8 @@
 //   ... shim.driver(), shim.compiler() ...
 //   EXPECT_EQ(shim.calls("launch_kernel_ex"), 1);
 //
-// Not seen: races between blocks, and what a warp does in lockstep. Textures and dynamic shared memory are not there.
+// Not seen: races between blocks, and what a warp does in lockstep. Textures are not there. Dynamic
+// shared memory is static in the text (NBCC_DYNAMIC_SHARED of cuda_products.cu.in); only its size is checked.
 // Reads beyond the end of a block give NaN and are not reported. Tested by tests/unit/support/cuda_shim*_test.cpp and,
 // on the text of every pipeline, by tests/numeric/cuda_shim_test.cpp.
 #pragma once

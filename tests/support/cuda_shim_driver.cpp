@@ -45,7 +45,7 @@ struct Entry<name, method> {
   F(stream_synchronize) \
   F(stream_wait_event) F(stream_is_capturing) F(event_create) F(event_destroy) F(event_record) \
   F(event_synchronize) F(event_query) F(event_elapsed_time) F(module_load_data) F(module_unload) \
-  F(module_get_function) F(func_get_attribute) F(occupancy_max_active_blocks_per_multiprocessor) \
+  F(module_get_function) F(func_get_attribute) F(func_set_attribute) F(occupancy_max_active_blocks_per_multiprocessor) \
   F(launch_kernel) F(launch_kernel_ex)
 // clang-format on
 

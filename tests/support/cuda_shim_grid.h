@@ -18,8 +18,9 @@ struct CudaFunction {
   std::string name;
   const CudaModule* module;
   void (*call)(void** arguments);
-  int (*size)(int argument);  // -1 behind the last
-  int (*bounds)();            // the threads of __launch_bounds__, 0: not said
+  int (*size)(int argument);      // -1 behind the last
+  int (*bounds)();                // the threads of __launch_bounds__, 0: not said
+  int dynamic_shared = 48 << 10;  // bytes that a launch may ask for
 };
 
 // The shim's; nobody else defines what a module is.

@@ -329,6 +329,14 @@ bool ShimMachine::is_loaded(const CudaFunction* function) {
   return fail("a function of no loaded module is used", false);
 }
 
+CudaResult ShimMachine::func_set_attribute(CudaFunction* function, int attribute, int value) {
+  if (!is_loaded(function)) return kShimInvalidHandle;
+  if (attribute != kCudaMaxDynamicSharedBytes || value < 0 || value > kind.shared_per_multiprocessor)
+    return kShimInvalidValue;
+  function->dynamic_shared = value;
+  return kCudaSuccess;
+}
+
 CudaResult ShimMachine::func_get_attribute(int* value, int attribute, CudaFunction* function) {
   if (!is_loaded(function)) return kShimInvalidHandle;
   if (attribute == kCudaRegisters) return *value = kind.registers, kCudaSuccess;

@@ -138,6 +138,7 @@ class ShimMachine {
   CudaResult module_unload(CudaModule* module);
   CudaResult module_get_function(CudaFunction** function, CudaModule* module, const char* name);
   CudaResult func_get_attribute(int* value, int attribute, CudaFunction* function);
+  CudaResult func_set_attribute(CudaFunction* function, int attribute, int value);
   CudaResult occupancy_max_active_blocks_per_multiprocessor(int* blocks, CudaFunction* function, int threads,
                                                             std::size_t shared_bytes);
   CudaResult launch_kernel(CudaFunction* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,

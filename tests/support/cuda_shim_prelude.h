@@ -308,6 +308,63 @@ static inline unsigned load_relaxed(const unsigned* word) { return __atomic_load
 static inline unsigned load_acquire(const unsigned* word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
 static inline void store_relaxed(unsigned* word, unsigned value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
 static inline void store_release(unsigned* word, unsigned value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
+// Matrix instructions. Lanes exchange their operands through memory.
+static inline float scalbnf(float x, int exponent) { return (float)ldexp((double)x, exponent); }
+static inline unsigned short half_of(float x) { return (unsigned short)nbcc_shim_half(x); }
+static inline float float_of_half(unsigned short half) { return nbcc_shim_low(half); }
+static inline void nbcc_shim_load_matrices(unsigned (&to)[4], unsigned from, int line) {
+  static unsigned rows[1024];
+  rows[threadIdx.x] = from;
+  nbcc_shim_warp_barrier(line);
+  const unsigned lane = threadIdx.x % 32, first = threadIdx.x - lane;
+  for (unsigned matrix = 0; matrix < 4; ++matrix)
+    to[matrix] = load_shared(rows[first + 8 * matrix + lane / 4] + 4 * (lane % 4));
+  nbcc_shim_warp_barrier(line);
+}
+#define load_matrices(to, from) nbcc_shim_load_matrices(to, from, __LINE__)
+// Products and their sums in double precision; the matrix units of a GPU add in single precision.
+static inline void nbcc_shim_add_product(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1, int line) {
+  static unsigned of_a[1024][4], of_b[1024][2];
+  for (int k = 0; k < 4; ++k) of_a[threadIdx.x][k] = a[k];
+  of_b[threadIdx.x][0] = b0, of_b[threadIdx.x][1] = b1;
+  nbcc_shim_warp_barrier(line);
+  const unsigned lane = threadIdx.x % 32, first = threadIdx.x - lane;
+  for (unsigned element = 0; element < 4; ++element) {
+    const unsigned row = lane / 4, column = lane % 4 * 2 + element % 2;
+    double total = sum[element];
+    for (unsigned k = 0; k < 16; ++k) {
+      const unsigned word = of_a[first + row * 4 + k % 8 / 2][element / 2 + k / 8 * 2] >> 16 * (k % 2);
+      total += (double)nbcc_shim_low(word) * nbcc_shim_low(of_b[first + column * 4 + k % 8 / 2][k / 8] >> 16 * (k % 2));
+    }
+    sum[element] = (float)total;
+  }
+  nbcc_shim_warp_barrier(line);
+}
+#define add_product(sum, a, b0, b1) nbcc_shim_add_product(sum, a, b0, b1, __LINE__)
+static inline float upper_bits(float x) {
+  return x == x ? __uint_as_float((__float_as_uint(x) + 0x1000u) & 0xffffe000u) : x;
+}
+static inline void nbcc_shim_add_array_product(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
+                                               int line) {
+  static unsigned of_a[1024][4], of_b[1024][2];
+  for (int k = 0; k < 4; ++k) of_a[threadIdx.x][k] = a[k] & 0xffffe000u;
+  of_b[threadIdx.x][0] = b0 & 0xffffe000u, of_b[threadIdx.x][1] = b1 & 0xffffe000u;
+  nbcc_shim_warp_barrier(line);
+  const unsigned lane = threadIdx.x % 32, first = threadIdx.x - lane;
+  for (unsigned element = 0; element < 4; ++element) {
+    double total = sum[element];
+    for (unsigned k = 0; k < 8; ++k)
+      total += (double)__uint_as_float(of_a[first + lane / 4 * 4 + k % 4][element / 2 + k / 4 * 2]) *
+               __uint_as_float(of_b[first + (lane % 4 * 2 + element % 2) * 4 + k % 4][k / 4]);
+    sum[element] = (float)total;
+  }
+  nbcc_shim_warp_barrier(line);
+}
+#define add_array_product(sum, a, b0, b1) nbcc_shim_add_array_product(sum, a, b0, b1, __LINE__)
+static inline void copy_16(unsigned to, const void* from) { store_shared(to, load_global4(from)); }
+static inline void commit_copies() {}
+template <int n>
+static inline void wait_for_copies() {}
 static inline void pdl_wait() { nbcc_shim_wait(); }
 static inline void pdl_trigger() {}
 #line 1 "kernel.cu"

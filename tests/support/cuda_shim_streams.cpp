@@ -322,8 +322,8 @@ CudaResult ShimMachine::give_launch(const CudaLaunchConfig& config, bool early, 
   const int bounds = function->bounds();
   if (config.grid_y > 65535 || config.grid_z > 65535 || threads > 1024 || (bounds && threads > std::uint64_t(bounds)))
     return kShimInvalidValue;
-  if (config.shared_bytes || extra)
-    return fail("the shim has no dynamic shared memory and no `extra`", kShimInvalidValue);
+  if (extra) return fail("the shim has no `extra`", kShimInvalidValue);
+  if (config.shared_bytes > unsigned(function->dynamic_shared)) return kShimInvalidValue;
   auto launch = std::make_shared<ShimLaunch>(ShimLaunch{function,
                                                         {config.grid_x, config.grid_y, config.grid_z},
                                                         {config.block_x, config.block_y, config.block_z},

@@ -58,14 +58,15 @@ class FarTrial {
  public:
   FarTrial(const Source& source, Precision precision, int threads = 1)
       : FarTrial(source, precision, std::make_shared<CpuDevice>(threads, detect_isa(), cpu_toolchain(), "", "")) {}
-  // On any device; the exact sums are those of the CPU.
-  FarTrial(const Source& source, Precision precision, std::shared_ptr<KernelDevice> device)
+  // On any device; the exact sums are those of the CPU, by the kernel "sample" of this row of derived kernels.
+  FarTrial(const Source& source, Precision precision, std::shared_ptr<KernelDevice> device,
+           const std::string& row = "far")
       : device_(std::move(device)),
         kernel_(device_->load(
             build_kernel(backend_named(device_->backend()), source, {.precision = precision}, device_->isa(), ""))),
         sum(kernel_),
         exact_(cpu_->load(build_cpu_kernel(source, {}, detect_isa(), ""))
-                   ->load_derived("far", "sample", Precision::Double)) {
+                   ->load_derived(row, "sample", Precision::Double)) {
     for (const FieldLayout& field : sum.fields()) {
       if (!position_of(field)) continue;
       if (field.role == Role::InputI) axes_ = std::min(3, int(field.components()));

@@ -14,6 +14,7 @@
 #include "compiler/emit/cuda/frames/cuda_lists.h"
 #include "compiler/emit/cuda/frames/cuda_neighbours.h"
 #include "compiler/emit/cuda/frames/cuda_particles.h"
+#include "compiler/emit/cuda/frames/cuda_products.h"
 #include "compiler/emit/cuda/frames/cuda_symmetric.h"
 #include "compiler/emit/cuda/frames/cuda_totals.h"
 #include "compiler/emit/cuda/launch/gpu_facts.h"
@@ -112,7 +113,9 @@ std::string kernel(const Pipeline& pipeline, const Plan& plan, const Options& op
                         {"registers", std::to_string(kGpuRegisters)},
                         {"particles", cuda_particles(pipeline, plan, body)},
                         {"exclusions", exclusions}}) +
-         (plan.tiles_loops ? cuda_element_loops(plan, options, body, own) : all_pairs(body, plan, cutoff));
+         (!plan.tiles_loops                          ? all_pairs(body, plan, cutoff)
+          : options.matrix_units != MatrixUnits::Off ? cuda_products(plan, options, body)
+                                                     : cuda_element_loops(plan, options, body, own));
 }
 
 // The columns that are copied to the GPU. The kernel itself computes upper and lower parts and derived values.
@@ -143,7 +146,9 @@ KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neig
   const bool may_tile = neighbourhood == nullptr && tables.empty() && pipeline.first_reaction == 0 &&
                         pipeline.components(Role::InputPair) == 0;
   Plan plan = plan_loops(pipeline, options, {.fused = cuda_target().fused, .tiles = [&](const Plan& tiled) {
-                                               if (may_tile) of_loops = cuda_loop_launch(pipeline, tiled, options);
+                                               const bool by_matrices = options.matrix_units != MatrixUnits::Off;
+                                               const auto launch = by_matrices ? cuda_product_launch : cuda_loop_launch;
+                                               if (may_tile) of_loops = launch(pipeline, tiled, options);
                                                return of_loops.threads > 0;
                                              }});
   add_tables_of_pairs(plan, tables);
@@ -182,6 +187,10 @@ KernelSource emit_cuda(const Pipeline& given, const Options& options, const Neig
   source.on_gpu.doubles = body.pair_doubles;
   if (plan.tiles_loops) {
     source.on_gpu.argument_in_memory = true;
+    if (options.matrix_units != MatrixUnits::Off) {
+      source.packed_vectors = cuda_packed_vectors(plan, options);
+      return source;
+    }
     (options.precision == Precision::Double ? source.on_gpu.doubles : source.on_gpu.statements) +=
         cuda_loop_statements(plan);
     if (options.precision == Precision::Double)

@@ -123,46 +123,10 @@ Pipeline distant_pipeline(const Pipeline& pipeline, const FarTerms& terms) {
   return made;
 }
 
-Pipeline without_finish(Pipeline pipeline) {
-  pipeline.name += "_near";
-  pipeline.finish = {};
-  pipeline.finished.clear();
-  return pipeline;
-}
-
 Pipeline excluded_pipeline(const Pipeline& pipeline) {
   Pipeline made = without_finish(pipeline);
   made.name = pipeline.name + "_excluded";
   for (Contribution& term : made.contributions) term.value = made.pair.unary(Op::Neg, term.value);
-  return made;
-}
-
-Pipeline sample_pipeline(const Pipeline& pipeline) {
-  Pipeline made = without_finish(pipeline);
-  made.name = pipeline.name + "_sample";
-  Graph& graph = made.pair;
-  const NodeId zero = graph.constant(0, Type::Double);
-  for (const Field& field : pipeline.fields) {
-    if (field.role != Role::Output) continue;
-    NodeId sum = zero;
-    for (int c = field.first; c < field.first + field.components(); ++c) {
-      const Contribution& term = made.contributions[std::size_t(c)];
-      NodeId value = graph.cast(term.value, Type::Double);
-      if (term.guard != kNone) value = graph.select(term.guard, value, zero);
-      if (field.components() == 1)
-        sum = graph.unary(Op::Abs, value);
-      else
-        sum = graph.binary(Op::Add, sum, graph.binary(Op::Mul, value, value));
-    }
-    if (field.components() > 1) sum = graph.unary(Op::Sqrt, sum);
-    Field size;
-    size.name = "nbcc_size_" + field.name;
-    size.role = Role::Output;
-    size.type = Type::Double;
-    size.first = made.components(Role::Output);
-    made.fields.push_back(size);
-    made.contributions.push_back({sum});
-  }
   return made;
 }
 
@@ -208,6 +172,45 @@ FarPipelines make(const Pipeline& pipeline, const Given& given, const FarTerms& 
 }
 
 }  // namespace
+
+Pipeline without_finish(Pipeline pipeline) {
+  pipeline.name += "_near";
+  pipeline.finish = {};
+  pipeline.finished.clear();
+  return pipeline;
+}
+
+Pipeline sample_pipeline(const Pipeline& pipeline) {
+  Pipeline made = without_finish(pipeline);
+  made.name = pipeline.name + "_sample";
+  Graph& graph = made.pair;
+  const NodeId zero = graph.constant(0, Type::Double), one = graph.constant(1, Type::Double);
+  for (const Field& field : pipeline.fields) {
+    if (field.role != Role::Output) continue;
+    NodeId size = zero;
+    for (int c = field.first; c < field.first + field.components(); ++c) {
+      const Contribution& term = made.contributions[std::size_t(c)];
+      NodeId value = graph.cast(term.value, Type::Double);
+      if (term.guard != kNone) value = graph.select(term.guard, value, zero);
+      if (field.components() == 1)
+        size = graph.unary(Op::Abs, value);
+      else
+        size = graph.binary(Op::Add, size, graph.binary(Op::Mul, value, value));
+    }
+    if (field.components() > 1) size = graph.unary(Op::Sqrt, size);
+    Field of_field;
+    of_field.name = "nbcc_size_" + field.name;
+    of_field.role = Role::Output;
+    of_field.type = Type::Double;
+    of_field.first = made.components(Role::Output);
+    // An extreme is compared with the largest value; the error of a logarithm is relative to its argument.
+    if (field.reduction != Reduction::Sum) of_field.reduction = Reduction::Max;
+    if (field.reduction == Reduction::LogSumExp) size = one;
+    made.fields.push_back(of_field);
+    made.contributions.push_back({size});
+  }
+  return made;
+}
 
 FarPipelines far_pipelines(const Pipeline& pipeline, const FarTerms& terms) {
   return make(pipeline, {pipeline, terms.axes}, terms);

@@ -107,6 +107,7 @@ CudaDriver fill(const Library& library) {
   library.take(driver.module_unload, "cuModuleUnload");
   library.take(driver.module_get_function, "cuModuleGetFunction");
   library.take(driver.func_get_attribute, "cuFuncGetAttribute");
+  library.take(driver.func_set_attribute, "cuFuncSetAttribute");
   library.take(driver.occupancy_max_active_blocks_per_multiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   library.take(driver.launch_kernel, "cuLaunchKernel");
   library.take_if_there(driver.launch_kernel_ex, "cuLaunchKernelEx");

@@ -27,6 +27,7 @@ constexpr int kCudaClockKilohertz = 13, kCudaMultiprocessors = 16, kCudaMajor = 
               kCudaReservedSharedPerBlock = 111;                                // cuDeviceGetAttribute
 constexpr int kCudaMemoryType = 2, kCudaDeviceOrdinal = 9, kCudaIsManaged = 8;  // cuPointerGetAttributes
 constexpr int kCudaLocalBytes = 3, kCudaRegisters = 4, kCudaPtxVersion = 5;     // cuFuncGetAttribute
+constexpr int kCudaMaxDynamicSharedBytes = 8;                                   // cuFuncSetAttribute
 constexpr unsigned kCudaHostMemory = 1, kCudaDeviceMemory = 2;                  // values of kCudaMemoryType
 constexpr unsigned kCudaGlobal = 1;                                             // cuMemAllocManaged
 constexpr unsigned kCudaNonBlocking = 1;                                        // cuStreamCreate
@@ -101,6 +102,7 @@ struct CudaDriver {
   CudaResult (*module_unload)(CudaModule* module);
   CudaResult (*module_get_function)(CudaFunction** function, CudaModule* module, const char* name);
   CudaResult (*func_get_attribute)(int* value, int attribute, CudaFunction* function);
+  CudaResult (*func_set_attribute)(CudaFunction* function, int attribute, int value);
   CudaResult (*occupancy_max_active_blocks_per_multiprocessor)(int* blocks, CudaFunction* function, int threads,
                                                                std::size_t shared_bytes);
   CudaResult (*launch_kernel)(CudaFunction* function, unsigned grid_x, unsigned grid_y, unsigned grid_z,

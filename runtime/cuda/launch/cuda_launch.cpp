@@ -48,11 +48,12 @@ std::size_t CudaLauncher::arrived_bytes(std::int64_t ni) const {
 }
 
 bool CudaLauncher::has_room(std::int64_t ni) const {
-  return std::size_t(ni * bytes_per_i()) <= partial_.bytes() && arrived_bytes(ni) <= arrived_.bytes();
+  return std::size_t(ni * bytes_per_i()) <= partial_.bytes() && arrived_bytes(ni) <= arrived_.bytes() &&
+         vectors_.has_room(ni, nj_);
 }
 
 bool CudaLauncher::reserve(std::int64_t ni, CudaStream* stream) {
-  if (!partial_.reserve(std::size_t(ni * bytes_per_i()))) return false;
+  if (!partial_.reserve(std::size_t(ni * bytes_per_i())) || !vectors_.reserve(ni, nj_)) return false;
   const std::size_t before = arrived_.bytes();
   if (!arrived_.reserve(arrived_bytes(ni))) return false;
   if (arrived_.bytes() == before) return true;
@@ -71,12 +72,14 @@ bool CudaLauncher::reserve(std::int64_t ni, CudaStream* stream) {
 void CudaLauncher::release() {
   partial_.release();
   arrived_.release();
+  vectors_.release();
   for (SentArgument& sent : sent_arguments_) sent.bytes.clear(), sent.on_gpu.release();
 }
 
 void CudaLauncher::retain_for_capture() {
   partial_.retain_for_capture();
   arrived_.retain_for_capture();
+  vectors_.retain_for_capture();
 }
 
 void CudaLauncher::check_indices(const CudaPiece& piece, const CudaRunContext& context) {
@@ -139,13 +142,17 @@ void CudaLauncher::launch_slice(const CudaPiece& piece, const CudaRunContext& co
   list_data::ExclusionTable exclusions = exclusions_.table();
   const bool in_memory = kernel_.source.on_gpu.argument_in_memory;
   CudaDevicePointer sent = in_memory ? sent_argument(context) : 0;
-  void* arguments[] = {in_memory ? static_cast<void*>(&sent) : arguments_.data(), &exclusions};
+  void* argument = in_memory ? static_cast<void*>(&sent) : arguments_.data();
+  product_data::Products vectors = vectors_.argument();
+  if (vectors_.has_any()) vectors_.launch_pack(*program_, argument, piece, context.stream);
+  void* arguments[] = {argument, &exclusions, &exclusions};
+  if (vectors_.has_any()) arguments[1] = &vectors;
   const auto blocks = unsigned(ceil_div(piece.ni, i_per_block())), splits = unsigned(splits_of(piece.nj));
   // PDL: with few particles the start of a kernel is a fifth of its time. Not in graphs:
   // docs/decisions/early_launches.md.
   launch_kernel(kernel_.gpu(), program_->function(), "nbcc_interact", blocks, splits,
                 unsigned(program_->config().threads), arguments, context.stream,
-                program_->waits() && !context.capturing);
+                program_->waits() && !context.capturing, unsigned(kernel_.source.packed_vectors.shared_bytes));
 }
 
 }  // namespace nbcc

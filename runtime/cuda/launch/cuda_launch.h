@@ -12,6 +12,7 @@
 #include "runtime/cuda/launch/cuda_exclusions.h"
 #include "runtime/cuda/launch/cuda_indices.h"
 #include "runtime/cuda/launch/cuda_pace.h"
+#include "runtime/cuda/launch/cuda_packed_vectors.h"
 #include "runtime/cuda/program/cuda_arguments.h"
 #include "runtime/cuda/program/cuda_kernel.h"
 #include "runtime/sum/request/reduction.h"
@@ -34,6 +35,7 @@ class CudaLauncher {
         arguments_(kernel.source),
         partial_(kernel.gpu()),
         arrived_(kernel.gpu()),
+        vectors_(kernel),
         pace_(kernel.gpu()) {}
 
   CudaArguments& arguments() { return arguments_; }
@@ -53,7 +55,9 @@ class CudaLauncher {
   std::int64_t i_per_block() const { return program_->config().i_per_block(); }
   // Bytes of partial sums for each i of a launch.
   std::int64_t bytes_per_i() const { return j_splits_ * accumulators() * std::int64_t(sizeof(double)); }
-  std::int64_t bytes_for(std::int64_t ni) const { return ni * bytes_per_i() + std::int64_t(arrived_bytes(ni)); }
+  std::int64_t bytes_for(std::int64_t ni) const {
+    return ni * bytes_per_i() + std::int64_t(arrived_bytes(ni)) + vectors_.bytes_for(ni, nj_);
+  }
   int accumulators() const { return accumulators_; }
 
   // Memory for launches of up to ni i-particles. reserve() returns false if the GPU's memory does not suffice, and
@@ -62,7 +66,7 @@ class CudaLauncher {
   [[nodiscard]] bool reserve(std::int64_t ni, CudaStream* stream);
   void release();
   void retain_for_capture();
-  std::size_t bytes() const { return partial_.bytes() + arrived_.bytes(); }
+  std::size_t bytes() const { return partial_.bytes() + arrived_.bytes() + vectors_.bytes(); }
 
   void launch(const CudaPiece& piece, const CudaRunContext& context);
   // Checks table indices for a sum that a CudaMethod does (launch() calls this itself).
@@ -88,6 +92,7 @@ class CudaLauncher {
   int j_splits_ = 1;
   std::int64_t slice_ = 0;  // maximum number of i per launch; 0: all i of a piece
   CudaBuffer partial_, arrived_;
+  CudaPackedVectors vectors_;
   // The argument of each launch of a run, for a kernel that reads it from the GPU's memory.
   struct SentArgument {
     explicit SentArgument(const CudaGpu& gpu) : on_gpu(gpu) {}

@@ -77,17 +77,17 @@ void CudaArguments::set_piece(const CudaPiece& piece) {
 }
 
 void launch_kernel(const CudaGpu& gpu, CudaFunction* function, const char* name, unsigned grid_x, unsigned grid_y,
-                   unsigned threads, void** arguments, CudaStream* stream, bool overlaps) {
+                   unsigned threads, void** arguments, CudaStream* stream, bool overlaps, unsigned shared_bytes) {
   const CudaDriver& driver = gpu.driver();
   CudaResult result = kCudaSuccess;
   if (overlaps && driver.launch_kernel_ex) {
     CudaLaunchAttribute attribute{};
     attribute.id = kCudaProgrammaticStreamSerialization;
     attribute.value = 1;
-    const CudaLaunchConfig config{grid_x, grid_y, 1, threads, 1, 1, 0, stream, &attribute, 1};
+    const CudaLaunchConfig config{grid_x, grid_y, 1, threads, 1, 1, shared_bytes, stream, &attribute, 1};
     result = driver.launch_kernel_ex(&config, function, arguments, nullptr);
   } else {
-    result = driver.launch_kernel(function, grid_x, grid_y, 1, threads, 1, 1, 0, stream, arguments, nullptr);
+    result = driver.launch_kernel(function, grid_x, grid_y, 1, threads, 1, 1, shared_bytes, stream, arguments, nullptr);
   }
   if (result != kCudaSuccess) gpu.require(result, fmt::format("launching {}", name).c_str());
 }

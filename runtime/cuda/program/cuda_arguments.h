@@ -110,7 +110,8 @@ class CudaArguments {
 
 // Launches one kernel. `overlaps`: with programmatic dependent launch (PDL), if the driver has it: blocks start while
 // the previous launch of the stream ends, so the kernel itself must wait for that launch (griddepcontrol.wait).
+// `shared_bytes`: dynamic shared memory of a block.
 void launch_kernel(const CudaGpu& gpu, CudaFunction* function, const char* name, unsigned grid_x, unsigned grid_y,
-                   unsigned threads, void** arguments, CudaStream* stream, bool overlaps);
+                   unsigned threads, void** arguments, CudaStream* stream, bool overlaps, unsigned shared_bytes = 0);
 
 }  // namespace nbcc

@@ -61,6 +61,7 @@ const CudaProgram* CudaKernel::program_of(const CudaVariant& variant, bool may_l
 }
 
 std::shared_ptr<const Kernel> CudaKernel::load(const KernelSource& other) const {
+  if (number_of_architecture(gpu().architecture()) < other.packed_vectors.least_architecture) return nullptr;
   return std::make_shared<const CudaKernel>(other, loader_);
 }
 

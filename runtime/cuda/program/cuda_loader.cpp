@@ -40,7 +40,8 @@ std::string keep_refused(const KernelSource& kernel, const std::string& source, 
 
 }  // namespace
 
-CudaProgram::CudaProgram(std::shared_ptr<const CudaGpu> gpu, const std::string& image, const LaunchConfig& config)
+CudaProgram::CudaProgram(std::shared_ptr<const CudaGpu> gpu, const std::string& image, const LaunchConfig& config,
+                         int shared_bytes)
     : gpu_(std::move(gpu)), config_(config.compiled()) {
   const CudaDriver& driver = gpu_->driver();
   const CudaContextGuard guard(*gpu_);
@@ -55,7 +56,11 @@ CudaProgram::CudaProgram(std::shared_ptr<const CudaGpu> gpu, const std::string& 
   gpu_->require(result, "loading a kernel");
   try {
     gpu_->require(driver.module_get_function(&function_, module_, "nbcc_interact"), "looking for nbcc_interact");
-    gpu_->require(driver.occupancy_max_active_blocks_per_multiprocessor(&blocks_, function_, config_.threads, 0),
+    if (shared_bytes > 0)
+      gpu_->require(driver.func_set_attribute(function_, kCudaMaxDynamicSharedBytes, shared_bytes),
+                    "asking for a kernel's shared memory");
+    gpu_->require(driver.occupancy_max_active_blocks_per_multiprocessor(&blocks_, function_, config_.threads,
+                                                                        std::size_t(shared_bytes)),
                   "asking for the kernel's occupancy");
     // Asks for the code's architecture, because code from a compiled library may be older than the GPU's.
     int version = 0;
@@ -183,7 +188,7 @@ std::shared_ptr<const CudaProgram> CudaLoader::make(const KernelSource& kernel, 
   for (bool again = false; !program; again = true) {
     image = again ? make_image() : cache_.get_or_make(key, make_image);
     try {
-      program = std::make_shared<const CudaProgram>(gpu_, image, variant.config);
+      program = std::make_shared<const CudaProgram>(gpu_, image, variant.config, kernel.packed_vectors.shared_bytes);
       if (again) cache_.store(key, image);
     } catch (const BadImage& e) {
       // The entry is intact, but this driver cannot load it: treat it like a corrupt entry.

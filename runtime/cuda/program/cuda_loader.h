@@ -17,7 +17,9 @@ namespace nbcc {
 // One variant of a kernel, loaded.
 class CudaProgram {
  public:
-  CudaProgram(std::shared_ptr<const CudaGpu> gpu, const std::string& image, const LaunchConfig& config);
+  // `shared_bytes`: dynamic shared memory with which nbcc_interact is launched.
+  CudaProgram(std::shared_ptr<const CudaGpu> gpu, const std::string& image, const LaunchConfig& config,
+              int shared_bytes);
   ~CudaProgram();
   CudaProgram(const CudaProgram&) = delete;
   CudaProgram& operator=(const CudaProgram&) = delete;

@@ -42,6 +42,7 @@ constexpr Capability kTable[] = {
     {Kind::Method, "symmetric",     {kElse,   kElse,   kYes,    kYes,    kFalls, kFalls, kFalls, kYes,    kFalls}},
     {Kind::Method, "far field",     {kElse,   kElse,   kElse,   kYes,    kYes,   kYes,   kYes,   kYes,    kYes}},
     {Kind::Method, "far batches",   {kElse,   kNeeded, kElse,   kYes,    kYes,   kFalls, kYes,   kYes,    kYes}},
+    {Kind::Method, "matrix units",  {kElse,   kElse,   kElse,   kYes,    kYes,   kFalls, kYes,   kYes,    kFalls}},
     {Kind::Method, "every image",   {kElse,   kElse,   kElse,   kYes,    kYes,   kElse,  kYes,   kYes,    kYes}},
     {Kind::Method, "lists",         {kNeeded, kNeeded, kElse,   kYes,    kYes,   kYes,   kYes,   kYes,    kYes}},
     {Kind::Method, "batches",       {kElse,   kNeeded, kElse,   kYes,    kYes,   kFalls, kYes,   kYes,    kYes}},

@@ -9,6 +9,7 @@
 
 #include "compiler/emit/cuda/launch/gpu_facts.h"
 #include "compiler/emit/cuda/pair/cuda_expression.h"
+#include "compiler/emit/cuda/pair/cuda_loop_operands.h"
 #include "compiler/emit/cuda/pair/cuda_statement.h"
 #include "compiler/emit/finish.h"
 #include "compiler/emit/loop_operands.h"
@@ -133,7 +134,7 @@ class LoopText {
     const auto is_simple = [&](NodeId term) {
       return std::ranges::all_of(loop_operands(plan_, term), [&](const LoopOperand& operand) {
         return operand.of_pair() ||
-               std::ranges::none_of(closure(operand.id), [&](NodeId id) { return is_loop(graph_[id].op); });
+               std::ranges::none_of(operands_.closure(operand.id), [&](NodeId id) { return is_loop(graph_[id].op); });
       });
     };
     return std::ranges::all_of(plan_.tiled_loops, [&](NodeId id) { return is_simple(graph_[id].args[0]); }) &&
@@ -167,46 +168,6 @@ class LoopText {
     return place;
   }
 
-  // The nodes that one side's operand is computed from, without constants and params that are no elements.
-  std::vector<NodeId> closure(NodeId operand) const {
-    std::set<NodeId> found;
-    std::vector<NodeId> open{operand};
-    while (!open.empty()) {
-      const NodeId id = open.back();
-      open.pop_back();
-      const bool is_outside = !plan_.in_loop[std::size_t(id)] && is_uniform(graph_[id].binding);
-      if (is_outside || !found.insert(id).second) continue;
-      for (const NodeId arg : graph_[id].args)
-        if (arg != kNone) open.push_back(arg);
-    }
-    return {found.begin(), found.end()};
-  }
-
-  // Computes an operand of particle i or j, for element k. `loaded`: a format with the number of an element's node, for
-  // its value if that is known.
-  std::string computed(NodeId operand, const std::string& loaded = "") const {
-    std::string text;
-    for (const NodeId id : closure(operand)) {
-      const Node& n = graph_[id];
-      const char side = n.binding == Binding::I ? 'i' : 'j';
-      if (is_element(n.op) && n.op != Op::ElementOfParam && !loaded.empty()) {
-        text += statements_.statement(id, cuda_from_loaded(fmt::format(fmt::runtime(loaded), id), n.type));
-      } else if (is_element(n.op)) {
-        text += statements_.statement(id, statements_.element(id));
-      } else if (n.op == Op::InputI || n.op == Op::InputJ) {
-        const SidePlan& plan = n.op == Op::InputI ? plan_.i : plan_.j;
-        const char* const type = c_name(plan.columns[std::size_t(plan.whole.at(int(n.payload)))].element);
-        const std::string loaded = fmt::format("component<{0}>(a.{1}[{2}], {1})", type, side, n.payload);
-        text += statements_.statement(id, cuda_from_loaded(loaded, n.type));
-      } else if (n.op == Op::IIndex || n.op == Op::JIndex) {
-        text += statements_.statement(id, fmt::format("{0} + a.{0}_offset", side));
-      } else {
-        text += statements_.computed(id);
-      }
-    }
-    return text;
-  }
-
   // The value of i or of j that is no element, as the pair loop has it.
   std::string member(const LoopOperand& operand, const std::string& j) const {
     const Node& n = graph_[operand.id];
@@ -235,9 +196,9 @@ class LoopText {
       made.declarations +=
           fmt::format("{0} (* const {1})[{2}] = ({0}(*)[{2}])(shared.bytes + {3});\n", type, name, kRows[side], offset);
       offset += fmt::format(" + rounded(elements * {} * (int)sizeof({}))", kRows[side], type);
-      of_side[side] += fmt::format("{{\n{}{}[k - piece][{}] = t{};\n}}\n", computed(operand.id, "next{}[m]"), name,
-                                   side < 2 ? "number" : "0", operand.id);
-      for (const NodeId id : closure(operand.id))
+      of_side[side] += fmt::format("{{\n{}{}[k - piece][{}] = t{};\n}}\n", operands_.computed(operand.id, "next{}[m]"),
+                                   name, side < 2 ? "number" : "0", operand.id);
+      for (const NodeId id : operands_.closure(operand.id))
         if (is_element(graph_[id].op) && side < 2 && loaded.insert(id).second) {
           const char* const count = side == 0 ? "kBlockI" : "NBCC_J_TILE";
           made.declarations +=
@@ -310,7 +271,7 @@ class LoopText {
   // Loads and computes what an output array reads of a thread's i, for its elements.
   std::string values_of_i(const LoopOperand& operand) const {
     std::string raw;
-    for (const NodeId id : closure(operand.id))
+    for (const NodeId id : operands_.closure(operand.id))
       if (graph_[id].op == Op::ElementOfI)
         raw += fmt::format(
             "{0} raw{1}[kElementsOfThread][kIOfThread];\nload_elements(raw{1}, a.i + {2} + "
@@ -331,7 +292,7 @@ for (int e = 0; e < kElementsOfThread; ++e) {
 )",
                      {{"raw", raw},
                       {"type", type_of(operand.id)},
-                      {"statements", computed(operand.id, "raw{}[e][q]")},
+                      {"statements", operands_.computed(operand.id, "raw{}[e][q]")},
                       {"id", std::to_string(operand.id)}});
   }
 
@@ -397,6 +358,7 @@ for (int e = 0; e < kElementsOfThread; ++e) {
   const CudaScalars scalars_{options_.precision == Precision::Double,
                              options_.math == Math::Precise || options_.root == RootMode::Exact};
   const CudaStatements statements_{graph_, plan_, options_, scalars_, "a.", false};
+  const CudaLoopOperands operands_{plan_, statements_};
   std::set<NodeId> stored_;  // values of a pair that output arrays read
 };
 
@@ -444,6 +406,7 @@ std::string cuda_element_loops(const Plan& plan, const Options& options, const C
                                                  {"bytes", std::to_string(text.shared_bytes(launch))},
                                                  {"padding_of_i", std::to_string(kPaddingOfI)},
                                                  {"padding_of_j", std::to_string(kPaddingOfJ)},
+                                                 {"place", fill_template("cuda_array_place.cuh", {})},
                                                  {"uniform", body.uniform},
                                                  {"load_i", body.load_i},
                                                  {"clear_arrays", text.clear_arrays()},

@@ -1,0 +1,217 @@
+// Chooses the precision of matrix instructions by a sample. Entry points: MatrixSums::apply_to(), MatrixSums::method().
+//
+// A choice holds as long as params and numbers of particles stay the same. Its error is measured in the run that
+// chooses and in the second, fourth, eighth ... run after it.
+#include "runtime/far/matrix_units.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "fmt/format.h"
+#include "runtime/error.h"
+#include "runtime/sum/plan/capabilities.h"
+#include "runtime/sum/run/device_copies.h"
+
+namespace nbcc {
+namespace {
+
+constexpr std::string_view kRow = "matrix units";
+constexpr std::int64_t kSampled = 256;   // i, two blocks of a kernel
+constexpr double kSafetyOfSample = 0.7;  // of the tolerance, unless the sample has all i
+// The time of a pair of an exact sum in double precision, in pairs in single precision.
+constexpr double kDoublePair = 4;
+
+}  // namespace
+
+// Costs measured on an H200, at 64 and at 784 elements (bench/RESULTS.md).
+const MatrixSums::Candidate MatrixSums::kCandidates[] = {
+    {"half", "half sums", "half", 0.12},
+    {"two halves", "two halves sums", "two halves", 0.2},
+};
+
+bool MatrixSums::apply_to(const Kernel& kernel) { return kernel.derived(kRow).obstacle.empty(); }
+
+MatrixSums::MatrixSums(const Kernel& kernel, const Summation& summation, double tolerance)
+    : kernel_(kernel), summation_(summation), tolerance_(tolerance), sample_(kernel.source) {
+  refusal_ = facts().obstacle;
+  if (refusal_.empty() && !kernel_.load_derived(kRow, kCandidates[0].kernel))
+    refusal_ =
+        "this GPU has no matrix instructions for half precision with sums in single precision (compute "
+        "capability 8.0)";
+  is_usable_ = refusal_.empty();
+}
+
+const MatrixFacts& MatrixSums::facts() const { return kernel_.derived(kRow).as<MatrixFacts>(); }
+
+PairMethod MatrixSums::method(std::shared_ptr<MatrixSums> sums) {
+  PairMethod method;
+  method.name = kRow;
+  method.estimate = [sums](const SumRequest& request) { return sums->estimate(request); };
+  method.measure = [sums](const SumRequest& request) { return sums->measure(request); };
+  method.expected = [sums](const SumRequest& request) { return sums->expected(request); };
+  method.enqueue = [sums](const SumRequest& request) { sums->run(request); };
+  method.statistics = [sums] { return sums->statistics(); };
+  // The error of all pairs is measured before they run.
+  method.add_survey = [sums](SumStatistics& found) { found.far = sums->statistics().far; };
+  method.wait = [sums](Progress* progress) {
+    if (sums->chosen_) sums->sum(sums->chosen_->kernel).wait(progress);
+  };
+  return method;
+}
+
+DerivedSum& MatrixSums::sum(const char* kernel) {
+  const auto found = std::ranges::find(sums_, kernel, &decltype(sums_)::value_type::first);
+  if (found != sums_.end()) return *found->second;
+  return *sums_.emplace_back(kernel, derived_sum(kernel_, kRow, kernel)).second;
+}
+
+SumStatistics MatrixSums::statistics() const {
+  SumStatistics all;
+  all.far = statistics_;
+  all.far.tolerance = tolerance_;
+  all.far.runs_since_error = runs_since_error_;
+  if (case_) all.far.set_all_pairs(case_->nj, chosen_ ? chosen_->name : facts().precision);
+  return all;
+}
+
+std::optional<Estimate> MatrixSums::estimate(const SumRequest& request) const {
+  if (request.pairs != PairChoice::Auto) return {};
+  Estimate found{.cost = pairs_of(request)};
+  found.obstacle = obstacle_of(kRow, request);
+  return found;
+}
+
+Estimate MatrixSums::answer(const SumRequest& request) const {
+  if (!chosen_) return {.obstacle = refusal_, .cost = pairs_of(request)};
+  return {.cost = chosen_->cost * pairs_of(request)};
+}
+
+std::pair<Estimate, double> MatrixSums::expected(const SumRequest& request) const {
+  const Estimate found = *estimate(request);
+  if (!found.obstacle.empty() || request.nj == 0 || request.i_count == 0) return {found, 0};
+  if (case_ && case_->ni == request.ni && case_->nj == request.nj) return {answer(request), 0};
+  return {{.cost = kCandidates[0].cost * pairs_of(request)},
+          kDoublePair * double(std::min(kSampled, request.i_count)) * double(request.nj)};
+}
+
+bool MatrixSums::is_due() const { return std::has_single_bit(std::uint64_t(runs_)); }
+
+Estimate MatrixSums::measure(const SumRequest& request) {
+  const Estimate found = *estimate(request);
+  if (!found.obstacle.empty() || request.nj == 0 || request.i_count == 0) return found;
+  const Case now{request.ni, request.nj, {request.params.begin(), request.params.end()}};
+  const bool is_known = case_ == now, is_captured = summation_.is_captured(request.stream);
+  if (is_captured && !is_known)
+    throw DeviceError(
+        "the precision of matrix instructions is chosen by a measurement, which cannot be captured: run once before "
+        "the "
+        "capture");
+  ++runs_, ++runs_since_error_;
+  if (is_known && (is_captured || !is_due())) return answer(request);
+  case_.reset();  // a measurement that an interrupt ends is made again
+  if (!is_known) runs_ = 1;
+  choose(request);
+  case_ = now;
+  return answer(request);
+}
+
+// Draws some of the chosen i and computes their exact sums. False: no i has finite terms.
+bool MatrixSums::draw(const SumRequest& request) {
+  std::vector<std::int64_t> chosen;
+  if (request.i_list) {
+    chosen.resize(std::size_t(request.i_count));
+    summation_.fetch(chosen.data(), request.i_list, chosen.size() * sizeof(std::int64_t));
+  } else if (request.i_begin > 0 || request.i_count < request.ni) {
+    for (std::int64_t k = 0; k < request.i_count; ++k) chosen.push_back(request.i_begin + k);
+  }
+  sample_.draw(request.i_count, kSampled, chosen);
+  return sample_.set_exact(rows(request, "sample"));
+}
+
+// [sampled i][output component of the kernel]
+std::vector<double> MatrixSums::rows(const SumRequest& request, const char* kernel) {
+  DerivedSum& sum = this->sum(kernel);
+  const std::vector<FieldLayout>& fields = sum.source().fields;
+  const std::span<const std::int64_t> sampled = sample_.particles();
+  const auto count = std::int64_t(sampled.size());
+  std::int64_t columns = 0;  // without hidden accumulators
+  for (const FieldLayout& field : fields) columns += FarSample::is_compared(field) ? field.components() : 0;
+  const std::size_t bytes = std::size_t(columns * request.ni) * sizeof(double);
+  DeviceCopies* const device = sum.sum().summation().device_copies(arrays_of(kernel_.source.fields, request.views));
+  const CopiesOfRun copies(device, request.stream);
+  std::vector<double> on_host;
+  double* table = nullptr;  // [component][i]
+  if (device) {
+    table = static_cast<double*>(device->reserve(0, bytes));
+  } else {
+    on_host.resize(std::size_t(columns * request.ni));
+    table = on_host.data();
+  }
+  const std::int64_t column_bytes = request.ni * std::int64_t(sizeof(double));
+  std::vector<MadeArray> made;
+  for (const FieldLayout& field : fields)
+    if (FarSample::is_compared(field))
+      made.push_back(
+          {field.name, {table + field.first * request.ni, Element::Double, request.ni, sizeof(double), column_bytes}});
+  SumRequest bound = sum.bind(sample_.chosen_of(request), made);
+  bound.accumulate = false;
+  bound.exclusions = request.exclusions, bound.excluded_rows = request.excluded_rows;
+  sum.run(bound);
+  sum.wait(request.progress);
+  std::vector<double> found(std::size_t(count * columns));
+  if (device) {
+    auto* const list = static_cast<std::int64_t*>(device->reserve(1, sampled.size_bytes()));
+    device->send(list, sampled.data(), sampled.size_bytes());
+    const ArrayView all{table, Element::Double, request.ni, sizeof(double), column_bytes};
+    const ArrayView gathered = nbcc::gathered(*device, 2, all, int(columns), list, count);
+    device->fetch(found.data(), gathered.data, found.size() * sizeof(double));
+  } else {
+    for (std::int64_t k = 0; k < count; ++k)
+      for (std::int64_t c = 0; c < columns; ++c)
+        found[std::size_t(k * columns + c)] = table[c * request.ni + sampled[std::size_t(k)]];
+  }
+  return found;
+}
+
+double MatrixSums::error_of(const SumRequest& request, const char* kernel) {
+  return sample_.error(rows(request, kernel), statistics_) / (sample_.is_complete() ? 1 : kSafetyOfSample);
+}
+
+void MatrixSums::choose(const SumRequest& request) {
+  chosen_ = nullptr;
+  statistics_ = {};
+  runs_since_error_ = 0;
+  if (!draw(request)) {
+    refusal_ = "the terms of no sampled i are finite";
+    return;
+  }
+  if (is_usable_) {
+    double error = 0;
+    for (const Candidate& candidate : kCandidates) {
+      error = error_of(request, candidate.sums);
+      if (error <= tolerance_) {
+        chosen_ = &candidate;
+        return;
+      }
+    }
+    refusal_ =
+        fmt::format("products of two halves have an error of {:.2g}, with the tolerance {:.2g}", error, tolerance_);
+  }
+  error_of(request, "sums");
+  if (statistics_.error > tolerance_)
+    throw UsageError(
+        fmt::format("tolerance: {} is below the rounding errors of pipeline '{}' in {} precision, which are {:.2g} of "
+                    "the terms: compile "
+                    "it in a higher precision",
+                    tolerance_, kernel_.source.pipeline, facts().precision, statistics_.error));
+}
+
+void MatrixSums::run(const SumRequest& request) {
+  DerivedSum& sum = this->sum(chosen_->kernel);
+  SumRequest bound = sum.bind(request, {});
+  bound.exclusions = request.exclusions, bound.excluded_rows = request.excluded_rows;
+  sum.run(bound);
+}
+
+}  // namespace nbcc

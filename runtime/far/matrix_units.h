@@ -1,0 +1,71 @@
+// Sums over pairs of vectors with many elements, to a tolerance: all pairs, whose products of vectors are computed by
+// the matrix instructions of a GPU in the lowest precision that keeps the tolerance (MatrixFacts in
+// compiler/derived_kernels.h). The error is measured: the sums of some i drawn at random are compared with sums in
+// double precision. Used by set_tolerance(). Tested by tests/numeric/matrix_units_test.cpp.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "runtime/far/far_sample.h"
+#include "runtime/sum/plan/derived_sum.h"
+
+namespace nbcc {
+
+class MatrixSums {
+ public:
+  // True if the pipeline has wide loops, for which a tolerance chooses the precision of matrix instructions.
+  static bool apply_to(const Kernel& kernel);
+
+  // Both must outlive this object; apply_to(kernel) must hold.
+  MatrixSums(const Kernel& kernel, const Summation& summation, double tolerance);
+  // The pair method "matrix units", which keeps `sums` alive.
+  static PairMethod method(std::shared_ptr<MatrixSums> sums);
+
+ private:
+  // What a choice depends on, besides the values of arrays.
+  struct Case {
+    std::int64_t ni = 0, nj = 0;
+    std::vector<double> params;
+    bool operator==(const Case&) const = default;
+  };
+  // A precision of the products: the kernel of runs, and that of the sums that are compared.
+  struct Candidate {
+    const char *kernel, *sums;
+    std::string_view name;  // for users
+    double cost;            // of a pair, relative to all pairs in working precision
+  };
+  static const Candidate kCandidates[2];
+
+  std::optional<Estimate> estimate(const SumRequest& request) const;
+  Estimate measure(const SumRequest& request);
+  std::pair<Estimate, double> expected(const SumRequest& request) const;
+  void run(const SumRequest& request);
+  SumStatistics statistics() const;
+  Estimate answer(const SumRequest& request) const;
+  bool is_due() const;
+  bool draw(const SumRequest& request);
+  void choose(const SumRequest& request);
+  std::vector<double> rows(const SumRequest& request, const char* kernel);
+  DerivedSum& sum(const char* kernel);
+  const MatrixFacts& facts() const;
+  double error_of(const SumRequest& request, const char* kernel);
+
+  const Kernel& kernel_;
+  const Summation& summation_;
+  const double tolerance_;
+  FarSample sample_;
+  FarStatistics statistics_;
+  std::vector<std::pair<std::string_view, std::unique_ptr<DerivedSum>>> sums_;
+  std::optional<Case> case_;           // of the choice; nothing: none is made
+  const Candidate* chosen_ = nullptr;  // null: all pairs in working precision
+  std::string refusal_;                // why no candidate was chosen
+  bool is_usable_ = false;             // the device has kernels with matrix instructions
+  std::int64_t runs_ = 0, runs_since_error_ = 0;
+};
+
+}  // namespace nbcc
