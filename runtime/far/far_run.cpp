@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <iterator>
+#include <map>
 #include <numeric>
 #include <random>
 #include <set>
@@ -12,6 +14,7 @@
 
 #include "fmt/format.h"
 #include "runtime/far/host_far_backend.h"
+#include "runtime/far/periodic/nearest_image.h"
 #include "runtime/round_up.h"
 
 namespace nbcc {
@@ -20,6 +23,7 @@ using Seconds = FarStatistics::Seconds;
 
 FarRun::FarRun(const Kernel& kernel, const Summation& summation, Precision at_least, double tolerance)
     : source_(kernel.source),
+      tolerance_(tolerance),
       members_([&] {
         std::vector<std::shared_ptr<FarBackend>> backends = summation.far_backends(kernel, at_least);
         if (backends.empty()) backends.push_back(std::make_shared<HostFarBackend>(kernel, summation, at_least));
@@ -83,6 +87,7 @@ std::string FarRun::prepare(const SumRequest& request, int leaf) {
   on_each(request, [&](Member& member, const SumRequest& own) {
     obstacles[std::size_t(member.share.index)] = prepare(member, own, leaf);
   });
+  if (images_) find_excluded_images(request);
   return obstacles.front();
 }
 
@@ -103,7 +108,10 @@ std::string FarRun::prepare(Member& member, const SumRequest& request, int leaf)
     if (images_) move_to_cell(member, here);
     obstacle = backend.check_particles();
   });
-  if (!obstacle.empty()) return obstacle;
+  if (!obstacle.empty()) {
+    if (&member == &first()) exclusions_of_images_ = 0;
+    return obstacle;
+  }
   if (kernels().needs_one_set && !particles.indices_agree)
     return "the text compares i_index and j_index, but i and j of one index are not the same particles";
   const bool one_tree = particles.are_one_set && particles.are_all;
@@ -113,7 +121,7 @@ std::string FarRun::prepare(Member& member, const SumRequest& request, int leaf)
     return "";
   }
   member.lists.reset();
-  if (&member == &first()) kept_.are_here = false;
+  if (&member == &first()) kept_.are_here = false, exclusions_of_images_ = 0;
   bool is_finite = true;
   backend.timed(&Seconds::tree, [&] { is_finite = backend.build_trees(one_tree, leaf); });
   if (!is_finite) return "a j has a position that is not finite";
@@ -198,11 +206,85 @@ std::string FarRun::draw_sample(const SumRequest& request, std::int64_t wanted) 
   const bool has_changed = sample_.draw(backend.particles().chosen, wanted, backend.chosen_i());
   if (has_changed && first().lists && first().lists->of == Of::Sampled) first().lists.reset();
   if (sample_.particles().empty()) return "no i has a finite position";
+  return sample_.set_exact(exact_sums(request)) ? "" : "the terms of no sampled i are finite";
+}
+
+double FarRun::images_of_sample(std::int64_t nj) const {
+  const bool may_be_large = double(least_sampled() * nj) * images() > kFewExactPairs;
+  const bool has_reference = images_ && may_be_large && members_.front().backend->sums_sample_alone();
+  return has_reference ? images_->reference_count() : images();
+}
+
+// [sampled i][FarSample::columns()]
+std::vector<double> FarRun::exact_sums(const SumRequest& request) {
+  FarBackend& backend = *first().backend;
+  const double pairs = double(sample_.particles().size()) * double(request.nj) * images();
+  if (images_ && backend.sums_sample_alone() && pairs > kFewExactPairs)
+    if (const std::shared_ptr<const FarOperator> reference = images_->reference_operator())
+      return exact_sums(request, reference);
   const FarArray exact = backend.reserve_sums(FarBackend::Sums::OfSample, sample_.columns());
   backend.sums().sum_sample(backend.with_inputs(of_members(request)), sample_.particles(), exact);
   add_far_images(exact, Of::Sampled);
-  const bool has_finite = sample_.set_exact(backend.rows(exact, sample_.columns(), sample_.particles()));
-  return has_finite ? "" : "the terms of no sampled i are finite";
+  return backend.rows(exact, sample_.columns(), sample_.particles());
+}
+
+std::vector<double> FarRun::exact_sums(const SumRequest& request, const std::shared_ptr<const FarOperator>& reference) {
+  FarBackend& backend = *first().backend;
+  const SumRequest here = backend.with_inputs(of_members(request));
+  const std::span<const std::int64_t> sampled = sample_.particles();
+  const int columns = sample_.columns();
+  std::vector<char> takes = FarImages::are_near(images_->last()->tables.cell, reference->tables.cell);
+  const FarArray both = backend.reserve_sums(FarBackend::Sums::OfSample, 2 * columns);
+  const FarArray of_outer{both.data + columns * both.stride, both.stride, both.count};
+  if (request.excluded_rows) {
+    backend.sums().sum_sample(here, sampled, both, takes);
+  } else {
+    std::vector<std::int64_t> all(std::size_t(request.nj));
+    std::iota(all.begin(), all.end(), 0);
+    backend.sums().sum_sample_of_some(here, sampled, all, both, takes);
+  }
+  backend.timed(&Seconds::down, [&] {
+    backend.collect_far_images(reference);
+    backend.add_far_images(both, sampled);
+    backend.collect_far_images(images_->shared());
+  });
+  for (char& one : takes) one = one == 0;
+  const std::vector<std::int64_t> of_j = draw_j();
+  backend.sums().sum_sample_of_some(here, sampled, of_j, of_outer, takes);
+  std::vector<double> rows = backend.rows(both, 2 * columns, sampled), exact;
+  const double scale = double(request.nj) / double(of_j.size());
+  for (auto row = rows.begin(); row != rows.end(); row += 2 * columns) {
+    for (int c = source_.outputs; c < columns; ++c) row[c] += scale * row[columns + c];
+    exact.insert(exact.end(), row, row + columns);
+  }
+  return exact;
+}
+
+// Some j, whose weights are as those of a thousand equal ones at least, or all.
+std::vector<std::int64_t> FarRun::draw_j() {
+  constexpr std::int64_t kDrawn = 4096;
+  constexpr double kEqualWeights = 1000;
+  FarBackend& backend = *first().backend;
+  const FarParticles& particles = backend.particles();
+  std::mt19937_64 random(11);
+  std::uniform_int_distribution<std::int64_t> any_j(0, particles.nj - 1);
+  for (std::int64_t wanted = kDrawn; 2 * wanted < particles.nj; wanted *= 4) {
+    std::set<std::int64_t> drawn;
+    while (std::int64_t(drawn.size()) < wanted) drawn.insert(any_j(random));
+    const std::vector<std::int64_t> of_j(drawn.begin(), drawn.end());
+    const std::vector<double> weights = backend.rows(particles.weights, kernels().weights, of_j);
+    double sum = 0, squares = 0;
+    for (std::size_t first = 0; first < weights.size(); first += std::size_t(kernels().weights)) {
+      double of_one = 0;
+      for (std::size_t k = first; k < first + std::size_t(kernels().weights); ++k) of_one += weights[k] * weights[k];
+      sum += std::sqrt(of_one);
+      squares += of_one;
+    }
+    if (sum * sum > kEqualWeights * squares) return of_j;
+  }
+  std::vector<std::int64_t> all(std::size_t(particles.nj));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
 }
 
 std::string FarRun::begin_table(const SumRequest& request) {
@@ -292,12 +374,14 @@ void FarRun::compute(const SumRequest& request, const FarSetting& setting, Of of
   if (is_shared()) first().backend->wait(nullptr);
   on_each(request, [&](Member& member, const SumRequest& own) { compute(member, own, made, limits); });
   add_far_images(totals_, of);
-  if (!excluded_are_of_lists_) collect_excluded();
+  if (!excluded_are_of_lists_) collect_excluded(request, made.of);
   excluded_are_of_lists_ = true;
-  if (!i_of_excluded_.empty()) {
+  if (!corrections_.empty()) {
     FarBackend& backend = *first().backend;
     backend.timed(&Seconds::down, [&] {
-      backend.sums().subtract(backend.with_inputs(of_members(request)), excluded_, i_of_excluded_, totals_);
+      for (const Correction& one : corrections_)
+        backend.sums().add_pairs(one.sign, backend.with_inputs(of_members(request)), one.pairs, one.i, totals_,
+                                 one.shift);
     });
     if (is_shared()) wait();
   }
@@ -309,17 +393,98 @@ void FarRun::compute(const SumRequest& request, const FarSetting& setting, Of of
   statistics_.precision = kernels().precision;
 }
 
+FarRun::Correction FarRun::correction(FarSums::Sign sign, const CellVector& shift,
+                                      std::span<const std::pair<int, int>> pairs) {
+  Correction made{sign, shift, rows_of_pairs("exclusions", first().backend->particles().ni, pairs), {}};
+  for (const auto& [i, j] : pairs)
+    if (made.i.empty() || made.i.back() != i) made.i.push_back(i);
+  return made;
+}
+
 // Two GPUs may have lists of one leaf.
-void FarRun::collect_excluded() {
+void FarRun::collect_excluded(const SumRequest& request, Of of) {
+  corrections_.clear();
+  if (images_) return collect_excluded_images(request, of);
   std::vector<std::pair<int, int>> all;
   for (const Member& member : members_) all.insert(all.end(), member.excluded.begin(), member.excluded.end());
   std::ranges::sort(all);
   all.erase(std::ranges::unique(all).begin(), all.end());
-  i_of_excluded_.clear();
-  if (all.empty()) return;
-  for (const auto& [i, j] : all)
-    if (i_of_excluded_.empty() || i_of_excluded_.back() != i) i_of_excluded_.push_back(i);
-  excluded_ = rows_of_pairs("exclusions", first().backend->particles().ni, all);
+  if (!all.empty()) corrections_.push_back(correction(FarSums::Sign::Minus, {}, all));
+}
+
+// Finds the nearest images of excluded pairs, and with which images sums over all pairs exclude them.
+void FarRun::find_excluded_images(const SumRequest& request) {
+  FarBackend& backend = *first().backend;
+  if (!request.excluded_rows) {
+    if (!nearest_images_.empty())
+      for (const Member& member : members_) member.backend->sums().set_excluded(nullptr);
+    nearest_images_.clear();
+    exclusions_of_images_ = 0;
+    return;
+  }
+  const PairRows& excluded = *request.excluded_rows;
+  if (exclusions_of_images_ == excluded.number) return;
+  const auto axes = std::size_t(kernels().axes);
+  const auto positions = [&](double* of, std::int64_t count, std::vector<std::int64_t> particles) {
+    for (std::int64_t& particle : particles) particle *= std::int64_t(axes);
+    return backend.rows({of, 1, count}, int(axes), particles);
+  };
+  std::vector<std::int64_t> of_i, of_j(excluded.j.begin(), excluded.j.end());
+  for (std::int64_t i = 0; i + 1 < std::int64_t(excluded.first.size()); ++i)
+    of_i.insert(of_i.end(), excluded.of(i).size(), i);
+  const FarParticles& particles = backend.particles();
+  const std::vector<double> position_i = positions(particles.position_of_i, particles.ni, of_i),
+                            position_j = positions(particles.position_of_j, particles.nj, of_j);
+  const PeriodicCell& cell = images_->last()->tables.cell;
+  const std::vector<CellVector> shifts = FarImages::shifts(cell);
+  const NearestImage nearest(cell, shifts);
+  nearest_images_.resize(of_i.size());
+  std::map<int, std::vector<std::pair<int, int>>> of_images;
+  for (std::size_t k = 0; k < of_i.size(); ++k) {
+    nearest_images_[k] = nearest.number(&position_i[k * axes], &position_j[k * axes]);
+    of_images[nearest_images_[k]].emplace_back(int(of_i[k]), int(of_j[k]));
+  }
+  FarSums::ExcludedOfImages made;
+  for (auto& [image, pairs] : of_images) {
+    std::ranges::sort(pairs);
+    pairs.erase(std::ranges::unique(pairs).begin(), pairs.end());
+    FarSums::ExcludedOfImage& one = made[image];
+    one.rows = rows_of_pairs("exclusions", particles.ni, pairs);
+    one.exclusions = std::make_unique<const Exclusions>(one.rows);
+  }
+  const auto shared = std::make_shared<const FarSums::ExcludedOfImages>(std::move(made));
+  for (const Member& member : members_) member.backend->sums().set_excluded(shared);
+  exclusions_of_images_ = excluded.number;
+}
+
+// Lists exclude a pair with all images that they have of it.
+void FarRun::collect_excluded_images(const SumRequest& request, Of of) {
+  if (!request.excluded_rows) return;
+  const PairRows& excluded = *request.excluded_rows;
+  std::vector<ImagePair> near;
+  for (const Member& member : members_)
+    near.insert(near.end(), member.excluded_images.begin(), member.excluded_images.end());
+  std::ranges::sort(near);
+  near.erase(std::ranges::unique(near).begin(), near.end());
+  std::vector<ImagePair> lacking, surplus;
+  std::set<ImagePair> nearest;
+  std::size_t entry = 0;
+  for (std::int64_t i = 0; i + 1 < std::int64_t(excluded.first.size()); ++i)
+    for (const int j : excluded.of(i)) nearest.insert({nearest_images_[entry++], int(i), j});
+  std::ranges::set_difference(near, nearest, std::back_inserter(lacking));
+  std::ranges::set_difference(nearest, near, std::back_inserter(surplus));
+  if (of == Of::Sampled) {
+    const std::span<const std::int64_t> sampled = sample_.particles();
+    std::erase_if(surplus, [&](const ImagePair& pair) { return !std::ranges::binary_search(sampled, pair.i); });
+  }
+  const std::vector<CellVector> shifts = FarImages::shifts(images_->last()->tables.cell);
+  for (const auto& [sign, all] : {std::pair(FarSums::Sign::Plus, &lacking), std::pair(FarSums::Sign::Minus, &surplus)})
+    for (auto begin = all->begin(); begin != all->end();) {
+      std::vector<std::pair<int, int>> pairs;
+      const int image = begin->image;
+      for (; begin != all->end() && begin->image == image; ++begin) pairs.emplace_back(begin->i, begin->j);
+      corrections_.push_back(correction(sign, shifts[std::size_t(image)], pairs));
+    }
 }
 
 void FarRun::compute(Member& member, const SumRequest& request, const Made& made, const FarLimits& limits) {
@@ -333,8 +498,14 @@ void FarRun::compute(Member& member, const SumRequest& request, const Made& made
     backend.timed(&Seconds::walk,
                   [&] { member.pairs = backend.make_lists(order, limits, sampled, member.share).pairs; });
     member.excluded.clear();
+    member.excluded_images.clear();
     if (here.excluded_rows)
-      backend.timed(&Seconds::walk, [&] { member.excluded = backend.distant_pairs(*here.excluded_rows); });
+      backend.timed(&Seconds::walk, [&] {
+        if (images_)
+          member.excluded_images = backend.near_images(*here.excluded_rows);
+        else
+          member.excluded = backend.distant_pairs(*here.excluded_rows);
+      });
     member.lists = made;
     member.lists_are_new = true;
   }
