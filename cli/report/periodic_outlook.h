@@ -9,7 +9,7 @@
 namespace nbcc {
 
 struct PeriodicOutlook {
-  // By output, as in the statistics of a run: "pot: decay 1, degree 2 fitted, mean zero (tinfoil); ...".
+  // One line for each output, as in the statistics of a run: "pot: decay 1, degree 2 fitted, mean zero (tinfoil); ...".
   std::vector<std::string> lines;
   std::string when;    // for which cell and params
   std::string reason;  // without lines: why there are none

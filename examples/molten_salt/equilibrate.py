@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Charge equilibration of a disordered salt: charges flow between all ions until their levels are equal.
 
-    equilibrate.py [--ions 10000] [--tolerance 1e-8] [--residual 3e-4]
+    equilibrate.py [--ions 10000] [--tolerance 1e-7] [--residual 2e-3]
 
 Minimises the sum of attraction q + hardness q^2 / 2 + q potential / 2 over charges q that add up to 0 (A. K. Rappe & W. A.
 Goddard, J. Phys. Chem. 95 (1991) 3358). The charges are Gaussians in a periodic cube; `gaussian_charges.pipe` sums their
@@ -76,8 +76,8 @@ def solve(x: Any, kind: Any, side: float, tolerance: float, residual: float) -> 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ions", type=int, default=10000)
-    parser.add_argument("--tolerance", type=float, default=1e-8)
-    parser.add_argument("--residual", type=float, default=3e-4)
+    parser.add_argument("--tolerance", type=float, default=1e-7)
+    parser.add_argument("--residual", type=float, default=2e-3)
     options = parser.parse_args()
     x, kind, side = draw(options.ions)
     try:
@@ -92,7 +92,8 @@ def main() -> int:
     print(f"charges of sodium {found.q[kind == 0].mean():.3f} +- {found.q[kind == 0].std():.3f}, sum {found.q.sum():.0e}")
     method, error = found.statistics["method"], found.statistics["error"]
     print(f"{method}, error {error:.0e} of the sum of |terms|, order {found.statistics['order']}")
-    print(f"seconds: {found.seconds_of_first:.2f} for the first product, {found.seconds / (found.products - 1):.3f} for each other")
+    each = found.seconds / (found.products - 1)
+    print(f"seconds: {found.seconds_of_first:.2f} for the first product, then {each:.3f} for each")
     return 0
 
 

@@ -107,10 +107,11 @@ class FarRun {
     FarShare share;
     int leaf = 0;  // of the trees; 0: there are none of these particles
     std::optional<Made> lists;
-    double pairs = 0;                           // of the lists
-    std::vector<std::pair<int, int>> excluded;  // FarBackend::distant_pairs() of the lists
-    std::vector<ImagePair> excluded_images;     // FarBackend::near_images() of the lists
-    bool lists_are_new = true;                  // the sums have other lists
+    double pairs = 0;                            // of the lists
+    std::vector<std::pair<int, int>> excluded;   // FarBackend::distant_pairs() of the lists
+    std::vector<ImagePair> excluded_images;      // FarBackend::near_images() of the lists
+    bool lists_are_new = true;                   // the sums have other lists
+    std::shared_ptr<const FarOperator> through;  // of the lists, whose shifts are those of its cell
     std::optional<int> up_order;
   };
 
