@@ -84,7 +84,7 @@ TEST_F(PeriodicSample, EstimatesTheSumsOfTerms) {
       trial.set_cell(kCube);
       const std::vector<Vector3> all(x.begin(), x.begin() + (are_less ? 15'700 : 16'000));
       for (std::size_t j = 0; j < all.size(); ++j) trial.arrays["qj"].push_back(are_rare && j % 50 != 0 ? 0 : 1);
-      set_tolerance(trial.sum, 1e-3, {.order = 3, .leaf = 64, .separation = 0.5});
+      set_tolerance(trial.sum, 5e-5, {.order = 3, .leaf = 64, .separation = 0.5});
       trial.run(all, {.i_count = std::int64_t(chosen.size()), .i_list = chosen.data()});
       EXPECT_EQ(trial.sum.statistics().far.sampled, 34);
       errors[are_less] = trial.sum.statistics().far.error;
