@@ -27,8 +27,8 @@ class FarImages {
   // For the cell of the vectors, and these params; kept from run to run. Throws UsageError if there is no periodic sum.
   const std::shared_ptr<const FarOperator>& far_operator(std::span<const double> params,
                                                          std::span<const OpenExtent> extents);
-  // An operator of the same cell and params with about half the reach of near images, made for a tenth of the tolerance:
-  // the errors of both have nothing in common. Null: no order is so exact, or the grid has too many points.
+  // An operator of the same cell and params with about half the reach of near images, made for a tenth of the
+  // tolerance: the errors of both have nothing in common. Null: no order is so exact, or the grid has too many points.
   const std::shared_ptr<const FarOperator>& reference_operator();
   // True for the params of periodic vectors.
   bool is_of_cell(std::size_t param) const { return params_of_cell_.contains(int(param)); }

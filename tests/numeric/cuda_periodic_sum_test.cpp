@@ -52,14 +52,14 @@ TEST(PeriodicSumOnShim, AgreesWithTheHost) {
   }
 }
 
-// The bits of one GPU on two and on three; also of a slab, whose cell depends on the extent of the particles, of chosen
+// The bits of one GPU on two; also of a slab, whose cell depends on the extent of the particles, of chosen
 // i, with exclusions, and over all pairs.
 TEST(PeriodicSumOnShim, HasTheSameBitsOnSeveralGpus) {
   constexpr std::array<Vector3, 3> kSlab{{{1, 0, 0}, {0.3, 0.9, 0}, {0, 0, 0}}};
   std::vector<std::vector<std::vector<double>>> found;
-  for (const int count : {1, 2, 3}) {
+  for (const int count : {1, 2}) {
     CudaShim shim;
-    shim.set_device_count(3);
+    shim.set_device_count(2);
     std::vector<std::shared_ptr<CudaDevice>> gpus;
     for (int k = 0; k < count; ++k)
       gpus.push_back(std::make_shared<CudaDevice>(shim.driver(), shim.compiler(), k, "", ""));
@@ -94,7 +94,7 @@ TEST(PeriodicSumOnShim, HasTheSameBitsOnSeveralGpus) {
       keep();
     }
   }
-  for (std::size_t k = 1; k < found.size(); ++k) EXPECT_EQ(found[k], found[0]) << k + 1 << " GPUs";
+  EXPECT_EQ(found[1], found[0]);
 }
 
 class PeriodicSumOnGpu : public OnGpu {};
