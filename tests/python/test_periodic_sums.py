@@ -414,6 +414,26 @@ def test_exclusions_take_out_the_nearest_image(coulomb):
     check_charges(out, SLANTED, x, x, q, 2e-7, (pot, field))
 
 
+def test_derivatives_with_exclusions_in_torch(coulomb):
+    torch = pytest.importorskip("torch")
+    values, charge = charges(30, seed=35)
+    q = torch.tensor(charge)
+    given = dict(vectors(CUBE), tolerance=1e-9, exclusions=nbcc.Rows(np.arange(31), np.arange(30) ^ 1))
+
+    def energy(x):
+        return 0.5 * (q * coulomb(x, x, q, **given).pot).sum()
+
+    x = torch.tensor(values, requires_grad=True)
+    (slope,) = torch.autograd.grad(energy(x), x)
+    moved = [torch.tensor(values) for _ in range(2)]
+    moved[0][7, 1] += 1e-5
+    moved[1][7, 1] -= 1e-5
+    assert float((energy(moved[0]) - energy(moved[1])) / 2e-5) == pytest.approx(float(slope[7, 1]), rel=1e-4, abs=1e-3)
+    # The charges of i and j are one set, so that forces are the field times the charge.
+    field = coulomb(torch.tensor(values), torch.tensor(values), q, **given).field
+    np.testing.assert_allclose(slope, q[:, None] * field, atol=1e-5 * float(abs(field).max()))
+
+
 def test_batches_have_cells_of_their_own(coulomb):
     x, q = charges(50, seed=32)
     places = np.concatenate([x[:30], x[30:] @ SLANTED])
