@@ -9,6 +9,7 @@
 #include "cli/options/kernel_options.h"
 #include "cli/report/failure.h"
 #include "cli/report/field_list.h"
+#include "cli/report/periodic_outlook.h"
 #include "cli/report/standard_output.h"
 #include "compiler/emit/describe.h"
 #include "compiler/passes/derived/every_image.h"
@@ -79,9 +80,13 @@ std::string far_field_of(const FarReading& reading, const Pipeline& pipeline) {
   return fmt::format("none: {}{}", line > 0 ? fmt::format("line {}: ", line) : "", reading.obstacle.reason);
 }
 
-// "periodic by tolerance: linear in qj, both sides, O(N)".
-std::string periodic_sum_of(const PeriodicReading& reading) {
-  return "periodic by tolerance: " + far_field_of(reading.reading, reading.copies.pipeline);
+// "periodic by tolerance: linear in qj, both sides, O(N)", then what its terms say, by output.
+std::vector<std::string> periodic_sum_of(const Pipeline& pipeline, const PeriodicReading& periodic) {
+  std::vector<std::string> lines{"periodic by tolerance: " + far_field_of(periodic.reading, periodic.copies.pipeline)};
+  const PeriodicOutlook outlook = periodic_outlook(pipeline, periodic);
+  lines.insert(lines.end(), outlook.lines.begin(), outlook.lines.end());
+  lines.push_back(outlook.lines.empty() ? outlook.reason : outlook.when);
+  return lines;
 }
 
 // "acc odd, pot even; a pair costs 0.59 of computing it twice", or why each pair is computed from both ends.
@@ -95,7 +100,7 @@ std::string symmetry_of(const Pipeline& pipeline, const Pipeline& optimized, con
 }
 
 std::string text_of(const Pipeline& pipeline, const OperationCounts& counts, const std::string& neighbours,
-                    const std::string& far_field, const std::string& symmetry, const Options& options) {
+                    const std::vector<std::string>& far_field, const std::string& symmetry, const Options& options) {
   const std::size_t fields = pipeline.fields.size();
   std::string text = fmt::format("{}: {} field{}, {}\n", pipeline.name, fields, fields == 1 ? "" : "s",
                                  pipeline.dialect == Dialect::Cunbody ? "in the dialect of CUNBODY-1" : "by name");
@@ -107,19 +112,19 @@ std::string text_of(const Pipeline& pipeline, const OperationCounts& counts, con
   if (counts.finish > 0) text += fmt::format(", {} in finish()", counts.finish);
   if (!neighbours.empty())
     text += fmt::format("\n  neighbours: {}: cost O(N{})", neighbours, neighbours == kNearest ? " log N" : "");
-  text += fmt::format("\n  far field: {}", far_field);
+  text += fmt::format("\n  far field: {}", fmt::join(far_field, "\n    "));
   text += fmt::format("\n  if i and j are exchanged: {}", symmetry);
   if (pipeline.components(Role::InputPair) > 0) text += "\n  pairs: those that the caller lists";
   return text + "\n";
 }
 
 Json json_of(const Pipeline& pipeline, const OperationCounts& counts, const std::string& neighbours,
-             const std::string& far_field, const std::string& symmetry) {
+             const std::vector<std::string>& far_field, const std::string& symmetry) {
   return {{"pipeline", pipeline.name},
           {"dialect", pipeline.dialect == Dialect::Cunbody ? "CUNBODY-1" : "named fields"},
           {"fields", json_of(fields_of(pipeline), true)},
           {"neighbours", neighbours.empty() ? Json() : Json(neighbours)},
-          {"far_field", far_field},
+          {"far_field", fmt::format("{}", fmt::join(far_field, "; "))},
           {"symmetry", symmetry},
           {"operations",
            {{"raw", pipeline.raw_operations},
@@ -191,9 +196,12 @@ int check_file(const std::string& file, const CheckOptions& options, Json& repor
     fmt::print(stderr, "{}", render(source, warnings));
     report["ok"] = true;
     report["diagnostics"] = json_of(warnings);
-    const std::string far_field = is_periodic_sum ? periodic_sum_of(read_periodic_terms(pipeline))
-                                  : images        ? "none: every_image() sums over all images within its cutoff"
-                                                  : far_field_of(read_far_terms(pipeline), pipeline);
+    std::vector<std::string> far_field;
+    if (is_periodic_sum)
+      far_field = periodic_sum_of(pipeline, read_periodic_terms(pipeline));
+    else
+      far_field.push_back(images ? "none: every_image() sums over all images within its cutoff"
+                                 : far_field_of(read_far_terms(pipeline), pipeline));
     const std::string symmetry = symmetry_of(pipeline, optimized, options);
     report.update(json_of(pipeline, counts, neighbours, far_field, symmetry));
     if (!options.json) write_standard_output(text_of(pipeline, counts, neighbours, far_field, symmetry, how));

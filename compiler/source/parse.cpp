@@ -244,17 +244,23 @@ void merge(std::vector<Diagnostic>& diagnostics, const std::vector<Diagnostic>& 
                        refused);
 }
 
-// A text without a cutoff is a periodic sum, which runs to a tolerance. `missing`: the error if it is none.
-void require_periodic_sum(const Source& source, const Pipeline& pipeline, Diagnostic missing) {
+// Throws unless images have a cutoff, or the text is a periodic sum, which runs to a tolerance.
+void require_cutoff_or_periodic_sum(const Source& source, const Pipeline& pipeline) {
+  const CopiesPipeline copies = copies_pipeline(pipeline);
+  std::optional<Diagnostic> guard = guard_without_cutoff(copies);
+  if (copies.proof.neighbourhood && !guard) return;
   const PeriodicReading periodic = read_periodic_terms(pipeline);
   if (periodic.reading.terms) return;
-  const NeighbourhoodProof& proof = periodic.copies.proof;
-  if (proof.neighbourhood || proof.obstacle) throw CompileError(source, {std::move(missing)});  // it has a guard
+  if (guard) throw CompileError(source, {std::move(*guard)});
   const auto& [where, reason] = periodic.reading.obstacle;
-  missing.message += fmt::format(
-      "; without one it is a periodic sum to a tolerance, whose terms are a factor of i times a weight of j: {}{}",
-      where.line > 0 ? fmt::format("line {}: ", where.line) : "", reason);
-  throw CompileError(source, {std::move(missing)});
+  throw CompileError(
+      source,
+      {{Severity::Error, where.line > 0 ? where : copies.given.pair[copies.image].where,
+        fmt::format(
+            "every_image() without a cutoff is a periodic sum by tolerance, whose terms are a factor of i times "
+            "a weight of j times a function of the displacement: {}; a cutoff is a guard such as skip_if(dot(d, "
+            "d) >= rc * rc), where d is the result of every_image()",
+            reason)}});
 }
 
 }  // namespace
@@ -291,7 +297,7 @@ Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings) {
   std::optional<Diagnostic> limit;
   if (has_images(pipeline)) {
     if (auto period = period_without_positions(pipeline)) throw CompileError(source, {std::move(*period)});
-    if (auto missing = missing_cutoff(pipeline)) require_periodic_sum(source, pipeline, std::move(*missing));
+    require_cutoff_or_periodic_sum(source, pipeline);
   } else if (const NeighbourhoodProof proof = prove_neighbourhood(pipeline); proof.neighbourhood) {
     exclude_non_finite(pipeline, *proof.neighbourhood);
     verify(pipeline, "exclude_non_finite");

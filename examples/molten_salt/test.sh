@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The tests of melt.py, with a libnbcc_jit.so that was built. Usage: test.sh SOURCE_FOLDER LIBRARY [PYTEST...]
+# The tests of melt.py and equilibrate.py, with a libnbcc_jit.so that was built. Usage: test.sh SOURCE_FOLDER LIBRARY [PYTEST...]
 set -euo pipefail
 source "$1/tests/python/find_python.sh"
 find_python_of_build "$2" numpy pytest

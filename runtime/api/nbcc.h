@@ -363,7 +363,7 @@ NBCC_API nbcc_status nbcc_sum_set_listed_pairs(nbcc_sum* sum, int64_t ni, const 
                                                const int64_t* j, nbcc_error** error);
 /* Excluded pairs, in the same form; for example bonded pairs. Runs over all pairs, a search, lists and batches skip
  * them before anything is computed; with listed pairs they are NBCC_ERROR_USAGE. `first` null: removes them. Of
- * pipelines with every_image() all images are excluded, or those that images[count][3] names, as image_index() does. */
+ * pipelines with every_image() all images are excluded (without a cutoff the nearest), or image_index() images[][3]. */
 NBCC_API nbcc_status nbcc_sum_set_exclusions(nbcc_sum* sum, int64_t ni, const int64_t* first, int64_t count,
                                              const int64_t* j, nbcc_error** error);
 NBCC_API nbcc_status nbcc_sum_set_excluded_images(nbcc_sum* sum, int64_t ni, const int64_t* first, int64_t count,

@@ -3,6 +3,7 @@
 // time; a backend makes it. On a GPU work is launched in the stream of the run.
 #pragma once
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -41,6 +42,12 @@ struct FarShare {
   std::int64_t index = 0, count = 1;
   std::int64_t begin(std::int64_t all) const { return all * index / count; }
   std::int64_t end(std::int64_t all) const { return all * (index + 1) / count; }
+};
+
+// A pair with an image of j.
+struct ImagePair {
+  int image = 0, i = 0, j = 0;  // image: the number of the shift
+  auto operator<=>(const ImagePair&) const = default;
 };
 
 // The pairs of a walk.
@@ -112,6 +119,9 @@ class FarBackend {
   // The excluded pairs (i, j) that are parts of distant pairs of these lists: for i of the lists, those that are no
   // near pairs. In any order; a pair may occur more than once.
   virtual std::vector<std::pair<int, int>> distant_pairs(const PairRows& excluded) = 0;
+  // The excluded pairs among the near pairs of these lists, by image. Of periodic sums alone. In any order; a pair may
+  // occur more than once.
+  virtual std::vector<ImagePair> near_images(const PairRows& excluded) = 0;
   virtual bool sums_sample_alone() const = 0;
 
   // ---- sums ----

@@ -32,14 +32,13 @@ PairMethod FarBatches::method(const std::shared_ptr<FarBatches>& batches) {
   return row;
 }
 
-// No estimate if no batch may be worth a far field: then the pair method "lists" does the run.
+// No estimate if no batch may be worth a far field: then the pair method "lists" does the run. Periodic sums have no
+// other method.
 std::optional<Estimate> FarBatches::estimate(const SumRequest& request) {
-  if (single_->is_periodic())
-    throw UsageError(fmt::format("batches: the periodic sum of pipeline '{}' takes one call for each batch",
-                                 kernel_.source.pipeline));
-  if (request.pairs != PairChoice::Auto) return {};
+  const bool is_periodic = single_->is_periodic();
+  if (request.pairs != PairChoice::Auto && !is_periodic) return {};
   find_candidates(request);
-  const bool has_rest = std::int64_t(candidates_.size()) < request.lists->groups();
+  const bool has_rest = !is_periodic && std::int64_t(candidates_.size()) < request.lists->groups();
   if (has_rest) single_->require_precision("some batches are too small for a far field");
   if (candidates_.empty()) return {};
   Estimate found;
@@ -48,6 +47,7 @@ std::optional<Estimate> FarBatches::estimate(const SumRequest& request) {
         "output '{}' overlaps input '{}' in memory, and the results of a batch are stored before the next is summed",
         kernel_.source.fields[shared->output].name, kernel_.source.fields[shared->input].name);
     found.falls_back = true;
+    if (is_periodic) throw UsageError(found.obstacle);
   }
   if (found.obstacle.empty()) return found;
   single_->require_precision(found.obstacle);
@@ -66,7 +66,8 @@ void FarBatches::find_candidates(const SumRequest& request) {
   number_ = 0;
   std::vector<std::unique_ptr<Batch>> before = std::exchange(candidates_, {});
   for (std::int64_t number = 0; number < lists.groups(); ++number) {
-    if (!single_->may_be_far(request_of_batch(kernel_.source, number, request))) continue;
+    const SumRequest own = request_of_batch(kernel_.source, number, request);
+    if (single_->is_periodic() ? own.ni == 0 : !single_->may_be_far(own)) continue;
     const auto b = std::size_t(number);
     const Particles particles{lists.i_first[b], lists.i_first[b + 1], lists.j_begin[b], lists.j_end[b]};
     const auto same = std::ranges::find_if(before, [&](const auto& old) { return old && old->particles == particles; });
@@ -129,7 +130,8 @@ Estimate FarBatches::measure(const SumRequest& request) {
   Estimate all = *estimate(request);
   if (!all.obstacle.empty()) return all;
   all.cost = cost_of(request, [](FarField& field, const SumRequest& own) { return field.measure(own); });
-  if (std::ranges::any_of(candidates_, [](const auto& batch) { return batch->is_far; })) return all;
+  if (single_->is_periodic() || std::ranges::any_of(candidates_, [](const auto& batch) { return batch->is_far; }))
+    return all;
   return {"all pairs of each batch cost less than a far field", request.lists->pair_count(), true};
 }
 

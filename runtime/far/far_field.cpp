@@ -109,11 +109,11 @@ int FarField::first_order() const {
 }
 
 std::optional<Estimate> FarField::estimate(const SumRequest& request) const {
-  if (run_->is_periodic() && request.excluded_rows)
-    throw UsageError(fmt::format(
-        "exclusions: the periodic sum of pipeline '{}' has all images of all pairs; subtract the terms of excluded "
-        "pairs by a pipeline of listed pairs",
-        kernel_.source.pipeline));
+  if (run_->is_periodic() && request.excluded_rows && !request.excluded_rows->images.empty())
+    throw UsageError(
+        fmt::format("exclusions: the periodic sum of pipeline '{}' excludes the nearest image of each pair; single "
+                    "images cannot be named",
+                    kernel_.source.pipeline));
   if (run_->is_periodic() && request.pairs != PairChoice::Auto)
     throw UsageError(
         fmt::format("pairs = {}: the periodic sum of pipeline '{}' chooses its pairs itself; expected auto",
@@ -165,7 +165,7 @@ std::pair<Estimate, double> FarField::expected(const SumRequest& request) {
   // Of equal costs this method would be the first.
   const double otherwise = (is_raised_ ? kPreferred : 1 / kPreferred) * all_pairs(request);
   return {{.cost = tries ? least_cost(request) : otherwise},
-          kExactPair * sampled * run_->images() * double(request.nj)};
+          kExactPair * sampled * run_->images_of_sample(request.nj) * double(request.nj)};
 }
 
 Estimate FarField::measure(const SumRequest& request) {
@@ -215,8 +215,8 @@ bool FarField::is_due(const SumRequest& request) {
   if (!is_far_ && run_->kernels().precision == name(Precision::Double)) return false;
   if (exclusions_ != number_of_exclusions(request)) return true;
   const double sampled = double(std::min(run_->least_sampled(), request.i_count));
-  if (std::has_single_bit(runs_) ||
-      work_since_check_ * kShareOfChecks > kExactPair * sampled * run_->images() * double(request.nj))
+  if (std::has_single_bit(runs_) || work_since_check_ * kShareOfChecks >
+                                        kExactPair * sampled * run_->images_of_sample(request.nj) * double(request.nj))
     return true;
   // The error grows at most as the norms of some weights grow beside those of others.
   return is_far_ &&

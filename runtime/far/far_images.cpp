@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <random>
 #include <utility>
@@ -20,7 +21,17 @@ constexpr double kMaxOperatorBytes = 4e9;
 // Of the extent of the particles: a cell of an earlier run has at least as much, and at most so many times as much.
 constexpr double kMargin = 0.05, kMaxExtentRatio = 1.3;
 
-bool is_zero(const CellVector& shift) { return shift == CellVector{}; }
+constexpr double kReferenceTolerance = 0.1;  // of the tolerance
+constexpr int kMaxReferencePoints = 3000;
+
+int reference_reach(int reach) { return (reach + 1) / 2; }
+
+// The near images of a cell, in the order of FarImages::shifts().
+std::vector<CellImage> images_of(const PeriodicCell& cell) {
+  std::vector<CellImage> images = cell.near_images();
+  std::ranges::stable_partition(images, [](const CellImage& image) { return image == CellImage{}; });
+  return images;
+}
 
 }  // namespace
 
@@ -94,14 +105,23 @@ void FarImages::make_cell(std::span<const OpenExtent> extents) {
 
 std::vector<CellVector> FarImages::shifts(const PeriodicCell& cell) {
   std::vector<CellVector> shifts;
-  for (const CellImage& image : cell.near_images()) {
+  for (const CellImage& image : images_of(cell)) {
     CellVector shift{};
     for (std::size_t row = 0; row < 3; ++row)
       for (std::size_t axis = 0; axis < 3; ++axis) shift[axis] += image[row] * cell.rows[row][axis];
     shifts.push_back(shift);
   }
-  std::ranges::stable_partition(shifts, is_zero);
   return shifts;
+}
+
+std::vector<char> FarImages::are_near(const PeriodicCell& cell, const PeriodicCell& inner) {
+  std::vector<char> are;
+  for (const CellImage& image : images_of(cell)) {
+    bool is_near = true;
+    for (std::size_t row = 0; row < 3; ++row) is_near = is_near && std::abs(image[row]) <= inner.near_reach[row];
+    are.push_back(is_near);
+  }
+  return are;
 }
 
 void FarImages::sum_with_weight(int weight, std::span<const double> params, std::int64_t ni, const double* position_i,
@@ -148,7 +168,10 @@ std::vector<FarOperator::Component> FarImages::find_components(std::span<const d
 
 PeriodicKernel FarImages::kernel(std::span<const double> params, std::span<const FarOperator::Component> components) {
   PeriodicKernel kernel;
-  for (const FarOperator::Component& one : components) kernel.groups.push_back(group_of_sum_[std::size_t(one.sum)]);
+  for (const FarOperator::Component& one : components) {
+    kernel.groups.push_back(group_of_sum_[std::size_t(one.sum)]);
+    kernel.names.push_back(output_of_sum_[std::size_t(one.sum)]);
+  }
   kernel.sums = [this, params, components](std::int64_t ni, const double* position_i, std::int64_t nj,
                                            const double* position_j, double* sums) {
     std::vector<double> of_weight(std::size_t(kernels_.sums) * std::size_t(ni));
@@ -163,26 +186,13 @@ PeriodicKernel FarImages::kernel(std::span<const double> params, std::span<const
   return kernel;
 }
 
-// Components of an output that have one decay and one convention are named once.
-std::string FarImages::convention(const FarOperator& of) const {
-  std::vector<std::string> all;
-  for (std::size_t c = 0; c < of.components.size(); ++c) {
-    const PeriodicComponent& component = of.tables.components[c];
-    std::string text =
-        fmt::format("{}: decay {:.2g}", output_of_sum_[std::size_t(of.components[c].sum)], component.decay);
-    if (component.degree > 0) text += fmt::format(", degree {} fitted", component.degree);
-    text += fmt::format(", {}", describe(component.convention));
-    if (std::ranges::find(all, text) == all.end()) all.push_back(std::move(text));
-  }
-  return fmt::format("{}", fmt::join(all, "; "));
-}
-
 const std::shared_ptr<const FarOperator>& FarImages::far_operator(std::span<const double> params,
                                                                   std::span<const OpenExtent> extents) {
   make_cell(extents);
   if (is_current_ && std::ranges::equal(params, params_)) return operator_;
   const std::vector<double> kept(params.begin(), params.end());
-  FarOperator made{.sums = kernels_.sums, .components = find_components(kept)};
+  FarOperator made{
+      .sums = kernels_.sums, .components = find_components(kept), .convention = "", .tables = {}, .matrix = {}};
   if (made.components.empty())
     throw UsageError(fmt::format(
         "the terms of pipeline '{}' are 0 at all of {} displacements drawn within two cells: a formula of so short a "
@@ -199,11 +209,38 @@ const std::shared_ptr<const FarOperator>& FarImages::far_operator(std::span<cons
         "cell; at most {:.2g} GB: a larger tolerance takes fewer points",
         pipeline_, 1e-9 * bytes, tolerance_, made.components.size(), points, 1e-9 * kMaxOperatorBytes));
   made.matrix = nbcc::far_operator(made.tables, made.tables.grid);
-  made.convention = convention(made);
-  operator_ = std::make_shared<const FarOperator>(std::move(made));
+  made.convention = fmt::format("{}", fmt::join(describe(kernel.names, made.tables.components), "; "));
+  operator_ = std::make_shared<FarOperator>(std::move(made));
   params_ = kept;
   is_current_ = true;
   return operator_;
+}
+
+double FarImages::reference_count() const {
+  if (!operator_) return 27;
+  if (reference_of_ == operator_ && !reference_) return count();
+  double images = 1;
+  for (const int reach : operator_->tables.cell.near_reach) images *= 2 * reference_reach(reach) + 1;
+  return images;
+}
+
+const std::shared_ptr<const FarOperator>& FarImages::reference_operator() {
+  if (reference_of_ == operator_) return reference_;
+  reference_of_ = operator_;
+  reference_.reset();
+  PeriodicCell cell = operator_->tables.cell;
+  for (int& reach : cell.near_reach) reach = reference_reach(reach);
+  FarOperator made{
+      .sums = operator_->sums, .components = operator_->components, .convention = "", .tables = {}, .matrix = {}};
+  try {
+    made.tables = make_periodic_tables(cell, kernel(params_, made.components), kReferenceTolerance * tolerance_);
+  } catch (const UsageError&) {  // no order is so exact
+    return reference_;
+  }
+  if (made.tables.grid.points() > kMaxReferencePoints) return reference_;
+  made.matrix = nbcc::far_operator(made.tables, made.tables.grid);
+  reference_ = std::make_shared<const FarOperator>(std::move(made));
+  return reference_;
 }
 
 }  // namespace nbcc

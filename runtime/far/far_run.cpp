@@ -20,6 +20,7 @@ using Seconds = FarStatistics::Seconds;
 
 FarRun::FarRun(const Kernel& kernel, const Summation& summation, Precision at_least, double tolerance)
     : source_(kernel.source),
+      tolerance_(tolerance),
       members_([&] {
         std::vector<std::shared_ptr<FarBackend>> backends = summation.far_backends(kernel, at_least);
         if (backends.empty()) backends.push_back(std::make_shared<HostFarBackend>(kernel, summation, at_least));
@@ -83,6 +84,7 @@ std::string FarRun::prepare(const SumRequest& request, int leaf) {
   on_each(request, [&](Member& member, const SumRequest& own) {
     obstacles[std::size_t(member.share.index)] = prepare(member, own, leaf);
   });
+  if (images_) find_excluded_images(request);
   return obstacles.front();
 }
 
@@ -103,7 +105,10 @@ std::string FarRun::prepare(Member& member, const SumRequest& request, int leaf)
     if (images_) move_to_cell(member, here);
     obstacle = backend.check_particles();
   });
-  if (!obstacle.empty()) return obstacle;
+  if (!obstacle.empty()) {
+    if (&member == &first()) exclusions_of_images_ = 0;
+    return obstacle;
+  }
   if (kernels().needs_one_set && !particles.indices_agree)
     return "the text compares i_index and j_index, but i and j of one index are not the same particles";
   const bool one_tree = particles.are_one_set && particles.are_all;
@@ -113,22 +118,12 @@ std::string FarRun::prepare(Member& member, const SumRequest& request, int leaf)
     return "";
   }
   member.lists.reset();
-  if (&member == &first()) kept_.are_here = false;
+  if (&member == &first()) kept_.are_here = false, exclusions_of_images_ = 0;
   bool is_finite = true;
   backend.timed(&Seconds::tree, [&] { is_finite = backend.build_trees(one_tree, leaf); });
   if (!is_finite) return "a j has a position that is not finite";
   member.leaf = leaf;
   return "";
-}
-
-void FarRun::move_to_cell(Member& member, const SumRequest& request) {
-  const std::lock_guard lock(images_mutex_);  // the first of several GPUs makes the cell and the operator for all
-  const std::vector<CellVector>& open = images_->read_vectors(request.params);
-  const std::shared_ptr<const FarOperator>& through =
-      images_->far_operator(request.params, open.empty() ? std::vector<OpenExtent>() : member.backend->extents(open));
-  const PeriodicCell& cell = through->tables.cell;
-  member.backend->move_to_cell(cell, FarImages::shifts(cell));
-  member.backend->collect_far_images(through);
 }
 
 void FarRun::set_leaf(Member& member, int leaf) {
@@ -198,11 +193,20 @@ std::string FarRun::draw_sample(const SumRequest& request, std::int64_t wanted) 
   const bool has_changed = sample_.draw(backend.particles().chosen, wanted, backend.chosen_i());
   if (has_changed && first().lists && first().lists->of == Of::Sampled) first().lists.reset();
   if (sample_.particles().empty()) return "no i has a finite position";
+  return sample_.set_exact(exact_sums(request)) ? "" : "the terms of no sampled i are finite";
+}
+
+// [sampled i][FarSample::columns()]
+std::vector<double> FarRun::exact_sums(const SumRequest& request) {
+  FarBackend& backend = *first().backend;
+  const double pairs = double(sample_.particles().size()) * double(request.nj) * images();
+  if (images_ && backend.sums_sample_alone() && pairs > kFewExactPairs)
+    if (const std::shared_ptr<const FarOperator> reference = images_->reference_operator())
+      return exact_sums(request, reference);
   const FarArray exact = backend.reserve_sums(FarBackend::Sums::OfSample, sample_.columns());
   backend.sums().sum_sample(backend.with_inputs(of_members(request)), sample_.particles(), exact);
   add_far_images(exact, Of::Sampled);
-  const bool has_finite = sample_.set_exact(backend.rows(exact, sample_.columns(), sample_.particles()));
-  return has_finite ? "" : "the terms of no sampled i are finite";
+  return backend.rows(exact, sample_.columns(), sample_.particles());
 }
 
 std::string FarRun::begin_table(const SumRequest& request) {
@@ -292,12 +296,14 @@ void FarRun::compute(const SumRequest& request, const FarSetting& setting, Of of
   if (is_shared()) first().backend->wait(nullptr);
   on_each(request, [&](Member& member, const SumRequest& own) { compute(member, own, made, limits); });
   add_far_images(totals_, of);
-  if (!excluded_are_of_lists_) collect_excluded();
+  if (!excluded_are_of_lists_) collect_excluded(request, made.of);
   excluded_are_of_lists_ = true;
-  if (!i_of_excluded_.empty()) {
+  if (!corrections_.empty()) {
     FarBackend& backend = *first().backend;
     backend.timed(&Seconds::down, [&] {
-      backend.sums().subtract(backend.with_inputs(of_members(request)), excluded_, i_of_excluded_, totals_);
+      for (const Correction& one : corrections_)
+        backend.sums().add_pairs(one.sign, backend.with_inputs(of_members(request)), one.pairs, one.i, totals_,
+                                 one.shift);
     });
     if (is_shared()) wait();
   }
@@ -309,17 +315,23 @@ void FarRun::compute(const SumRequest& request, const FarSetting& setting, Of of
   statistics_.precision = kernels().precision;
 }
 
+FarRun::Correction FarRun::correction(FarSums::Sign sign, const CellVector& shift,
+                                      std::span<const std::pair<int, int>> pairs) {
+  Correction made{sign, shift, rows_of_pairs("exclusions", first().backend->particles().ni, pairs), {}};
+  for (const auto& [i, j] : pairs)
+    if (made.i.empty() || made.i.back() != i) made.i.push_back(i);
+  return made;
+}
+
 // Two GPUs may have lists of one leaf.
-void FarRun::collect_excluded() {
+void FarRun::collect_excluded(const SumRequest& request, Of of) {
+  corrections_.clear();
+  if (images_) return collect_excluded_images(request, of);
   std::vector<std::pair<int, int>> all;
   for (const Member& member : members_) all.insert(all.end(), member.excluded.begin(), member.excluded.end());
   std::ranges::sort(all);
   all.erase(std::ranges::unique(all).begin(), all.end());
-  i_of_excluded_.clear();
-  if (all.empty()) return;
-  for (const auto& [i, j] : all)
-    if (i_of_excluded_.empty() || i_of_excluded_.back() != i) i_of_excluded_.push_back(i);
-  excluded_ = rows_of_pairs("exclusions", first().backend->particles().ni, all);
+  if (!all.empty()) corrections_.push_back(correction(FarSums::Sign::Minus, {}, all));
 }
 
 void FarRun::compute(Member& member, const SumRequest& request, const Made& made, const FarLimits& limits) {
@@ -333,8 +345,14 @@ void FarRun::compute(Member& member, const SumRequest& request, const Made& made
     backend.timed(&Seconds::walk,
                   [&] { member.pairs = backend.make_lists(order, limits, sampled, member.share).pairs; });
     member.excluded.clear();
+    member.excluded_images.clear();
     if (here.excluded_rows)
-      backend.timed(&Seconds::walk, [&] { member.excluded = backend.distant_pairs(*here.excluded_rows); });
+      backend.timed(&Seconds::walk, [&] {
+        if (images_)
+          member.excluded_images = backend.near_images(*here.excluded_rows);
+        else
+          member.excluded = backend.distant_pairs(*here.excluded_rows);
+      });
     member.lists = made;
     member.lists_are_new = true;
   }
@@ -370,13 +388,6 @@ void FarRun::compute_all_pairs(const SumRequest& request, Of of) {
     compute_all_pairs(member, own);
   });
   add_far_images(totals_, of);
-}
-
-void FarRun::add_far_images(const FarArray& totals, Of of) {
-  if (!images_) return;
-  FarBackend& backend = *first().backend;
-  const auto sampled = of == Of::Sampled ? sample_.particles() : std::span<const std::int64_t>();
-  backend.timed(&Seconds::down, [&] { backend.add_far_images(totals, sampled); });
 }
 
 void FarRun::compute_all_pairs(Member& member, const SumRequest& request) {

@@ -28,6 +28,11 @@ class FarRun {
  public:
   // Numbers of i whose exact sums are computed. Exact periodic sums cost more: all j act at each near image.
   static constexpr std::int64_t kSampled = 256, kSampledWithImages = 64;
+  // On the host, to tolerances whose runs take little time.
+  static constexpr std::int64_t kSampledWithImagesOnHost = 32;
+  static constexpr double kLargeTolerance = 1e-4;
+  // Exact sums of this many pairs take little time.
+  static constexpr double kFewExactPairs = 1 << 26;
   static constexpr double kFarMove = 0.02, kManyMoved = 0.05;  // of the radius of all; of the number of particles
   enum class Of : bool { All, Sampled };
 
@@ -45,7 +50,8 @@ class FarRun {
   // in the norms of any block of particles. Factors that are inputs of the distant pairs have no common factor.
   bool have_values_changed(double spread);
   // Computes exact sums for `wanted` i drawn at random, or for all. Returns why no error can be measured, or "". Needs
-  // no trees.
+  // no trees. In large periodic sums on the host the near images up to half the reach act one by one, all others
+  // through another, more exact operator; of those, the sums of |terms| are estimated from drawn j.
   std::string draw_sample(const SumRequest& request, std::int64_t wanted);
   // Draws the weights and factors with which errors of interpolation are measured, and takes typical sums of |terms|
   // from the sample. Returns why no error can be measured, or "".
@@ -70,9 +76,16 @@ class FarRun {
   FarMemory memory(const SumRequest& request, const FarSetting& setting);
   // How many times each j acts, directly or not, in a sum over all pairs: once for each near image.
   double images() const { return images_ ? images_->count() : 1; }
-  std::int64_t least_sampled() const { return images_ ? kSampledWithImages : kSampled; }
+  // The same of the exact sums of a sample.
+  double images_of_sample(std::int64_t nj) const;
+  std::int64_t least_sampled() const {
+    if (!images_) return kSampled;
+    const bool takes_few = tolerance_ >= kLargeTolerance && members_.front().backend->sums_sample_alone();
+    return takes_few ? kSampledWithImagesOnHost : kSampledWithImages;
+  }
   bool is_of_cell(std::size_t param) const { return images_ && images_->is_of_cell(param); }
   bool is_periodic() const { return images_ != nullptr; }
+  const FarImages* far_images() const { return images_.get(); }  // null: the sum is not periodic
   const FarKernels& kernels() const { return members_.front().backend->kernels(); }
   // Of the last run, with the seconds of the first GPU. May wait for it.
   FarStatistics statistics();
@@ -94,9 +107,11 @@ class FarRun {
     FarShare share;
     int leaf = 0;  // of the trees; 0: there are none of these particles
     std::optional<Made> lists;
-    double pairs = 0;                           // of the lists
-    std::vector<std::pair<int, int>> excluded;  // FarBackend::distant_pairs() of the lists
-    bool lists_are_new = true;                  // the sums have other lists
+    double pairs = 0;                            // of the lists
+    std::vector<std::pair<int, int>> excluded;   // FarBackend::distant_pairs() of the lists
+    std::vector<ImagePair> excluded_images;      // FarBackend::near_images() of the lists
+    bool lists_are_new = true;                   // the sums have other lists
+    std::shared_ptr<const FarOperator> through;  // of the lists, whose shifts are those of its cell
     std::optional<int> up_order;
   };
 
@@ -108,6 +123,15 @@ class FarRun {
     bool are_here = false;                       // no particle has moved since
   };
 
+  // Terms of excluded pairs that are parts of distant pairs are taken out of the sums. Lists exclude near pairs with
+  // all images, of which all but the nearest are added again.
+  struct Correction {
+    FarSums::Sign sign = FarSums::Sign::Minus;
+    CellVector shift{};
+    PairRows pairs;
+    std::vector<std::int64_t> i;
+  };
+
   Member& first() { return members_.front(); }
   bool is_shared() const { return members_.size() > 1; }
   SumRequest of_members(const SumRequest& request) const;
@@ -116,25 +140,34 @@ class FarRun {
   std::string prepare(Member& member, const SumRequest& request, int leaf);
   void move_to_cell(Member& member, const SumRequest& request);
   void add_far_images(const FarArray& totals, Of of);
+  std::vector<double> exact_sums(const SumRequest& request);
+  std::vector<double> exact_sums(const SumRequest& request, const std::shared_ptr<const FarOperator>& reference);
+  std::vector<std::int64_t> draw_j();
   static void set_leaf(Member& member, int leaf);
   std::array<std::vector<double>, 2> some_positions();
   FarLimits limits(const FarSetting& setting);
   void compute(Member& member, const SumRequest& request, const Made& made, const FarLimits& limits);
   void compute_all_pairs(Member& member, const SumRequest& request);
-  void collect_excluded();
+  Correction correction(FarSums::Sign sign, const CellVector& shift, std::span<const std::pair<int, int>> pairs);
+  void collect_excluded(const SumRequest& request, Of of);
+  void collect_excluded_images(const SumRequest& request, Of of);
+  void find_excluded_images(const SumRequest& request);
 
   const KernelSource& source_;
+  const double tolerance_;
   std::vector<Member> members_;
   FarTable table_;
   FarSample sample_;
   std::unique_ptr<FarImages> images_;  // of a periodic sum
   std::mutex images_mutex_;
   Kept kept_;
-  FarArray totals_;    // [output][i], in the memory of the first backend
-  PairRows excluded_;  // the excluded pairs that are parts of distant pairs
-  std::vector<std::int64_t> i_of_excluded_;
+  FarArray totals_;  // [output][i], in the memory of the first backend
+  std::vector<Correction> corrections_;
   bool excluded_are_of_lists_ = false;  // false: the lists are newer
-  void* stream_ = nullptr;              // of the last run
+  // [excluded pair] the number of its nearest image, of the particles where they are now.
+  std::vector<int> nearest_images_;
+  std::int64_t exclusions_of_images_ = 0;  // PairRows::number of nearest_images_; 0: none
+  void* stream_ = nullptr;                 // of the last run
   FarStatistics statistics_;
 };
 

@@ -29,6 +29,8 @@ FarSums::FarSums(const Kernel& kernel, Precision at_least, bool waits)
   near_ = sum("near");
   sample_ = sum("sample");
   finish_ = sum("finish");
+  for (const FieldLayout& field : kernel.source.fields)
+    if (field.role == Role::Output) sizes_.push_back("nbcc_size_" + field.name);
 }
 
 void FarSums::run(DerivedSum& sum, const SumRequest& request, std::span<const MadeArray> made, std::int64_t ni,
@@ -77,14 +79,19 @@ void FarSums::find_targets(const SumRequest& request, double* position, const Fa
 }
 
 void FarSums::run_with_images(DerivedSum& sum, const SumRequest& request, std::vector<MadeArray> made, std::int64_t ni,
-                              std::int64_t nj, I which) {
+                              std::int64_t nj, I which, std::span<const char> takes) {
   if (!images_) return run(sum, request, made, ni, nj, which);
-  bool is_first = true;
-  for (const CellVector& shift : images_->shifts) {
-    made.insert(made.end(), {{kPlaceOfI, images_->place_of_i(shift)}, {kPlaceOfJ, images_->place_of_j}});
-    run(sum, request, made, ni, nj, which, !is_first);
+  SumRequest own = request;
+  for (std::size_t image = 0; image < images_->shifts.size(); ++image) {
+    if (!takes.empty() && takes[image] == 0) continue;
+    own.exclusions = nullptr, own.excluded_rows = nullptr;
+    if (excluded_of_images_)
+      if (const auto of = excluded_of_images_->find(int(image)); of != excluded_of_images_->end())
+        own.exclusions = of->second.exclusions.get(), own.excluded_rows = &of->second.rows;
+    made.insert(made.end(),
+                {{kPlaceOfI, images_->place_of_i(images_->shifts[image])}, {kPlaceOfJ, images_->place_of_j}});
+    run(sum, own, made, ni, nj, which, image > 0);
     made.resize(made.size() - 2);
-    is_first = false;
   }
 }
 
@@ -103,17 +110,20 @@ void FarSums::sum_near(const SumRequest& request, const FarArray& near, const De
   run(*near_, request, made, near.count, request.nj, I::All);
 }
 
-void FarSums::subtract(const SumRequest& request, const PairRows& pairs, std::span<const std::int64_t> i,
-                       const FarArray& totals) {
-  if (!excluded_) excluded_ = derived_sum(kernel_, "far", "excluded", at_least_);
-  SumRequest bound = excluded_->bind(request, outputs_at(totals));
+void FarSums::add_pairs(Sign sign, const SumRequest& request, const PairRows& pairs, std::span<const std::int64_t> i,
+                        const FarArray& totals, const CellVector& shift) {
+  std::unique_ptr<DerivedSum>& sum = listed_[std::size_t(sign)];
+  if (!sum) sum = derived_sum(kernel_, "far", sign == Sign::Plus ? "near" : "excluded", at_least_);
+  std::vector<MadeArray> made = outputs_at(totals);
+  if (images_) made.insert(made.end(), {{kPlaceOfI, images_->place_of_i(shift)}, {kPlaceOfJ, images_->place_of_j}});
+  SumRequest bound = sum->bind(request, made);
   bound.i_begin = 0;
   bound.i_list = i.data();
   bound.i_count = std::int64_t(i.size());
   bound.listed_pairs = &pairs;
   bound.accumulate = true;
-  excluded_->run(bound);
-  if (waits_) excluded_->wait(request.progress);
+  sum->run(bound);
+  if (waits_) sum->wait(request.progress);
 }
 
 void FarSums::sum_distant(const SumRequest& request, const FarArray& i, const FarArray& j, const FarArray& sums,
@@ -127,22 +137,63 @@ void FarSums::sum_distant(const SumRequest& request, const FarArray& i, const Fa
   run(*distant_, request, made, i.count, j.count, I::All);
 }
 
-void FarSums::sum_sample(const SumRequest& request, std::span<const std::int64_t> chosen, const FarArray& exact) {
-  std::vector<std::string> sizes;
-  for (const FieldLayout& field : kernel_.source.fields)
-    if (field.role == Role::Output) sizes.push_back("nbcc_size_" + field.name);
+std::vector<MadeArray> FarSums::outputs_and_sizes_at(const FarArray& exact) {
   std::vector<MadeArray> made;
   for (const FieldLayout& field : kernel_.source.fields) {
     if (field.role != Role::Output) continue;
     const int number = int(made.size()) / 2;
     made.push_back({field.name, exact.view(field.first)});
-    made.push_back({sizes[std::size_t(number)], exact.view(kernel_.source.outputs + number)});
+    made.push_back({sizes_[std::size_t(number)], exact.view(kernel_.source.outputs + number)});
   }
+  return made;
+}
+
+void FarSums::sum_sample(const SumRequest& request, std::span<const std::int64_t> chosen, const FarArray& exact,
+                         std::span<const char> takes) {
   SumRequest of_sample = request;
   of_sample.i_begin = 0;
   of_sample.i_list = chosen.data();
   of_sample.i_count = std::int64_t(chosen.size());
-  run_with_images(*sample_, of_sample, std::move(made), request.ni, request.nj, I::Chosen);
+  run_with_images(*sample_, of_sample, outputs_and_sizes_at(exact), request.ni, request.nj, I::Chosen, takes);
+}
+
+// Groups of lists: the chosen i, and all others without j.
+void FarSums::sum_sample_of_some(const SumRequest& request, std::span<const std::int64_t> chosen,
+                                 std::span<const std::int64_t> of_j, const FarArray& exact,
+                                 std::span<const char> takes) {
+  if (!sample_of_some_) sample_of_some_ = derived_sum(kernel_, "far", "sample", at_least_);
+  const auto axes = std::size_t(kernels_.axes);
+  std::vector<double> shifts;
+  for (std::size_t image = 0; image < images_->shifts.size(); ++image)
+    if (takes[image] != 0)
+      shifts.insert(shifts.end(), images_->shifts[image].begin(),
+                    images_->shifts[image].begin() + std::ptrdiff_t(axes));
+  const auto ranges = std::int64_t(shifts.size() / axes), count = std::int64_t(chosen.size());
+  const auto first = [](std::span<const std::int64_t> some, std::int64_t all) {
+    std::vector<std::int64_t> order(some.begin(), some.end());
+    for (std::int64_t k = 0; k < all; ++k)
+      if (!std::ranges::binary_search(some, k)) order.push_back(k);
+    return order;
+  };
+  const std::vector<std::int64_t> i_order = first(chosen, request.ni), j_order = first(of_j, request.nj);
+  const std::vector<std::int64_t> i_first{0, count, request.ni}, range_first{0, ranges, ranges},
+      j_begin(std::size_t(ranges), 0), j_end(std::size_t(ranges), std::int64_t(of_j.size()));
+  ListArrays lists;
+  lists.groups = 2;
+  lists.ranges = ranges;
+  lists.i_first = i_first.data();
+  lists.i_order = i_order.data();
+  lists.range_first = range_first.data();
+  lists.j_begin = j_begin.data();
+  lists.j_end = j_end.data();
+  lists.j_order = j_order.data();
+  lists.j_count = request.nj;
+  lists.shifts = shifts.data();
+  lists.axes = int(axes);
+  sample_of_some_->set_lists(lists);
+  std::vector<MadeArray> made = outputs_and_sizes_at(exact);
+  made.insert(made.end(), {{kPlaceOfI, images_->place_of_i({})}, {kPlaceOfJ, images_->place_of_j}});
+  run(*sample_of_some_, request, made, request.ni, request.nj, I::All);
 }
 
 void FarSums::finish(const SumRequest& request, const FarArray& totals) {

@@ -1,9 +1,11 @@
 // The sums of a far field, one for each of its kernels, and the arrays between them. Used by FarRun and its backends.
 #pragma once
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -46,18 +48,31 @@ class FarSums {
     std::vector<CellVector> shifts;
   };
   void set_images(Images images) { images_ = std::move(images); }
+  // The pairs that are excluded with one image, by the number of its shift.
+  struct ExcludedOfImage {
+    PairRows rows;
+    std::unique_ptr<const Exclusions> exclusions;
+  };
+  using ExcludedOfImages = std::map<int, ExcludedOfImage>;
+  // In place of the caller's exclusions, where all j act with each shift.
+  void set_excluded(std::shared_ptr<const ExcludedOfImages> excluded) { excluded_of_images_ = std::move(excluded); }
   // near[output][i], or [row] if the lists say so. Without lists all pairs act on the chosen i. Excluded pairs do not
   // act.
   void sum_near(const SumRequest& request, const FarArray& near, const DeviceLists* new_lists = nullptr);
-  // totals[output][i] -= the terms of these pairs.
-  void subtract(const SumRequest& request, const PairRows& pairs, std::span<const std::int64_t> i,
-                const FarArray& totals);
+  // totals[output][i] += or -= the terms of these pairs; `shift`: of the image of j, in a periodic sum.
+  enum class Sign : bool { Plus, Minus };
+  void add_pairs(Sign sign, const SumRequest& request, const PairRows& pairs, std::span<const std::int64_t> i,
+                 const FarArray& totals, const CellVector& shift = {});
   // i and j: coordinates, then factors or weights, of all points.
   void sum_distant(const SumRequest& request, const FarArray& i, const FarArray& j, const FarArray& sums,
                    const DeviceLists* new_lists = nullptr);
   // exact[output][i], then sizes[output field][i]; only chosen i are written. `chosen`: on the host or
-  // the device.
-  void sum_sample(const SumRequest& request, std::span<const std::int64_t> chosen, const FarArray& exact);
+  // the device. takes[image]: the images that act; empty: all.
+  void sum_sample(const SumRequest& request, std::span<const std::int64_t> chosen, const FarArray& exact,
+                  std::span<const char> takes = {});
+  // The same of the given j alone, by one run over lists; for other i all are 0. Both rise.
+  void sum_sample_of_some(const SumRequest& request, std::span<const std::int64_t> chosen,
+                          std::span<const std::int64_t> of_j, const FarArray& exact, std::span<const char> takes);
   void finish(const SumRequest& request, const FarArray& totals);
 
  private:
@@ -65,7 +80,8 @@ class FarSums {
   enum class I : bool { All, Chosen };
   bool sums_callers_pairs(const DerivedSum& sum) const { return &sum == near_.get() || &sum == sample_.get(); }
   void run_with_images(DerivedSum& sum, const SumRequest& request, std::vector<MadeArray> made, std::int64_t ni,
-                       std::int64_t nj, I which);
+                       std::int64_t nj, I which, std::span<const char> takes = {});
+  std::vector<MadeArray> outputs_and_sizes_at(const FarArray& exact);
   std::vector<MadeArray> outputs_at(const FarArray& columns) const;
   void run(DerivedSum& sum, const SumRequest& request, std::span<const MadeArray> made, std::int64_t ni,
            std::int64_t nj, I which, bool accumulates = false);
@@ -78,7 +94,10 @@ class FarSums {
   const bool waits_;
   std::unique_ptr<DerivedSum> sources_, targets_, means_, distant_, near_, sample_, finish_;
   std::optional<Images> images_;
-  std::unique_ptr<DerivedSum> excluded_;  // null: not used yet
+  std::shared_ptr<const ExcludedOfImages> excluded_of_images_;  // null: none
+  std::unique_ptr<DerivedSum> sample_of_some_;                  // null: not used yet
+  std::vector<std::string> sizes_;                              // names of outputs of `sample`
+  std::unique_ptr<DerivedSum> listed_[2];                       // by Sign; null: not used yet
 };
 
 }  // namespace nbcc

@@ -326,11 +326,35 @@ FarCounts HostFarBackend::make_lists(int order, const FarLimits& limits, std::sp
   return counts_of(order, found);
 }
 
+// [j] the position in the order of the tree.
+std::vector<std::int64_t> HostFarBackend::positions_of_j() const {
+  const std::vector<std::int64_t>& order = near_lists_.j_order;
+  std::vector<std::int64_t> positions(order.size());
+  for (std::size_t p = 0; p < order.size(); ++p) positions[std::size_t(order[p])] = std::int64_t(p);
+  return positions;
+}
+
+std::vector<ImagePair> HostFarBackend::near_images(const PairRows& excluded) {
+  const ListStore& near = near_lists_;
+  const std::vector<std::int64_t> position_of_j = positions_of_j();
+  std::vector<ImagePair> found;
+  for (std::size_t group = 0; group < near.groups; ++group)
+    for (auto slot = std::size_t(near.i_first[group]); slot < std::size_t(near.i_first[group + 1]); ++slot) {
+      const std::int64_t i = near.i_order[slot];
+      for (const int j : excluded.of(i))
+        for (auto range = std::size_t(near.range_first[group]); range < std::size_t(near.range_first[group + 1]);
+             ++range)
+          if (const std::int64_t position = position_of_j[std::size_t(j)];
+              near.j_begin[range] <= position && position < near.j_end[range])
+            found.push_back({int(near.images[range]), int(i), j});
+    }
+  return found;
+}
+
 // The last group of near_lists_, of i without sums, has no ranges and no part here.
 std::vector<std::pair<int, int>> HostFarBackend::distant_pairs(const PairRows& excluded) {
   const ListStore& near = near_lists_;
-  std::vector<std::int64_t> position_of_j(near.j_order.size());
-  for (std::size_t p = 0; p < near.j_order.size(); ++p) position_of_j[std::size_t(near.j_order[p])] = std::int64_t(p);
+  const std::vector<std::int64_t> position_of_j = positions_of_j();
   std::vector<std::vector<std::pair<int, int>>> of_groups(near.groups);
   for_each_(std::int64_t(near.groups), [&](std::int64_t g) {
     const auto group = std::size_t(g);

@@ -64,6 +64,7 @@ class HostFarBackend final : public FarBackend {
   FarCounts make_lists(int order, const FarLimits& limits, std::span<const std::int64_t> sampled,
                        const FarShare& share) override;
   std::vector<std::pair<int, int>> distant_pairs(const PairRows& excluded) override;
+  std::vector<ImagePair> near_images(const PairRows& excluded) override;
   bool sums_sample_alone() const override { return true; }
   FarArray reserve_sums(Sums which, int components) override;
   std::vector<double> rows(const FarArray& columns, int components, std::span<const std::int64_t> particles) override;
@@ -105,6 +106,7 @@ class HostFarBackend final : public FarBackend {
     return std::chrono::duration<double>(marks_[second] - marks_[first]).count();
   }
   const FarTree& tree_of_i() const { return one_tree_ ? tree_of_j_ : tree_of_i_; }
+  std::vector<std::int64_t> positions_of_j() const;
   FarWalk walk_trees(int order, const FarLimits& limits, bool counts_only) const;
   FarCounts counts_of(int order, const FarWalk& walk) const;
   void find_sampled_cells(std::span<const std::int64_t> sampled);

@@ -2,9 +2,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <random>
+#include <vector>
 
+#include "runtime/cuda/group/cuda_group.h"
 #include "runtime/cuda/program/cuda_device.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/on_gpu.h"
@@ -46,6 +50,51 @@ TEST(PeriodicSumOnShim, AgreesWithTheHost) {
     trial.run(x);
     EXPECT_LE(error_of_charges(trial, cell, x), 1e-6);
   }
+}
+
+// The bits of one GPU on two; also of a slab, whose cell depends on the extent of the particles, of chosen
+// i, with exclusions, and over all pairs.
+TEST(PeriodicSumOnShim, HasTheSameBitsOnSeveralGpus) {
+  constexpr std::array<Vector3, 3> kSlab{{{1, 0, 0}, {0.3, 0.9, 0}, {0, 0, 0}}};
+  std::vector<std::vector<std::vector<double>>> found;
+  for (const int count : {1, 2}) {
+    CudaShim shim;
+    shim.set_device_count(2);
+    std::vector<std::shared_ptr<CudaDevice>> gpus;
+    for (int k = 0; k < count; ++k)
+      gpus.push_back(std::make_shared<CudaDevice>(shim.driver(), shim.compiler(), k, "", ""));
+    std::shared_ptr<KernelDevice> device = gpus.front();
+    if (count > 1) device = std::make_shared<CudaGroup>(gpus);
+    std::vector<std::vector<double>>& results = found.emplace_back();
+    for (const auto& cell : {kSlanted, kSlab}) {
+      std::mt19937_64 random(13);
+      const std::vector<Vector3> x = random_places(150, kCube, random);
+      PeriodicTrial trial(kCharges, Precision::Single, device);
+      fill(trial, cell, x.size());
+      const auto keep = [&] {
+        results.push_back(trial.arrays["pot"]);
+        results.push_back(trial.arrays["field"]);
+      };
+      set_tolerance(trial.sum, 1e-3, kNumbers);
+      trial.run(x);
+      ASSERT_EQ(trial.sum.statistics().far.order, 4);
+      keep();
+      trial.run(x, {.i_begin = 20, .i_count = 90});
+      keep();
+      std::vector<std::int64_t> first{0}, j;
+      for (std::int64_t i = 0; i < 150; ++i) {
+        j.insert(j.end(), {(i + 1) % 150, (i + 70) % 150});
+        first.push_back(std::int64_t(j.size()));
+      }
+      trial.sum.set_exclusions(150, first.data(), std::int64_t(j.size()), j.data());
+      trial.run(x);
+      keep();
+      set_tolerance(trial.sum, 1e-6);
+      trial.run(x);
+      keep();
+    }
+  }
+  EXPECT_EQ(found[1], found[0]);
 }
 
 class PeriodicSumOnGpu : public OnGpu {};

@@ -45,5 +45,23 @@ TEST(PeriodicSum, OfChargesIsEwalds) {
     }
 }
 
+// The particles stay where they are: trees are kept, lists have other shifts.
+TEST(PeriodicSum, OfACellThatChangesAroundItsParticles) {
+  std::mt19937_64 random(4);
+  PeriodicTrial trial(kCharges, Precision::Double);
+  std::vector<Vector3> x = random_places(160, kCube, random);
+  for (Vector3& one : x)
+    for (double& component : one) component = 0.9 * component - 0.45;
+  for (std::size_t j = 0; j < x.size(); ++j) trial.arrays["qj"].push_back(j % 2 == 0 ? -1 : 1);
+  set_tolerance(trial.sum, 1e-6, {.order = 8, .leaf = 16, .separation = 0.3});
+  for (const double side : {1.0, 1.004, 1.008, 1.004}) {
+    const std::array<Vector3, 3> cell{{{side, 0, 0}, {0, side, 0}, {0, 0, side}}};
+    trial.set_cell(cell);
+    trial.run(x);
+    ASSERT_EQ(trial.sum.statistics().far.order, 8);
+    EXPECT_LE(error_of_charges(trial, cell, x), 1e-6) << side;
+  }
+}
+
 }  // namespace
 }  // namespace nbcc::test

@@ -364,9 +364,10 @@ real r2 = dot(d, d);
     "formula, message",
     [
         ("s += qj * rsqrt(r2 + hi);", "a value of i enters a term other than as a factor"),
-        ("s += rsqrt(r2 + qj);", "line 5: 'qj' enters nonlinearly"),
+        ("s += rsqrt(r2 + qj);", "5:6: error: .*'qj' enters nonlinearly"),
         ("if (image_index(0) < 1) s += qj * rsqrt(r2) * hi;", r"image_index\(\) is used as an integer"),
         ("s += hi * qj * r2 * r2;", r"it grows with distance; expected terms that grow at most like r, got r\^4"),
+        ("s += hi * qj * (1.0 + rsqrt(r2));", "output 's' has no periodic sum: its terms do not fall off, but become the constant 1"),
         ("s += hi * qj * cos(20.0 * sqrt(r2)) * rsqrt(r2);", "it oscillates or is not smooth"),
         ("skip_if(d.x >= 1.0); s += hi * qj * rsqrt(r2);", r"near and far images join to [0-9.e-]+, expected 3e-05"),
     ],
@@ -387,16 +388,73 @@ def test_what_a_call_must_say(in_box):
     with pytest.raises(nbcc.UsageError, match=r"the sum of qj is 8, of magnitudes 8: terms that fall like r\^-3 have a"):
         cubes(xi=x, hi=ones, xj=x, qj=ones, box=[1, 1, 1], tolerance=1e-5)
     given = dict(xi=x, xj=x, qj=q, box=[1, 1, 1], tolerance=1e-5)
-    with pytest.raises(nbcc.UsageError, match="batches: .* one call for each batch"):
-        in_box(**given, batches=(np.arange(8) // 4, np.arange(8) // 4))
-    with pytest.raises(nbcc.UsageError, match="exclusions: .* all images of all pairs"):
-        in_box(**given, exclusions=(np.arange(9), np.arange(8)))
+    with pytest.raises(nbcc.UsageError, match="exclusions: .* excludes the nearest image of each pair"):
+        in_box(**given, exclusions=(np.arange(9), np.arange(8), np.zeros((8, 3), int)))
     with pytest.raises(nbcc.UsageError, match="pairs = all: .* chooses its pairs itself"):
         in_box(**given, pairs="all")
     assert not in_box(**{**given, "xj": x[:0], "qj": q[:0]}).pot.any()
     cut = nbcc.compile(source=HEAD + "skip_if(r2 >= 0.1); s += hi * qj * rsqrt(r2);")
     with pytest.raises(nbcc.UsageError, match=r"has no far field: every_image\(\) sums over all images within its cutoff"):
         cut(xi=x, hi=ones, xj=x, qj=q, box=[1, 1, 1], tolerance=1e-5)
+
+
+def test_exclusions_take_out_the_nearest_image(coulomb):
+    x, q = charges(60, seed=31, neutral=False)
+    x = x @ SLANTED + 3 * SLANTED[1] - SLANTED[0]
+    first, j = np.arange(0, 121, 2), np.stack([np.arange(60) ^ 1, (np.arange(60) + 17) % 60], 1).ravel()
+    out = coulomb(x, x, q, **vectors(SLANTED), tolerance=1e-7, exclusions=(first, j))
+    pot, field = ewald(SLANTED, x, x, q)
+    i = np.repeat(np.arange(60), 2)
+    d = x[j] - x[i]
+    d = d[:, None] + np.stack(np.meshgrid(*[np.arange(-3, 4)] * 3, indexing="ij"), -1).reshape(-1, 3) @ SLANTED
+    d = d[np.arange(120), np.linalg.norm(d, axis=2).argmin(axis=1)]
+    r = np.linalg.norm(d, axis=1)
+    np.subtract.at(pot, i, q[j] / r)
+    np.subtract.at(field, i, (q[j] / r**3)[:, None] * d)
+    check_charges(out, SLANTED, x, x, q, 2e-7, (pot, field))
+
+
+def test_derivatives_with_exclusions_in_torch(coulomb):
+    torch = pytest.importorskip("torch")
+    values, charge = charges(30, seed=35)
+    q = torch.tensor(charge)
+    given = dict(vectors(CUBE), tolerance=1e-9, exclusions=nbcc.Rows(np.arange(31), np.arange(30) ^ 1))
+
+    def energy(x):
+        return 0.5 * (q * coulomb(x, x, q, **given).pot).sum()
+
+    x = torch.tensor(values, requires_grad=True)
+    (slope,) = torch.autograd.grad(energy(x), x)
+    moved = [torch.tensor(values) for _ in range(2)]
+    moved[0][7, 1] += 1e-5
+    moved[1][7, 1] -= 1e-5
+    assert float((energy(moved[0]) - energy(moved[1])) / 2e-5) == pytest.approx(float(slope[7, 1]), rel=1e-4, abs=1e-3)
+    # The charges of i and j are one set, so that forces are the field times the charge.
+    field = coulomb(torch.tensor(values), torch.tensor(values), q, **given).field
+    np.testing.assert_allclose(slope, q[:, None] * field, atol=1e-5 * float(abs(field).max()))
+
+
+def test_batches_have_cells_of_their_own(coulomb):
+    x, q = charges(50, seed=32)
+    places = np.concatenate([x[:30], x[30:] @ SLANTED])
+    batch = (np.arange(50) >= 30).astype(int)
+    cells = np.stack([CUBE, SLANTED])
+    out = coulomb(
+        places, places, q, a=cells[:, 0], b=cells[:, 1], c=cells[:, 2], tolerance=1e-6, batches=(batch, batch)
+    )
+    for k, cell in enumerate(cells):
+        own = batch == k
+        alone = coulomb(places[own], places[own], q[own], **vectors(cell), tolerance=1e-6)
+        np.testing.assert_allclose(out.pot[own], alone.pot, rtol=1e-12)
+        check_charges(type(out)(out.pot[own], out.field[own]), cell, places[own], places[own], q[own], 1e-6)
+
+
+def test_self_pairs_of_two_sets_are_no_reason_to_warn(coulomb, recwarn):
+    x, q = charges(40, seed=33)
+    y = charges(40, seed=34)[0]
+    out = coulomb(y, x, q, **vectors(CUBE), tolerance=1e-6)
+    assert not recwarn.list
+    check_charges(out, CUBE, y, x, q, 1e-6)
 
 
 def test_other_params_take_other_points():

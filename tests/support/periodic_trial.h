@@ -41,19 +41,19 @@ class PeriodicTrial {
     const char* const names[] = {"a", "b", "c"};
     for (std::size_t k = 0; k < 3; ++k) sum.set_param(names[k], cell[k]);
   }
-  void run(const std::vector<Vector3>& x) {
+  void run(const std::vector<Vector3>& x, const RunChoice& choice = {}) {
     const auto count = std::int64_t(x.size());
     for (const FieldLayout& field : sum.fields()) {
       if (field.role == Role::Param) continue;
       std::vector<double>& values = arrays[field.name];
       if (field.name == "xi" || field.name == "xj") {
         values.clear();
-        for (const Vector3& one : x) values.insert(values.end(), one.begin(), one.end());
+        for (const Vector3& one : x) values.insert(values.end(), one.begin(), one.begin() + field.components());
       }
       values.resize(std::size_t(count) * std::size_t(field.components()));
       sum.bind(field.name, {values.data(), Element::Double, count, 8 * field.components(), 8});
     }
-    sum.run();
+    sum.run(choice);
     sum.wait();
   }
 

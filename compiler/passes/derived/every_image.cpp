@@ -263,22 +263,17 @@ std::string neighbours_of_images(const CopiesPipeline& copies) {
   return text;
 }
 
-std::optional<Diagnostic> missing_cutoff(const Pipeline& pipeline) {
-  const CopiesPipeline copies = copies_pipeline(pipeline);
-  const Graph& graph = copies.given.pair;
-  const auto error = [&](const std::string& message) {
-    return Diagnostic{Severity::Error, graph[copies.image].where, message};
-  };
+std::optional<Diagnostic> guard_without_cutoff(const CopiesPipeline& copies) {
   const auto& [neighbourhood, obstacle] = copies.proof;
   if (obstacle)
-    return error(
-        fmt::format("every_image() needs a cutoff, and it is not proved that distant images add nothing: line "
-                    "{}: {}",
-                    obstacle->where.line, obstacle->reason));
-  if (!neighbourhood)
-    return error("every_image() needs a cutoff: write skip_if(dot(d, d) >= rc * rc), where d is its result");
-  if (bounded_coordinates(copies, *neighbourhood).empty())
-    return error("every_image() needs a cutoff that bounds each component of its result, and nothing else");
+    return Diagnostic{Severity::Error, obstacle->where,
+                      fmt::format("no cutoff of every_image() is proved here: {}; a periodic sum by tolerance needs "
+                                  "terms without such guards",
+                                  obstacle->reason)};
+  if (neighbourhood && bounded_coordinates(copies, *neighbourhood).empty())
+    return Diagnostic{Severity::Error, copies.given.pair[copies.image].where,
+                      "the guards of every_image() are no cutoff, which bounds each component of its result, and "
+                      "nothing else; a periodic sum by tolerance needs terms without such guards"};
   return {};
 }
 

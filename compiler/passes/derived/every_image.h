@@ -52,8 +52,8 @@ std::vector<int> bounded_coordinates(const CopiesPipeline& copies, const Neighbo
 // A line for users, of a pipeline whose cutoff is proved: "every image of j with |image of j - i| < rc".
 std::string neighbours_of_images(const CopiesPipeline& copies);
 
-// An error at every_image(), unless a cutoff bounds the distance of the images that act.
-std::optional<Diagnostic> missing_cutoff(const Pipeline& pipeline);
+// An error if guards compare distances, and no cutoff bounds the distance of the images that act.
+std::optional<Diagnostic> guard_without_cutoff(const CopiesPipeline& copies);
 
 // An error at every_image(), if a component that is the same for all pairs has a period.
 std::optional<Diagnostic> period_without_positions(const Pipeline& pipeline);

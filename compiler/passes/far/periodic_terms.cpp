@@ -105,6 +105,19 @@ Pipeline with_computed_indices(Pipeline pipeline) {
   return pipeline;
 }
 
+// Where a value of i enters the graph of terms that have the side of j alone.
+Location use_of_i(const FarTerms& terms) {
+  for (NodeId id = 0; id < terms.graph.size(); ++id) {
+    const Node& node = terms.graph[id];
+    for (int k = 0; k < arity(node.op); ++k) {
+      const Node& argument = terms.graph[node.args[std::size_t(k)]];
+      if (argument.op == Op::InputI && argument.payload >= int(terms.axes.size()) && node.where.line > 0)
+        return node.where;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 PeriodicReading read_periodic_terms(const Pipeline& pipeline) {
@@ -120,8 +133,10 @@ PeriodicReading read_periodic_terms(const Pipeline& pipeline) {
       return refuse(placed.pair[id].where,
                     "image_index() is used as an integer, or of fewer than three vectors that are not along the axes");
   made.reading = read_far_terms(placed);
+  // self_pair compares places, too: it is false for every distant pair, whatever the indices are.
+  if (made.reading.terms) made.reading.terms->needs_one_set = false;
   if (made.reading.terms && !made.reading.terms->both_sides)
-    return refuse({}, "a value of i enters a term other than as a factor");
+    return refuse(use_of_i(*made.reading.terms), "a value of i enters a term other than as a factor");
   return made;
 }
 

@@ -27,6 +27,10 @@ class CudaFarBackend final : public CudaFarParticles {
     const CudaContextGuard guard(gpu_);
     return walk_.distant_pairs(excluded, stream_);
   }
+  std::vector<ImagePair> near_images(const PairRows& excluded) override {
+    const CudaContextGuard guard(gpu_);
+    return walk_.near_images(excluded, stream_);
+  }
   bool sums_sample_alone() const override { return false; }  // all i are summed within milliseconds
   FarArray reserve_sums(Sums which, int components) override;
   void go_up(int order) override;

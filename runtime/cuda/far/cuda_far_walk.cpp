@@ -247,7 +247,9 @@ void CudaFarWalk::make_items(Kind kind, int group_begin, int group_end, int item
   lists.shifts = walk_.shifts ? range_shifts_.data() : 0;
 }
 
-std::vector<std::pair<int, int>> CudaFarWalk::distant_pairs(const PairRows& excluded, CudaStream* stream) {
+// words_of_pair: 1 for pairs that are in no list, 2 for near pairs with their images. Returns the words that were
+// found.
+std::vector<std::uint64_t> CudaFarWalk::find_excluded(const PairRows& excluded, int words_of_pair, CudaStream* stream) {
   const CudaGpu& gpu = program_.gpu();
   const std::size_t count = excluded.j.size(), first_bytes = excluded.first.size() * sizeof(std::int64_t);
   if (excluded_number_ != excluded.number) {
@@ -259,8 +261,6 @@ std::vector<std::pair<int, int>> CudaFarWalk::distant_pairs(const PairRows& excl
     excluded_number_ = excluded.number;
   }
   reserve_elements(ranks_, of_j_->count(), sizeof(unsigned), "positions of particles");
-  reserve_elements(found_, std::int64_t(count) + 1, sizeof(std::uint64_t), "excluded pairs");
-  gpu.require(gpu.driver().memset_d32_async(found_.data(), 0, 2, stream), "clearing a counter");
   const FarRankArgument of_ranks{reinterpret_cast<const long long*>(of_j_->order()), at<unsigned>(ranks_),
                                  of_j_->count()};
   program_.launch("nbcc_far_ranks", ceil_div(of_j_->count(), kBlock), kBlock, {&of_ranks}, stream);
@@ -271,22 +271,45 @@ std::vector<std::pair<int, int>> CudaFarWalk::distant_pairs(const PairRows& excl
   argument.ranks = of_ranks.ranks;
   argument.first = at<const long long>(excluded_);
   argument.j = reinterpret_cast<const int*>(excluded_.data() + first_bytes);
-  argument.found_count = at<unsigned>(found_);  // the pairs follow
-  argument.found = at<unsigned long long>(found_) + 1;
-  program_.launch("nbcc_far_excluded", ceil_div(std::int64_t(lists_.cells_i), kBlock / 32), kBlock, {&argument},
-                  stream);
-  unsigned found = 0;
-  pinned_.reserve(sizeof found);
-  gpu.fetch(pinned_.data(), found_.data(), sizeof found, stream);
-  gpu.synchronize(stream);
-  std::memcpy(&found, pinned_.data(), sizeof found);
-  std::vector<std::uint64_t> keys(found);
-  std::vector<std::pair<int, int>> pairs;
-  if (found > 0) {
-    gpu.fetch(keys.data(), found_.data() + sizeof(std::uint64_t), found * sizeof(std::uint64_t), stream);
+  argument.of_images = words_of_pair == 2 ? 1 : 0;
+  for (auto capacity = std::int64_t(count) + 1;;) {
+    reserve_elements(found_, words_of_pair * capacity + 1, sizeof(std::uint64_t), "excluded pairs");
+    gpu.require(gpu.driver().memset_d32_async(found_.data(), 0, 2, stream), "clearing a counter");
+    argument.found_count = at<unsigned>(found_);  // the pairs follow
+    argument.found = at<unsigned long long>(found_) + 1;
+    argument.capacity = unsigned(capacity);
+    program_.launch("nbcc_far_excluded", ceil_div(std::int64_t(lists_.cells_i), kBlock / 32), kBlock, {&argument},
+                    stream);
+    unsigned found = 0;
+    pinned_.reserve(sizeof found);
+    gpu.fetch(pinned_.data(), found_.data(), sizeof found, stream);
     gpu.synchronize(stream);
+    std::memcpy(&found, pinned_.data(), sizeof found);
+    if (found > capacity) {
+      capacity = found;
+      continue;
+    }
+    std::vector<std::uint64_t> words(std::size_t(found) * std::size_t(words_of_pair));
+    if (found > 0) {
+      gpu.fetch(words.data(), found_.data() + sizeof(std::uint64_t), words.size() * sizeof(std::uint64_t), stream);
+      gpu.synchronize(stream);
+    }
+    return words;
   }
-  for (const std::uint64_t key : keys) pairs.emplace_back(int(key >> 32), int(key & 0xffffffffu));
+}
+
+std::vector<std::pair<int, int>> CudaFarWalk::distant_pairs(const PairRows& excluded, CudaStream* stream) {
+  std::vector<std::pair<int, int>> pairs;
+  for (const std::uint64_t key : find_excluded(excluded, 1, stream))
+    pairs.emplace_back(int(key >> 32), int(key & 0xffffffffu));
+  return pairs;
+}
+
+std::vector<ImagePair> CudaFarWalk::near_images(const PairRows& excluded, CudaStream* stream) {
+  const std::vector<std::uint64_t> words = find_excluded(excluded, 2, stream);
+  std::vector<ImagePair> pairs;
+  for (std::size_t k = 0; k < words.size(); k += 2)
+    pairs.push_back({int(words[k + 1]), int(words[k] >> 32), int(words[k] & 0xffffffffu)});
   return pairs;
 }
 

@@ -2,6 +2,7 @@
 // HostFarBackend makes of it. Tested by tests/numeric/cuda_far_field_test.cpp.
 #pragma once
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <utility>
@@ -49,11 +50,14 @@ class CudaFarWalk {
   const Part& part(Kind kind) const { return parts_[kind]; }
   // FarBackend::distant_pairs() of the last make_lists(). Waits.
   std::vector<std::pair<int, int>> distant_pairs(const PairRows& excluded, CudaStream* stream);
+  // FarBackend::near_images() of the last make_lists(). Waits.
+  std::vector<ImagePair> near_images(const PairRows& excluded, CudaStream* stream);
   void combine(Kind kind, const far_data::FarColumns& sums, int columns, CudaStream* stream);
   std::int64_t bytes() const;
 
  private:
   std::optional<far_data::FarWalkState> walk(bool counts_only, CudaStream* stream);
+  std::vector<std::uint64_t> find_excluded(const PairRows& excluded, int words_of_pair, CudaStream* stream);
   void make_items(Kind kind, int group_begin, int group_end, int item_i, CudaStream* stream);
   std::int64_t resident_blocks() const { return std::int64_t(program_.gpu().multiprocessors()) * 6; }
 

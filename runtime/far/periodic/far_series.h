@@ -33,7 +33,7 @@ void fit_periodic(KernelSampler& sampler, FarSeries& series);
 // What F lacks to be periodic: rms over displacements of the cell's double / near scale; the largest of all groups.
 double measure_mismatch(KernelSampler& sampler, const KernelFacts& facts, const ChebyshevSeries& far, int samples);
 
-// The constant and the convention of each component: [component].constant, .convention.
+// Sets all of each component.
 void set_constants(KernelSampler& sampler, const KernelFacts& facts, const FarSeries& series, double tolerance,
                    std::vector<PeriodicComponent>& components);
 

@@ -47,13 +47,13 @@ CellVector plus(const CellVector& a, const CellVector& b) { return {a[0] + b[0],
 constexpr std::size_t kDirections = 40;
 
 // [step][component]: rms of K over each kDirections displacements in turn; NaN where a value is not finite.
-std::vector<std::vector<double>> sizes_at(KernelSampler& sampler, const std::vector<CellVector>& displacements) {
-  const std::vector<double> values = sampler.values(displacements);
-  std::vector<std::vector<double>> sizes(displacements.size() / kDirections,
-                                         std::vector<double>(std::size_t(sampler.components())));
+// values[component][displacement].
+std::vector<std::vector<double>> sizes_of(const std::vector<double>& values, std::size_t displacements) {
+  std::vector<std::vector<double>> sizes(displacements / kDirections,
+                                         std::vector<double>(values.size() / displacements));
   for (std::size_t step = 0; step < sizes.size(); ++step)
     for (std::size_t c = 0; c < sizes[step].size(); ++c) {
-      const double* value = values.data() + c * displacements.size() + step * kDirections;
+      const double* value = values.data() + c * displacements + step * kDirections;
       double largest = 0, sum = 0;  // relative to the largest, because squares may underflow
       for (std::size_t k = 0; k < kDirections; ++k) largest = std::max(largest, std::fabs(value[k]));
       for (std::size_t k = 0; k < kDirections && largest > 0; ++k) sum += std::pow(value[k] / largest, 2);
@@ -77,6 +77,13 @@ std::vector<std::vector<double>> decays_of(const std::vector<std::vector<double>
   return decays;
 }
 
+// True if the values in kDirections directions are one constant, besides terms that fall off, by their decay. log r
+// still grows by 2% between the largest distances.
+bool is_constant(const double* values, double decay) {
+  const auto [least, largest] = std::minmax_element(values, values + kDirections);
+  return std::fabs(decay) < 0.01 && *largest - *least < 0.01 * std::max(std::fabs(*least), std::fabs(*largest));
+}
+
 // Decays at up to 40 distances.
 void measure_decay(KernelSampler& sampler, KernelFacts& facts) {
   constexpr int kLevels = 40;
@@ -98,9 +105,11 @@ void measure_decay(KernelSampler& sampler, KernelFacts& facts) {
       displacements.push_back(plus(scaled(along[k], std::pow(3.0, level)), across[k]));
       all_scaled.push_back(scaled(plus(along[k], across[k]), std::pow(3.0, level)));
     }
-  facts.sizes = sizes_at(sampler, displacements);
+  const std::vector<double> values = sampler.values(displacements);
+  facts.sizes = sizes_of(values, displacements.size());
   facts.decays = decays_of(facts.sizes);
-  facts.scaled_decays = cell.periodic == cell.axes ? facts.decays : decays_of(sizes_at(sampler, all_scaled));
+  facts.scaled_decays =
+      cell.periodic == cell.axes ? facts.decays : decays_of(sizes_of(sampler.values(all_scaled), all_scaled.size()));
   const std::size_t levels = facts.decays.size();
   if (levels < kLeastLevels)
     throw UsageError(fmt::format(
@@ -110,16 +119,22 @@ void measure_decay(KernelSampler& sampler, KernelFacts& facts) {
   facts.decay = facts.decays.back();
   for (std::size_t c = 0; c < facts.decay.size(); ++c) {
     const double decay = facts.decay[c], before = facts.decays[levels - 2][c];
+    const std::string formula = sampler.formula(int(c));
     if (decay < -1.05)
-      throw UsageError(
-          fmt::format("this formula has no periodic sum: it grows with distance; expected terms that grow at most like "
-                      "r, got r^{:.3g}",
-                      -decay));
+      throw UsageError(fmt::format(
+          "{} has no periodic sum: it grows with distance; expected terms that grow at most like r, got r^{:.3g}",
+          formula, -decay));
+    if (const double* const last = &values[c * displacements.size() + levels * kDirections]; is_constant(last, decay))
+      throw UsageError(fmt::format(
+          "{} has no periodic sum: its terms do not fall off, but become the constant {:.3g} at large distances, of "
+          "which infinitely many images have no sum; expected terms without a constant",
+          formula, *last));
     if (decay <= cell.periodic + 3 && !(std::fabs(decay - before) < kSettled))
       throw UsageError(fmt::format(
-          "this formula has no periodic sum: it oscillates or is not smooth; expected terms that become a power of the "
+          "{} has no periodic sum: it oscillates or is not smooth; expected terms that become a power of the "
           "distance, got r^{:.3g} and r^{:.3g} at the distances {:.3g} and {:.3g}",
-          -before, -decay, longest * std::pow(3.0, double(levels - 1)), longest * std::pow(3.0, double(levels))));
+          formula, -before, -decay, longest * std::pow(3.0, double(levels - 1)),
+          longest * std::pow(3.0, double(levels))));
     facts.degree.push_back(open_degree(decay, cell.periodic));
   }
 }
@@ -237,7 +252,7 @@ std::vector<double> decay_inward(KernelSampler& sampler) {
     displacements[k] = scaled(vector, shortest * std::pow(3.0, -13) / std::hypot(vector[0], vector[1], vector[2]));
     displacements[kDirections + k] = scaled(displacements[k], 3);
   }
-  const std::vector<std::vector<double>> sizes = sizes_at(sampler, displacements);
+  const std::vector<std::vector<double>> sizes = sizes_of(sampler.values(displacements), displacements.size());
   std::vector<double> decays;
   for (std::size_t c = 0; c < sizes[0].size(); ++c) {
     const double ratio = sizes[0][c] > 0 ? sizes[0][c] / sizes[1][c] : 1;

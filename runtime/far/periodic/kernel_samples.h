@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "runtime/far/periodic/periodic_cell.h"
@@ -20,6 +21,10 @@ class KernelSampler {
   int components() const { return kernel_.components(); }
   int groups() const { return groups_; }
   int group(int component) const { return kernel_.groups[std::size_t(component)]; }
+  // For messages: "output 'pot'", "this formula".
+  std::string formula(int component) const {
+    return kernel_.names.empty() ? "this formula" : "output '" + kernel_.names[std::size_t(component)] + "'";
+  }
   std::int64_t evaluations() const { return evaluations_; }
 
   // sums[component][k] = sum over images of K(scale * vector(points[k] + image)).

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace nbcc {
 
@@ -23,6 +25,22 @@ std::string_view describe(PeriodicConvention convention) {
       return "opposite images added in pairs";
   }
   return "";
+}
+
+std::string describe(const PeriodicComponent& component) {
+  std::string text =
+      std::isinf(component.decay) ? "decay faster than any power" : fmt::format("decay {:.2g}", component.decay);
+  if (component.degree > 0) text += fmt::format(", degree {} fitted", component.degree);
+  return fmt::format("{}, {}", text, describe(component.convention));
+}
+
+std::vector<std::string> describe(std::span<const std::string> outputs, std::span<const PeriodicComponent> components) {
+  std::vector<std::string> all;
+  for (std::size_t c = 0; c < components.size(); ++c) {
+    std::string text = fmt::format("{}: {}", outputs[c], describe(components[c]));
+    if (std::ranges::find(all, text) == all.end()) all.push_back(std::move(text));
+  }
+  return all;
 }
 
 std::string require_neutral(const PeriodicComponent& component, std::string_view weight, double sum, double magnitude) {

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,7 @@ struct PeriodicKernel {
   // components of a group together, such as those of a vector and of all weights.
   std::vector<int> groups;
   KernelSums sums;
+  std::vector<std::string> names = {};  // for messages, by component: the output; empty: none
   int components() const { return int(groups.size()); }
 };
 
@@ -41,6 +43,11 @@ struct PeriodicComponent {
   bool is_even = false, is_odd = false;  // K(-d) = K(d), K(-d) = -K(d)
   PeriodicConvention convention = PeriodicConvention::Converges;
 };
+
+// "decay 1, degree 2 fitted, mean zero (tinfoil); ...".
+std::string describe(const PeriodicComponent& component);
+// By component, without those that would be said again: "pot: decay 1, ...".
+std::vector<std::string> describe(std::span<const std::string> outputs, std::span<const PeriodicComponent> components);
 
 // "" or why the weights are no weights of a periodic sum: the component needs a sum of 0, and it is not
 // (|sum| > 1e-12 * magnitude, the sum of |weight|).

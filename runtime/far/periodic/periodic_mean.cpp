@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "runtime/far/periodic/far_series.h"
+#include "runtime/far/periodic/periodic_tables.h"
 
 namespace nbcc {
 namespace {
@@ -148,6 +149,10 @@ FaceIntegrals integrate_faces(KernelSampler& sampler, const NearBlock& block, do
   return result;
 }
 
+bool has_mean_over_directions(const FaceIntegrals& faces, std::size_t c) {
+  return std::fabs(faces.mean[c]) > 1e-8 * faces.magnitude[c];
+}
+
 // A sum of shells towards 0 of one component.
 struct ShellSum {
   double total = 0, last = 0, ratio = 0;
@@ -205,7 +210,7 @@ std::vector<std::optional<double>> block_integrals(KernelSampler& sampler, const
   std::vector<std::optional<double>> result(wanted.size());
   for (std::size_t c = 0; c < wanted.size(); ++c)
     if (critical[c]) {
-      if (std::fabs(faces.mean[c]) <= 1e-8 * faces.magnitude[c]) result[c] = without_series[c] + faces.log[c];
+      if (!has_mean_over_directions(faces, c)) result[c] = without_series[c] + faces.log[c];
     } else if (wanted[c] && sums[c].is_done) {
       result[c] = sums[c].total;
     }
@@ -227,19 +232,26 @@ std::vector<double> mean_over_cell(const ChebyshevSeries& series) {
   return series.along(means).values;
 }
 
-}  // namespace
+// [component]: which integrals over the near block are wanted for a constant; which of these kernels grow like r^-axes
+// at 0.
+struct WantedIntegrals {
+  std::vector<char> wanted, critical;
+  std::vector<double> inward;  // decay_inward(); empty: no integral is wanted
+  bool any() const { return !inward.empty(); }
+};
 
-void set_constants(KernelSampler& sampler, const KernelFacts& facts, const FarSeries& series, double tolerance,
-                   std::vector<PeriodicComponent>& components) {
+// Sets the conventions that do not depend on integrals.
+WantedIntegrals set_conventions(KernelSampler& sampler, const KernelFacts& facts,
+                                std::vector<PeriodicComponent>& components) {
   const PeriodicCell& cell = sampler.cell();
   const bool is_open = cell.periodic < cell.axes;
-  std::vector<char> wanted(components.size()), critical(components.size());
-  std::vector<double> allowed, inward;
-  bool is_even = true;
+  WantedIntegrals found{std::vector<char>(components.size()), std::vector<char>(components.size()), {}};
   for (std::size_t c = 0; c < components.size(); ++c) {
     PeriodicComponent& component = components[c];
-    allowed.push_back(1e-3 * tolerance * facts.near_scales[std::size_t(sampler.group(int(c)))]);
-    component.constant = series.constants[c];
+    component.decay = facts.decay[c];
+    component.degree = facts.degree[c];
+    component.is_even = facts.even[c] != 0;
+    component.is_odd = facts.odd[c] != 0;
     if (facts.degree[c] < 0)
       component.convention = PeriodicConvention::Converges;
     else if (is_open)
@@ -247,25 +259,55 @@ void set_constants(KernelSampler& sampler, const KernelFacts& facts, const FarSe
     else
       component.convention = PeriodicConvention::MeanZero;
     if (component.convention != PeriodicConvention::MeanZero || component.is_odd) continue;
-    if (inward.empty()) inward = decay_inward(sampler);
-    wanted[c] = 1;
-    critical[c] = std::fabs(inward[c] - cell.axes) < 0.05;
-    is_even = is_even && component.is_even;
+    if (found.inward.empty()) found.inward = decay_inward(sampler);
+    found.wanted[c] = 1;
+    found.critical[c] = std::fabs(found.inward[c] - cell.axes) < 0.05;
   }
-  if (std::count(wanted.begin(), wanted.end(), 1) == 0) return;
+  return found;
+}
+
+}  // namespace
+
+std::vector<PeriodicComponent> periodic_components(const PeriodicCell& cell, const PeriodicKernel& kernel) {
+  KernelSampler sampler(cell, kernel);
+  std::vector<PeriodicComponent> components(std::size_t(sampler.components()));
+  const WantedIntegrals integrals = set_conventions(sampler, measure_kernel(sampler), components);
+  if (!integrals.any()) return components;
+  const FaceIntegrals faces = integrate_faces(sampler, near_block(cell), std::pow(3.0, -kCriticalShells));
+  for (std::size_t c = 0; c < components.size(); ++c) {
+    if (!integrals.wanted[c]) continue;
+    if (integrals.critical[c] && !has_mean_over_directions(faces, c))
+      components[c].convention = PeriodicConvention::GrowingSpheres;
+    else if (integrals.critical[c] || integrals.inward[c] > cell.axes)
+      components[c].convention = PeriodicConvention::NeutralOnly;
+  }
+  return components;
+}
+
+void set_constants(KernelSampler& sampler, const KernelFacts& facts, const FarSeries& series, double tolerance,
+                   std::vector<PeriodicComponent>& components) {
+  const WantedIntegrals of = set_conventions(sampler, facts, components);
+  std::vector<double> allowed;
+  bool is_even = true;
+  for (std::size_t c = 0; c < components.size(); ++c) {
+    allowed.push_back(1e-3 * tolerance * facts.near_scales[std::size_t(sampler.group(int(c)))]);
+    components[c].constant = series.constants[c];
+    is_even = is_even && (!of.wanted[c] || components[c].is_even);
+  }
+  if (!of.any()) return;
   // Points at a face of a part are as far from 0 as half of the part's side: Gauss quadrature gains a factor of
   // (1 + sqrt 2)^2 with each point.
   const int order = int(std::ceil(std::log(100 / tolerance) / 1.76));
   const std::vector<std::optional<double>> integrals =
-      block_integrals(sampler, wanted, critical, is_even, allowed, order);
+      block_integrals(sampler, of.wanted, of.critical, is_even, allowed, order);
   const std::vector<double> means = mean_over_cell(series.far);
   for (std::size_t c = 0; c < components.size(); ++c) {
-    if (!wanted[c]) continue;
+    if (!of.wanted[c]) continue;
     if (!integrals[c])
       components[c].convention = PeriodicConvention::NeutralOnly;
     else
       components[c].constant = -(means[c] + *integrals[c]);
-    if (integrals[c] && critical[c]) components[c].convention = PeriodicConvention::GrowingSpheres;
+    if (integrals[c] && of.critical[c]) components[c].convention = PeriodicConvention::GrowingSpheres;
   }
 }
 

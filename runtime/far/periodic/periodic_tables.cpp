@@ -26,13 +26,6 @@ PeriodicTables tables_of(KernelSampler& sampler, const KernelFacts& facts, FarSe
   tables.cell = sampler.cell();
   tables.tolerance = tolerance;
   tables.components.resize(std::size_t(sampler.components()));
-  for (std::size_t c = 0; c < tables.components.size(); ++c) {
-    PeriodicComponent& component = tables.components[c];
-    component.decay = facts.decay[c];
-    component.degree = facts.degree[c];
-    component.is_even = facts.even[c] != 0;
-    component.is_odd = facts.odd[c] != 0;
-  }
   set_constants(sampler, facts, series, tolerance, tables.components);
   tables.far = std::move(series.far);
   tables.level_order = orders.level;

@@ -37,6 +37,10 @@ struct PeriodicTables {
   std::vector<double> far_images(std::int64_t count, const double* coordinates) const;
 };
 
+// What is measured of K alone, without tables: decays, degrees and conventions. The constants are 0. Throws UsageError
+// if K has no periodic sum.
+std::vector<PeriodicComponent> periodic_components(const PeriodicCell& cell, const PeriodicKernel& kernel);
+
 // Chooses all orders for the tolerance. Throws UsageError if K has no periodic sum or if no order keeps the tolerance.
 PeriodicTables make_periodic_tables(const PeriodicCell& cell, const PeriodicKernel& kernel, double tolerance);
 

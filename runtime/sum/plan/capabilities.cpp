@@ -102,6 +102,10 @@ constexpr Condition kConditions[] = {
      "positions"},
     {"far field", Feature::Parts, "all parts have the tolerance, and neither lists nor a choice of pairs"},
     {"far field", Feature::NoParticles, "falls back, except in parts"},
+    {"every_image()", Feature::Batches,
+     "with a cutoff each batch has copies of its own, without one a tree and tables of its own"},
+    {"every_image()", Feature::Exclusions,
+     "with all images of a pair, or those that are named; without a cutoff with the nearest image, and none is named"},
 };
 
 }  // namespace

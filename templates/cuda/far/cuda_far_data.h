@@ -129,8 +129,10 @@ struct FarExcludedArgument {
   const unsigned* ranks;   // [j] position in the tree of j
   const long long* first;  // [i + 1] the excluded j of i are j[first[i]], ..., j[first[i + 1] - 1]
   const int* j;
-  unsigned long long* found;  // i << 32 | j
+  unsigned long long* found;  // i << 32 | j; of near images two words, the second is the image
   unsigned* found_count;      // 0 before
+  unsigned capacity;          // what was found beyond it is counted alone
+  int of_images;              // pairs in lists, by image; 0: pairs that are in no list
 };
 
 // ---- checks and samples of particles (cuda_far_particles.cu.in) -----------------------------------------------------

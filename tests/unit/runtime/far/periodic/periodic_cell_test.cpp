@@ -3,13 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
 #include <vector>
 
 #include "runtime/error.h"
 #include "runtime/far/periodic/cell_grid.h"
 #include "runtime/far/periodic/chebyshev_series.h"
+#include "runtime/far/periodic/nearest_image.h"
 
 namespace nbcc {
 namespace {
@@ -91,6 +94,38 @@ TEST(PeriodicCell, NearImagesReachFurtherAlongShortRows) {
   const PeriodicCell slab =
       make_periodic_cell(3, std::vector<CellVector>{{1, 0, 0}, {0, 1, 0}}, std::vector<OpenExtent>{{0, 1}});
   EXPECT_EQ(slab.near_images().size(), 25u);
+}
+
+// Against all images within three periods.
+TEST(PeriodicCell, NearestImagesAreFound) {
+  const std::vector<std::vector<CellVector>> cells{
+      {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, {{1, 0, 0}, {0.5, 0.9, 0}, {0.4, -0.4, 1}}, {{1, 0, 0}, {0.4, 1, 0}}};
+  std::mt19937 random(4);
+  std::uniform_real_distribution<double> unit(-0.5, 0.5);
+  for (const std::vector<CellVector>& vectors : cells) {
+    const PeriodicCell cell =
+        make_periodic_cell(3, vectors, std::vector<OpenExtent>(3 - vectors.size(), OpenExtent{-1, 1}));
+    std::vector<CellVector> shifts;
+    for (const CellImage& image : cell.near_images()) {
+      CellVector shift{};
+      for (std::size_t row = 0; row < 3; ++row)
+        for (std::size_t axis = 0; axis < 3; ++axis) shift[axis] += image[row] * cell.rows[row][axis];
+      shifts.push_back(shift);
+    }
+    const NearestImage nearest(cell, shifts);
+    for (int k = 0; k < 300; ++k) {
+      const CellVector i = cell.vector({unit(random), unit(random), unit(random)});
+      const CellVector j = cell.vector({unit(random), unit(random), unit(random)});
+      const auto distance = [&](const CellVector& shift) {
+        return length({j[0] - i[0] + shift[0], j[1] - i[1] + shift[1], j[2] - i[2] + shift[2]});
+      };
+      double least = distance({});
+      for (const CellVector& shift : shifts) least = std::min(least, distance(shift));
+      EXPECT_EQ(distance(shifts[std::size_t(nearest.number(i.data(), j.data()))]), least);
+    }
+    const CellVector nan{std::numeric_limits<double>::quiet_NaN(), 0, 0}, here{};
+    EXPECT_EQ(nearest.number(nan.data(), here.data()), 0);
+  }
 }
 
 TEST(PeriodicCell, DependentVectorsAreRefused) {

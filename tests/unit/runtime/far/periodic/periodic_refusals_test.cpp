@@ -54,6 +54,16 @@ TEST(PeriodicRefusals, FormulasThatGrow) {
               "its terms must be finite at every distance but 0");
 }
 
+TEST(PeriodicRefusals, FormulasThatBecomeAConstant) {
+  const std::string constant = "its terms do not fall off, but become the constant ";
+  expect_text(refusal([](const CellVector&, double) { return 1.0; }), constant + "1 at large distances");
+  expect_text(refusal([](const CellVector&, double r) { return 1 / r - 3; }), constant + "-3");
+  expect_text(refusal([](const CellVector&, double r) { return 2 * std::erf(r); }, 2), constant + "2");
+  // A logarithm grows slowly, and the terms of a tensor of degree 0 have a mean of 0.
+  EXPECT_EQ(refusal([](const CellVector&, double r) { return std::log(r); }), "");
+  EXPECT_EQ(refusal([](const CellVector& d, double r) { return d[0] * d[1] / (r * r); }), "");
+}
+
 TEST(PeriodicRefusals, FormulasThatGrowAcrossOpenDirections) {
   const std::string across =
       "its sum over images grows across the open directions, whose polynomial no periodic condition fixes";

@@ -1,0 +1,198 @@
+// What a FarRun does for periodic sums alone: particles to their cell, far images, excluded pairs with their nearest
+// image, and exact sums of a sample by an operator of their own.
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <random>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "runtime/far/far_run.h"
+#include "runtime/far/periodic/nearest_image.h"
+
+namespace nbcc {
+
+using Seconds = FarStatistics::Seconds;
+
+namespace {
+
+// Sorts, and removes all but one of equal elements.
+template <typename T>
+void sort_once(std::vector<T>& elements) {
+  std::ranges::sort(elements);
+  elements.erase(std::ranges::unique(elements).begin(), elements.end());
+}
+
+}  // namespace
+
+void FarRun::move_to_cell(Member& member, const SumRequest& request) {
+  const std::lock_guard lock(images_mutex_);  // the first of several GPUs makes the cell and the operator for all
+  const std::vector<CellVector>& open = images_->read_vectors(request.params);
+  const std::shared_ptr<const FarOperator>& through =
+      images_->far_operator(request.params, open.empty() ? std::vector<OpenExtent>() : member.backend->extents(open));
+  const PeriodicCell& cell = through->tables.cell;
+  // Particles may stay where they are in a cell that changes: lists have its shifts, exclusions its nearest images.
+  if (member.through != through) {
+    member.lists.reset();
+    if (&member == &first()) exclusions_of_images_ = 0;
+  }
+  member.through = through;
+  member.backend->move_to_cell(cell, FarImages::shifts(cell));
+  member.backend->collect_far_images(through);
+}
+
+void FarRun::add_far_images(const FarArray& totals, Of of) {
+  if (!images_) return;
+  FarBackend& backend = *first().backend;
+  const auto sampled = of == Of::Sampled ? sample_.particles() : std::span<const std::int64_t>();
+  backend.timed(&Seconds::down, [&] { backend.add_far_images(totals, sampled); });
+}
+
+// ---- exclusions -----------------------------------------------------------------------------------------------------
+
+// Finds the nearest images of excluded pairs, and with which images sums over all pairs exclude them.
+void FarRun::find_excluded_images(const SumRequest& request) {
+  FarBackend& backend = *first().backend;
+  if (!request.excluded_rows) {
+    if (!nearest_images_.empty())
+      for (const Member& member : members_) member.backend->sums().set_excluded(nullptr);
+    nearest_images_.clear();
+    exclusions_of_images_ = 0;
+    return;
+  }
+  const PairRows& excluded = *request.excluded_rows;
+  if (exclusions_of_images_ == excluded.number) return;
+  const auto axes = std::size_t(kernels().axes);
+  const auto positions = [&](double* of, std::int64_t count, std::vector<std::int64_t> particles) {
+    for (std::int64_t& particle : particles) particle *= std::int64_t(axes);
+    return backend.rows({of, 1, count}, int(axes), particles);
+  };
+  std::vector<std::int64_t> of_i, of_j(excluded.j.begin(), excluded.j.end());
+  for (std::int64_t i = 0; i + 1 < std::int64_t(excluded.first.size()); ++i)
+    of_i.insert(of_i.end(), excluded.of(i).size(), i);
+  const FarParticles& particles = backend.particles();
+  const std::vector<double> position_i = positions(particles.position_of_i, particles.ni, of_i),
+                            position_j = positions(particles.position_of_j, particles.nj, of_j);
+  const PeriodicCell& cell = images_->last()->tables.cell;
+  const std::vector<CellVector> shifts = FarImages::shifts(cell);
+  const NearestImage nearest(cell, shifts);
+  nearest_images_.resize(of_i.size());
+  std::map<int, std::vector<std::pair<int, int>>> of_images;
+  for (std::size_t k = 0; k < of_i.size(); ++k) {
+    nearest_images_[k] = nearest.number(&position_i[k * axes], &position_j[k * axes]);
+    of_images[nearest_images_[k]].emplace_back(int(of_i[k]), int(of_j[k]));
+  }
+  FarSums::ExcludedOfImages made;
+  for (auto& [image, pairs] : of_images) {
+    sort_once(pairs);
+    FarSums::ExcludedOfImage& one = made[image];
+    one.rows = rows_of_pairs("exclusions", particles.ni, pairs);
+    one.exclusions = std::make_unique<const Exclusions>(one.rows);
+  }
+  const auto shared = std::make_shared<const FarSums::ExcludedOfImages>(std::move(made));
+  for (const Member& member : members_) member.backend->sums().set_excluded(shared);
+  exclusions_of_images_ = excluded.number;
+}
+
+// Lists exclude a pair with all images that they have of it.
+void FarRun::collect_excluded_images(const SumRequest& request, Of of) {
+  if (!request.excluded_rows) return;
+  const PairRows& excluded = *request.excluded_rows;
+  std::vector<ImagePair> near;
+  for (const Member& member : members_)
+    near.insert(near.end(), member.excluded_images.begin(), member.excluded_images.end());
+  sort_once(near);
+  std::vector<ImagePair> lacking, surplus;
+  std::vector<ImagePair> nearest;
+  for (std::int64_t i = 0; i + 1 < std::int64_t(excluded.first.size()); ++i)
+    for (const int j : excluded.of(i)) nearest.push_back({nearest_images_[nearest.size()], int(i), j});
+  sort_once(nearest);
+  std::ranges::set_difference(near, nearest, std::back_inserter(lacking));
+  std::ranges::set_difference(nearest, near, std::back_inserter(surplus));
+  if (of == Of::Sampled) {
+    const std::span<const std::int64_t> sampled = sample_.particles();
+    std::erase_if(surplus, [&](const ImagePair& pair) { return !std::ranges::binary_search(sampled, pair.i); });
+  }
+  const std::vector<CellVector> shifts = FarImages::shifts(images_->last()->tables.cell);
+  for (const auto& [sign, all] : {std::pair(FarSums::Sign::Plus, &lacking), std::pair(FarSums::Sign::Minus, &surplus)})
+    for (auto begin = all->begin(); begin != all->end();) {
+      std::vector<std::pair<int, int>> pairs;
+      const int image = begin->image;
+      for (; begin != all->end() && begin->image == image; ++begin) pairs.emplace_back(begin->i, begin->j);
+      corrections_.push_back(correction(sign, shifts[std::size_t(image)], pairs));
+    }
+}
+
+// ---- the sample -----------------------------------------------------------------------------------------------------
+
+double FarRun::images_of_sample(std::int64_t nj) const {
+  const bool may_be_large = double(least_sampled() * nj) * images() > kFewExactPairs;
+  const bool has_reference = images_ && may_be_large && members_.front().backend->sums_sample_alone();
+  return has_reference ? images_->reference_count() : images();
+}
+
+std::vector<double> FarRun::exact_sums(const SumRequest& request, const std::shared_ptr<const FarOperator>& reference) {
+  FarBackend& backend = *first().backend;
+  const SumRequest here = backend.with_inputs(of_members(request));
+  const std::span<const std::int64_t> sampled = sample_.particles();
+  const int columns = sample_.columns();
+  std::vector<char> takes = FarImages::are_near(images_->last()->tables.cell, reference->tables.cell);
+  const FarArray both = backend.reserve_sums(FarBackend::Sums::OfSample, 2 * columns);
+  const FarArray of_outer{both.data + columns * both.stride, both.stride, both.count};
+  if (request.excluded_rows) {
+    backend.sums().sum_sample(here, sampled, both, takes);
+  } else {
+    std::vector<std::int64_t> all(std::size_t(request.nj));
+    std::iota(all.begin(), all.end(), 0);
+    backend.sums().sum_sample_of_some(here, sampled, all, both, takes);
+  }
+  backend.timed(&Seconds::down, [&] {
+    backend.collect_far_images(reference);
+    backend.add_far_images(both, sampled);
+    backend.collect_far_images(images_->shared());
+  });
+  for (char& one : takes) one = one == 0;
+  const std::vector<std::int64_t> of_j = draw_j();
+  backend.sums().sum_sample_of_some(here, sampled, of_j, of_outer, takes);
+  std::vector<double> rows = backend.rows(both, 2 * columns, sampled), exact;
+  const double scale = double(request.nj) / double(of_j.size());
+  for (auto row = rows.begin(); row != rows.end(); row += 2 * columns) {
+    for (int c = source_.outputs; c < columns; ++c) row[c] += scale * row[columns + c];
+    exact.insert(exact.end(), row, row + columns);
+  }
+  return exact;
+}
+
+// Draws j until their weights are as even as those of a thousand equal weights at least; returns all j otherwise.
+std::vector<std::int64_t> FarRun::draw_j() {
+  constexpr std::int64_t kDrawn = 4096;
+  constexpr double kEqualWeights = 1000;
+  FarBackend& backend = *first().backend;
+  const FarParticles& particles = backend.particles();
+  std::mt19937_64 random(11);
+  std::uniform_int_distribution<std::int64_t> any_j(0, particles.nj - 1);
+  for (std::int64_t wanted = kDrawn; 2 * wanted < particles.nj; wanted *= 4) {
+    std::set<std::int64_t> drawn;
+    while (std::int64_t(drawn.size()) < wanted) drawn.insert(any_j(random));
+    const std::vector<std::int64_t> of_j(drawn.begin(), drawn.end());
+    const std::vector<double> weights = backend.rows(particles.weights, kernels().weights, of_j);
+    double sum = 0, squares = 0;
+    for (std::size_t first = 0; first < weights.size(); first += std::size_t(kernels().weights)) {
+      double of_one = 0;
+      for (std::size_t k = first; k < first + std::size_t(kernels().weights); ++k) of_one += weights[k] * weights[k];
+      sum += std::sqrt(of_one);
+      squares += of_one;
+    }
+    if (sum * sum > kEqualWeights * squares) return of_j;
+  }
+  std::vector<std::int64_t> all(std::size_t(particles.nj));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+}  // namespace nbcc
