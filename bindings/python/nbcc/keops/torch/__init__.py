@@ -2,4 +2,3 @@
 
 from ..numpy import *
 from ..numpy import __all__ as __all__
-from . import cluster, generic, operations, utils
