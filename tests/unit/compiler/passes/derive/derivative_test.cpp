@@ -10,111 +10,16 @@
 #include <numbers>
 #include <random>
 #include <set>
-#include <stdexcept>
 
 #include "compiler/ir/interpret.h"
+#include "tests/support/graph_values.h"
 #include "tests/support/hand_made.h"
 
 namespace nbcc {
 namespace {
 
-using Wide = long double;
-using Complex = std::complex<Wide>;
 using std::fabs;
-
-// ---- values of graphs, in any arithmetic
-
-Wide real_part(Wide x) { return x; }
-Wide real_part(double x) { return x; }
-Wide real_part(const Complex& x) { return x.real(); }
-Wide real_part(const std::complex<double>& x) { return x.real(); }
-
-template <typename T>
-class Values {
- public:
-  // `leaves`: of the components of i.
-  Values(const Graph& graph, std::vector<T> leaves) : values_(std::size_t(graph.size())) {
-    for (NodeId id = 0; id < graph.size(); ++id) values_[std::size_t(id)] = value(graph, id, leaves);
-  }
-  const T& operator[](NodeId id) const { return values_[std::size_t(id)]; }
-
- private:
-  T value(const Graph& graph, NodeId id, const std::vector<T>& leaves) const {
-    const Node& n = graph[id];
-    const auto at = [&](int k) { return values_[std::size_t(n.args[std::size_t(k)])]; };
-    const auto a = [&] { return at(0); };
-    const auto b = [&] { return at(1); };
-    const T one = T(1);
-    using std::cos, std::cosh, std::exp, std::log, std::pow, std::sin, std::sinh, std::sqrt, std::tan, std::tanh;
-    switch (n.op) {
-      case Op::Const:
-        return T(graph.constant_value(id));
-      case Op::InputI:
-        return leaves[std::size_t(n.payload)];
-      case Op::Neg:
-        return -a();
-      case Op::Add:
-        return a() + b();
-      case Op::Sub:
-        return a() - b();
-      case Op::Mul:
-        return a() * b();
-      case Op::Div:
-        return a() / b();
-      case Op::Fma:
-        return a() * b() + at(2);
-      case Op::Sqrt:
-        return sqrt(a());
-      case Op::Rsqrt:
-        return one / sqrt(a());
-      case Op::Exp:
-        return exp(a());
-      case Op::Exp2:
-        return exp(a() * T(std::numbers::ln2_v<Wide>));
-      case Op::Log:
-        return log(a());
-      case Op::Sin:
-        return sin(a());
-      case Op::Cos:
-        return cos(a());
-      case Op::Tan:
-        return tan(a());
-      case Op::Sinh:
-        return sinh(a());
-      case Op::Cosh:
-        return cosh(a());
-      case Op::Tanh:
-        return tanh(a());
-      case Op::Pow:
-        return pow(a(), b());
-      case Op::Abs:
-        return real_part(a()) < 0 ? -a() : a();
-      case Op::Min:
-        return real_part(a()) < real_part(b()) ? a() : b();
-      case Op::Max:
-        return real_part(a()) > real_part(b()) ? a() : b();
-      case Op::Lt:
-        return T(real_part(a()) < real_part(b()) ? 1 : 0);
-      case Op::Le:
-        return T(real_part(a()) <= real_part(b()) ? 1 : 0);
-      case Op::Eq:
-        return T(real_part(a()) == real_part(b()) ? 1 : 0);
-      case Op::Not:
-        return T(real_part(a()) == 0 ? 1 : 0);
-      case Op::And:
-        return real_part(a()) != 0 && real_part(b()) != 0 ? one : T(0);
-      case Op::Or:
-        return T(real_part(a()) != 0 || real_part(b()) != 0 ? 1 : 0);
-      case Op::Cast:
-        return a();
-      case Op::Select:
-        return real_part(a()) != 0 ? b() : at(2);
-      default:
-        throw std::runtime_error("no value of " + std::string(name(n.op)));
-    }
-  }
-  std::vector<T> values_;
-};
+using test::Complex, test::Values, test::Wide;
 
 // Derivatives of `y` by leaf k, h -> 0 without a difference.
 Wide complex_step(const Graph& graph, NodeId y, const std::vector<double>& at, std::size_t k) {
@@ -396,72 +301,6 @@ TEST(derivative, forwards_is_the_derivative_backwards) {
     ASSERT_NEAR(double(found - expected), 0,
                 double(tolerance(found, rate == kNone ? 0 : narrow[rate], expected, expected_narrow)) + 0x1p-50 * size)
         << "seed " << seed;
-  }
-}
-
-// Products and sums of powers of bases that are often 0, whose exponents are inputs that are whole: those of the same
-// expression with products in place of pow().
-class RandomPowers {
- public:
-  static constexpr int kLeaves = 3, kPowers = 3;  // inputs 0 to 2, and the exponents behind them
-
-  explicit RandomPowers(unsigned seed) : seed_(seed) {
-    std::mt19937_64 random(seed);
-    const auto one_of = [&](std::initializer_list<double> values) {
-      return *(values.begin() + random() % values.size());
-    };
-    for (int k = 0; k < kLeaves; ++k) at.push_back(one_of({-1, 0, 0, 0.5, 1}));
-    for (int k = 0; k < kPowers; ++k) at.push_back(one_of({0, 1, 2, 3, 4}));
-  }
-  NodeId make(Graph& graph, bool by_products) const {
-    std::mt19937_64 random(seed_ + 1);
-    const auto leaf = [&] { return test::input_i(graph, int(random() % kLeaves)); };
-    NodeId y = graph.constant(0.25);
-    for (int k = 0; k < kPowers; ++k) {
-      NodeId base = leaf();
-      if (const auto kind = random() % 3; kind > 0) base = graph.binary(kind == 1 ? Op::Sub : Op::Mul, base, leaf());
-      NodeId power = graph.constant(1);
-      if (by_products)
-        for (int m = 0; m < int(at[std::size_t(kLeaves + k)]); ++m) power = graph.binary(Op::Mul, power, base);
-      else
-        power = graph.binary(Op::Pow, base, test::input_i(graph, kLeaves + k));
-      if (random() % 2 == 0) power = graph.binary(Op::Mul, power, leaf());
-      y = graph.binary(random() % 2 == 0 ? Op::Add : Op::Mul, y, power);
-    }
-    return y;
-  }
-  std::vector<double> at;
-
- private:
-  unsigned seed_;
-};
-
-// [order 1, order 2][leaf, or leaf * kLeaves + leaf], by the gradient and, for order 1, by rates of change.
-std::vector<double> derivatives_of(const RandomPowers& powers, bool by_products) {
-  Graph g;
-  const NodeId y = powers.make(g, by_products);
-  std::vector<NodeId> leaves, found;
-  for (int k = 0; k < RandomPowers::kLeaves; ++k) leaves.push_back(test::input_i(g, k));
-  const std::vector<NodeId> first = gradient(g, y, leaves);
-  for (const NodeId leaf : leaves) found.push_back(rates_of_change(g, std::span(&y, 1), {{leaf, g.constant(1)}})[0]);
-  found.insert(found.end(), first.begin(), first.end());
-  for (const NodeId one : first) {
-    const std::vector<NodeId> second =
-        one == kNone ? std::vector<NodeId>(leaves.size(), kNone) : gradient(g, one, leaves);
-    found.insert(found.end(), second.begin(), second.end());
-  }
-  const Values<double> values(g, powers.at);
-  std::vector<double> numbers;
-  for (const NodeId one : found) numbers.push_back(one == kNone ? 0 : values[one]);
-  return numbers;
-}
-
-TEST(derivative, of_powers_with_whole_exponents_of_run_time_is_that_of_products) {
-  for (unsigned seed = 0; seed < 4000; ++seed) {
-    const RandomPowers powers(seed);
-    const std::vector<double> found = derivatives_of(powers, false), expected = derivatives_of(powers, true);
-    for (std::size_t k = 0; k < expected.size(); ++k)
-      ASSERT_NEAR(found[k], expected[k], 1e-11 * (1 + fabs(expected[k]))) << "seed " << seed << ", number " << k;
   }
 }
 
