@@ -11,6 +11,7 @@
 #include "compiler/emit/copies.h"
 #include "compiler/emit/plan.h"
 #include "compiler/far_kernels.h"
+#include "compiler/nearest_facts.h"
 #include "compiler/passes/derived/nearest.h"
 #include "compiler/passes/derived/reactions.h"
 #include "compiler/passes/far/far_pipelines.h"
@@ -49,6 +50,9 @@ DerivedKernels make_nearest(const DerivationInput& of) {
   const std::optional<Pipeline> bounded = nearest_pipeline(of.pipeline);
   if (!bounded) return {"the pipeline does not look for nearest neighbours"};
   DerivedKernels row;
+  auto facts = std::make_shared<NearestFacts>();
+  facts->axes = axes_of_nearest(of.pipeline);
+  row.facts = std::move(facts);
   const auto add = [&](const char* name, const Pipeline& pipeline, const Options& options) {
     auto source = std::make_shared<const KernelSource>(build(of, pipeline, options));
     row.kernels.push_back(named(name, std::move(source), of.pipeline));

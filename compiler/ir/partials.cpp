@@ -162,7 +162,10 @@ NodeId div(Arithmetic& with, const OpNodes& nodes, int k) {
 // The derivative with respect to the exponent is 0 if the power is 0, where log(a) may be infinite.
 NodeId pow(Arithmetic& with, const OpNodes& nodes, int k) {
   const auto [y, a, b, c] = parts(with, nodes);
-  if (k == 0) return b * make(Op::Pow, a, b - number(b, 1));
+  if (k == 0) {  // x^0 is 1 at 0, too
+    const Value zero = number(y, 0), slope = b * make(Op::Pow, a, b - number(b, 1));
+    return select(make(Op::Eq, a, zero), select(make(Op::Eq, b, zero), zero, slope), slope);
+  }
   return select(make(Op::Eq, y, number(y, 0)), number(y, 0), y * make(Op::Log, a));
 }
 

@@ -223,8 +223,8 @@ NBCC_API void nbcc_report_free(nbcc_report* report); /* [jit] null is fine */
 
 typedef struct nbcc_sum nbcc_sum;
 
-/* NBCC_HALF, NBCC_BFLOAT16: 16-bit numbers (IEEE 754 binary16; the upper half of a float), in host memory alone. They
- * are read as floats; a result is rounded to them once. */
+/* NBCC_HALF, NBCC_BFLOAT16: 16-bit numbers (IEEE 754 binary16; the upper half of a float). They are read as floats; a
+ * result is rounded to them once. In a GPU's memory a run copies them to floats there; histograms are not 16-bit. */
 typedef enum nbcc_element {
   NBCC_FLOAT = 0,
   NBCC_DOUBLE_ELEMENT = 1,

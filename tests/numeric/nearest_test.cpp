@@ -1,4 +1,5 @@
 // Nearest neighbours without a guard: what searches find is what all pairs give, wherever particles stand.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -12,6 +13,7 @@
 #include "compiler/source/parse.h"
 #include "jit/build_kernel.h"
 #include "runtime/cuda/program/cuda_device.h"
+#include "runtime/sum/run/sum.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/sampling.h"
@@ -204,13 +206,33 @@ TEST(NearestOnShim, AreSearchedForInMemoryOfTheGpu) {
 }
 
 // The search is chosen where it takes less time than all pairs.
-TEST(NearestOnCpu, AreSearchedForAmongAFewThousand) {
+TEST(NearestOnCpu, AreSearchedForAmongTenThousand) {
   CpuDevice device(2, detect_isa(), cpu_toolchain(), "", "");
-  for (const auto& [k, n] : {std::pair{1, 8000}, {8, 4000}}) {
+  for (const auto& [k, n] : {std::pair{1, 16000}, {8, 9000}}) {
     const std::string text = keeping(k, kSeveral) + kTexts[2].substr(kFields.size()) + keeping(k, kEndOfSeveral);
     const auto kernel = device.load(build_cpu_kernel(parse({"nearest.pipe", text}), {}, detect_isa(), ""));
     const auto plan = [](SumState& sum) { EXPECT_EQ(sum.plan().method->name, "nearest"); };
     run_kernel(kernel, clusters(n, n, 1), {.count = 0, .after = plan});
+  }
+}
+
+// A search bounds three axes, which exclude few j of a distance along ten.
+TEST(NearestOnCpu, AreOfAllPairsAlongManyAxes) {
+  CpuDevice device(2, detect_isa(), cpu_toolchain(), "", "");
+  constexpr std::int64_t kCount = 20000;
+  std::vector<float> x(10 * kCount);
+  for (std::size_t k = 0; k < x.size(); ++k) x[k] = std::sin(float(k));
+  for (const auto& [axes, method] : {std::pair{3, "nearest"}, {10, "all pairs"}}) {
+    const std::string text = fmt::format(
+        "input_i real xi[{0}]; input_j real xj[{0}]; output(argmin) index near[8]; real r2 = 0;\n"
+        "for (int k = 0; k < {0}; ++k) r2 += (xj[k] - xi[k]) * (xj[k] - xi[k]);\nnear = argmin(near, r2);\n",
+        axes);
+    SumState sum(device.load(build_cpu_kernel(parse({"near.pipe", text}), {}, detect_isa(), "")));
+    std::vector<std::int64_t> near(8 * kCount);
+    const ArrayView points{x.data(), Element::Float, kCount, 40, 4};
+    sum.bind("xi", points), sum.bind("xj", points);
+    sum.bind("near", {near.data(), Element::Int64, kCount, 64, 8});
+    EXPECT_EQ(sum.plan().method->name, method);
   }
 }
 

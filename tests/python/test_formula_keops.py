@@ -483,6 +483,30 @@ def test_complex_numbers_are_not_ordered():
         lazy**0.5
 
 
+def test_elements_of_complex_numbers():
+    """KeOps counts parts: x[0:2] is the first number. Where it fails, or a result would mix parts, so does nbcc, by name."""
+    u, v = (complex_of(ARRAYS[name]) for name in "uv")
+    x, y = LazyTensor(u[:, None]), LazyTensor(v[None])
+    real = LazyTensor(ARRAYS["y"][None])
+    for expected, got in [
+        (u[:, None, :1] * v[None], x[0:2] * y),
+        (u[:, None, 1:] + v[None, :, :2], x[2:] + y[:4]),
+        (u[:, None, 1:2] * v[None], x.extract(2, 2) * y),
+        (np.concatenate(np.broadcast_arrays(u[:, None], v[None]), -1), x.concat(y)),
+        (np.concatenate(np.broadcast_arrays(u[:, None], ARRAYS["y"][None] + 0j), -1), x.concat(real)),
+        (np.concatenate(np.broadcast_arrays(ARRAYS["y"][None] + 0j, u[:, None]), -1), real.concat(x)),
+    ]:
+        np.testing.assert_allclose(got.sum(1), expected.sum(1), rtol=1e-9)
+    for refused in (lambda: x[0], lambda: x.elem(1), lambda: x | y, lambda: x | real, lambda: real | x, x.sqnorm2, x.norm2,
+                    lambda: x.sqdist(y), lambda: real.sqdist(x), lambda: x.tensorprod(y), lambda: real.tensorprod(x),
+                    lambda: real.matvecmult(x), lambda: real.vecmatmult(x)):  # fmt: skip
+        with pytest.raises(ValueError, match="is not implemented for complex LazyTensors"):
+            refused()
+    for odd in (lambda: x[1:3], lambda: x[:1], lambda: x.extract(2, 1)):
+        with pytest.raises(ValueError, match="KeOps counts parts, two for each number; expected even numbers"):
+            odd()
+
+
 def test_solutions_that_do_not_exist():
     x = ARRAYS["x"]
     solve = KernelSolve("Exp(-SqDist(x,y))*b", ["x=Vi(3)", "y=Vj(3)", "b=Vj(1)"], "b", axis=1)

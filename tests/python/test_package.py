@@ -1,9 +1,10 @@
 """The package by itself: without NumPy, with a wrong library, its types."""
 
+import ast
 import graphlib
+import importlib.util
 import os
 import pathlib
-import re
 import subprocess
 import sys
 
@@ -131,22 +132,47 @@ def test_types():
     assert done.returncode == 0, done.stdout
 
 
-def test_modules_import_each_other_in_one_direction():
-    imports = {}
-    for file in PACKAGE.rglob("*.py"):
-        found = imports.setdefault(file.stem if file.stem != "__init__" else str(file), set())
-        for dots, folder, names in re.findall(r"^\s*from (\.+)([\w.]*) import ([\w, (]*)", file.read_text(), re.M):
-            start = file.parents[len(dots) - 1].joinpath(*folder.split("."))
-            modules = [start.with_suffix(".py"), *(start / f"{name}.py" for name in names.split(", "))]
-            found.update(module.stem for module in modules if module.exists())
-    assert "_library" in imports["_errors"]
-    graphlib.TopologicalSorter(imports).prepare()  # raises CycleError
+def relative_imports(file):
+    """Files of the modules that a module imports by `from .`, anywhere in it; those of packages are their __init__.py."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level > 0:
+            start = file.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+            inner = [start / name.name for name in node.names]
+            modules = [path for module in inner for path in (module.with_suffix(".py"), module / "__init__.py")]
+            found = [path for path in modules if path.exists()]
+            if len(found) < len(inner):  # a name that is no module is one of the module `start`
+                found += [path for path in (start.with_suffix(".py"), start / "__init__.py") if path.exists()]
+            yield from found
+
+
+def check_order_of_imports(package):
+    """Raises graphlib.CycleError where a chain of imports leads back to its module."""
+    imports = {file: set(relative_imports(file)) for file in package.rglob("*.py")}
+    graphlib.TopologicalSorter(imports).prepare()
+    return imports
+
+
+def test_modules_import_each_other_in_one_direction(tmp_path):
+    imports = check_order_of_imports(PACKAGE)
+    assert PACKAGE / "_c/_library.py" in imports[PACKAGE / "_c/_errors.py"]
+    assert PACKAGE / "keops/numpy/cluster.py" in imports[PACKAGE / "keops/torch/cluster.py"]
+
+    # Modules of one name in two folders are two modules.
+    for name, text in {"a/one": "from ..b.one import f", "b/one": "from ..b import two", "b/two": ""}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / f"{name}.py").write_text(text)
+    check_order_of_imports(tmp_path)
+    (tmp_path / "b/two.py").write_text("from ..a.one import g")
+    with pytest.raises(graphlib.CycleError) as error:
+        check_order_of_imports(tmp_path)
+    assert {tmp_path / "a/one.py", tmp_path / "b/one.py", tmp_path / "b/two.py"} == set(error.value.args[1])
 
 
 def test_dir_is_what_is_public():
     assert [name for name in dir(nbcc) if not name.startswith("__")] == sorted(
         [*nbcc.__all__, *nbcc._FUNCTIONS, "ase", "keops", "lammps", "mpi", "torch"]
     )
+    missing = [name for name in ("ase", "torch") if importlib.util.find_spec(name) is None]
     for name in dir(nbcc):
-        if name not in ("mpi", "torch"):  # need mpi4py, PyTorch
-            assert getattr(nbcc, name) is not None
+        if name not in ("mpi", *missing):  # `import nbcc.mpi` starts MPI
+            assert getattr(nbcc, name) is not None, name

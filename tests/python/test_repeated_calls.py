@@ -21,9 +21,9 @@ near = argmin(near, r2); all += n * mj * r2; c += r2 < 1;"""
 class Sequence:
     """Random calls, of which most are the call before with one change."""
 
-    def __init__(self, seed, torch):
+    def __init__(self, seed, torch=None, jax=None):
         self.random = np.random.default_rng(seed)
-        self.torch = torch
+        self.torch, self.jax = torch, jax
         self.options = {}
 
     def coin(self, chance):
@@ -65,10 +65,25 @@ class Sequence:
             return self.torch.nn.Parameter(tensor, requires_grad=False)
         return tensor
 
+    def array_of_jax(self, array):
+        made = self.jax.numpy.asarray(array)
+        kind = "plain" if self.coin(0.8) else self.choice("deleted", "other order", "result")
+        if kind == "deleted":
+            made.delete()
+        elif kind == "other order" and array.ndim == 2:
+            from jax.experimental.layout import Format, Layout
+
+            return self.jax.device_put(made, Format(Layout((1, 0)), made.sharding))
+        elif kind == "result":  # its numbers may not be there yet
+            return self.jax.numpy.sort(made, 0)
+        return made
+
     def array(self, count, *row):
         array = self.random.random((count, *row)).astype(self.choice(*["f8"] * 6, "f4", "i8"))
         if self.coin(0.02):
             array = (array * 9).astype(self.choice("i4", "u1", "f2", ">f8"))
+        if self.jax and array.dtype in ("f4", "f8", "i8", "f2") and self.coin(0.7):
+            return self.array_of_jax(array)
         of_torch = self.torch and array.dtype in ("f4", "f8", "i8") and self.coin(0.6)
         return self.tensor(array) if of_torch else self.layout(array)
 
@@ -84,6 +99,8 @@ class Sequence:
                 array.flags.writeable = not array.flags.writeable
             elif how == "shape" and type(array) is np.ndarray and array.base is None and array.flags.writeable and array.ndim == 1:
                 array.resize(len(array) + 1, refcheck=False)
+        elif self.torch is None:  # JAX's arrays never change
+            return
         elif how == "numbers":
             with self.torch.no_grad():
                 array += 1
@@ -179,6 +196,8 @@ def copies(out, made):
         return {name: copies(one, made) for name, one in out.items()}
     if isinstance(out, (tuple, list)):
         return type(out)(copies(one, made) for one in out)
+    if hasattr(out, "is_deleted"):  # of JAX, which is not written
+        return out
     copy = out.detach().clone() if hasattr(out, "detach") else out.copy() if hasattr(out, "copy") else out
     return made.setdefault(id(out), copy)
 
@@ -188,12 +207,12 @@ def contents(values):
     return [(one.shape, one.tobytes()) for one in numbers]
 
 
-@pytest.mark.parametrize("with_torch", [False, True])
+@pytest.mark.parametrize("library", [None, "torch", "jax"])
 @pytest.mark.parametrize("seed", sampled(range(24), 4))
-def test_sequences(seed, with_torch):
-    torch = pytest.importorskip("torch") if with_torch else None
+def test_sequences(seed, library):
+    others = {library: pytest.importorskip(library)} if library else {}
     pipeline = nbcc.compile(source=TEXT)
-    sequence = Sequence(seed, torch)
+    sequence = Sequence(seed, **others)
     found = 0
     find = pipeline._kinds_seen.find
     for _ in range(200):
@@ -233,12 +252,15 @@ def counted(monkeypatch):
 ALWAYS = ["nbcc_sum_run", "nbcc_sum_warning", "nbcc_sum_method"]
 
 
-@pytest.mark.parametrize("library", ["numpy", "torch"])
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
 def test_a_repeated_call_binds_what_is_new_and_waits_for_nothing(library, counted):
-    made = np if library == "numpy" else pytest.importorskip("torch")
+    made = np if library == "numpy" else pytest.importorskip("jax.numpy" if library == "jax" else library)
     x, y, m = made.ones((5, 3)), made.zeros((5, 3)), made.ones(5)
     out = (made.zeros((5, 3)), made.zeros(5))
     gravity = nbcc.compile("gravity")
+    if library == "jax":  # its arrays are not written
+        out = (np.zeros((5, 3), "f4"), np.zeros(5, "f4"))
+        gravity(x, x, m)  # the first call with JAX's arrays loads what describes them
     for _ in range(2):
         gravity(x, x, m, eps2=0.5, out=out)
     counted.clear()
@@ -253,6 +275,18 @@ def test_a_repeated_call_binds_what_is_new_and_waits_for_nothing(library, counte
     # An address that has been bound already is not bound again.
     assert counted[-3:] == ALWAYS and set(counted[:-3]) == {"nbcc_sum_bind"} and len(counted) <= 6
     assert kept.info.precision in ("single", "double")
+
+
+def test_jaxs_arrays_in_another_order_are_read_as_such():
+    jax = pytest.importorskip("jax")
+    from jax.experimental.layout import Format, Layout
+
+    sums = nbcc.compile(source="input_i vec3 x; input_j real m; output(sum) vec3 s; s += m * x;")
+    x, m = jax.numpy.arange(12.0).reshape(4, 3), jax.numpy.ones(2)
+    by_columns = jax.device_put(x, Format(Layout((1, 0)), x.sharding))
+    for _ in range(4):
+        for one in (x, by_columns):
+            assert np.array_equal(sums(one, m), 2 * np.arange(12.0).reshape(4, 3))
 
 
 def test_cupys_arrays_have_a_kind(monkeypatch):

@@ -166,7 +166,8 @@ def listed(
             _captured.append(pair_search)
         else:
             give_back(pair_search, found or 0)
-    edges, shifts, first, count = (one() if callable(one) else one for one in (edges, shifts, first, count))
+    edges, shifts, first = edges(), shifts(), first()
+    count = count() if callable(count) else count
     made = PairList(edges[0], edges[1], edges, shifts, first, count)
     if vectors or distances:
         return made._replace(**vectors_of(here.library, made, *given, vectors, distances))
@@ -344,12 +345,12 @@ class _Place:
         return False
 
     def new(self, shape: Tuple[int, ...], element: int) -> Tuple[Any, Array]:
-        """The result, or a function that makes it after the run; and the array to write to."""
+        """A function that gives the result after the run; and the array to write to."""
         result, at = new_result(None if self.library == "numpy" else self.like, shape, element, self.order)
         self.waits = self.waits or result.wait
         if at.element != element:
             raise TypeError("neighbours(): JAX arrays of a GPU need int64, which JAX has with jax_enable_x64")
-        return result.convert or result.value, at
+        return result.converted, at
 
     def set_batches(
         self,

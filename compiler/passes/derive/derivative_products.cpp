@@ -34,7 +34,8 @@ bool Products::is_product(NodeId id) {
 bool Products::is_logarithmic(NodeId id) {
   const Node& node = graph_[id];
   if (node.op != Op::Pow || variables_.contains(id) || is_product(id)) return false;
-  if (!graph_.is_constant(node.args[1])) return !depends_.contains(node.args[1]);
+  // The exponent may be whole at run time: then higher derivatives at 0 are other than 0.
+  if (!graph_.is_constant(node.args[1])) return false;
   const double exponent = graph_.constant_value(node.args[1]);
   return exponent > 1 && !is_integer(2 * exponent);
 }

@@ -3,6 +3,7 @@
 #include "compiler/passes/derived/nearest.h"
 
 #include <algorithm>
+#include <set>
 
 #include "compiler/ir/rewrite.h"
 #include "compiler/passes/derived/add_field.h"
@@ -85,6 +86,21 @@ std::optional<Pipeline> nearest_pipeline(const Pipeline& pipeline) {
   if (first.slots > 1) add_last(bounded, least + first.slots - 1, guard);
   if (!prove_neighbourhood(bounded).neighbourhood) return {};
   return bounded;
+}
+
+int axes_of_nearest(const Pipeline& pipeline) {
+  const std::optional<OneValue> chosen = value_of_all(pipeline);
+  if (!chosen) return 0;
+  const std::vector<bool> needed = reachable(pipeline.pair, std::vector<NodeId>{chosen->value});
+  std::set<int> components;
+  for (NodeId id = 0; id < pipeline.pair.size(); ++id) {
+    const Node& node = pipeline.pair[id];
+    if (!needed[std::size_t(id)] || node.op != Op::Sub) continue;
+    const Node &a = pipeline.pair[node.args[0]], &b = pipeline.pair[node.args[1]];
+    if (a.op == Op::InputJ && b.op == Op::InputI) components.insert(int(a.payload));
+    if (a.op == Op::InputI && b.op == Op::InputJ) components.insert(int(b.payload));
+  }
+  return int(components.size());
 }
 
 std::optional<Pipeline> finite_pipeline(const Pipeline& pipeline, Role side) {

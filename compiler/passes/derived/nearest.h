@@ -15,6 +15,10 @@ namespace nbcc {
 // j_index, an input of j, nbcc_j. Empty: the pipeline is of another kind, or already has a neighbourhood.
 std::optional<Pipeline> nearest_pipeline(const Pipeline& pipeline);
 
+// The number of components of j of which the value by which the outputs choose has a difference to an input of i: the
+// axes of its distance.
+int axes_of_nearest(const Pipeline& pipeline);
+
 // A pipeline with the floating-point inputs of one side as inputs of j; its output nbcc_zero is NaN if one of their
 // values is not finite, else 0. Empty: there are no such inputs.
 std::optional<Pipeline> finite_pipeline(const Pipeline& pipeline, Role side);

@@ -7,6 +7,7 @@
 #include "compiler/ir/limits.h"
 #include "compiler/ir/verify.h"
 #include "compiler/passes/optimize/coincident.h"
+#include "compiler/passes/optimize/shared_powers.h"
 #include "compiler/passes/optimize/type_terms.h"
 #include "compiler/passes/optimize/whole_exponents.h"
 #include "compiler/passes/passes.h"
@@ -33,6 +34,7 @@ void run_passes(Pipeline& pipeline, const Options& options, const Target& target
   run("cse", cse);
   if (options.math == Math::Fast) {
     run("type_terms", type_terms);
+    run("shared_powers", share_powers);
     // Powers before sums: refining a root makes products that sums then fuse. Factors leave the sums before the terms
     // are fused, because `hoist` does not see a factor inside an Fma.
     if (target.fast_exp2) run("binary_exponents", [&](Pipeline& p) { binary_exponents(p, options); });

@@ -26,8 +26,8 @@ std::string named(const KernelSource& source, const FieldLayout& field) {
 void check_alignment(const KernelSource& source, const FieldLayout& field, const ArrayView& view) {
   if (is_small(view.element))
     throw UsageError(
-        fmt::format("{}: arrays of 16-bit numbers are read in host memory only; on a GPU expected float or "
-                    "double",
+        fmt::format("{}: arrays of 16-bit numbers in a GPU's memory are converted by a program that cannot be "
+                    "compiled here; expected float or double",
                     named(source, field)));
   const std::int64_t size = size_of(view.element);
   const auto check = [&](std::int64_t value, const char* what) {

@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include "compiler/nearest_facts.h"
+
 namespace nbcc {
 namespace {
 
@@ -67,12 +69,21 @@ std::int64_t NearestSum::kept() {
 double NearestSum::pairs_of_one_i() {
   const auto kept = double(this->kept());
   if (row().find("nearest")->source->find(Frame::Search)) return 65'000 / std::pow(kept, 0.8);
-  return 2000 + 5000 / std::sqrt(kept);
+  // With 4 lanes; a search does not become faster with the lanes as a sum over all pairs does.
+  return (2000 + 5000 / std::sqrt(kept)) * std::sqrt(kernel_.source.lanes / 4.0);
+}
+
+// The j that a search finds for one i, relative to those of three axes. Of a distance along D > 3 axes it bounds three:
+// of nj evenly distributed j the k nearest fill k / nj of the volume, and (k / nj)^(3 / D) of that along three axes.
+double NearestSum::growth(double nj) {
+  const auto* const facts = dynamic_cast<const NearestFacts*>(row().facts.get());
+  if (!facts || facts->axes <= 3) return 1;
+  return std::pow(std::max(nj / double(kept()), 1.0), 1 - 3.0 / facts->axes);
 }
 
 std::optional<Estimate> NearestSum::estimate(const SumRequest& request) {
   if (!row().obstacle.empty()) return {};
-  const double of_i = pairs_of_one_i();
+  const double of_i = pairs_of_one_i() * growth(double(request.nj));
   constexpr double kMinI = 500;
   Estimate found{.cost = std::max(of_i * double(request.i_count), kMinI * double(request.nj)), .falls_back = true};
   // Not every device's search can index more particles.

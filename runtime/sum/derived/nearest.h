@@ -34,6 +34,7 @@ class NearestSum {
   SumRequest bind(const SumRequest& request, std::int64_t stride);
   bool are_finite(const SumRequest& request, Role side);
   double pairs_of_one_i();
+  double growth(double nj);
   std::int64_t kept();  // the number of neighbours that an output keeps
 
   const Kernel& kernel_;

@@ -1,6 +1,7 @@
 // Runs with totals and histograms: values of i and words of histograms -> the caller's arrays. Entry points:
 // SumState::sum(), SumState::store_results().
 #include <algorithm>
+#include <ranges>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -65,7 +66,8 @@ void SumState::sum_for_totals(const SumRequest& request) {
 // After the last part of a run.
 void SumState::store_results(const SumRequest& request) {
   if (!ends(request.j_part)) return;
-  for (const auto& result : results_) result->store(request, views_);
+  // What a kind of result stores may be memory that an earlier one has put in place of the caller's.
+  for (const auto& result : results_ | std::views::reverse) result->store(request, views_);
 }
 
 }  // namespace nbcc

@@ -15,6 +15,7 @@
 #include "runtime/sum/request/overlapping_rows.h"
 #include "runtime/sum/request/plural.h"
 #include "runtime/sum/request/reduction.h"
+#include "runtime/sum/run/device_small_floats.h"
 #include "runtime/sum/run/histograms.h"
 #include "runtime/sum/run/image_warning.h"
 #include "runtime/sum/run/int_range.h"
@@ -73,6 +74,7 @@ SumState::SumState(std::shared_ptr<const Kernel> kernel)
       given_(fields().size()),
       views_(fields().size()),
       params_(std::size_t(source().params + source().table_params)) {
+  add_result(std::make_unique<DeviceSmallFloats>(source(), sum_.summation()));
   if (!source().histograms.empty()) histograms_ = std::make_unique<HistogramWords>(source());
   if (histograms_ || std::ranges::any_of(fields(), &FieldLayout::is_total)) {
     auto totals = std::make_unique<Totals>(source(), sum_.summation());

@@ -27,6 +27,18 @@ struct Gather {
   char* to;
 };
 
+// ---- nbcc_widen, nbcc_narrow: an array of 16-bit numbers and one of floats or doubles
+// ----------------------------------
+struct Convert {
+  char* small;
+  long long stride, component_stride;  // bytes
+  int is_half;                         // 0: bfloat16
+  char* wide;                          // [particle][component]
+  int is_double;                       // 0: float
+  int components;
+  long long count;  // of particles
+};
+
 // ---- nbcc_evaluate: formulas (KernelSource's Formula) of one side's inputs ------------------------------------------
 struct Step {
   int op;  // Formula::Op

@@ -7,7 +7,7 @@ attributes."""
 from __future__ import annotations
 
 import sys
-from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from ._arrays import Array, address_of_numpy, ndarray
 from ._streams import LEGACY
@@ -72,9 +72,20 @@ def _another_cupy(value: Any) -> Callable[[], Tuple[Any, int]]:
 REPEATABLE: Dict[type, Attributes] = {ndarray: Attributes(_of_numpy, _another_numpy), Array: Attributes(_of_array, None)}
 
 
-def add_cupy(kind: type) -> Optional[Attributes]:
-    """CuPy's arrays, if that is the type; None: another type."""
+# Functions `Result.convert`, and faster ones that calls of a kind that was seen before use in their place.
+CONVERTERS: Dict[Callable[[Any], Any], Callable[[Any], Any]] = {}
+
+
+def _cupy_arrays(kind: type) -> Optional[Attributes]:
     cupy = sys.modules.get("cupy")
-    if cupy is None or kind is not cupy.ndarray:
-        return None
-    return REPEATABLE.setdefault(kind, Attributes(_of_cupy, _another_cupy))
+    return Attributes(_of_cupy, _another_cupy) if cupy is not None and kind is cupy.ndarray else None
+
+
+# Functions that know the types of a library which may not be imported, or whose type of arrays is no public name.
+LIBRARIES: List[Callable[[type], Optional[Attributes]]] = [_cupy_arrays]
+
+
+def add_type(kind: type) -> Optional[Attributes]:
+    """The row of a library's type of arrays, which is added to the table; None: another type."""
+    found = next(filter(None, (library(kind) for library in LIBRARIES)), None)
+    return None if found is None else REPEATABLE.setdefault(kind, found)

@@ -22,11 +22,15 @@ _CODES = {FLOAT: "f", DOUBLE: "d", INT64: "q"}
 
 class Result(NamedTuple):
     value: Any  # returned to the caller
-    # If not None, makes the returned array after the run, from the array that the run has written.
-    convert: Optional[Callable[[], Any]] = None
+    # If not None, makes the returned array after the run, from `value`, which the run has written.
+    convert: Optional[Callable[[Any], Any]] = None
     # The caller's library does not use the run's stream, so the call must wait for the work.
     wait: bool = False
     is_new: bool = True  # False: an array of the caller's
+
+    def converted(self) -> Any:
+        """The array for the caller, after the run."""
+        return self.value if self.convert is None else self.convert(self.value)
 
 
 def new_result(
@@ -111,7 +115,7 @@ def _of_jax(
     jax = sys.modules["jax"]
     if like.device == CPU:
         result, where = of_host(shape, element, zeros, is_complex)
-        return result._replace(convert=lambda: jax.numpy.asarray(result.value)), where
+        return result._replace(convert=jax.numpy.asarray), where
     exemplar = like.owner[0] if isinstance(like.owner, tuple) else like.owner
     dtype = jax.dtypes.canonicalize_dtype((COMPLEX_NAMES if is_complex else ELEMENT_NAMES)[element])
     value = jax.device_put(jax.numpy.zeros(shape, dtype), next(iter(exemplar.devices()))).block_until_ready()

@@ -46,4 +46,4 @@ def _copy_of(pointer: int, shape: Tuple[int, ...], element: int, like: Optional[
     size = 8 * math.prod(shape)
     if size > 0:
         ctypes.memmove(where.pointer, pointer, size)
-    return result.value if result.convert is None else result.convert()
+    return result.converted()

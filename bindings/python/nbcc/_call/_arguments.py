@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from .._arrays._arrays import CPU, DOUBLE, ELEMENT_SIZES, INTEGERS, SMALL, Array, cast_to_write, describe, in_pairs, ndarray, plain_numpy
+from .._arrays._arrays import CPU, DOUBLE, ELEMENT_SIZES, INTEGERS, Array, cast_to_write, describe, in_pairs, ndarray, plain_numpy
 from .._c._family import Family
 from .._c._fields import INPUT_I, INPUT_J, INPUT_PAIR, OUTPUT, PARAM, Field, is_read_by
 from .._c._handles import View
@@ -96,7 +96,7 @@ class Arguments:
             raise self._wrong(TypeError, field, str(error)) from error
         if found.element < 0:
             wanted = "complex64, complex128, " if field.has_pairs else ""
-            wanted += "" if field.integral or found.device != CPU else "float16, bfloat16, "
+            wanted += "" if field.integral else "float16, bfloat16, "
             cast = "" if field.role == OUTPUT else cast_to_write(found, "i8" if field.integral else "f8")
             if in_pairs(found) is not found:
                 cast = "; complex numbers are read for fields that are declared as complex or vec2"
@@ -104,10 +104,6 @@ class Arguments:
                 cast = '; .astype("c16") of it is read'
             raise self._wrong(
                 TypeError, field, f"expected {wanted}float32, float64, int32 or int64, got {found.dtype}{cast}"
-            )
-        if found.element in SMALL and found.device != CPU:
-            raise self._wrong(
-                TypeError, field, f"expected float32 or float64 on a GPU, got {found.dtype}{cast_to_write(found, 'f4')}"
             )
         if field.role == OUTPUT:
             if found.readonly:

@@ -421,7 +421,7 @@ class Caller(Outputs):
         return made
 
     def _value(self, k: int, result: Result) -> Any:
-        value = result.convert() if result.convert else result.value
+        value = result.converted()
         field = self._family.fields[k]
         return value[0] if field.total and not field.shape and result.is_new else value
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .._arrays._arrays import numpy
-from .._arrays._repeatable import REPEATABLE, StreamOf, add_cupy
+from .._arrays._repeatable import CONVERTERS, REPEATABLE, StreamOf, add_type
 from .._arrays._results import Result
 from .._arrays._streams import Order
 from .._c import _library
@@ -58,7 +58,7 @@ def kind_of(arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[s
                 values.append(value)
                 of_arrays.append(_NOT_AN_ARRAY)
                 continue
-            known = add_cupy(kind)
+            known = add_type(kind)
             if known is None:
                 return None
         found = known.read(value)
@@ -68,6 +68,16 @@ def kind_of(arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[s
         of_arrays.append(found[1])
     key = (len(arrays), names, len(out), *fields, *of_arrays, *others)
     return CallArguments(key, values, of_arrays, out)
+
+
+class ResultKind(NamedTuple):
+    """make: a function that makes a new array and gives its address; None: an array of `out`. convert: of `Result`."""
+
+    field: int
+    argument: int  # its index; -1: none
+    rest: Any
+    make: Optional[Callable[[], Tuple[Any, int]]] = None
+    convert: Optional[Callable[[Any], Any]] = None
 
 
 class Kind(NamedTuple):
@@ -84,7 +94,7 @@ class Kind(NamedTuple):
     clamp: bool
     inputs: List[Tuple[int, Field, int, Any]]  # field, index, rest
     params: List[Tuple[int, Field, int, Any]]  # field, index, value; index -1: the value is not given by calls
-    results: List[Tuple[int, int, Any, Optional[Callable[[], Tuple[Any, int]]]]]  # index, rest, maker of a new one
+    results: List[ResultKind]
     stream: Optional[int]  # the option
     stream_of: Optional[StreamOf]
     ordinal: int
@@ -103,12 +113,12 @@ class Kind(NamedTuple):
     def results_for(self, arguments: CallArguments) -> List[Tuple[int, Result, View]]:
         made: List[Tuple[int, Result, View]] = []
         first = len(arguments.values) - len(arguments.out)
-        for k, index, rest, make in self.results:
+        for k, index, rest, make, convert in self.results:
             if make is None:
                 made.append((k, Result(arguments.out[index - first], is_new=False), (arguments.values[index], *rest)))
             else:
                 value, address = make()
-                made.append((k, Result(value), (address, *rest)))
+                made.append((k, Result(value, convert), (address, *rest)))
         return made
 
 
@@ -133,7 +143,7 @@ class Kinds:
     ) -> None:
         """After a first call. indices: of fields, the index of its argument or -1."""
         inputs, given = [], []
-        made: List[Tuple[int, int, Any, Optional[Callable[[], Tuple[Any, int]]]]] = []
+        made: List[ResultKind] = []
         for k, field, view in views:
             index = indices[k]
             if index < 0 or arguments.of_arrays[index] is _NOT_AN_ARRAY or arguments.values[index] != view[0]:
@@ -149,14 +159,15 @@ class Kinds:
                 return
             if result.is_new:
                 known = REPEATABLE.get(type(result.value))
-                if known is None or known.another is None or result.convert or result.wait:
+                convert = None if result.convert is None else CONVERTERS.get(result.convert)
+                if known is None or known.another is None or (result.convert and not convert) or result.wait:
                     return
-                made.append((k, -1, view[1:], known.another(result.value)))
+                made.append(ResultKind(k, -1, view[1:], known.another(result.value), convert))
             else:
                 index = first + next((at for at, one in enumerate(arguments.out) if one is result.value), 0)
                 if arguments.out[index - first] is not result.value or arguments.values[index] != view[0]:
                     return
-                made.append((k, index, view[1:], None))
+                made.append(ResultKind(k, index, view[1:]))
         streams = {(one[0], one[1]) for one in arguments.of_arrays if one[0] is not None}
         if len(streams) > 1:
             return

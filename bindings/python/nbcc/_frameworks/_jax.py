@@ -14,6 +14,7 @@ import numpy
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
+from .._arrays import _jax_arrays  # noqa: F401: from now on JAX's arrays of the CPU are described by their attributes
 from .._c._fields import PARAM
 from .._call._adjoint import Call
 from ._jax_call import custom_call

@@ -80,7 +80,6 @@ def as_array(value: Any) -> Any:
     """An input as what is read where it is."""
     if not isinstance(value, torch.Tensor):
         return value
-    value = widened(value) if value.is_cuda else value
     return value.detach() if value.requires_grad else value
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional
 # Methods of real numbers that would act on the real and the imaginary parts as if both were numbers of their own.
 _REAL_ONLY = "log xlogx cos sin sinxdivx sinc asin acos atan atan2 sqrt rsqrt sign step relu clamp ifelse mod round"
 _REAL_ONLY += " __eq__ __ne__ __lt__ __gt__ __le__ __ge__ min max argmin argmax min_argmin max_argmax Kmin argKmin Kmin_argKmin"
+_REAL_ONLY += " sqdist weightedsqnorm weightedsqdist softdtw_sqdist one_hot bspline tensorprod matvecmult vecmatmult keops_kron"
 _REAL_ONLY += " logsumexp min_reduction max_reduction argmin_reduction argmax_reduction"
 
 
@@ -78,6 +79,37 @@ class ComplexMethods:
 
     def square(self) -> Any:
         return self**2
+
+    # KeOps counts elements of complex numbers in parts, two for each: x[0:2] is the first number. With other parts than
+    # those of whole numbers, and with results of one part, it fails or gives numbers that mean nothing.
+
+    def elem(self, i: int) -> Any:
+        raise ValueError(
+            "elem is not implemented for complex LazyTensors, which KeOps indexes by parts, two for each number; expected a "
+            "slice of whole numbers, such as x[2 * i : 2 * i + 2], or an index of .real or .imag"
+        )
+
+    def extract(self, i: int, d: int) -> Any:
+        if type(i) is int and type(d) is int and (i % 2 or d % 2):
+            raise ValueError(
+                f"extract({i}, {d}) of a complex LazyTensor: KeOps counts parts, two for each number; expected even numbers"
+            )
+        return super().extract(i, d)  # type: ignore[misc]
+
+    def __or__(self, other: Any) -> Any:
+        raise ValueError("| is not implemented for complex LazyTensors; expected (x * y).sum(-1), or (x.conj() * y).sum(-1)")
+
+    __ror__ = __or__
+
+    def sqnorm2(self) -> Any:
+        raise ValueError("sqnorm2 is not implemented for complex LazyTensors; expected (abs(x) ** 2).sum(-1)")
+
+    def norm2(self) -> Any:
+        raise ValueError("norm2 is not implemented for complex LazyTensors; expected (abs(x) ** 2).sum(-1).sqrt()")
+
+    def concat(self, other: Any) -> Any:
+        other = other if other.is_complex else other.real2complex()
+        return super().concat(other)  # type: ignore[misc]
 
     def real2complex(self) -> Any:
         raise ValueError("real2complex cannot be applied to a complex LazyTensor.")

@@ -59,6 +59,11 @@ def _compiled(
     return Compiled(pipeline, reduction, program.wanted, read, chosen)
 
 
+@functools.lru_cache(1024)
+def _variables(formula: str, aliases: Tuple[str, ...]) -> Tuple[Variable, ...]:
+    return tuple(variables_of(formula, aliases))
+
+
 def _fields_of(reduction: Reduction) -> set[int]:
     """The ids of the fields that the text reads."""
     stack: List[Any] = list(reduction.outputs)
@@ -113,7 +118,7 @@ class Genred:
         self.formula, self.formula2 = formula, formula2
         self.reduction_op, self.axis = reduction_op, axis
         self.opt_arg = operator.index(opt_arg) if hasattr(opt_arg, "__index__") else opt_arg
-        self.variables = tuple(variables_of(f"{formula} {formula2 or ''}", list(aliases)))
+        self.variables = _variables(f"{formula} {formula2 or ''}", tuple(aliases))
         self.nargs = len(self.variables)
 
     @property

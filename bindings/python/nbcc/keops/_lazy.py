@@ -8,13 +8,15 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._libraries import array_of, complex_view, dtype_name, is_array, is_complex, real_view
+from ._libraries import array_of, complex_view, dtype_name, is_array, is_complex, real_view, reshaped
 from ._complex_methods import ComplexMethods
 from ._genred import Genred
 from ._methods import Methods
 from ._runs import broadcast
 
 _INIT_OPTIONS = ("dtype_acc", "use_double_acc", "sum_scheme", "enable_chunks", "use_fast_math", "optional_flags")
+# Attributes of a tensor that those made of it have.
+_SHARED = ("variables", "symbolic_variables", "batchdims", "ni", "nj", "ranges", "backend", "_dtype")
 _REDUCED = "One of the inputs is a 'reduced' LazyTensor, no operation can be applied to it. "
 
 
@@ -27,7 +29,22 @@ class LazyTensor(Methods):
     """
 
     __array_ufunc__ = None  # so that operators of NumPy's arrays call those of this class
+    __GenericLazyTensor__ = True
     is_complex = False
+    # (identity, array): an array of i and one of j are different variables, also if they are the same array.
+    variables: Tuple[Any, ...] = ()
+    symbolic_variables: Tuple[Tuple[int, int, int], ...] = ()
+    formula: str = ""
+    formula2: Optional[str] = None
+    ndim = 1
+    batchdims: Optional[Tuple[int, ...]] = None
+    ni: Optional[int] = None
+    nj: Optional[int] = None
+    axis: Optional[int] = None
+    ranges: Any = None
+    backend: Optional[str] = None
+    _dtype: Any = None
+    reduction_op: Optional[str] = None
 
     def __new__(cls, x: Any = None, axis: Optional[int] = None, is_complex: bool = False) -> Any:
         if is_complex or _has_complex(x):
@@ -35,21 +52,6 @@ class LazyTensor(Methods):
         return object.__new__(cls)
 
     def __init__(self, x: Any = None, axis: Optional[int] = None, is_complex: bool = False) -> None:
-        self.__GenericLazyTensor__ = True
-        # (identity, array): an array of i and one of j are different variables, also if they are the same array.
-        self.variables: Tuple[Any, ...] = ()
-        self.symbolic_variables: Tuple[Tuple[int, int, int], ...] = ()
-        self.formula: str = ""
-        self.formula2: Optional[str] = None
-        self.ndim = 1
-        self.batchdims: Optional[Tuple[int, ...]] = None
-        self.ni: Optional[int] = None
-        self.nj: Optional[int] = None
-        self.axis: Optional[int] = None
-        self.ranges: Any = None
-        self.backend: Optional[str] = None
-        self._dtype: Any = None
-        self.reduction_op: Optional[str] = None
         if x is not None:
             self._of_value(x, axis)
 
@@ -80,7 +82,7 @@ class LazyTensor(Methods):
                 f"Received: {type(x)}"
             )
         self._dtype = dtype_name(x)
-        self._of_array(x.reshape(1) if len(x.shape) == 0 else x, axis)
+        self._of_array(reshaped(x, (1,)) if len(x.shape) == 0 else x, axis)
 
     def _of_array(self, x: Any, axis: Optional[int]) -> None:
         if len(x.shape) >= 3:
@@ -96,7 +98,7 @@ class LazyTensor(Methods):
                 raise ValueError(
                     "If 'x' is a 3D+ tensor, its shape should be one of (..,M,1,D), (..,1,N,D) or (..,1,1,D)."
                 )
-            x = x.reshape((*shape[:-3], *{0: shape[-3:-2], 1: shape[-2:-1], 2: ()}[axis], shape[-1]))
+            x = reshaped(x, (*shape[:-3], *{0: shape[-3:-2], 1: shape[-2:-1], 2: ()}[axis], shape[-1]))
         if len(x.shape) == 2 and axis not in (0, 1, 2):
             raise ValueError("When 'x' is encoded as a 2D array, LazyTensor expects an explicit 'axis' value in {0,1}.")
         if len(x.shape) == 1 and axis not in (None, 2):
@@ -145,8 +147,8 @@ class LazyTensor(Methods):
     def init(self, is_complex: bool = False) -> Any:
         """A copy without a formula."""
         made = self.lt_constructor(is_complex=is_complex)
-        for name in ("variables", "symbolic_variables", "batchdims", "ni", "nj", "ranges", "backend", "_dtype"):
-            setattr(made, name, getattr(self, name))
+        mine = vars(self)
+        vars(made).update({name: mine[name] for name in _SHARED if name in mine})
         return made
 
     def join(self, other: Any, is_complex: bool = False) -> Any:
@@ -282,7 +284,7 @@ class LazyTensor(Methods):
                 array = array_of(array, example, self._dtype)
             least = axes + (name[-1] != "p")
             if len(array.shape) < least:
-                array = array.reshape((1,) * (least - len(array.shape)) + tuple(array.shape))
+                array = reshaped(array, (1,) * (least - len(array.shape)) + tuple(array.shape))
             arrays.append(array)
         return [one.replace("VarSymb(", "Var(") for one in made], arrays
 
@@ -326,10 +328,10 @@ class LazyTensor(Methods):
             )
         shape = tuple(v.shape)
         made = self * self.lt_constructor(
-            v.reshape((1, shape[0], 1) if len(shape) == 1 else (*shape[:-2], 1, *shape[-2:]))
+            reshaped(v, (1, shape[0], 1) if len(shape) == 1 else (*shape[:-2], 1, *shape[-2:]))
         )
         result = made.sum(made.dim() - 2, **kwargs)
-        return result.reshape(-1) if len(shape) == 1 else result
+        return reshaped(result, (-1,)) if len(shape) == 1 else result
 
     def matvec(self, v: Any) -> Any:
         return self @ v

@@ -94,6 +94,8 @@ class Methods:
         return self._beside(other).divop(other, rversion=True)
 
     def __or__(self, other: Any) -> Any:
+        if _is_complex(other):
+            return self.real2complex() | other
         return self.binary(other, "|", is_operator=True, dimres=1, dimcheck="same")
 
     def __ror__(self, other: Any) -> Any:
@@ -230,6 +232,8 @@ class Methods:
         return self.unary("Normalize")
 
     def sqdist(self, other: Any) -> Any:
+        if _is_complex(other):
+            return self.real2complex().sqdist(other)
         return self.binary(other, "SqDist", dimres=1)
 
     def weightedsqnorm(self, other: Any) -> Any:
@@ -289,6 +293,8 @@ class Methods:
         return self.binary(x, "BSpline", dimres=self.ndim - k - 1, dimcheck="vecand1", opt_arg=k)
 
     def concat(self, other: Any) -> Any:
+        if _is_complex(other) and not self.is_complex:
+            return self.real2complex().concat(other)
         return self.binary(other, "Concat", dimres=self.ndim + other.ndim, dimcheck=None)
 
     @staticmethod
@@ -309,12 +315,18 @@ class Methods:
         return Methods.concatenate(tuple_of_lt, dim)
 
     def matvecmult(self, other: Any) -> Any:
+        if _is_complex(other):
+            return self.real2complex().matvecmult(other)
         return self.binary(other, "MatVecMult", dimres=self.ndim // other.ndim, dimcheck=None)
 
     def vecmatmult(self, other: Any) -> Any:
+        if _is_complex(other):
+            return self.real2complex().vecmatmult(other)
         return self.binary(other, "VecMatMult", dimres=other.ndim // self.ndim, dimcheck=None)
 
     def tensorprod(self, other: Any) -> Any:
+        if _is_complex(other):
+            return self.real2complex().tensorprod(other)
         return self.binary(other, "TensorProd", dimres=other.ndim * self.ndim, dimcheck=None)
 
     def keops_tensordot(self, other: Any, dimfa: Any, dimfb: Any, contfa: Any, contfb: Any, *args: Any) -> Any:

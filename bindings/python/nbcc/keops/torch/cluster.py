@@ -1,21 +1,4 @@
-"""pykeops.torch.cluster."""
+"""pykeops.torch.cluster: the functions of pykeops.numpy.cluster."""
 
-from .._cluster import (
-    cluster_centroids,
-    cluster_ranges,
-    cluster_ranges_centroids,
-    from_matrix,
-    grid_cluster,
-    sort_clusters,
-    swap_axes,
-)
-
-__all__ = [
-    "cluster_centroids",
-    "cluster_ranges",
-    "cluster_ranges_centroids",
-    "from_matrix",
-    "grid_cluster",
-    "sort_clusters",
-    "swap_axes",
-]
+from ..numpy.cluster import *
+from ..numpy.cluster import __all__ as __all__

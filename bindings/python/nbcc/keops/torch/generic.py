@@ -1,5 +1,4 @@
-"""pykeops.torch.generic."""
+"""pykeops.torch.generic: the functions of pykeops.numpy.generic."""
 
-from .._genred import Genred, generic_argkmin, generic_argmin, generic_logsumexp, generic_sum
-
-__all__ = ["Genred", "generic_argkmin", "generic_argmin", "generic_logsumexp", "generic_sum"]
+from ..numpy.generic import *
+from ..numpy.generic import __all__ as __all__

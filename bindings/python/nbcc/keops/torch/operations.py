@@ -1,5 +1,4 @@
-"""pykeops.torch.operations."""
+"""pykeops.torch.operations: the functions of pykeops.numpy.operations."""
 
-from .._solve import KernelSolve
-
-__all__ = ["KernelSolve"]
+from ..numpy.operations import *
+from ..numpy.operations import __all__ as __all__

@@ -1,0 +1,11 @@
+// What the pair method "nearest" has to know of its kernels besides their sources. Plain data.
+#pragma once
+#include "compiler/derived_kernels.h"
+
+namespace nbcc {
+
+struct NearestFacts : DerivedFacts {
+  int axes = 3;  // of the distance by which j are compared; a search bounds at most three of them
+};
+
+}  // namespace nbcc
