@@ -53,7 +53,7 @@ constexpr std::array kHelp = std::to_array<BuiltInHelp>({
     {"min", "the smaller of two; NaN if either is NaN"},
     {"max", "the larger of two; NaN if either is NaN"},
     {"pow", "x to the power y"},
-    {"atan2", "angle of the point with coordinates y (second argument: x), from -pi to pi"},
+    {"atan2", "angle of the point whose y is the first and whose x is the second argument, from -pi to pi"},
     {"hypot", "sqrt(x * x + y * y) without overflow"},
     {"fmod", "x - y * trunc(x / y), with the sign of x"},
     {"copysign", "the magnitude of x with the sign of y"},
