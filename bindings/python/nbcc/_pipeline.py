@@ -33,19 +33,33 @@ from ._call._keywords import COMPILE_OPTIONS, split, warning_of_names
 from ._call._sizes import Sizes
 from ._c._library import lib
 from ._arrays._numbers import named, shown, whole
+from ._display._pipelines import docstring_of, pipeline_html, signature_of
 from ._arrays._streams import Order, handle_of
 
 Path = Union[str, "os.PathLike[str]"]
 Names = Union[str, Sequence[str]]
 
 
+class _OwnDocstring:
+    """The docstring of an object instead of that of its class, made when it is asked for."""
+
+    def __init__(self, of_class: str) -> None:
+        self._of_class = of_class
+
+    def __get__(self, pipeline: Optional[Pipeline], owner: Any = None) -> str:
+        return self._of_class if pipeline is None else pipeline._docstring()
+
+
 class Pipeline(Caller):
-    """A compiled pipeline; calling it sums over all j for every i, see `__call__`. Made by `compile`.
+    __doc__ = _OwnDocstring(
+        """A compiled pipeline; calling it sums over all j for every i, see `__call__`. Made by `compile`.
 
     One object may be called from several threads at once: each call has a sum of its own, and the GIL is released
     while it runs. A pipeline pickles as its text, its name and its options, and is compiled again where it arrives,
     unless the kernel is in the cache there. A copy of a pipeline is the pipeline itself, which never changes.
+    Its signature and docstring are those of its text: `help(pipeline)`.
     """
+    )
 
     def __init__(self, family: Family, adjoint_fields: Tuple[AdjointField, ...] = ()) -> None:
         super().__init__(family)
@@ -67,6 +81,15 @@ class Pipeline(Caller):
 
     def __reduce__(self) -> Any:
         return type(self), (self._family, self._adjoint_fields)
+
+    def __getattr__(self, name: str) -> Any:
+        """The signature, which `inspect` asks for; made then, because few pipelines are looked at."""
+        if name == "__signature__":
+            return signature_of(self.fields, Caller._sum.__kwdefaults__ or {})
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _docstring(self) -> str:
+        return docstring_of(self.name, self.text, self.fields)
 
     def __copy__(self) -> Pipeline:
         return self
@@ -290,6 +313,10 @@ class Pipeline(Caller):
         from ._frameworks._operator import operator_of
 
         return operator_of(self, arrays, *self._split(keywords))
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the fields as a table; text and `info()` below it."""
+        return pipeline_html(self.name, self.text, self.fields, self.info())
 
     def __repr__(self) -> str:
         options = self._family.options
