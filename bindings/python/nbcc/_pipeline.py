@@ -307,12 +307,16 @@ class Pipeline(Caller):
 
         matvec and matmat are sums of this pipeline, rmatvec and rmatmat sums of its adjoint: products with the conjugate
         transpose. arrays: inputs that are not named, in order of declaration. keywords: as of calls, params, `outputs`
-        (one name), `tolerance`, `pairs`, `lists` and `exclusions` too. Arrays are copied. Making an operator takes five
-        or six sums, which check that it is one. Needs SciPy, or CuPy.
+        (one name), `tolerance`, `pairs`, `lists` and `exclusions` too; and `ridge`, a number that is added to the diagonal of
+        a square matrix, as `operator + c * scipy.sparse.identity(n)` does. `operator.info` says in which precision, by
+        which method and on which device the last product was computed. Arrays are copied. Making an operator takes five or
+        six sums, which check that it is one. Needs SciPy, or CuPy.
         """
         from ._frameworks._operator import operator_of
 
-        return operator_of(self, arrays, *self._split(keywords))
+        ridge = {"ridge": keywords.pop("ridge")} if "ridge" in keywords and "ridge" not in self._family.arguments else {}
+        fields, options = self._split(keywords)
+        return operator_of(self, arrays, fields, {**options, **ridge})
 
     def _repr_html_(self) -> str:
         """For notebooks: the fields as a table; text and `info()` below it."""
