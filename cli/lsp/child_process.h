@@ -1,5 +1,5 @@
-// A function -> the text that it returns, computed in a process of its own, whose crash or endless loop ends no other
-// process. Entry point: run_in_child().
+// A function -> the text that it returns, computed in a child process: a crash or an endless loop of the
+// function ends the child alone. Entry point: run_in_child().
 #pragma once
 #include <chrono>
 #include <functional>

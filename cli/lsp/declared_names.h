@@ -1,5 +1,5 @@
-// Names of a text by position, and what is said of one. Entry points: declared_at(), declaration_text(),
-// dependence_text().
+// A position in a text -> the name declared or used there; a name -> its declaration as text. Entry points:
+// declared_at(), declaration_text(), dependence_text().
 #pragma once
 #include <optional>
 #include <string>

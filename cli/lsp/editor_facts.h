@@ -20,7 +20,7 @@ struct EditorFacts {
   int operations_per_pair = 0, operations_per_i = 0, operations_per_j = 0;
 };
 
-// Throws nothing for what is wrong in the text: that is a diagnostic.
+// Errors of the text become diagnostics, and are not thrown.
 EditorFacts facts_of(const Source& source);
 
 std::string written_facts(const EditorFacts& facts);

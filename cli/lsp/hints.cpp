@@ -48,7 +48,7 @@ std::string symmetry_of_output(const std::string& symmetry, const std::string& o
   return outputs.substr(first, std::min(outputs.find(", ", first), outputs.size()) - first);
 }
 
-// The end of the first statement skip_if(...), which usually has the cutoff; else that of the first output.
+// The end of the first statement skip_if(...), which usually has the cutoff; otherwise the end of the first output.
 Location place_of_neighbours(const OpenText& text, Location first_output) {
   for (const BuiltInUse& use : text.names.built_ins) {
     if (use.name != "skip_if") continue;

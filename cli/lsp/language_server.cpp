@@ -1,5 +1,5 @@
-// Messages -> calls of answers.h, and answers -> messages. Entry point: run_language_server(). It keeps the open texts
-// and what is known of them.
+// Messages -> calls of answers.h, and answers -> messages. Entry point: run_language_server(). The server keeps the open
+// texts with the facts about each.
 #include "cli/lsp/language_server.h"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ enum LspError {
 struct OpenFile {
   std::unique_ptr<TextDocument> document;
   LspJson version;
-  bool is_known = false;  // facts are those of this text
+  bool is_known = false;  // `facts` belong to this text
   EditorFacts facts;
   TextNames last_names;  // of the last text that was parsed
 };

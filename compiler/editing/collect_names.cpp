@@ -142,7 +142,7 @@ class NameCollector : public clang::RecursiveASTVisitor<NameCollector> {
     names_.declared.push_back(std::move(declared));
   }
 
-  // As it is declared: an array of real numbers has the type __array<real, n> of the prelude.
+  // The type as the text declares it: an array of real numbers has the type __array<real, n> of the prelude.
   std::string type_text(clang::QualType type) const {
     const clang::QualType plain = type.getNonReferenceType().getUnqualifiedType();
     const auto* record = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(plain->getAsCXXRecordDecl());

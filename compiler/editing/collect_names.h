@@ -13,7 +13,7 @@ namespace nbcc {
 // Macros of the text and their uses are added to `names` while the preprocessor reads; `names` must outlive it.
 void collect_macros(clang::Preprocessor& preprocessor, TextNames& names);
 
-// Adds all other names, also of a text with errors. The order is that of the text afterwards.
+// Adds all other names, also of a text with errors.
 void collect_names(clang::ASTContext& context, TextNames& names);
 
 }  // namespace nbcc

@@ -21,11 +21,11 @@ struct TextSpan {
 struct DeclaredName {
   std::string name;
   NameKind kind = NameKind::Variable;
-  std::string type;        // as declared: "vec3", "real[4]"; of a function that of its result; of a macro its value
-  std::string role;        // of a field: "input_i", "output(total, max)"; else empty
-  std::string parameters;  // of a function: "vec3 dx, real rc"
-  Location where;          // of the name
-  TextSpan extent;         // of the declaration, without the semicolon
+  std::string type;  // as declared: "vec3", "real[4]"; of a function: the type of its result; of a macro: its value
+  std::string role;  // of a field: "input_i", "output(total, max)"; else empty
+  std::string parameters;          // of a function: "vec3 dx, real rc"
+  Location where;                  // of the name
+  TextSpan extent;                 // of the declaration, without the semicolon
   std::optional<TextSpan> scope;   // of a name that is local to a block or a function
   std::optional<Binding> binding;  // what its values depend on; none if the text has errors
 };

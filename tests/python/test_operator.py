@@ -218,6 +218,36 @@ def test_multiples_of_the_identity():
         pipe.operator(XI, square, A, ridge="much")
 
 
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("count", [0, 1, 2, 8, 11])
+def test_blocks_of_columns(case, count):
+    kind, text, matrix = CASES[case]
+    matrix = matrix()
+    operator = compiled(text, kind).operator(XI, XJ, A)
+    block = random.normal(size=(matrix.shape[1], count))
+    if np.iscomplexobj(matrix):
+        block = block + 1j * random.normal(size=block.shape)
+    assert np.allclose(operator.matmat(block) if count else operator @ block, matrix @ block, rtol=1e-11)
+    assert (operator @ block).shape == (matrix.shape[0], count)
+
+
+def test_a_block_of_columns_is_one_sum(monkeypatch):
+    calls = []
+    original = nbcc.Pipeline._sum
+    monkeypatch.setattr(nbcc.Pipeline, "_sum", lambda *a, **k: calls.append(a[0].fields) or original(*a, **k))
+    operator = compiled("output(sum) real s; " + PAIR + "s += q * exp(-k * r);").operator(XI, XJ, A)
+    operator @ np.ones((14, 8))
+    calls.clear()
+    operator @ np.ones((14, 16))
+    assert len(calls) <= 2  # repeated calls of one kind do not pass here
+    assert all(field.shape == (8,) for fields in calls for field in fields if field.name in ("q", "s"))
+    # Without such a pipeline the columns come one by one.
+    attention = compiled("output(softmax) real s; " + PAIR + "s = softmax(s, -r, q);").operator(XI, XJ, A)
+    weights = np.exp(-R) / np.exp(-R).sum(1)[:, None]
+    block = random.normal(size=(14, 3))
+    assert np.allclose(attention @ block, weights @ block)
+
+
 def test_info_of_the_last_product():
     pipe = compiled("output(sum) real s; " + PAIR + "s += q * exp(-k * r);")
     operator = pipe.operator(XI, XJ, A)

@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from ._frameworks import _opened
 from ._call._adjoint import Adjoints
-from ._c._adjoint_text import DERIVATIVE, AdjointField, adjoint_text, checked_text, virial_text
+from ._c._adjoint_text import DERIVATIVE, AdjointField, adjoint_text, checked_text, columns_text, virial_text
 from ._call._call import OPTIONS, Caller
 from ._c._errors import CompileError, Diagnostic, ErrorOut, PipelineWarning, decode
 from ._c._family import Family
@@ -201,6 +201,13 @@ class Pipeline(Caller):
         filename = f"{family.name}_virial.pipe"
         return Pipeline(Family(text, filename, family.options, family.device, family.choice, family.search))
 
+    def _columns(self, vector: str, output: str, count: int) -> Pipeline:
+        """The pipeline that sums for `count` values of an input of each j at once. Raises UsageError where there is none."""
+        family = self._family
+        text = columns_text(family.text, self.filename, vector, output, count)
+        filename = f"{family.name}_columns/{family.name}.pipe"
+        return Pipeline(Family(text, filename, family.options, family.device, family.choice, family.search))
+
     def _callers(self) -> List[Caller]:
         return [self, *(caller for made in self._adjoints.made() for caller in made._callers())]
 
@@ -306,7 +313,8 @@ class Pipeline(Caller):
         particle next to each other.
 
         matvec and matmat are sums of this pipeline, rmatvec and rmatmat sums of its adjoint: products with the conjugate
-        transpose. arrays: inputs that are not named, in order of declaration. keywords: as of calls, params, `outputs`
+        transpose. matmat sums for eight columns at once, where vector and output are real, the output is a sum that
+        finish() leaves alone, and no tolerance is given. arrays: inputs that are not named, in order of declaration. keywords: as of calls, params, `outputs`
         (one name), `tolerance`, `pairs`, `lists` and `exclusions` too; and `ridge`, a number that is added to the diagonal of
         a square matrix, as `operator + c * scipy.sparse.identity(n)` does. `operator.info` says in which precision, by
         which method and on which device the last product was computed. Arrays are copied. Making an operator takes five or

@@ -6,14 +6,19 @@ from __future__ import annotations
 import functools
 import importlib
 import numbers as abstract
-from typing import Any, Dict, List, Mapping, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from .._call._adjoint import Call, Differentiable
 from .._c._adjoint_text import SAVED, VALUE
+from .._c._errors import CompileError, UsageError
 from .._arrays._arrays import SINGLE, library_of
 from .._arrays._numbers import shape_of
 from .._c._fields import INPUT_J, Field
 from .._call._precision import RunInfo
+
+
+# Of a block. With 8 a kernel on the CPU keeps the sums of all columns in registers.
+_COLUMNS = 8
 
 
 def operator_of(
@@ -66,6 +71,9 @@ def _operator_class(library: str) -> Any:
 
         def _matvec(self, vector: Any) -> Any:
             return self._shifted(self._sums.product(vector), vector, self._shift)
+
+        def _matmat(self, columns: Any) -> Any:
+            return self._shifted(self._sums.products(columns), columns, self._shift)
 
         def _rmatvec(self, values: Any) -> Any:
             return self._shifted(self._sums.transposed_product(values), values, numpy.conj(self._shift))
@@ -139,6 +147,7 @@ class _Matrix:
             of_vector = of_vector.astype(numbers.result_type(real, numbers.complex64))
         self._of_vector = of_vector
         self.info: RunInfo  # of the last product
+        self._columns: Optional[Tuple[Any]] = None
         self._plan = Call(
             pipeline,
             (),
@@ -251,6 +260,44 @@ class _Matrix:
         if self._numbers.iscomplexobj(vector) and not self._vector.is_complex:
             return self._product(vector.real) + 1j * self._product(vector.imag)
         return self._product(vector)
+
+    def products(self, columns: Any) -> Any:
+        """The products with several vectors, the columns of a matrix: one sum for each block of them."""
+        if self._numbers.iscomplexobj(columns) and not self._vector.is_complex:
+            return self.products(columns.real) + 1j * self.products(columns.imag)
+        count = columns.shape[1]
+        pipeline = self._of_columns() if count > 1 else None
+        blocks = [
+            self._product(columns[:, at]).reshape(-1, 1) if pipeline is None else self._block(pipeline, columns[:, at : at + step])
+            for step in (_COLUMNS if pipeline is not None else 1,)
+            for at in range(0, count, step)
+        ]
+        empty = self._numbers.zeros((self.shape[0], 0), self.dtype)
+        return self._numbers.concatenate([empty, *blocks], axis=1)
+
+    def _of_columns(self) -> Any:
+        """The pipeline of _COLUMNS vectors, made when it is first needed; None where there is none."""
+        if self._columns is None:
+            try:
+                # A far field would measure the errors of all columns together.
+                if self._plan.options.get("tolerance"):
+                    raise UsageError("a sum to a tolerance")
+                self._columns = (self._plan.pipeline._columns(self._vector.name, self._output.name, _COLUMNS),)
+            except (UsageError, CompileError):
+                self._columns = (None,)
+        return self._columns[0]
+
+    def _block(self, pipeline: Any, columns: Any) -> Any:
+        count = columns.shape[1]
+        of_vector = self._of_vector
+        block = self._numbers.zeros((of_vector.shape[0], _COLUMNS), of_vector.dtype)
+        block[:, :count] = columns
+        values = {**self._plan.values, self._vector.name: block}
+        arrays = [values[name] for name in pipeline._family.arguments]
+        sums = pipeline._call(arrays, {}, {**self._plan.options, "outputs": self._output.name})
+        self.info = pipeline._last_run
+        sums = self._numbers.moveaxis(sums, 1, -1)  # (ni, columns, numbers of the output) -> the columns last
+        return sums.reshape(-1, _COLUMNS)[:, :count]
 
     def _product(self, vector: Any) -> Any:
         return self._run(self._shaped(vector, self._of_vector)).reshape(-1)
