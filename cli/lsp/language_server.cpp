@@ -1,5 +1,5 @@
-// Messages -> calls of answers.h, and answers -> messages. Entry point: run_language_server(). The server keeps the open
-// texts with the facts about each.
+// Messages -> calls of answers.h, and answers -> messages. Entry point: run_language_server(). The server keeps the
+// open texts with the facts about each.
 #include "cli/lsp/language_server.h"
 
 #include <fmt/format.h>
