@@ -1,5 +1,5 @@
 // Compiles a pipeline to a KernelSource by calling the stages of the compiler in order. Entry points: build_kernel(),
-// stage_text(), adjoint_text(), virial_text().
+// stage_text(), adjoint_text(), columns_text(), virial_text().
 #include "jit/build_kernel.h"
 
 #include <fmt/format.h>
@@ -15,6 +15,7 @@
 #include "compiler/ir/text/pipeline_text.h"
 #include "compiler/passes/derive/derivative.h"
 #include "compiler/passes/derived/adjoint.h"
+#include "compiler/passes/derived/columns.h"
 #include "compiler/passes/derived/every_image.h"
 #include "compiler/passes/derived/nearest.h"
 #include "compiler/passes/derived/pair_values.h"
@@ -201,6 +202,16 @@ std::string virial_text(const Pipeline& pipeline, const std::string& force, cons
     throw UsageError(without.message);
   } catch (const std::runtime_error& unwritable) {
     throw UsageError(fmt::format("pipeline '{}': with a virial it has no text: {}", pipeline.name, unwritable.what()));
+  }
+}
+
+std::string columns_text(const Pipeline& pipeline, const std::string& vector, const std::string& output, int count) {
+  try {
+    return pipeline_text(with_columns(pipeline, vector, output, count));
+  } catch (const NoColumns& without) {
+    throw UsageError(without.message);
+  } catch (const std::runtime_error& unwritable) {
+    throw UsageError(fmt::format("pipeline '{}': its columns have no text: {}", pipeline.name, unwritable.what()));
   }
 }
 

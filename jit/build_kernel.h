@@ -51,6 +51,10 @@ struct AdjointText {
 };
 AdjointText adjoint_text(const Pipeline& pipeline, std::string_view side, const std::string& of, const std::string& by);
 
+// The text of the pipeline that sums for `count` columns of an input of j (compiler/passes/derived/columns.h). Throws
+// UsageError.
+std::string columns_text(const Pipeline& pipeline, const std::string& vector, const std::string& output, int count);
+
 // The text of the pipeline with the virial of a force as additional output (compiler/passes/derived/virial.h). Throws
 // UsageError.
 std::string virial_text(const Pipeline& pipeline, const std::string& force, const std::string& place_i,

@@ -14,6 +14,7 @@
 #include "compiler/text/own_stack.h"
 #include "compiler/text/pipeline_library.h"
 #include "jit/build_kernel.h"
+#include "jit/columns_api.h"
 #include "runtime/api/handles.h"
 #include "runtime/cpu/cpu_device.h"
 #include "runtime/sum/derived/for_callers.h"
@@ -202,6 +203,19 @@ nbcc_status nbcc_virial_text(const char* text, const char* name, const char* for
     checked(place_i, "place_i");
     checked(place_j, "place_j");
     made->text = virial_text(pipeline, force, place_i, place_j);
+    *report = made.release();
+  });
+}
+
+nbcc_status nbcc_columns_text(const char* text, const char* name, const char* vector, const char* output, int count,
+                              nbcc_report** report, nbcc_error** error) {
+  return compiling(error, [&] {
+    checked(report, "report");
+    *report = nullptr;
+    checked(vector, "vector");
+    checked(output, "output");
+    auto made = std::make_unique<nbcc_report>();
+    made->text = columns_text(parse(source_of(text, name)), vector, output, count);
     *report = made.release();
   });
 }

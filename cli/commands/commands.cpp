@@ -30,7 +30,7 @@ void add_commands(CLI::App& app, Invocation& invocation) {
   app.require_subcommand(0, 1);
   for (const auto add :
        {add_check, add_emit, add_compile, add_inspect, add_run, add_verify, add_bench, add_tune, add_make_ic,
-        add_lammps_plugin, add_list, add_show, add_info, add_doctor, add_cache, add_completion}) {
+        add_lammps_plugin, add_list, add_show, add_fmt, add_lsp, add_info, add_doctor, add_cache, add_completion}) {
     add(app, invocation);
   }
 }

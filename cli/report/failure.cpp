@@ -9,6 +9,7 @@
 #include <new>
 #include <string_view>
 
+#include "cli/report/near_page.h"
 #include "compiler/text/diagnostic.h"
 #include "compiler/text/own_stack.h"
 #include "compiler/text/source.h"
@@ -41,7 +42,7 @@ int report_failure() {
   try {
     throw;
   } catch (const CompileError& e) {
-    fmt::print(stderr, "{}", e.what());
+    fmt::print(stderr, "{}{}", e.what(), help_line(e.diagnostics));
     return kInputWrong;
   } catch (const Error& e) {
     if (e.status() == NBCC_ERROR_INTERNAL) return internal_error(e.what());

@@ -16,8 +16,9 @@
 namespace nbcc {
 
 Pipeline lower(clang::ASTContext& context, const Prescanned& prescanned, const Source& source,
-               std::vector<Diagnostic>& diagnostics, std::vector<Diagnostic>& array_assignments) {
-  return lowering::Lowering(context, prescanned, source, diagnostics, array_assignments).run();
+               std::vector<Diagnostic>& diagnostics, std::vector<Diagnostic>& array_assignments,
+               VariableBindings* bindings) {
+  return lowering::Lowering(context, prescanned, source, diagnostics, array_assignments, bindings).run();
 }
 
 namespace lowering {

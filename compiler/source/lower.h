@@ -30,9 +30,14 @@ class Preprocessor;
 
 namespace nbcc {
 
+// (line, column) of a variable's declaration -> what all values depend on that the variable gets.
+using VariableBindings = std::map<std::pair<int, int>, Binding>;
+
 // `array_assignments` are Clang's errors about assignments to arrays; lower() removes those that the language allows.
+// `bindings` (may be null) receives the bindings of all variables that are executed.
 Pipeline lower(clang::ASTContext& context, const Prescanned& prescanned, const Source& source,
-               std::vector<Diagnostic>& diagnostics, std::vector<Diagnostic>& array_assignments);
+               std::vector<Diagnostic>& diagnostics, std::vector<Diagnostic>& array_assignments,
+               VariableBindings* bindings = nullptr);
 
 // The tokens, after the preprocessor, with the prelude's type of arrays for arrays of real numbers.
 std::vector<clang::Token> with_array_types(const std::vector<clang::Token>& tokens, clang::Preprocessor& preprocessor);
@@ -126,12 +131,14 @@ class ComplexNodes;
 class Lowering {
  public:
   Lowering(clang::ASTContext& context, const Prescanned& prescanned, const Source& source,
-           std::vector<Diagnostic>& diagnostics, std::vector<Diagnostic>& array_assignments)
+           std::vector<Diagnostic>& diagnostics, std::vector<Diagnostic>& array_assignments,
+           VariableBindings* bindings = nullptr)
       : context_(context),
         prescanned_(prescanned),
         source_(source),
         diagnostics_(diagnostics),
-        array_assignments_(array_assignments) {}
+        array_assignments_(array_assignments),
+        bindings_(bindings) {}
   Pipeline run();
 
  private:
@@ -191,6 +198,7 @@ class Lowering {
   void assign(const LValue& lvalue, Value value, clang::SourceLocation where);
   void set(const clang::VarDecl* variable, Value value);  // sets all components
   void replace(const clang::VarDecl* variable, Value value);
+  void record_binding(const clang::VarDecl* variable, const Value& value);
   Environment end_branch();
   void join(const Environment& yes, const Environment& no, NodeId condition, int line);
 
@@ -346,6 +354,7 @@ class Lowering {
   const Source& source_;
   std::vector<Diagnostic>& diagnostics_;
   std::vector<Diagnostic>& array_assignments_;
+  VariableBindings* const bindings_;
 
   Pipeline pipeline_;
   Graph* graph_ = &pipeline_.pair;  // `finish` while finish() is lowered

@@ -188,9 +188,17 @@ void Lowering::set(const clang::VarDecl* variable, Value value) {
 
 // All changes of variables are made here, so that the changes of an if's branch can be undone.
 void Lowering::replace(const clang::VarDecl* variable, Value value) {
+  if (bindings_) record_binding(variable, value);
   Value& present = environment_[variable];
   if (!branches_.empty()) branches_.back().try_emplace(variable, present);
   present = std::move(value);
+}
+
+void Lowering::record_binding(const clang::VarDecl* variable, const Value& value) {
+  const Location where = location(variable->getLocation());
+  Binding& all = bindings_->try_emplace({where.line, where.column}, Binding::Constant).first->second;
+  for (const NodeId part : value.parts)
+    if (part >= 0) all = nbcc::join(all, (*graph_)[part].binding);
 }
 
 // Restores the values before the branch, and returns the changed variables with the values after it. A variable

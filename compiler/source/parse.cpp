@@ -16,6 +16,7 @@
 #include "clang/Lex/Preprocessor.h"
 #include "clang/Parse/Parser.h"
 #include "clang/Sema/Sema.h"
+#include "compiler/editing/collect_names.h"
 #include "compiler/ir/verify.h"
 #include "compiler/passes/derived/every_image.h"
 #include "compiler/passes/far/periodic_terms.h"
@@ -123,7 +124,7 @@ class Collector : public clang::DiagnosticConsumer {
 // Parses the text and calls `use` with the AST.
 class Action : public clang::ASTFrontendAction {
  public:
-  explicit Action(std::function<void(clang::ASTContext&)> use) : use_(std::move(use)) {}
+  Action(std::function<void(clang::ASTContext&)> use, TextNames* names) : use_(std::move(use)), names_(names) {}
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&, llvm::StringRef) override {
     return std::make_unique<clang::ASTConsumer>();
   }
@@ -137,6 +138,7 @@ class Action : public clang::ASTFrontendAction {
     compiler.createSema(getTranslationUnitKind(), nullptr);
     clang::Sema& sema = compiler.getSema();
     clang::Parser parser(compiler.getPreprocessor(), sema, false);
+    if (names_) collect_macros(compiler.getPreprocessor(), *names_);
     compiler.getPreprocessor().EnterMainSourceFile();
     end_in_end_of_file(compiler.getPreprocessor());
     parser.Initialize();
@@ -147,6 +149,7 @@ class Action : public clang::ASTFrontendAction {
       sema.CurContext = compiler.getASTContext().getTranslationUnitDecl();
       end = parser.ParseTopLevelDecl(group, imports);
     }
+    if (names_) collect_names(compiler.getASTContext(), *names_);
     use_(compiler.getASTContext());
   }
 
@@ -175,6 +178,7 @@ class Action : public clang::ASTFrontendAction {
 
   static constexpr int kEndTokens = 64;
   std::function<void(clang::ASTContext&)> use_;
+  TextNames* const names_;
 };
 
 // Declarations of later_functions(), except those whose names the text declares itself.
@@ -190,7 +194,8 @@ std::string later_functions_except(const std::set<std::string, std::less<>>& own
 
 // Runs Clang on in-memory files, so that no text can make it read files of the user's disk.
 void run_clang(const Source& source, const Prescanned& prescanned, std::vector<Diagnostic>& diagnostics,
-               std::vector<Diagnostic>& array_assignments, std::function<void(clang::ASTContext&)> use) {
+               std::vector<Diagnostic>& array_assignments, TextNames* names,
+               std::function<void(clang::ASTContext&)> use) {
   auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   if (files->setCurrentWorkingDirectory("/")) throw InternalError("files in memory have no root");
   const std::string prelude =
@@ -219,7 +224,7 @@ void run_clang(const Source& source, const Prescanned& prescanned, std::vector<D
   invocation->getLangOpts().SinglePrecisionConstants = true;
 
   const auto compiler = make_compiler(std::move(invocation), engine, files);
-  Action action(std::move(use));
+  Action action(std::move(use), names);
   compiler->ExecuteAction(action);
 }
 
@@ -263,9 +268,13 @@ void require_cutoff_or_periodic_sum(const Source& source, const Pipeline& pipeli
             reason)}});
 }
 
-}  // namespace
+void add_bindings(TextNames& names, const VariableBindings& bindings) {
+  for (DeclaredName& name : names.declared)
+    if (const auto found = bindings.find({name.where.line, name.where.column}); found != bindings.end())
+      name.binding = found->second;
+}
 
-Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings) {
+Pipeline parse_text(const Source& source, std::vector<Diagnostic>* warnings, TextNames* names) {
   const Prescanned prescanned = prescan(source);
   if (!prescanned.errors.empty()) throw CompileError(source, prescanned.errors);
 
@@ -273,21 +282,23 @@ Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings) {
   Pipeline pipeline;
   bool lowered = false;
   std::exception_ptr failure;
+  VariableBindings bindings;
   // Deep expressions recurse in Clang and in lowering; the prescan bounds their depth.
   run_on_own_stack(kDeepStack, [&] {
-    run_clang(source, prescanned, diagnostics, array_assignments, [&](clang::ASTContext& context) {
+    run_clang(source, prescanned, diagnostics, array_assignments, names, [&](clang::ASTContext& context) {
       // Lowering an AST with errors would only repeat Clang's messages.
       if (has_errors(diagnostics)) return;
       lowered = true;
       // Caught here, because Clang's functions are compiled without exceptions.
       try {
-        pipeline = lower(context, prescanned, source, diagnostics, array_assignments);
+        pipeline = lower(context, prescanned, source, diagnostics, array_assignments, names ? &bindings : nullptr);
       } catch (...) {
         failure = std::current_exception();
       }
     });
   });
   if (failure) std::rethrow_exception(failure);
+  if (names) add_bindings(*names, bindings);
   if (!lowered) std::erase_if(array_assignments, [&](const Diagnostic& d) { return chooses(source, d.where); });
   merge(diagnostics, array_assignments);
   if (has_errors(diagnostics)) throw CompileError(source, diagnostics);
@@ -310,6 +321,17 @@ Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings) {
     if (auto singular = warn_singular(pipeline)) warnings->push_back(std::move(*singular));
   }
   return pipeline;
+}
+
+}  // namespace
+
+Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings) {
+  return parse_text(source, warnings, nullptr);
+}
+
+Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings, TextNames& names) {
+  names = {};
+  return parse_text(source, warnings, &names);
 }
 
 }  // namespace nbcc

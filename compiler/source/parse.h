@@ -8,6 +8,14 @@
 #include "compiler/text/diagnostic.h"
 
 namespace nbcc {
+
+struct TextNames;
+
 // `warnings` (may be null) receives the warnings about a pipeline that compiles.
 Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings = nullptr);
+
+// The same for editors: `names` (compiler/editing/names.h) receives the names of the text and their uses, also of a
+// text with errors, unless the prescan refuses it.
+Pipeline parse(const Source& source, std::vector<Diagnostic>* warnings, TextNames& names);
+
 }  // namespace nbcc

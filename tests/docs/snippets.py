@@ -22,6 +22,7 @@ one after the other; what they name of LINKED is there. The kind of a block is b
                       module, goes on after the block and what it would have printed
     text output       what the block before has printed; `...` stands for anything, alone on a line for any lines
     text, console     not run: a drawing, a formula, a command that changes the machine
+    lua, lisp, toml   the configuration of an editor; tests/editors/neovim.sh runs the one in Lua
 """
 import concurrent.futures
 import os
@@ -204,7 +205,7 @@ class Page:
             return "" if used else self.build_and_run(block.name)
         if block.kind == "python":
             return self.must([self.interpreter(["numpy", *block.needs]), block.name], block.fails)
-        if block.kind in ("cmake", "fortran", "text", "console"):
+        if block.kind in ("cmake", "fortran", "text", "console", "lua", "lisp", "toml"):
             return ""
         raise Failure(f"'{block.kind}' is no kind of block that this test knows")
 

@@ -8,6 +8,7 @@ PLACES = {
     "CMakeLists.txt": r"^project\(nbcc VERSION (\S+)",
     "bindings/python/nbcc/__init__.py": r'^__version__ = "(.+)"',
     "CITATION.cff": r"^version: (\S+)",
+    "editors/package.json": r'^  "version": "(.+)"',
     "CHANGELOG.md": r"^## (\d\S*)",  # the newest
 }
 

@@ -34,6 +34,7 @@ CASES = {
     "update_hdf5_to_new": (RUN + " --i in.h5 --update -o new.h5", ["new.h5"]),
     "total": (RUN + " --i in.npz --total", []),
     "emit": (f"emit {GRAVITY} -o new.ir --stage ir", ["new.ir"]),
+    "fmt": ("fmt ugly.pipe", ["ugly.pipe"]),
     "compile": (f"compile {GRAVITY} --isa sse2 -o libnew.so", ["libnew.so", "new.h", "new.hpp"]),
     "compile_over": (f"compile {GRAVITY} --isa sse2 -o libold.so --force", ["libold.so", "old.h", "old.hpp"]),
     "verify": (f"verify {GRAVITY} --random 50", []),
@@ -64,6 +65,7 @@ class Folder:
         ):
             done = self.call(self.model, command, self.cache)
             assert done.returncode == 0, (command, done.stderr)
+        (self.model / "ugly.pipe").write_text("input_i   real x;\nreal a=1;\n")
         rows = [line for line in (self.model / "in.txt").read_text().splitlines() if not line.startswith("#")]
         numbers = [row.split() for row in rows]
         names = (self.model / "in.txt").read_text().splitlines()
@@ -204,7 +206,7 @@ def check_standard_output(home):
     for command in ("--help", "--version", "--version --json", "info", "info --json", RUN + " --i in.npz -o -",
                     RUN + " --i in.npz --total", RUN + " --i in.npz --total --json", f"emit --stage ir {GRAVITY}",
                     f"check --json {GRAVITY}", f"check {GRAVITY}", f"verify {GRAVITY} --random 50",
-                    f"bench {GRAVITY} --n 64 --repeat 5", "cache list", "completion bash",
+                    f"bench {GRAVITY} --n 64 --repeat 5", "cache list", "completion bash", "completion --fields gravity", "list gravity",
                     "inspect libold.so", "make-ic plummer --n 4 -o -", "make-ic plummer --n 4 -o - --format npz"):
         for closed in (False, True):
             line = f"{NBCC} {command} {'>&-' if closed else '>/dev/full'}"

@@ -182,3 +182,24 @@ def test_shards():
     two = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=2", "JAX_PLATFORMS": "cpu"}
     done = subprocess.run([sys.executable, "-c", SHARDED], capture_output=True, text=True, env=two)
     assert done.returncode == 0, done.stderr
+
+
+def test_errors_of_shapes_come_when_the_call_is_traced():
+    """Not from the compiled program, which never runs here: eval_shape traces alone."""
+    p = nbcc.compile(source="input_i vec3 x; input_j vec3 y; input_j real b; param vec3 box = vec3(1, 2, 3);\n"
+                            "output(sum) real s; s += b * dot(x - y, box);")  # fmt: skip
+    x, y, b = numbers(4, 3), numbers(5, 3), numbers(5)
+    for arguments, options, says in (
+        ((x, y, b[:4]), {}, r"'b' \(input_j real\): expected 5 j-particles, as 'y' has, got 4"),
+        ((x, y[:, :2], b), {}, r"'y' \(input_j vec3\): expected shape \(N, 3\), got \(5, 2\)"),
+        ((x, y, b, x[0, :2]), {}, "'box'"),
+        ((x, y, b), {"precision": "half"}, "precision: expected 'single'"),
+        ((x, y, b), {"pairs": "some"}, "pairs: expected 'auto'"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            jax.eval_shape(lambda *arrays: p(*arrays, **options), *arguments)
+    assert jax.eval_shape(p, x, y, b, x[0]).shape == (4,)
+    # Under vmap the shapes are those of one call.
+    with pytest.raises(ValueError, match="expected 5 j-particles"):
+        jax.eval_shape(jax.vmap(lambda a: p(x, y, a)), numbers(2, 4))
+    assert jax.eval_shape(jax.vmap(lambda a: p(x, y, a)), numbers(2, 5)).shape == (2, 4)

@@ -221,8 +221,50 @@ def test_entry_point_is_same_everywhere():
 
 def test_extension_of_vs_code_names_its_files():
     extension = json.loads((SOURCE / "editors" / "package.json").read_text(encoding="utf-8"))
-    (language,), (grammar,) = extension["contributes"]["languages"], extension["contributes"]["grammars"]
-    assert language["id"] == grammar["language"] and language["extensions"] == [".pipe"]
-    assert grammar["scopeName"] == GRAMMAR["scopeName"]
-    for path in (language["configuration"], grammar["path"]):
-        json.loads((SOURCE / "editors" / path).read_text(encoding="utf-8"))
+    (language,), grammars = extension["contributes"]["languages"], extension["contributes"]["grammars"]
+    assert language["id"] == grammars[0]["language"] and language["extensions"] == [".pipe"]
+    assert grammars[0]["scopeName"] == GRAMMAR["scopeName"]
+    json.loads((SOURCE / "editors" / language["configuration"]).read_text(encoding="utf-8"))
+    for grammar in grammars:
+        contents = json.loads((SOURCE / "editors" / grammar["path"]).read_text(encoding="utf-8"))
+        assert contents["scopeName"] == grammar["scopeName"]
+        for host in grammar.get("injectTo", []):
+            assert contents["injectionSelector"].startswith("L:" + host)
+    assert len(grammars) == 3
+
+
+def embedded(grammar, text):
+    """The lines of a text that a grammar of another language's files hands to that of pipelines. As far as these grammars
+    go: a rule begins and ends on lines of its own, or its end is on the line of the last statement."""
+    rules = json.loads((SOURCE / "editors" / grammar).read_text(encoding="utf-8"))["patterns"]
+    found, rule = [], None
+    for line in text.splitlines():
+        if rule is None:
+            begins = [(re.search(one["begin"].replace("\\G", "$^"), line), one) for one in rules]
+            begins = [(match, one) for match, one in begins if match]
+            if begins:
+                match, rule = min(begins, key=lambda pair: pair[0].start())
+                rest = line[match.end() :]
+                end = rule["end"].replace("(\\3)", re.escape(match.group(3))) if "markup" in rule.get("name", "") else rule["end"]
+                end = end.replace("\\G", "$^").replace("\\2", "")
+                if rest.strip():
+                    found.append(rest)
+        elif match := re.search(end, line):
+            if line[: match.start()].strip():
+                found.append(line[: match.start()])
+            rule = None
+        else:
+            found.append(line)
+    return found
+
+
+def test_pipelines_in_markdown_and_python_are_found():
+    markdown = "real a;\n```pipe\ninput_i real xi;\n```\nreal b;\n``` pipe fails name.pipe\nreal c;\n```\n```python\nx = 1\n```\n"
+    assert embedded("pipe_in_markdown.tmLanguage.json", markdown) == ["input_i real xi;", "real c;"]
+    python = (
+        'g = nbcc.compile(source="""\ninput_i real xi;\nreal a;""")\n'
+        "h = nbcc.compile(\n    precision='double',\n    source=r\'\'\'real b;\nreal c;\n\'\'\')\n"
+        'text = """\nreal d;\n"""\n'
+        'other.source = """\nreal e;\n"""\n'
+    )
+    assert embedded("pipe_in_python.tmLanguage.json", python) == ["input_i real xi;", "real a;", "real b;", "real c;"]

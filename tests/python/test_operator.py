@@ -186,6 +186,79 @@ def test_operators_travel():
         assert np.array_equal(again @ v, operator @ v) and np.array_equal(again.rmatvec(u), operator.rmatvec(u))
 
 
+def test_multiples_of_the_identity():
+    from scipy.sparse import diags, identity
+
+    pipe = compiled("output(sum) real s; " + PAIR + "s += q * exp(-k * r);")
+    square = XJ[:9]
+    matrix = np.exp(-2 * np.sqrt(((XI[:, None] - square[None]) ** 2).sum(2)))
+    v = random.normal(size=9)
+    plain = pipe.operator(XI, square, A)
+    for operator in (
+        pipe.operator(XI, square, A, ridge=0.5),
+        plain + 0.5 * identity(9),
+        0.5 * identity(9, format="csr") + plain,
+        plain + 0.25 * identity(9) + 0.25 * identity(9),
+        pickle.loads(pickle.dumps(plain + 0.5 * identity(9))),
+    ):
+        assert type(operator) is type(plain) and operator.dtype == np.float64
+        assert np.allclose(operator @ v, matrix @ v + 0.5 * v) and np.allclose(operator.rmatvec(v), matrix.T @ v + 0.5 * v)
+        assert np.allclose(operator @ np.stack([v, 2 * v], 1), (matrix + 0.5 * np.eye(9)) @ np.stack([v, 2 * v], 1))
+    assert np.allclose(plain @ v, matrix @ v)  # unchanged
+    other = plain + diags(np.arange(9.0))  # a sum of SciPy's
+    assert np.allclose(other @ v, matrix @ v + np.arange(9) * v)
+    dense = plain + np.ones((9, 9))
+    assert np.allclose(dense @ v, matrix @ v + v.sum())
+    turned = pipe.operator(XI, square, A, ridge=2j)
+    assert turned.dtype == np.complex128 and np.allclose(turned @ v, matrix @ v + 2j * v)
+    assert np.allclose(turned.rmatvec(v), matrix.T @ v - 2j * v)
+    with pytest.raises(ValueError, match="ridge: expected as many rows as columns, got 9 and 14"):
+        pipe.operator(XI, XJ, A, ridge=1)
+    with pytest.raises(TypeError, match="ridge: expected a number, got str"):
+        pipe.operator(XI, square, A, ridge="much")
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("count", [0, 1, 2, 8, 11])
+def test_blocks_of_columns(case, count):
+    kind, text, matrix = CASES[case]
+    matrix = matrix()
+    operator = compiled(text, kind).operator(XI, XJ, A)
+    block = random.normal(size=(matrix.shape[1], count))
+    if np.iscomplexobj(matrix):
+        block = block + 1j * random.normal(size=block.shape)
+    assert np.allclose(operator.matmat(block) if count else operator @ block, matrix @ block, rtol=1e-11)
+    assert (operator @ block).shape == (matrix.shape[0], count)
+
+
+def test_a_block_of_columns_is_one_sum(monkeypatch):
+    calls = []
+    original = nbcc.Pipeline._sum
+    monkeypatch.setattr(nbcc.Pipeline, "_sum", lambda *a, **k: calls.append(a[0].fields) or original(*a, **k))
+    operator = compiled("output(sum) real s; " + PAIR + "s += q * exp(-k * r);").operator(XI, XJ, A)
+    operator @ np.ones((14, 8))
+    calls.clear()
+    operator @ np.ones((14, 16))
+    assert len(calls) <= 2  # repeated calls of one kind do not pass here
+    assert all(field.shape == (8,) for fields in calls for field in fields if field.name in ("q", "s"))
+    # Without such a pipeline the columns come one by one.
+    attention = compiled("output(softmax) real s; " + PAIR + "s = softmax(s, -r, q);").operator(XI, XJ, A)
+    weights = np.exp(-R) / np.exp(-R).sum(1)[:, None]
+    block = random.normal(size=(14, 3))
+    assert np.allclose(attention @ block, weights @ block)
+
+
+def test_info_of_the_last_product():
+    pipe = compiled("output(sum) real s; " + PAIR + "s += q * exp(-k * r);")
+    operator = pipe.operator(XI, XJ, A)
+    operator @ np.ones(14)
+    assert operator.info == ("double", "all pairs", "cpu")
+    single = nbcc.compile(source=HEAD.format("real") + "output(sum) real s; s += q * a;")
+    of_single = single.operator(*(x.astype("f4") for x in (XI, XJ, A)))
+    of_single @ np.ones(14, "f4")
+    assert of_single.info.precision == "single"
+
+
 def test_types():
     text = "output(sum) complex s; " + PAIR + "s += q * 1i * exp(-k * r) * a;"
     for real, wanted in (("f4", np.complex64), ("f8", np.complex128)):

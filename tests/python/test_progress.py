@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 import weakref
 
 import numpy as np
@@ -392,9 +393,51 @@ def test_the_bar(stream, monkeypatch):
         assert shown == ""
         return
     assert shown == (
-        "\r[" + 10 * "#" + 30 * "." + "]  25%, 6 s left \x1b[K" + "\r[" + 20 * "#" + 20 * "." + "]  50%, 4 s left \x1b[K"
+        "\r[" + 10 * "#" + 30 * "." + "]  25%, 8 s left \x1b[K" + "\r[" + 20 * "#" + 20 * "." + "]  50%, 4 s left \x1b[K"
         "\r\x1b[K"
     )
+
+
+def test_the_bar_changes_four_times_a_second(monkeypatch):
+    """A sum of 90 s that calls every 50 ms, of which the first comes after 3 s of packing."""
+    times = [3 + 0.05 * k for k in range(1741)]
+    clock = iter([0.0, *times])
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    bar = _progress.Bar()
+    for time_ in times:
+        bar((time_ - 3) / 87)
+    shown = sys.stderr.getvalue().split("\r")[1:]
+    assert 340 < len(shown) < 350
+    left = [int(match[1]) for match in (re.search(r"(\d+) s left", line) for line in shown) if match]
+    assert left[0] == 87 and left[-1] == 0 and left == sorted(left, reverse=True)
+
+
+def test_the_bar_of_a_notebook_is_one_output(monkeypatch):
+    calls = []
+
+    class Output:
+        def update(self, data, raw):
+            calls.append(("update", data["text/plain"]))
+
+    def display(data, raw, display_id):
+        calls.append(("display", data["text/plain"]))
+        return Output()
+
+    monkeypatch.setitem(sys.modules, "ipykernel", types.ModuleType("ipykernel"))
+    module = types.ModuleType("IPython.display")
+    module.display = display
+    monkeypatch.setitem(sys.modules, "IPython.display", module)
+    clock = iter([0.0, 0.5, 2.0, 4.0])
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    bar = _progress.Bar()
+    for done in (0.1, 0.25, 0.5):
+        bar(done)
+    bar.clear()
+    assert [kind for kind, _ in calls] == ["display", "update", "update"]
+    assert "25%, 8 s left" in calls[0][1] and "50%, 4 s left" in calls[1][1] and calls[2][1] == ""
+    assert sys.stderr.getvalue() == ""
 
 
 class Broken(Terminal):

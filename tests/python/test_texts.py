@@ -1,6 +1,7 @@
 """Pipelines as texts: errors with their places, warnings, stages, what a pipeline tells of itself, notebooks."""
 
 import pickle
+import types
 import warnings
 
 import pytest
@@ -213,6 +214,25 @@ def test_cell_magic():
     for line, message in [("", "required: name"), ("a --precision half", "invalid choice"), ("a-b", "expected a name")]:
         with pytest.raises(ValueError, match=f"%%pipe: .*{message}"):
             pipe(line, TYPES)
+
+
+def test_cell_magic_shows_no_frames_and_completes_options():
+    class Hooked(Shell):
+        def set_hook(self, name, function, str_key):
+            assert (name, str_key) == ("complete_command", "%%pipe")
+            self.complete = lambda line: function(self, types.SimpleNamespace(line=line))
+
+    shell = Hooked()
+    nbcc.load_ipython_extension(shell)
+    pipe = shell.magics["cell", "pipe"]
+    for line in ("", "a --precision half"):
+        with pytest.raises(ValueError) as caught:
+            pipe(line, TYPES)
+        assert caught.value._render_traceback_() == str(caught.value).splitlines()
+    assert shell.complete("%%pipe a --pre") == ["--precision"]
+    assert shell.complete("%%pipe a --precision ") == ["single", "mixed", "double"]
+    assert shell.complete("%%pipe a --precision d") == ["double"]
+    assert shell.complete("%%pipe a --math fast ") == ["--device", "--precision", "--root"]
 
 
 def test_cell_magic_in_ipython():

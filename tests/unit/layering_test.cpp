@@ -82,7 +82,8 @@ const std::map<std::string, std::vector<std::string>> kModules = {
     {"compiler/passes/prove", {"compiler/passes/derive", "compiler/ir/text"}},
     {"compiler/passes/derived", {"compiler/passes/prove"}},
     {"compiler/passes/far", {"compiler/passes/derived"}},
-    {"compiler/source", {"compiler/passes/far", "compiler/passes/optimize"}},
+    {"compiler/editing", {"compiler/ir"}},
+    {"compiler/source", {"compiler/passes/far", "compiler/passes/optimize", "compiler/editing"}},
     {"compiler/emit", {"compiler/passes/derived", "compiler/passes/optimize"}},
     {"compiler/emit/cpu", {"compiler/emit"}},
     {"compiler/emit/cuda/launch", {"compiler/emit"}},
@@ -127,7 +128,8 @@ const std::map<std::string, std::vector<std::string>> kModules = {
     {"cli/sum", {"cli/options", "particles/initial_conditions"}},
     {"cli/report", {"cli/sum"}},
     {"cli/machine", {"cli/sum"}},
-    {"cli/commands", {"cli/report", "cli/machine", "chart", "particles/error_bounds"}},
+    {"cli/lsp", {"cli/report"}},
+    {"cli/commands", {"cli/report", "cli/machine", "cli/lsp", "chart", "particles/error_bounds"}},
     {"cli", {"cli/commands"}},  // main.cpp
     {"examples", {"chart", "mpi", "particles/files", "particles/initial_conditions"}},
     {"examples/capacitance/tests", {"examples", "tests"}},
@@ -205,7 +207,9 @@ TEST(layering, clang_and_llvm_are_kept_in_few_files) {
   EXPECT_EQ(violations([](const std::string& file, const std::string& include) {
               const bool llvm = include.starts_with("clang/") || include.starts_with("llvm/") ||
                                 include.starts_with("lld/") || include.starts_with("clang-c/");
-              static const std::set<std::string> few = {"compiler/source/llvm_versions.h",
+              static const std::set<std::string> few = {"compiler/editing/collect_names.cpp",
+                                                        "compiler/editing/format.cpp",
+                                                        "compiler/source/llvm_versions.h",
                                                         "compiler/source/parse.cpp",
                                                         "compiler/text/sha256.cpp",
                                                         "jit/cpu_jit.cpp",

@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from ._frameworks import _opened
 from ._call._adjoint import Adjoints
-from ._c._adjoint_text import DERIVATIVE, AdjointField, adjoint_text, checked_text, virial_text
+from ._c._adjoint_text import DERIVATIVE, AdjointField, adjoint_text, checked_text, columns_text, virial_text
 from ._call._call import OPTIONS, Caller
 from ._c._errors import CompileError, Diagnostic, ErrorOut, PipelineWarning, decode
 from ._c._family import Family
@@ -33,19 +33,33 @@ from ._call._keywords import COMPILE_OPTIONS, split, warning_of_names
 from ._call._sizes import Sizes
 from ._c._library import lib
 from ._arrays._numbers import named, shown, whole
+from ._display._pipelines import docstring_of, pipeline_html, signature_of
 from ._arrays._streams import Order, handle_of
 
 Path = Union[str, "os.PathLike[str]"]
 Names = Union[str, Sequence[str]]
 
 
+class _OwnDocstring:
+    """The docstring of an object instead of that of its class, made when it is asked for."""
+
+    def __init__(self, of_class: str) -> None:
+        self._of_class = of_class
+
+    def __get__(self, pipeline: Optional[Pipeline], owner: Any = None) -> str:
+        return self._of_class if pipeline is None else pipeline._docstring()
+
+
 class Pipeline(Caller):
-    """A compiled pipeline; calling it sums over all j for every i, see `__call__`. Made by `compile`.
+    __doc__ = _OwnDocstring(
+        """A compiled pipeline; calling it sums over all j for every i, see `__call__`. Made by `compile`.
 
     One object may be called from several threads at once: each call has a sum of its own, and the GIL is released
     while it runs. A pipeline pickles as its text, its name and its options, and is compiled again where it arrives,
     unless the kernel is in the cache there. A copy of a pipeline is the pipeline itself, which never changes.
+    Its signature and docstring are those of its text: `help(pipeline)`.
     """
+    )
 
     def __init__(self, family: Family, adjoint_fields: Tuple[AdjointField, ...] = ()) -> None:
         super().__init__(family)
@@ -67,6 +81,15 @@ class Pipeline(Caller):
 
     def __reduce__(self) -> Any:
         return type(self), (self._family, self._adjoint_fields)
+
+    def __getattr__(self, name: str) -> Any:
+        """The signature, which `inspect` asks for; made then, because few pipelines are looked at."""
+        if name == "__signature__":
+            return signature_of(self.fields, Caller._sum.__kwdefaults__ or {})
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _docstring(self) -> str:
+        return docstring_of(self.name, self.text, self.fields)
 
     def __copy__(self) -> Pipeline:
         return self
@@ -178,6 +201,13 @@ class Pipeline(Caller):
         filename = f"{family.name}_virial.pipe"
         return Pipeline(Family(text, filename, family.options, family.device, family.choice, family.search))
 
+    def _columns(self, vector: str, output: str, count: int) -> Pipeline:
+        """The pipeline that sums for `count` values of an input of each j at once. Raises UsageError where there is none."""
+        family = self._family
+        text = columns_text(family.text, self.filename, vector, output, count)
+        filename = f"{family.name}_columns/{family.name}.pipe"
+        return Pipeline(Family(text, filename, family.options, family.device, family.choice, family.search))
+
     def _callers(self) -> List[Caller]:
         return [self, *(caller for made in self._adjoints.made() for caller in made._callers())]
 
@@ -283,13 +313,22 @@ class Pipeline(Caller):
         particle next to each other.
 
         matvec and matmat are sums of this pipeline, rmatvec and rmatmat sums of its adjoint: products with the conjugate
-        transpose. arrays: inputs that are not named, in order of declaration. keywords: as of calls, params, `outputs`
-        (one name), `tolerance`, `pairs`, `lists` and `exclusions` too. Arrays are copied. Making an operator takes five
-        or six sums, which check that it is one. Needs SciPy, or CuPy.
+        transpose. matmat sums for eight columns at once, where vector and output are real, the output is a sum that
+        finish() leaves alone, and no tolerance is given. arrays: inputs that are not named, in order of declaration. keywords: as of calls, params, `outputs`
+        (one name), `tolerance`, `pairs`, `lists` and `exclusions` too; and `ridge`, a number that is added to the diagonal of
+        a square matrix, as `operator + c * scipy.sparse.identity(n)` does. `operator.info` says in which precision, by
+        which method and on which device the last product was computed. Arrays are copied. Making an operator takes five or
+        six sums, which check that it is one. Needs SciPy, or CuPy.
         """
         from ._frameworks._operator import operator_of
 
-        return operator_of(self, arrays, *self._split(keywords))
+        ridge = {"ridge": keywords.pop("ridge")} if "ridge" in keywords and "ridge" not in self._family.arguments else {}
+        fields, options = self._split(keywords)
+        return operator_of(self, arrays, fields, {**options, **ridge})
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the fields as a table; text and `info()` below it."""
+        return pipeline_html(self.name, self.text, self.fields, self.info())
 
     def __repr__(self) -> str:
         options = self._family.options

@@ -1,5 +1,5 @@
-"""A pipeline's text -> its diagnostics and fields, and the texts of the pipelines of its derivatives and of its virial.
-The interface is `checked_text`, `adjoint_text` and `virial_text`; derivatives are the library's (`nbcc_adjoint_text`)."""
+"""A pipeline's text -> its diagnostics and fields, and the texts of the pipelines of its derivatives, of its virial and
+of its columns. The interface is `checked_text`, `adjoint_text`, `virial_text` and `columns_text`; derivatives are the library's (`nbcc_adjoint_text`)."""
 
 from __future__ import annotations
 
@@ -49,6 +49,13 @@ def adjoint_text(
 def virial_text(text: bytes, filename: str, force: str, places: Tuple[str, str]) -> bytes:
     names = (name.encode() for name in (force, *places))
     with _Report(lib.nbcc_virial_text, text, os.fsencode(filename), *names) as report:
+        return report.text()
+
+
+def columns_text(text: bytes, filename: str, vector: str, output: str, count: int) -> bytes:
+    """The pipeline that sums for `count` columns of an input of j. Raises UsageError where there is none."""
+    names = (vector.encode(), output.encode())
+    with _Report(lib.nbcc_columns_text, text, os.fsencode(filename), *names, count) as report:
         return report.text()
 
 

@@ -8,6 +8,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, Union
 from . import _library
 from ._fields import CPU, INPUT_I, INPUT_J, INPUT_PAIR, OUTPUT, PARAM, DeviceChoice, Field, Options, Search
 from ._handles import Kernel, open_device
+from .._display._results import html_of, text_of
 
 
 _result_types: Dict[Tuple[str, Tuple[str, ...]], Any] = {}
@@ -27,6 +28,9 @@ def result_type(name: str, outputs: Tuple[str, ...]) -> Any:
     members["__reduce__"] = lambda result: (_result_of, (name, outputs, tuple(result), result.__dict__))
     if "info" not in outputs:
         members["info"] = None
+    # Only the first rows: a namedtuple would show every number.
+    members["__repr__"] = members["__str__"] = text_of
+    members["_repr_html_"] = html_of
     made = type(bare.__name__, (tuple,), members)
     # Two threads may make a type at once; setdefault then keeps one for both.
     return _result_types.setdefault((name, outputs), made)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Optional, Tuple
 
 from ._library import PipelineOptions
 from .._arrays._numbers import named, real, shown
+from .._display._tables import field_table
 
 CPU = "cpu"
 PRECISIONS = ("single", "mixed", "double")
@@ -157,6 +158,23 @@ class Field(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.role} {self.type} {self.name}"
+
+    @property
+    def shown_default(self) -> Any:
+        """The default of a param as Python shows it: a number, or a tuple of numbers; None without one."""
+        if self.default is None:
+            return None
+        numbers = tuple(int(number) if self.integral else number for number in self.default)
+        return numbers[0] if len(numbers) == 1 else numbers
+
+    @property
+    def cells(self) -> Tuple[str, ...]:
+        """Name, role, type, default and comment, for tables."""
+        role = f"output({'total, ' if self.total else ''}{self.reduction})" if self.role == OUTPUT else self.role
+        return self.name, role, self.type, "" if self.default is None else str(self.shown_default), self.comment
+
+    def _repr_html_(self) -> str:
+        return field_table([self.cells])
 
 
 def device_name(device: Any) -> str:

@@ -173,6 +173,7 @@ _FUNCTIONS = {
     "nbcc_check_text": (c_int, [c_char_p, c_char_p, _P, _P]),
     "nbcc_emit_text": (c_int, [c_char_p, c_char_p, c_char_p, _P, c_char_p, _P, _P]),
     "nbcc_adjoint_text": (c_int, [c_char_p, c_char_p, c_int, c_char_p, c_char_p, _P, _P]),
+    "nbcc_columns_text": (c_int, [c_char_p, c_char_p, c_char_p, c_char_p, c_int, _P, _P]),
     "nbcc_virial_text": (c_int, [c_char_p, c_char_p, c_char_p, c_char_p, c_char_p, _P, _P]),
     "nbcc_report_text": (c_char_p, [_P]),
     "nbcc_report_diagnostic_count": (c_int, [_P]),

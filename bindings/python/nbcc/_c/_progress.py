@@ -5,11 +5,12 @@ points: `Watch`, the callback of one nbcc_sum, and `function_of`, which reads a 
 from __future__ import annotations
 
 import ctypes
+import importlib
 import sys
 import threading
 import time
 from types import GeneratorType
-from typing import Any, Callable, Generator, Optional
+from typing import Any, Callable, Generator, Optional, Tuple
 
 Progress = Callable[[float], Any]
 
@@ -79,35 +80,56 @@ def function_of(name: str, progress: Any) -> Optional[Progress]:
 
 
 class Bar:
-    """A progress bar as that of the command `nbcc`: on a terminal or in a notebook, after one second."""
+    """A progress bar, on a terminal as that of the command `nbcc`, in a notebook as one output that changes; from one second
+    on, four times a second. The time that is left follows from the rate since the first call: what comes before it, such as
+    packing and compiling, is no part of the sum."""
+
+    _EVERY = 0.25  # seconds
 
     def __init__(self) -> None:
-        self._wanted = "ipykernel" in sys.modules or _is_terminal(sys.stderr)
+        self._in_notebook = "ipykernel" in sys.modules
+        self._wanted = self._in_notebook or _is_terminal(sys.stderr)
         self._start = time.monotonic()
+        self._first: Optional[Tuple[float, float]] = None  # (time, done) of the first call
+        self._next = self._start + 1
         self._is_shown = False
+        self._output: Any = None  # of a notebook
 
     def __call__(self, done: float) -> None:
-        seconds = time.monotonic() - self._start
-        if not self._wanted or seconds < 1:
+        now = time.monotonic()
+        if self._first is None:
+            self._first = now, done
+        if not self._wanted or now < self._next:
             return
+        self._next = now + self._EVERY
         width = 40
         full = int(done * width)
-        left = seconds / done - seconds if done > 0 else 0
-        bar = "#" * full + "." * (width - full)
-        self._is_shown = True
-        self._write(f"\r[{bar}] {100 * done:3.0f}%, {left:.0f} s left \x1b[K")
+        start, from_done = self._first
+        left = f", {(1 - done) * (now - start) / (done - from_done):.0f} s left" if done > from_done else ""
+        self._show(f"[{'#' * full}{'.' * (width - full)}] {100 * done:3.0f}%{left}")
 
     def clear(self) -> None:
         if self._is_shown:
-            self._write("\r\x1b[K")
+            self._show("")
 
-    def _write(self, text: str) -> None:
+    def _show(self, text: str) -> None:
         """After a failure the bar is disabled, so that it never ends a sum."""
         try:
-            sys.stderr.write(text)
-            sys.stderr.flush()
+            self._is_shown = True
+            if self._in_notebook:
+                self._show_in_notebook(text)
+            else:
+                sys.stderr.write(f"\r{text} \x1b[K" if text else "\r\x1b[K")
+                sys.stderr.flush()
         except Exception:
             self._wanted = self._is_shown = False
+
+    def _show_in_notebook(self, text: str) -> None:
+        display = importlib.import_module("IPython.display").display
+        if self._output is None:
+            self._output = display({"text/plain": text}, raw=True, display_id=True)
+        else:
+            self._output.update({"text/plain": text}, raw=True)
 
 
 def _is_terminal(stream: Any) -> bool:

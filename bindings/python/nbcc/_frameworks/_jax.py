@@ -15,7 +15,8 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from .._arrays import _jax_arrays  # noqa: F401: from now on JAX's arrays of the CPU are described by their attributes
-from .._c._fields import PARAM
+from .._c._fields import CPU, PARAM
+from .._c._lists import listing_of
 from .._call._adjoint import Call
 from ._jax_call import custom_call
 from ._traced_call import ARRAY, HELD, VALUE, Held, gradient_of, handle_of, is_constant, results_of, word
@@ -43,9 +44,30 @@ def call(pipeline: Any, arrays: Sequence[Any], fields: Mapping[str, Any], option
             plan.values[name] = _placed(value)
     if plan.options.get("stream") is not None:
         raise TypeError(f"{pipeline.name}(): stream= cannot be given inside of a transformation of JAX")
+    _check_known(pipeline, plan)
     names = [name for name, value in plan.values.items() if isinstance(value, jax.Array)]
     results = _sums.bind(*[plan.values[name] for name in names], of=_Sums(plan, names), axes=0)
     return plan.handed_out(results)
+
+
+def _check_known(pipeline: Any, plan: Call) -> None:
+    """Raises what the call would raise for arrays of these shapes and types: errors of the compiled program come without a
+    line of the caller's. The arrays are stood in for by a zero that is repeated."""
+    family, options = pipeline._family, plan.options
+    family.options.changed(options.get("precision"), options.get("math"), options.get("root"))
+    family.search.changed(options.get("pairs"), options.get("skin"), options.get("tolerance"))
+    given = [options.get(name) for name in ("lists", "batches", "listed_pairs", "exclusions")]
+    listing = None if all(one is None for one in given) else listing_of(family.name, *given)
+    values = [
+        numpy.broadcast_to(numpy.zeros((), value.dtype), value.shape) if isinstance(value, jax.Array) else value
+        for value in (plan.values[name] for name in family.arguments)
+    ]
+    by_field = dict(zip(family.arguments.values(), values))
+    values = [by_field.get(k) for k in range(len(family.fields))]
+    inputs = pipeline._inputs(values, CPU, None, options.get("ni"), options.get("nj"), listing)
+    pipeline._params(values, None if listing is None else listing.groups)
+    if listing is not None and inputs.nj is not None:
+        listing.check(family.name, CPU, inputs.nj)
 
 
 def _stacked(plan: Call, name: str, value: Any) -> Any:

@@ -3,23 +3,32 @@ where an operator is made."""
 
 from __future__ import annotations
 
+import functools
 import importlib
-from typing import Any, Dict, List, Mapping, Sequence, Tuple
+import numbers as abstract
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from .._call._adjoint import Call, Differentiable
 from .._c._adjoint_text import SAVED, VALUE
+from .._c._errors import CompileError, UsageError
 from .._arrays._arrays import SINGLE, library_of
-from .._c._fields import INPUT_J, Field
 from .._arrays._numbers import shape_of
+from .._c._fields import INPUT_J, Field
+from .._call._precision import RunInfo
 
 # Of products that are compared: what is not linear differs by more.
 MOST_ERROR = 0.1
 
 
+# Of a block. With 8 a kernel on the CPU keeps the sums of all columns in registers.
+_COLUMNS = 8
+
 
 def operator_of(
     pipeline: Differentiable, arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[str, Any]
 ) -> Any:
+    options = dict(options)
+    ridge = options.pop("ridge", None)
     values, vector = _given(pipeline, arrays, fields)
     library = "numpy"
     for name, value in values.items():
@@ -30,12 +39,71 @@ def operator_of(
                 ".numpy(force=True) of it is read"
             )
         library = "cupy" if found == "cupy" else library
-    made = _Matrix(pipeline, values, vector, dict(options), library)
-    if library == "cupy":
-        from cupyx.scipy.sparse.linalg import LinearOperator
-    else:
-        from scipy.sparse.linalg import LinearOperator
-    return LinearOperator(made.shape, matvec=made.product, rmatvec=made.transposed_product, dtype=made.dtype)
+    return _operator_of(_Matrix(pipeline, values, vector, options, library), 0 if ridge is None else ridge)
+
+
+def _operator_of(matrix: _Matrix, shift: Any) -> Any:
+    return _operator_class(matrix.library)(matrix, shift)
+
+
+@functools.lru_cache(None)
+def _operator_class(library: str) -> Any:
+    """The class of operators of a library, which is imported when the first one is made."""
+    linalg = importlib.import_module("cupyx.scipy.sparse.linalg" if library == "cupy" else "scipy.sparse.linalg")
+    numpy = importlib.import_module(library)
+
+    class KernelOperator(linalg.LinearOperator):  # type: ignore[misc, name-defined]
+        """The sums of a pipeline as a matrix K, plus a multiple of the identity."""
+
+        def __init__(self, matrix: _Matrix, shift: Any) -> None:
+            self._sums, self._shift = matrix, matrix.checked_shift(shift)
+            kind = numpy.complex64 if numpy.iscomplexobj(shift) else matrix.dtype
+            super().__init__(numpy.result_type(matrix.dtype, kind), matrix.shape)
+
+        def __reduce__(self) -> Any:
+            return _operator_of, (self._sums, self._shift)
+
+        @property
+        def info(self) -> RunInfo:
+            """In which precision, by which method and on which device the last product was computed."""
+            made: RunInfo = self._sums.info
+            return made
+
+        def _shifted(self, sums: Any, vector: Any, shift: Any) -> Any:
+            return sums if shift == 0 else sums + shift * vector.reshape(sums.shape)
+
+        def _matvec(self, vector: Any) -> Any:
+            return self._shifted(self._sums.product(vector), vector, self._shift)
+
+        def _matmat(self, columns: Any) -> Any:
+            return self._shifted(self._sums.products(columns), columns, self._shift)
+
+        def _rmatvec(self, values: Any) -> Any:
+            return self._shifted(self._sums.transposed_product(values), values, numpy.conj(self._shift))
+
+        def __add__(self, other: Any) -> Any:
+            """With a multiple of the identity an operator of this kind; with other matrices, which may be sparse or dense,
+            one of the library's."""
+            if isinstance(other, linalg.LinearOperator) or getattr(other, "ndim", 0) != 2:
+                return super().__add__(other)
+            factor = _multiple_of_identity(other)
+            if factor is not None and tuple(other.shape) == self.shape:
+                return _operator_of(self._sums, self._shift + factor)
+            return super().__add__(linalg.aslinearoperator(other))
+
+        __radd__ = __add__
+
+    return KernelOperator
+
+
+def _multiple_of_identity(matrix: Any) -> Any:
+    """c, if a sparse matrix is c times the identity; else None."""
+    if not hasattr(matrix, "diagonal") or not hasattr(matrix, "nnz") or matrix.shape[0] != matrix.shape[1]:
+        return None
+    diagonal = matrix.diagonal()
+    if diagonal.size == 0 or matrix.count_nonzero() != int((diagonal != 0).sum()) or bool((diagonal != diagonal[0]).any()):
+        return None
+    return diagonal[0].item()
 
 
 def _given(pipeline: Differentiable, arrays: Sequence[Any], named: Mapping[str, Any]) -> Tuple[Dict[str, Any], Field]:
@@ -65,7 +133,7 @@ class _Matrix:
     def __init__(
         self, pipeline: Differentiable, values: Mapping[str, Any], vector: Field, options: Dict[str, Any], library: str
     ) -> None:
-        self._library, self._vector, self._name = library, vector, pipeline.name
+        self.library, self._vector, self._name = library, vector, pipeline.name
         numbers = self._numbers
         outputs = pipeline._wanted(options.pop("outputs", None))
         if len(outputs) != 1 or outputs[0][1].integral:
@@ -81,6 +149,8 @@ class _Matrix:
         if vector.is_complex:
             of_vector = of_vector.astype(numbers.result_type(real, numbers.complex64))
         self._of_vector = of_vector
+        self.info: RunInfo  # of the last product
+        self._columns: Optional[Tuple[Any]] = None
         self._plan = Call(
             pipeline,
             (),
@@ -96,6 +166,14 @@ class _Matrix:
             raise self._not_linear(f"it is not 0 where '{vector.name}' is 0")
         self._check_products(options)
 
+    def checked_shift(self, shift: Any) -> Any:
+        if isinstance(shift, bool) or not isinstance(shift, abstract.Number):
+            raise TypeError(f"{self._name}.operator(): ridge: expected a number, got {type(shift).__name__}")
+        if shift != 0 and self.shape[0] != self.shape[1]:
+            rows, columns = self.shape
+            raise ValueError(f"{self._name}.operator(): ridge: expected as many rows as columns, got {rows} and {columns}")
+        return shift
+
     def _is_single(self, pipeline: Differentiable, values: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
         precision = options.get("precision") or pipeline._family.options.precision
         reals = [field.name for _, field in pipeline._family.inputs if field.name in values and not field.integral]
@@ -104,7 +182,7 @@ class _Matrix:
 
     @property
     def _numbers(self) -> Any:
-        return importlib.import_module(self._library)
+        return importlib.import_module(self.library)
 
     def _count(
         self, pipeline: Differentiable, values: Mapping[str, Any], options: Mapping[str, Any], role: str, given: str
@@ -177,7 +255,10 @@ class _Matrix:
         )
 
     def _run(self, vector: Any) -> Any:
-        return self._plan.run({self._vector.name: vector})[0]
+        result = self._plan.run({self._vector.name: vector})[0]
+        forward: Any = self._plan.forward
+        self.info = forward._last_run
+        return result
 
     def _shaped(self, values: Any, like: Any) -> Any:
         return self._numbers.ascontiguousarray(values, dtype=like.dtype).reshape(like.shape)
@@ -186,6 +267,44 @@ class _Matrix:
         if self._numbers.iscomplexobj(vector) and not self._vector.is_complex:
             return self._product(vector.real) + 1j * self._product(vector.imag)
         return self._product(vector)
+
+    def products(self, columns: Any) -> Any:
+        """The products with several vectors, the columns of a matrix: one sum for each block of them."""
+        if self._numbers.iscomplexobj(columns) and not self._vector.is_complex:
+            return self.products(columns.real) + 1j * self.products(columns.imag)
+        count = columns.shape[1]
+        pipeline = self._of_columns() if count > 1 else None
+        blocks = [
+            self._product(columns[:, at]).reshape(-1, 1) if pipeline is None else self._block(pipeline, columns[:, at : at + step])
+            for step in (_COLUMNS if pipeline is not None else 1,)
+            for at in range(0, count, step)
+        ]
+        empty = self._numbers.zeros((self.shape[0], 0), self.dtype)
+        return self._numbers.concatenate([empty, *blocks], axis=1)
+
+    def _of_columns(self) -> Any:
+        """The pipeline of _COLUMNS vectors, made when it is first needed; None where there is none."""
+        if self._columns is None:
+            try:
+                # A far field would measure the errors of all columns together.
+                if self._plan.options.get("tolerance"):
+                    raise UsageError("a sum to a tolerance")
+                self._columns = (self._plan.pipeline._columns(self._vector.name, self._output.name, _COLUMNS),)
+            except (UsageError, CompileError):
+                self._columns = (None,)
+        return self._columns[0]
+
+    def _block(self, pipeline: Any, columns: Any) -> Any:
+        count = columns.shape[1]
+        of_vector = self._of_vector
+        block = self._numbers.zeros((of_vector.shape[0], _COLUMNS), of_vector.dtype)
+        block[:, :count] = columns
+        values = {**self._plan.values, self._vector.name: block}
+        arrays = [values[name] for name in pipeline._family.arguments]
+        sums = pipeline._call(arrays, {}, {**self._plan.options, "outputs": self._output.name})
+        self.info = pipeline._last_run
+        sums = self._numbers.moveaxis(sums, 1, -1)  # (ni, columns, numbers of the output) -> the columns last
+        return sums.reshape(-1, _COLUMNS)[:, :count]
 
     def _product(self, vector: Any) -> Any:
         return self._run(self._shaped(vector, self._of_vector)).reshape(-1)

@@ -42,6 +42,11 @@ TEST(CommandLibrary, TheLibraryOfPipelines) {
   EXPECT_THAT(file.err, HasSubstr("gravity:4:6: error"));
   for (const auto& [words, code, message] :
        {std::tuple("show gravty", 2, "there is no pipeline 'gravty' in the library; did you mean 'gravity'?"),
+        {"show knn", 2, "there is no pipeline 'knn' in the library; did you mean 'k_nearest'?"},
+        {"show lj", 2, "did you mean 'lennard_jones'?"},
+        {"show biot", 2, "did you mean 'biot_savart'?"},
+        {"list zzzz", 2, "no pipeline of the library has the word 'zzzz'"},
+        {"list rdf", 2, "no pipeline of the library has the word 'rdf'; did you mean 'radial_distribution'?"},
         {"check yukwa", 2,
          "cannot read yukwa: no such file, and there is no pipeline 'yukwa' in the library; did you mean"},
         {"check nothing_like_it", 2, "'nothing_like_it' in the library; `nbcc list` shows what there is"}}) {
@@ -49,6 +54,21 @@ TEST(CommandLibrary, TheLibraryOfPipelines) {
     EXPECT_EQ(outcome.code, code) << words;
     EXPECT_THAT(outcome.err, HasSubstr(message)) << words;
   }
+}
+
+TEST(CommandLibrary, TheListIsFilteredByWords) {
+  const Shell shell;
+  const auto names = [&](const std::string& words) {
+    std::vector<std::string> result;
+    for (const auto& one : nlohmann::json::parse(shell.nbcc("list --json " + words).out)) result.push_back(one["name"]);
+    return result;
+  };
+  EXPECT_THAT(names("kernel"),
+              testing::AllOf(testing::Contains("sph_density"), Not(testing::Contains("gravity_jerk"))));
+  EXPECT_THAT(names("JERK"), testing::Contains("gravity_jerk"));
+  const std::vector<std::string> both = names("periodic lambda");
+  EXPECT_THAT(both, testing::Contains("lennard_jones_soft_core"));
+  EXPECT_LT(both.size(), names("periodic").size());
 }
 
 TEST(CommandLibrary, NearWordsAreSuggested) {

@@ -138,7 +138,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "tune sound.pipe --param eps", "bench sound.pipe --sweep",
                     "bench sound.pipe --device cuda --sweep --host-arrays",
                     "bench sound.pipe --device cuda --sweep --plot new.svg", "bench sound.pipe --n 16 --plot new.png",
-                    "completion", "completion tcsh"));
+                    "completion", "completion tcsh", "completion bash --fields gravity"));
 
 TEST(Command, AnErrorInTheTextExitsWithOne) {
   const Shell shell;
@@ -430,6 +430,13 @@ TEST(Command, CompletionKnowsSubcommandsOptionsAndChoices) {
   EXPECT_EQ(by_bash("nbcc run a.pipe --precision d", 4), "double\n");
   EXPECT_EQ(by_bash("nbcc make-ic plum", 2), "plummer\n");
   EXPECT_EQ(by_bash("nbcc check complete.b", 2), "complete.bash\n");
+  EXPECT_EQ(by_bash("nbcc check grav", 2), "gravity gravity_acc gravity_jerk gravity_snap\n");
+  EXPECT_EQ(by_bash("nbcc show k_n", 2), "k_nearest\n");
+  EXPECT_EQ(by_bash("\"$nbcc\" run gravity --param e", 4), "eps2\n");
+  EXPECT_EQ(by_bash("\"$nbcc\" run --total lennard_jones --param s", 5), "sigma shift\n");
+  EXPECT_EQ(by_bash("\"$nbcc\" emit gravity --of ''", 4), "acc pot\n");
+  EXPECT_EQ(shell.nbcc("completion --fields gravity").out,
+            "input_i xi\ninput_j xj\ninput_j mj\nparam eps2\noutput acc\noutput pot\n");
   EXPECT_EQ(by_bash("nbcc --vers", 1), "--version\n");
   EXPECT_EQ(by_bash("nbcc --version --j", 2), "--json\n");
   // What comes before the name of an option of `nbcc` alone.
