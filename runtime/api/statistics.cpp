@@ -5,7 +5,7 @@
 
 #include "fmt/format.h"
 #include "runtime/api/handles.h"
-#include "runtime/far/tolerance.h"
+#include "runtime/tolerance/tolerance.h"
 
 namespace nbcc {
 namespace {

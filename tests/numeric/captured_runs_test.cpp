@@ -14,8 +14,8 @@
 #include "jit/build_kernel.h"
 #include "runtime/cuda/group/cuda_group.h"
 #include "runtime/error.h"
-#include "runtime/far/tolerance.h"
 #include "runtime/sum/run/sum.h"
+#include "runtime/tolerance/tolerance.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/device_array.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "runtime/far/far_run.h"
-#include "runtime/far/tolerance.h"
+#include "runtime/tolerance/tolerance.h"
 #include "tests/support/far_trial.h"
 
 namespace nbcc::test {

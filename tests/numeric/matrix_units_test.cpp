@@ -15,7 +15,7 @@
 #include "jit/build_kernel.h"
 #include "runtime/cuda/program/cuda_device.h"
 #include "runtime/error.h"
-#include "runtime/far/tolerance.h"
+#include "runtime/tolerance/tolerance.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/far_trial.h"
 #include "tests/support/random_source.h"

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "runtime/error.h"
-#include "runtime/far/tolerance.h"
 #include "runtime/sum/derived/for_callers.h"
+#include "runtime/tolerance/tolerance.h"
 #include "tests/support/crossed_pairs.h"
 #include "tests/support/crossed_results.h"
 

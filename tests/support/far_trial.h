@@ -13,8 +13,8 @@
 #include "compiler/source/parse.h"
 #include "jit/build_kernel.h"
 #include "runtime/cpu/cpu_device.h"
-#include "runtime/far/tolerance.h"
 #include "runtime/sum/run/sum.h"
+#include "runtime/tolerance/tolerance.h"
 #include "tests/support/cpu_toolchain.h"
 #include "tests/support/folders.h"
 

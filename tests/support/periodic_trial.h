@@ -11,9 +11,9 @@
 #include "jit/backend.h"
 #include "jit/build_kernel.h"
 #include "runtime/cpu/cpu_device.h"
-#include "runtime/far/tolerance.h"
 #include "runtime/sum/derived/for_callers.h"
 #include "runtime/sum/run/sum.h"
+#include "runtime/tolerance/tolerance.h"
 #include "tests/support/cpu_toolchain.h"
 #include "tests/support/ewald.h"
 

@@ -2,7 +2,7 @@
 //
 // A choice holds as long as params and numbers of particles stay the same. Its error is measured in the run that
 // chooses and in the second, fourth, eighth ... run after it.
-#include "runtime/far/matrix_units.h"
+#include "runtime/tolerance/matrix_units.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,10 +1,10 @@
 // The pair methods of sums to a tolerance. Entry point: set_tolerance().
-#include "runtime/far/tolerance.h"
+#include "runtime/tolerance/tolerance.h"
 
 #include "fmt/format.h"
 #include "runtime/error.h"
 #include "runtime/far/far_batches.h"
-#include "runtime/far/matrix_units.h"
+#include "runtime/tolerance/matrix_units.h"
 
 namespace nbcc {
 
