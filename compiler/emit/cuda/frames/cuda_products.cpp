@@ -32,6 +32,8 @@ constexpr int kMostSharedBytes = 96 << 10;
 constexpr int kMostStatementsForTwo = 64;
 // Columns of an output array whose sums are in registers.
 constexpr int kMostArrayColumns = 128;
+// Passes over all pairs for an output array: with more, two halves take longer than loops in single precision.
+constexpr int kMostPassesOfTwoHalves = 4;
 constexpr LaunchConfig kProductLaunch{.threads = 256, .i_per_thread = 4, .j_tile = 128, .unroll = 1, .j_slices = 8};
 
 // The sum over elements of x[k] y[k], or of (y[k] - x[k])^2; x is a value of i, y of j.
@@ -141,6 +143,8 @@ LaunchConfig cuda_product_launch(const Pipeline& pipeline, const Plan& plan, con
   if (!loop || options.precision != Precision::Single || options.math != Math::Fast) return {};
   if (pipeline.first_reaction > 0 || packed_per_block(*loop) == 0 ||
       sizes_of(plan, *loop, options).shared_bytes > kMostSharedBytes)
+    return {};
+  if (options.matrix_units == MatrixUnits::TwoHalves && sizes_of(plan, *loop, options).passes > kMostPassesOfTwoHalves)
     return {};
   const CudaScalars scalars{};
   const CudaStatements statements(plan.graph, plan, options, scalars, "a.", false);
