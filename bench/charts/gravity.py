@@ -44,7 +44,6 @@ def rates():
     sample = others.column("NVIDIA's n-body sample")
     title = (
         f"Gravity on one H200: nbcc {all_pairs[-1][1]:.0f}, each pair once {once[-1][1]:.0f}, NVIDIA's sample {sample[-1][1]:.0f}"
-        " · 10⁹ interactions/s"
     )
     device = f"single precision, accelerations alone, arrays on the device; numbers of the legend: {all_pairs[-1][0] / 1024:.0f}k bodies"
     return Chart(title, device, Axis(BODIES, "log2"), Axis(RATE, "log10", low=25, high=4000), series,

@@ -213,7 +213,8 @@ def svg_of(chart):
         parts += [f'<path class="grid" d="M{px(value):.1f} {top}V{bottom}"/>', text_at(px(value), bottom + 20, words, "", "middle")]
     parts.append(text_at((LEFT + RIGHT) / 2, bottom + 43, chart.x.label, "", "middle"))
 
-    for k, one in reversed(list(enumerate(chart.series))):  # the first series is above the others
+    # The first series is above the others, and single points are above lines.
+    for k, one in sorted(reversed(list(enumerate(chart.series))), key=lambda entry: not entry[1].line):
         places = [(px(x), py(v)) for x, v in sorted(one.points)]
         dashed = " dashed" if one.dashed else ""
         if one.line and len(places) > 1:
