@@ -119,6 +119,8 @@ def figure_31_7():
 def figure_31_8():
     curves = of_sizes("By the threads that share a body", 1)
     best = {n: max(points, key=lambda point: point[1]) for n, points in curves}
+    if any(best[n][0] != 1 for n in SIZES if n >= 16384):
+        raise ValueError("figure 31-8: the title says that several threads per body gain nothing from 16384 bodies on")
     gains = [f"{best[n][0]:.0f} threads per body gain {100 * (best[n][1] - 1):.0f}% with {n} bodies" for n in (1024, 4096)]
     return Chart(
         f"{gains[0]}, {gains[1].replace(' threads per body gain', ' gain')}; with 16384 none",
