@@ -12,6 +12,10 @@ namespace nbcc {
 // The index in `names.declared` of the name that the word at the position declares or uses.
 std::optional<int> declared_at(const TextDocument& document, const TextNames& names, Location where);
 
+// True if the text has the name there. A text that cannot be parsed is shown with the names of the last one that could,
+// whose locations may be those of other words by now.
+bool is_written_at(const TextDocument& document, const DeclaredName& name, Location where);
+
 // True if the name can be written at the position: it is declared before it, and its block is not closed.
 bool is_visible(const DeclaredName& name, Location where);
 

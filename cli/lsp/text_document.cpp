@@ -3,6 +3,7 @@
 #include "cli/lsp/text_document.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace nbcc {
 namespace {
@@ -56,9 +57,10 @@ std::string_view TextDocument::line(int number) const {
 }
 
 Location TextDocument::location_of(const LspJson& position) const {
-  const int number = std::clamp(position.at("line").get<int>() + 1, 1, lines());
+  // 64 bits: some editors give the largest number there is for the end of a text.
+  const auto number = int(std::clamp<std::int64_t>(position.at("line").get<std::int64_t>(), 0, lines() - 1) + 1);
   const std::string_view all = line(number);
-  int units = position.at("character").get<int>();
+  auto units = position.at("character").get<std::int64_t>();
   std::size_t at = 0;
   while (units > 0 && at < all.size()) {
     const std::size_t bytes = bytes_of_character(static_cast<unsigned char>(all[at]));
@@ -114,6 +116,12 @@ std::optional<TextWord> TextDocument::word_at(Location where) const {
   while (end < all.size() && is_in_name(all[end])) ++end;
   if (begin == end || !begins_name(all[begin])) return std::nullopt;
   return TextWord{{where.line, int(begin) + 1}, all.substr(begin, end - begin)};
+}
+
+bool TextDocument::is_in_directive(int number) const {
+  while (number > 1 && line(number - 1).ends_with('\\')) --number;
+  const std::size_t first = line(number).find_first_not_of(" \t");
+  return first != std::string_view::npos && line(number)[first] == '#';
 }
 
 bool TextDocument::is_in_comment(std::size_t offset) const {
