@@ -41,6 +41,8 @@ void expect_powers_of_all_bases(const std::shared_ptr<const Kernel>& kernel, con
     for (std::size_t k = 0; k < 3; ++k)
       for (std::size_t b = 0; b < bases.size(); ++b) {
         const double exponent = n + std::vector{-1.0, 1.0, 2.0}[k];
+        const bool are_of_both_signs = n < 1 && n > -2;  // the exponents of all three
+        if (std::isinf(bases[b]) && are_of_both_signs) continue;
         if (bases[b] < 0 && exponent != std::trunc(exponent)) continue;
         const double expected = std::pow(bases[b], exponent), value = got[k][b];
         if (std::fabs(expected) > 3e38)

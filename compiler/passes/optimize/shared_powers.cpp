@@ -43,14 +43,12 @@ bool is_power(const Graph& graph, NodeId id) {
   return graph[id].op == Op::Pow && !graph.is_constant(graph[id].args[1]);
 }
 
-// x^exponent at x = 0 or at x = infinity.
-NodeId at_end(Graph& graph, NodeId x_is_zero, NodeId exponent, Type type) {
+// x^exponent at x = 0.
+NodeId at_zero(Graph& graph, NodeId exponent, Type type) {
   const NodeId zero = graph.constant(0, type), one = graph.constant(1, type);
   const NodeId infinite = graph.constant(std::numeric_limits<double>::infinity(), type);
-  const NodeId rises = graph.binary(Op::Lt, zero, exponent), falls = graph.binary(Op::Lt, exponent, zero);
-  const NodeId at_zero = graph.select(rises, zero, graph.select(falls, infinite, one));
-  const NodeId at_infinity = graph.select(rises, infinite, graph.select(falls, zero, one));
-  return graph.select(x_is_zero, at_zero, at_infinity);
+  return graph.select(graph.binary(Op::Lt, zero, exponent), zero,
+                      graph.select(graph.binary(Op::Lt, exponent, zero), infinite, one));
 }
 
 // Powers of one base, whose exponents differ by whole numbers.
@@ -89,7 +87,8 @@ std::map<NodeId, std::shared_ptr<SharedPower>> shared_powers(const Graph& graph,
 }  // namespace
 
 // The one pow() has the least or the greatest exponent, whichever is nearer to 0: factors then lead away from 1, so
-// that no step leaves the range of numbers unless the result does, or x^2 where exponents have both signs.
+// that no step leaves the range of numbers unless the result does. Where the exponents have both signs, that holds for
+// x^2 within the range.
 void share_powers(Pipeline& pipeline) {
   const Graph& old = pipeline.pair;
   const std::vector<bool> alive = reachable(old, pipeline.roots());
@@ -119,9 +118,7 @@ void share_powers(Pipeline& pipeline) {
     const NodeId power = graph.select(of.is_least, of.multiples[std::size_t(std::lround(offset - of.least_offset))],
                                       of.multiples[std::size_t(std::lround(of.greatest_offset - offset))]);
     const NodeId is_zero = graph.binary(Op::Eq, x, graph.constant(0, type));
-    const NodeId infinite = graph.constant(std::numeric_limits<double>::infinity(), type);
-    const NodeId is_end = graph.binary(Op::Or, is_zero, graph.binary(Op::Eq, x, infinite));
-    return new_id[std::size_t(id)] = graph.select(is_end, at_end(graph, is_zero, exponent, type), power);
+    return new_id[std::size_t(id)] = graph.select(is_zero, at_zero(graph, exponent, type), power);
   };
   for (NodeId id = 0; id < old.size(); ++id)
     if (alive[std::size_t(id)]) copy(copy, id);
