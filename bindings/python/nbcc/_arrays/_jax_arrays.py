@@ -35,7 +35,7 @@ def _address_of(value: Any) -> int:
         if order != _ROW_MAJOR[len(order)]:
             return 0
         return int(value.block_until_ready().unsafe_buffer_pointer())
-    except (AttributeError, IndexError, RuntimeError):  # JAX before 0.7; a deleted array
+    except (AttributeError, IndexError, RuntimeError, TypeError):  # JAX before 0.7; a deleted array
         return 0
 
 
@@ -46,6 +46,8 @@ def _described(value: Any, order: Order) -> Optional[Array]:
     """None: an array that DLPack reads, or of which it gives the reason why it cannot be read."""
     known, address = _type_of(value.dtype), _address_of(value)
     if known is None or address == 0:
+        if value.is_deleted():
+            raise TypeError("the array is deleted, as one that was donated to a compiled function is")
         return None
     element, name, size = known
     return Array(address, element, name, value.shape, contiguous(value.shape, size), True, CPU, "jax", value)
