@@ -46,8 +46,6 @@ def _described(value: Any, order: Order) -> Optional[Array]:
     """None: an array that DLPack reads, or of which it gives the reason why it cannot be read."""
     known, address = _type_of(value.dtype), _address_of(value)
     if known is None or address == 0:
-        if value.is_deleted():
-            raise TypeError("the array is deleted, as one that was donated to a compiled function is")
         return None
     element, name, size = known
     return Array(address, element, name, value.shape, contiguous(value.shape, size), True, CPU, "jax", value)
