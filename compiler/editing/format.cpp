@@ -29,10 +29,11 @@ constexpr std::string_view kParam = "param", kWideParam = "param__";
 
 bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// The index of the line break that ends the line; one behind a backslash, which joins two lines, does not.
+// The index of the line break that ends the line, which may be a carriage return alone; one behind a backslash, which
+// joins two lines, does not.
 std::size_t end_of_line(std::string_view text, std::size_t at) {
   for (;; ++at) {
-    at = text.find('\n', at);
+    at = text.find_first_of("\r\n", at);
     if (at == std::string_view::npos) return text.size();
     const std::size_t last = text.find_last_not_of(" \t\r", at - 1);
     if (at == 0 || last == std::string_view::npos || text[last] != '\\') return at;
@@ -51,8 +52,7 @@ std::size_t end_of_comment(std::string_view text, std::size_t at) {
 bool is_switch(std::string_view comment, const char* word) {
   const std::string text = std::string("clang-format ") + word;
   const std::string line = "// " + text;
-  return comment == "/* " + text + " */" || comment == line || comment == line + "\r" ||
-         comment.starts_with(line + ":");
+  return comment == "/* " + text + " */" || comment == line || comment.starts_with(line + ":");
 }
 
 // Replaces `word` where it begins a statement outside of blocks, together with the blanks after it;
@@ -84,7 +84,7 @@ std::string with_words_replaced(std::string_view text, std::string_view word, Re
       if (c == '{') ++depth;
       if (c == '}') depth = std::max(depth - 1, 0);
       begins_statement = c == ';' || c == '}' || (begins_statement && is_blank);
-      begins_line = c == '\n' || (begins_line && is_blank);
+      begins_line = c == '\n' || c == '\r' || (begins_line && is_blank);
     }
     result += text.substr(at, end - at);
     at = end;

@@ -106,7 +106,7 @@ TEST(Format, ParamsInCommentsMacrosAndLinesThatAreOffKeepTheirBlanks) {
        {"input_i real xi;\n// clang-format off\nparam real   eps;\n// clang-format on\nparam real b;\n",
         "input_i real xi;\n#define DECLARED \\\n  param real eps;\nreal x;\n", "input_i real xi; {param real b;}",
         "input_i real xi; param real b; param vec3 c = vec3(1)2);", "input_i real xi; param\n",
-        "input_i real xi; param", "input_i real xi; } param real b;\n",
+        "input_i real xi; param", "input_i real xi; } param real b;\n", "input_i real xi; // a\rparam real b;\n",
         "input_i real xi; #define K 3\n  // of all\nparam real b;\n"}) {
     const std::string once = formatted(text);
     EXPECT_EQ(formatted(once), once) << text;
