@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <utility>
 
 namespace nbcc {
 namespace {
@@ -125,10 +127,11 @@ bool TextDocument::is_in_directive(int number) const {
 }
 
 bool TextDocument::is_in_comment(std::size_t offset) const {
-  return std::ranges::any_of(comments_, [&](const auto& one) {
-    // The end of a line is in its comment, so that nothing is completed there.
-    return offset > one.first && (offset < one.second || (offset == one.second && text_[one.first + 1] == '/'));
-  });
+  const auto next = std::ranges::lower_bound(comments_, offset, {}, &std::pair<std::size_t, std::size_t>::first);
+  if (next == comments_.begin()) return false;
+  const auto& [begin, end] = *std::prev(next);
+  // The end of a line is in its comment, so that nothing is completed there.
+  return offset < end || (offset == end && text_[begin + 1] == '/');
 }
 
 std::string TextDocument::comment_of_line(int number) const {

@@ -298,6 +298,13 @@ class Protocol(unittest.TestCase):
             self.ask("signatureHelp", position)
         self.assertIsNotNone(self.ask("hover", at(GRAVITY, "mj")))
 
+    def test_a_text_of_many_comments_has_answers_in_time(self):
+        comments = "/* c */ " * 60000
+        self.client.open(URI, comments)
+        start = time.monotonic()
+        self.assertIsNone(self.ask("signatureHelp", {"line": 0, "character": len(comments)}))
+        self.assertLess(time.monotonic() - start, 5)  # 11 s where each character was compared with each comment
+
     def test_texts_of_every_length(self):
         """A text that is cut after any character, as one types, has answers."""
         text = GRAVITY.replace(" square", " f")
