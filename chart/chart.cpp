@@ -1,19 +1,20 @@
 // Charts -> SVG. Interface: svg_of(). scale.cpp chooses the ticks, heat_map.cpp draws cells, svg.cpp writes texts.
 //
 //   +--------------------------------------------+
-//   |                   title                    |
+//   | title, in one or more lines                |
+//   | y label                                    |
 //   |      +---------------------------+         |
-//   | y    |                           |  legend |
-//   | label|         width x           |  or     |
-//   |      |         height            |  colour |
-//   |      |                           |  bar    |
+//   |      |         width x           |  colour |
+//   |      |         height            |  bar    |
 //   |      +---------------------------+         |
 //   |        0      1      2      3     labels   |
 //   |                x label                     |
-//   |  note on points that are not drawn         |
+//   | legend, in one or more lines               |
+//   | note on points that are not drawn          |
 //   +--------------------------------------------+
 //
-// A file of several charts is a grid of such panels; a column is as wide as its widest panel.
+// A file of several charts is a grid of such panels; a column is as wide as its widest panel. A chart of the default
+// size can be read at a width of 300 pixels. A style sheet replaces colours for readers who prefer dark pages.
 #include "chart/chart.h"
 
 #include <fmt/format.h>
@@ -35,8 +36,23 @@ namespace {
 using Style = ChartSeries::Style;
 
 // In pixels.
-constexpr double kTop = 56, kBottom = 80, kMargin = 24, kTick = 5, kLabelGap = 8;
-constexpr double kTitleSize = 17, kMinTitleSize = 9;
+constexpr double kMargin = 16, kTick = 5, kLabelGap = 8;
+constexpr double kTitleSize = 16, kTitleLine = 21, kLegendLine = 22, kLegendMark = 40, kLegendGap = 14, kNoteLine = 20;
+constexpr double kBoldness = 1.1;  // width of a bold letter over that of a plain one, about
+
+// Presentation attributes have the colours of light pages, for programs without style sheets.
+constexpr const char* kStyle = R"(<style>
+  .title { font-weight: bold }
+  @media (prefers-color-scheme: dark) {
+    svg { fill: #e6edf3 } .paper { fill: #0d1117 } [stroke="#d4d4d4"] { stroke: #30363d } [stroke="#f0f0f0"] { stroke: #21262d }
+    [stroke="#333333"] { stroke: #8b949e }
+    .series [stroke="#0072b2"] { stroke: #58a6ff } .series [fill="#0072b2"] { fill: #58a6ff }
+    .series [stroke="#d55e00"] { stroke: #ff8f3f } .series [fill="#d55e00"] { fill: #ff8f3f }
+    .series [stroke="#009e73"] { stroke: #2ec99a } .series [fill="#009e73"] { fill: #2ec99a }
+    .series [stroke="#000000"] { stroke: #e6edf3 } .series [fill="#000000"] { fill: #e6edf3 }
+  }
+</style>
+)";
 
 // Okabe and Ito (2008), without yellow: distinguishable also with any kind of colour blindness.
 constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"};
@@ -67,29 +83,42 @@ struct Panel {
   std::size_t missing;  // points or cells that are not drawn
   ChartScale x_scale, y_scale, colours = {};
   double left = 0, right = 0;
+  double top = 0;  // of the plot; the same in all panels of a file
   std::string svg = {};
 
   bool shows(const ChartPoint& point) const {
     return is_drawn(point.x, chart.x.logarithmic) && is_drawn(point.y, chart.y.logarithmic);
   }
   double x_of(double value) const { return left + chart.width * x_scale.fraction(value); }
-  double y_of(double value) const { return kTop + chart.height * (1 - y_scale.fraction(value)); }
+  double y_of(double value) const { return top + chart.height * (1 - y_scale.fraction(value)); }
   double middle() const { return left + chart.width / 2; }
-  double bottom() const { return kTop + chart.height; }
-  double height() const { return bottom() + kBottom; }
+  double bottom() const { return top + chart.height; }
+  double end_of_axis() const { return bottom() + (chart.x.label.empty() ? 32 : 54); }
+  double end_of_legend() const { return end_of_axis() + kLegendLine * double(legend_lines()); }
+  double height() const { return end_of_legend() + 6 + kNoteLine * double(note_lines().size()); }
+
+  std::vector<std::string> title_lines() const {
+    return wrapped(chart.title, right - 2 * kMargin, kTitleSize * kBoldness);
+  }
+  // The top that this panel needs.
+  double needed_top() const {
+    return 14 + kTitleLine * double(title_lines().size()) + (chart.y.label.empty() ? 0 : 22) + 12;
+  }
 
   void title() {
-    const double space = 2 * std::min(middle(), right - middle()) - kMargin;
-    const double size = std::clamp(kTextSize * space / std::max(width_of(chart.title), 1.0), kMinTitleSize, kTitleSize);
-    svg += svg_text(middle(), kTop - 24, "middle", chart.title, fmt::format(" font-size=\"{:.1f}\"", size));
+    double y = 8;
+    for (const std::string& line : title_lines())
+      svg += svg_text(kMargin, y += kTitleLine, "start", line,
+                      fmt::format(" class=\"title\" font-size=\"{}\"", kTitleSize));
+    if (!chart.y.label.empty()) svg += svg_text(kMargin, top - 14, "start", chart.y.label);
   }
 
   void grid() {
     for (const ChartTick& tick : x_scale.ticks)
       if (const double x = x_of(tick.value); tick.label.empty())
-        svg += svg_line(x, kTop, x, bottom(), "#f0f0f0");
+        svg += svg_line(x, top, x, bottom(), "#f0f0f0");
       else
-        svg += svg_line(x, kTop, x, bottom() + kTick, "#d4d4d4");
+        svg += svg_line(x, top, x, bottom() + kTick, "#d4d4d4");
     for (const ChartTick& tick : y_scale.ticks)
       if (const double y = y_of(tick.value); tick.label.empty())
         svg += svg_line(left, y, left + chart.width, y, "#f0f0f0");
@@ -101,7 +130,7 @@ struct Panel {
     svg += fmt::format(
         "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" fill=\"none\" "
         "stroke=\"#333333\"/>\n",
-        left, kTop, chart.width, chart.height);
+        left, top, chart.width, chart.height);
     double end_of_label = -std::numeric_limits<double>::infinity();
     for (const ChartTick& tick : x_scale.ticks) {
       const double x = x_of(tick.value), half = width_of(tick.label) / 2;
@@ -112,7 +141,6 @@ struct Panel {
     for (const ChartTick& tick : y_scale.ticks)
       if (!tick.label.empty()) svg += svg_text(left - 9, y_of(tick.value) + 5, "end", tick.label);
     svg += svg_text(middle(), bottom() + 46, "middle", chart.x.label);
-    svg += svg_rotated_text(kMargin, kTop + chart.height / 2, chart.y.label);
   }
 
   void dots(const ChartSeries& one, const char* colour) {
@@ -153,10 +181,12 @@ struct Panel {
   }
 
   void series() {
+    svg += "<g class=\"series\">\n";
     for (std::size_t k = 0; k < chart.series.size(); ++k)
       if (chart.series[k].style == Style::Dots) dots(chart.series[k], cyclic(kColours, k));
     for (std::size_t k = 0; k < chart.series.size(); ++k)
       if (chart.series[k].style != Style::Dots) lines_and_markers(chart.series[k], k);
+    svg += "</g>\n";
   }
 
   void cells(const HeatMap& map) {
@@ -164,15 +194,37 @@ struct Panel {
     for (const double x : map.x_edges) edges.x.push_back(x_of(x));
     for (const double y : map.y_edges) edges.y.push_back(y_of(y));
     svg += svg_cells(map, colours, edges);
-    if (!map.label.empty()) svg += svg_colour_bar(map, colours, left + chart.width, kTop, chart.height);
+    if (!map.label.empty()) svg += svg_colour_bar(map, colours, left + chart.width, top, chart.height);
+  }
+
+  // Where the entry of each series begins, from the legend's upper left corner; series without a name have none. Lines
+  // are filled from left to right.
+  std::vector<std::optional<ChartPoint>> legend_entries() const {
+    std::vector<std::optional<ChartPoint>> entries;
+    double x = 0, y = 0;
+    for (const ChartSeries& one : chart.series) {
+      const double width = kLegendMark + width_of(one.name);
+      if (!one.name.empty() && x > 0 && x + width > right - 2 * kMargin) x = 0, y += kLegendLine;
+      entries.push_back(one.name.empty() ? std::nullopt : std::optional<ChartPoint>({x, y}));
+      if (!one.name.empty()) x += width + kLegendGap;
+    }
+    return entries;
+  }
+
+  std::size_t legend_lines() const {
+    double last = -kLegendLine;
+    for (const auto& entry : legend_entries())
+      if (entry) last = entry->y;
+    return std::size_t(std::lround(last / kLegendLine)) + 1;
   }
 
   void legend() {
-    const double x = left + chart.width + 16;
-    double y = kTop + 12;
-    for (std::size_t index = 0; index < chart.series.size(); ++index, y += 24) {
+    const std::vector<std::optional<ChartPoint>> entries = legend_entries();
+    svg += "<g class=\"series\">\n";
+    for (std::size_t index = 0; index < chart.series.size(); ++index) {
+      if (!entries[index]) continue;
       const ChartSeries& one = chart.series[index];
-      if (one.name.empty()) continue;
+      const double x = kMargin + entries[index]->x, y = end_of_axis() + 10 + entries[index]->y;
       const char* const colour = cyclic(kColours, index);
       if (one.style == Style::Dots) svg += svg_dots(fmt::format("M{},{}h0", x + 16, y), colour, kDotSizeInLegend);
       if (has_line(one.style))
@@ -180,16 +232,22 @@ struct Panel {
                            x, y, colour, cyclic(kDashes, index));
       if (has_markers(one.style))
         svg += fmt::format("<path d=\"M{:.2f},{:.2f}{}\" fill=\"{}\"/>\n", x + 16, y, cyclic(kMarkers, index), colour);
-      svg += svg_text(x + 40, y + 5, "start", one.name);
+      svg += svg_text(x + kLegendMark, y + 5, "start", one.name);
     }
+    svg += "</g>\n";
+  }
+
+  std::vector<std::string> note_lines() const {
+    if (missing == 0) return {};
+    const bool logarithmic = chart.map ? chart.map->logarithmic : chart.x.logarithmic || chart.y.logarithmic;
+    const std::string note = fmt::format("{} {}{} not drawn: not finite{}", missing, chart.map ? "cell" : "point",
+                                         missing == 1 ? " is" : "s are", logarithmic ? ", or not above 0" : "");
+    return wrapped(note, right - 2 * kMargin, kTextSize);
   }
 
   void note() {
-    if (missing == 0) return;
-    const bool logarithmic = chart.map ? chart.map->logarithmic : chart.x.logarithmic || chart.y.logarithmic;
-    svg += svg_text(kMargin, height() - 10, "start",
-                    fmt::format("{} {}{} not drawn: not finite{}", missing, chart.map ? "cell" : "point",
-                                missing == 1 ? " is" : "s are", logarithmic ? ", or not above 0" : ""));
+    double y = end_of_legend() - 6;
+    for (const std::string& line : note_lines()) svg += svg_text(kMargin, y += kNoteLine, "start", line);
   }
 
   void draw() {
@@ -281,12 +339,12 @@ Panel panel_of_series(const Chart& chart) {
 
 Panel panel_of(const Chart& chart) {
   Panel panel = chart.map ? panel_of_map(chart, *chart.map) : panel_of_series(chart);
-  panel.left = kMargin + (chart.y.label.empty() ? 9 : 24) +
-               longest(panel.y_scale.ticks, [](const ChartTick& tick) { return tick.label; });
+  panel.left = kMargin + 9 + longest(panel.y_scale.ticks, [](const ChartTick& tick) { return tick.label; });
   const double labels = longest(panel.x_scale.ticks, [](const ChartTick& tick) { return tick.label; });
-  const double names = longest(chart.series, [](const ChartSeries& one) { return one.name; });
   const double bar = chart.map && !chart.map->label.empty() ? width_of_colour_bar(panel.colours) : 0;
-  panel.right = panel.left + chart.width + std::max({names > 0 ? 16 + 40 + names : 0, bar, labels / 2}) + kMargin;
+  panel.right = panel.left + chart.width + std::max(bar, labels / 2) + kMargin;
+  const double names = longest(chart.series, [](const ChartSeries& one) { return one.name; });
+  if (names > 0) panel.right = std::max(panel.right, kMargin + kLegendMark + names + kMargin);
   return panel;
 }
 
@@ -314,7 +372,9 @@ std::string svg_of(const std::vector<Chart>& charts, std::size_t columns) {
   std::vector<double> lefts{0};
   for (std::size_t column = 0; column < columns; ++column)
     lefts.push_back(lefts.back() + align(panels, column, columns));
-  double top = 0;
+  double top = 0, top_of_plots = 0;
+  for (const Panel& panel : panels) top_of_plots = std::max(top_of_plots, panel.needed_top());
+  for (Panel& panel : panels) panel.top = top_of_plots;
   for (std::size_t first = 0; first < panels.size(); first += columns) {
     double height = 0;
     for (std::size_t k = first; k < std::min(first + columns, panels.size()); ++k) {
@@ -326,9 +386,11 @@ std::string svg_of(const std::vector<Chart>& charts, std::size_t columns) {
   }
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
-      "role=\"img\" font-family=\"DejaVu Sans, Verdana, sans-serif\" font-size=\"{2}\" fill=\"#222222\">\n"
-      "<title>{3}</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n{4}</svg>\n",
-      lefts.back(), top, kTextSize, escaped(titles), body);
+      "role=\"img\" font-family=\"system-ui, Segoe UI, Roboto, Liberation Sans, sans-serif\" font-size=\"{2}\" "
+      "fill=\"#222222\">\n"
+      "<title>{3}</title>\n{4}<rect class=\"paper\" width=\"100%\" height=\"100%\" rx=\"8\" "
+      "fill=\"#ffffff\"/>\n{5}</svg>\n",
+      lefts.back(), top, kTextSize, escaped(titles), kStyle, body);
 }
 
 std::string problem_of_chart_name(const std::string& path) {

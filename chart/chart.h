@@ -37,7 +37,7 @@ struct Chart {
   ChartAxis x, y;
   std::vector<ChartSeries> series;
   std::optional<HeatMap> map = {};   // in place of series; the axes end at its edges
-  double width = 720, height = 440;  // of the plot inside of the axes, in pixels
+  double width = 380, height = 240;  // of the plot inside of the axes, in pixels
 };
 
 // Points that an axis cannot show (NaN, infinity and absolute values above 1e300; zero and negative numbers on a

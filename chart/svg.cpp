@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 namespace nbcc {
 namespace {
 
-constexpr double kTextWidth = 7.6;  // pixels, of a character of kTextSize, about
+constexpr double kTextWidth = 8.2;  // pixels, of a character of kTextSize, about
 
 // The length in bytes of the UTF-8 character that `text` begins with; 0 if it begins with none that XML permits.
 std::size_t character_length(std::string_view text) {
@@ -49,6 +50,19 @@ std::string escaped(std::string_view text) {
 
 double width_of(const std::string& text) {
   return kTextWidth * double(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+std::vector<std::string> wrapped(const std::string& text, double width, double size) {
+  std::vector<std::string> lines(1);
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    const std::string longer = lines.back().empty() ? word : lines.back() + " " + word;
+    if (lines.back().empty() || width_of(longer) * size / kTextSize <= width)
+      lines.back() = longer;
+    else
+      lines.push_back(word);
+  }
+  return lines;
 }
 
 std::string svg_line(double x1, double y1, double x2, double y2, const char* colour) {

@@ -152,8 +152,8 @@ DerivedKernels make_far(const DerivationInput& of) {
   return row;
 }
 
-// True if every output is a sum, an extreme or a logsumexp of real terms, which may exclude single pairs (a particle with
-// itself) but has no other guard: a rounded product would change which pairs pass it.
+// True if every output is a sum, an extreme or a logsumexp of real terms, which may exclude single pairs (a particle
+// with itself) but has no other guard: a rounded product would change which pairs pass it.
 bool sums_all_pairs(const Pipeline& pipeline) {
   const std::vector<bool> excludes = excludes_single_pairs(pipeline.pair);
   for (const Field& field : pipeline.fields) {
@@ -178,23 +178,21 @@ DerivedKernels make_matrix_units(const DerivationInput& of) {
   DerivedKernels row;
   const auto add = [&](const char* name, const Pipeline& pipeline, const Options& options, bool makes_outputs) {
     auto source = std::make_shared<const KernelSource>(build(of, pipeline, options));
-    row.kernels.push_back(named(name, source, of.pipeline, makes_outputs));
-    return source;
+    row.kernels.push_back(named(name, std::move(source), of.pipeline, makes_outputs));
   };
   const Pipeline sums = without_finish(of.pipeline);
   Options options = of.options;
   for (const auto& [name, units] : {std::pair{"half", MatrixUnits::Half}, {"two halves", MatrixUnits::TwoHalves}}) {
     options.matrix_units = units;
-    if (add(name, of.pipeline, options, false)->packed_vectors.row_bytes == 0) {
-      row.kernels.clear();
-      facts->obstacle = of.backend.name == "cuda"
-                            ? "matrix instructions need single precision, fast math, and one loop over elements, which "
-                              "sums products of a value of i and a value of j, or squares of their differences"
-                            : "matrix instructions are those of GPUs";
-      break;
-    }
+    if (build(of, of.pipeline, options).packed_vectors.row_bytes == 0) continue;
+    add(name, of.pipeline, options, false);
     add(units == MatrixUnits::Half ? "half sums" : "two halves sums", sums, options, true);
   }
+  if (row.kernels.empty())
+    facts->obstacle = of.backend.name == "cuda"
+                          ? "matrix instructions need single precision, fast math, and one loop over elements, which "
+                            "sums products of a value of i and a value of j, or squares of their differences"
+                          : "matrix instructions are those of GPUs";
   add("sums", sums, of.options, true);
   add("sample", sample_pipeline(of.pipeline), {Precision::Double, of.options.math, of.options.root}, true);
   row.facts = std::move(facts);

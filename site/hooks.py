@@ -97,6 +97,7 @@ def linked_from(path):
     targets = [t.partition("#")[0] for t in rewrite.links_of(text) if not rewrite.is_external(t) and t[0] != "#"]
     found = [rewrite.resolved(target, path) for target in targets]
     found += [pipeline for span in rewrite.spans_of(text) if (pipeline := rewrite.pipeline_named(span, path))]
+    found += gallery.pipelines_of(text, path)
     return [file.as_posix() for file in found if file.parts[0] != "docs"]
 
 
@@ -114,7 +115,7 @@ def add_page_of(path, page, add):
 def on_page_markdown(markdown, page, config, files):
     path = state["shown"].get(page.file.src_uri)
     if page.file.src_uri in ("README.md", "gallery.md"):
-        page.meta["hide"] = ["navigation"]
+        page.meta["hide"] = ["navigation", "toc"] if page.file.src_uri == "README.md" else ["navigation"]
     if page.file.src_uri.startswith("decisions/"):
         page.meta["search"] = {"boost": 0.5}  # who searches a word wants its page of the reference first
     if path is None or not path.endswith(".md"):

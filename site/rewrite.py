@@ -17,7 +17,7 @@ ATTRIBUTE = re.compile(r"""(\b(?:href|src)=")([^"\s]+)(")""")
 SPAN = re.compile(r"(?<!`)`(?!`)([^`]+)(?<!`)`(?!`)")
 BRACKETS = re.compile(r"\[[^\[\]]*\](?=\()")
 LANGUAGES = {"sh": "bash", "text": "text", "console": "console"}
-KINDS = ("pipe", "sh", "cpp", "c", "cmake", "fortran", "python", "text", "console")
+KINDS = ("pipe", "sh", "cpp", "c", "cmake", "fortran", "python", "text", "console", "lua", "lisp", "toml")
 
 
 def is_external(target):

@@ -22,7 +22,11 @@ using examples::Numbers;
 void draw(const std::string& path, const Numbers& g) {
   nbcc::ChartSeries line{"", {}, nbcc::ChartSeries::Style::Line};
   for (std::size_t k = 0; k < g.size(); ++k) line.points.push_back({Atoms::kWidth * (double(k) + 0.5), g[k]});
-  examples::write_chart(path, nbcc::svg_of({"radial distribution function", {"r / sigma"}, {"g(r)"}, {line}}));
+  const auto peak = std::ranges::max_element(line.points, {}, &nbcc::ChartPoint::y);
+  char title[100];
+  std::snprintf(title, sizeof title, "Liquid argon: neighbours are %.1f times as dense as the mean at r = %.4g sigma",
+                peak->y, peak->x);
+  examples::write_chart(path, nbcc::svg_of({title, {"r / sigma"}, {"g(r)"}, {line}}));
 }
 
 // Means over a run, and a line through its total energies.

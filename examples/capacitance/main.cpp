@@ -34,8 +34,12 @@ void draw(const std::string& path, int n, const Panels& panels, const Numbers& s
   map.y_edges = map.x_edges;
   for (int row = 0; row < n; ++row)
     for (int column = 0; column < n; ++column) map.values.push_back(sigma[std::size_t(column * n + row)]);
-  write_chart(path,
-              nbcc::svg_of({"charge density on a face of the cube", {"y / side"}, {"z / side"}, {}, map, 560, 560}));
+  const double corner = sigma[0], centre = sigma[std::size_t(n / 2 * n + n / 2)];
+  char title[100];
+  std::snprintf(title, sizeof title,
+                "Charge of a cube collects at its edges: %.0f times as dense in a corner as in the middle of a face",
+                corner / centre);
+  write_chart(path, nbcc::svg_of({title, {"y / side"}, {"z / side"}, {}, map, 340, 340}));
 }
 
 std::size_t checked_centres(const PanelPotential& potential) {

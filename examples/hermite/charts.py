@@ -6,13 +6,13 @@ what `hermite --experiment table2` has printed, NAME the device's. Times are tho
 Speed-up is over the host of the same program: theirs over their Xeon, ours over the table called NAME by --host.
 """
 import argparse
-import math
 import pathlib
 import sys
 
-WIDTH, HEIGHT = 900, 640
-LEFT, RIGHT, TOP, BOTTOM = 90, 190, 30, 70
-PALETTE = ["#0b5fa5", "#c2410c", "#15803d", "#7e22ce", "#0e7490", "#a16207", "#be123c", "#374151"]
+# The charts' style is that of the repository's own charts.
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench" / "charts"))
+from svg_chart import COLOURS, Axis, Chart, Series, svg_of  # noqa: E402
+
 PAPER_HOST = "Xeon"
 
 
@@ -45,53 +45,17 @@ def speed_up(times, host):
     return {n: host[n] / seconds for n, seconds in times.items() if n in host}
 
 
-def power(exponent):
-    return f'10<tspan dy="-6" font-size="11">{exponent}</tspan>'
-
-
-def chart(title, y_label, curves):
-    """An SVG of curves {name: (points, dashed)} over the number of bodies, both axes logarithmic."""
-    xs = [math.log2(x) for points, _ in curves.values() for x in points]
-    ys = [math.log10(y) for points, _ in curves.values() for y in points.values()]
-    x_low, x_high = min(xs), max(max(xs), min(xs) + 1)
-    y_low, y_high = math.floor(min(ys)), max(math.ceil(max(ys)), math.floor(min(ys)) + 1)
-
-    def px(x):
-        return LEFT + (math.log2(x) - x_low) / (x_high - x_low) * (WIDTH - LEFT - RIGHT)
-
-    def py(y):
-        return HEIGHT - BOTTOM - (math.log10(y) - y_low) / (y_high - y_low) * (HEIGHT - TOP - BOTTOM)
-
-    out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="14">',
-        f"<title>{title}</title>",
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
-    ]
-    for exponent in range(y_low, y_high + 1):
-        y = py(10.0**exponent)
-        out.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="#d4d4d4"/>')
-        out.append(f'<text x="{LEFT - 10}" y="{y + 5:.1f}" text-anchor="end">{power(exponent)}</text>')
-    for exponent in range(math.ceil(x_low), math.floor(x_high) + 1):
-        x = px(2.0**exponent)
-        out.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}" stroke="#eeeeee"/>')
-        name = str(2**exponent) if exponent < 10 else f"{2 ** (exponent - 10)}k"
-        out.append(f'<text x="{x:.1f}" y="{HEIGHT - BOTTOM + 20}" text-anchor="middle">{name}</text>')
-    out.append(f'<rect x="{LEFT}" y="{TOP}" width="{WIDTH - LEFT - RIGHT}" height="{HEIGHT - TOP - BOTTOM}" fill="none" '
-               'stroke="#404040"/>')
-    out.append(f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 22}" text-anchor="middle">bodies (k: 1024)</text>')
-    out.append(f'<text transform="translate(26 {(TOP + HEIGHT - BOTTOM) / 2}) rotate(-90)" text-anchor="middle">{y_label}</text>')
-    for k, (name, (points, dashed)) in enumerate(curves.items()):
-        colour = PALETTE[k % len(PALETTE)]
-        dash = ' stroke-dasharray="7 5"' if dashed else ""
-        places = [(px(x), py(y)) for x, y in sorted(points.items())]
-        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-        out.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>')
-        out += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{colour}"/>' for x, y in places]
-        y = TOP + 14 + 24 * k
-        x = WIDTH - RIGHT + 14
-        out.append(f'<line x1="{x}" x2="{x + 30}" y1="{y}" y2="{y}" stroke="{colour}" stroke-width="2"{dash}/>')
-        out.append(f'<text x="{x + 38}" y="{y + 5}">{name}</text>')
-    return "\n".join(out + ["</svg>", ""])
+def chart(title, y_label, ours, theirs):
+    """The SVG of {name: {number of bodies: value}}: solid lines are ours, dashed ones the paper's."""
+    series = []
+    for side, curves in (("ours", ours), ("theirs", theirs)):
+        roles = [role for role in COLOURS if role.startswith(side)]
+        for k, (name, points) in enumerate(curves.items()):
+            if points:
+                series.append(Series(name, roles[k % len(roles)], sorted(points.items()), dashed=side == "theirs"))
+    device = "a quarter of a unit of time; 2007: table 2 of Portegies Zwart, Belleman & Geldof"
+    description = f"{y_label} over the number of bodies: {', '.join(one.label for one in series)}."
+    return svg_of(Chart(title, device, Axis("bodies N (k: 1024)", "log2"), Axis(y_label, "log10"), series, description))
 
 
 def main():
@@ -111,15 +75,12 @@ def main():
         parser.error(f"--host must be one of {', '.join(ours)}")
     paper = paper_columns()
     if options.times:
-        curves = {name: (times, False) for name, times in ours.items()}
-        curves |= {name: (times, True) for name, times in paper.items()}
-        options.times.write_text(chart("Seconds for a quarter of a unit of time", "seconds for a quarter of a unit of time", curves))
+        options.times.write_text(chart("Seconds of complete runs", "seconds", ours, paper))
     if options.speed_up:
         host = f"{PAPER_HOST}, 2007"
-        curves = {name: (speed_up(times, ours[options.host]), False) for name, times in ours.items() if name != options.host}
-        curves |= {name: (speed_up(times, paper[host]), True) for name, times in paper.items() if name != host}
-        curves = {name: curve for name, curve in curves.items() if curve[0]}
-        options.speed_up.write_text(chart("Speed-up over the host", "speed-up over the host", curves))
+        faster = {name: speed_up(times, ours[options.host]) for name, times in ours.items() if name != options.host}
+        theirs = {name: speed_up(times, paper[host]) for name, times in paper.items() if name != host}
+        options.speed_up.write_text(chart("Speed-up over the host", "speed-up over the host", faster, theirs))
     return 0
 
 

@@ -131,10 +131,11 @@ experiments() {
     python3 -c "import sys, xml.dom.minidom as m; m.parse(sys.argv[1])" $figure || fail "$figure is no XML"
   done
   # Those of 2007: four devices, three of them over the fourth. Ours: two devices, of one of them 2 points; one speed-up.
-  [ "$(grep -c '<polyline' times.svg)" = 6 ] || fail "curves of times.svg"
-  [ "$(grep -c '<polyline' speed.svg)" = 4 ] || fail "curves of speed.svg"
-  [ "$(grep -c '<circle' times.svg)" = $((1 + 2 + 9 + 12 + 9 + 9)) ] || fail "points of times.svg"
-  [ "$(grep -c '<circle' speed.svg)" = $((1 + 3 * 9)) ] || fail "points of speed.svg"
+  # The legend has a line and a marker for each curve; curves of one point have no other line.
+  [ "$(grep -c '<path class="line ' times.svg)" = $((6 + 5)) ] || fail "curves of times.svg"
+  [ "$(grep -c '<path class="line ' speed.svg)" = $((4 + 3)) ] || fail "curves of speed.svg"
+  [ "$(grep -c -e '-fill" [cd]' times.svg)" = $((6 + 1 + 2 + 9 + 12 + 9 + 9)) ] || fail "points of times.svg"
+  [ "$(grep -c -e '-fill" [cd]' speed.svg)" = $((4 + 1 + 3 * 9)) ] || fail "points of speed.svg"
   python3 "$here/charts.py" --times times.svg a=table.txt || fail "charts.py reads what table2 prints"
   local status=0
   python3 "$here/charts.py" --times times.svg a=none.txt 2>said || status=$?

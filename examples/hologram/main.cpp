@@ -18,7 +18,7 @@
 namespace {
 
 constexpr double kDistance = 0.1, kViewSide = 2.56e-3;  // metres
-constexpr double kChartSide = 420;                      // pixels
+constexpr double kChartSide = 220;                      // pixels
 
 struct Points {
   std::vector<double> x;  // x y z of each

@@ -88,7 +88,9 @@ void draw(const std::string& path, const Sample& pooled, std::size_t n1, double 
     one.points.insert(one.points.begin(), {one.points.front().x, 0});
     return one;
   };
-  nbcc::Chart chart{"D = " + std::to_string(d),
+  char title[100];
+  std::snprintf(title, sizeof title, "The two samples differ by at most D = %.4f", d);
+  nbcc::Chart chart{title,
                     {"x"},
                     {plane ? "y" : "fraction of the sample that is not above x"},
                     {series("first sample", 0, n1), series("second sample", n1, pooled.size())}};

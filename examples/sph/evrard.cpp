@@ -73,11 +73,10 @@ void draw(const std::string& path, const std::vector<Report>& reports, const Par
   }
   char at[32];
   std::snprintf(at, sizeof at, ", time %g", time);
-  // The energies are in the right column, so that their legend takes no space between the charts.
   write_chart(path,
               nbcc::svg_of({profile_of(std::string("radial velocity") + at, radii, velocities, false),
                             chart_of_energies(reports), profile_of(std::string("density") + at, radii, gas.rho, true),
-                            profile_of(std::string("pressure / density^γ") + at, radii, entropies, true)},
+                            profile_of(std::string("p / density^γ") + at, radii, entropies, true)},
                            2));
 }
 

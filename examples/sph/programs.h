@@ -9,7 +9,7 @@
 
 namespace examples {
 
-constexpr double kPanelWidth = 400, kPanelHeight = 260;  // pixels, of each chart in a picture
+constexpr double kPanelWidth = 190, kPanelHeight = 150;  // pixels, of each chart in a picture
 
 // A shock tube: two gases at rest, of different density and pressure, whose wall is taken away at time 0.
 struct SodOptions {

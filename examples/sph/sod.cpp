@@ -108,7 +108,7 @@ void draw(const std::string& path, const std::vector<Row>& rows, const Riemann& 
   using Style = nbcc::ChartSeries::Style;
   std::vector<nbcc::Chart> charts;
   for (std::size_t c = 0; c < 4; ++c) {
-    const bool has_legend = c == 1;  // at the right of the upper row
+    const bool has_legend = c == 2;  // below the lower row
     nbcc::ChartSeries line{has_legend ? "exact" : "", {}, Style::Line};
     nbcc::ChartSeries dots{has_legend ? "particles" : "", {}, Style::Dots};
     for (int k = 0; k <= 1000; ++k) {

@@ -55,7 +55,7 @@ for words in density velocity pressure "thermal energy" exact particles; do
   grep -q ">$words</text>" tube.svg || fail "'$words' in the picture of the tube"
 done
 says "wrote ball.svg" "$sph" evrard --cells 8 --end 0.1 --every 0.1 --picture ball.svg
-for words in energies potential "radial velocity, time 0.1" "density, time 0.1" "pressure / density^γ, time 0.1"; do
+for words in energies potential "radial velocity, time 0.1" "density, time 0.1" "p / density^γ, time 0.1"; do
   grep -q ">$words</text>" ball.svg || fail "'$words' in the picture of the ball"
 done
 refused 2 "--picture: 'tube.png': a chart is an SVG file" "$sph" sod --picture tube.png

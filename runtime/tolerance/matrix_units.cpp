@@ -187,16 +187,15 @@ void MatrixSums::choose(const SumRequest& request) {
     return;
   }
   if (is_usable_) {
-    double error = 0;
     for (const Candidate& candidate : kCandidates) {
-      error = error_of(request, candidate.sums);
-      if (error <= tolerance_) {
+      if (!kernel_.derived(kRow).find(candidate.kernel)) continue;
+      if (error_of(request, candidate.sums) <= tolerance_) {
         chosen_ = &candidate;
         return;
       }
+      refusal_ = fmt::format("products of {} have the error {:.2g}, above the tolerance {:.2g}", candidate.name,
+                             statistics_.error, tolerance_);
     }
-    refusal_ =
-        fmt::format("products of two halves have an error of {:.2g}, with the tolerance {:.2g}", error, tolerance_);
   }
   error_of(request, "sums");
   if (statistics_.error > tolerance_)

@@ -77,10 +77,48 @@ def far_field(papers, nbody):
             yield f"far field, {name}: {ratio} is not {all_pairs} / {seconds}"
 
 
+def cited_tests(papers, source):
+    """Names of tests in code spans: `library.cunbody` is defined in a CMakeLists.txt."""
+    defined = "".join((source / name).read_text(encoding="utf-8") for name in ("tests/CMakeLists.txt", "examples/CMakeLists.txt"))
+    names = set(re.findall(r"`(?:library|examples)\.(\w+)`", papers))
+    if not names:
+        yield "docs/papers.md cites no test"
+    for name in sorted(names):
+        if not re.search(rf"\b{name}\b", defined):
+            yield f"docs/papers.md cites the test {name}, which no CMakeLists.txt defines"
+
+
+def summary(papers):
+    """The numbers of the first table are those of the tables of the sections."""
+    lines = papers[papers.index("## Tables and figures") : papers.index("## Hamada & Iitaka")].split("\n")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+    ours = {row[1]: (row[2], row[3]) for row in rows}
+    times, speed = rows_after(papers, "**Table 2**, seconds."), rows_after(papers, "**Table 3**, time and speed")
+    errors = rows_after(papers, "**Table 2**, the largest relative error")
+
+    def span(column, table):
+        values = [cells[column] for cells in table.values() if cells[column]]
+        return f"{min(values, key=float)} to {max(values, key=float)}"
+
+    expected = {
+        "table 2, errors": (f"{span(0, errors)}, blocked {span(2, errors)}", f"{span(1, errors)}, blocked {span(3, errors)}"),
+        "table 3, speed of the call": (f"{span(1, speed)} GFLOP/s", f"{span(2, speed)}, {span(3, speed)} GFLOP/s"),
+    }
+    for name, pair in expected.items():
+        if ours.get(name) != pair:
+            yield f"docs/papers.md, summary of '{name}': expected {pair}, found {ours.get(name)}"
+    # Columns of the times: 3 the Xeon of 2007, 4 the H200, 6 the 16 threads.
+    for name, host, bodies in (("figure 4, speed-up", 6, ("256", "32768")), ("figure 5, projection", 3, ("256", "65536"))):
+        numbers = [float(times[n][host]) / float(times[n][4]) for n in bodies]
+        found = [word for word in re.findall(r"[\d.]+", ours[name][1]) if any(follows(word, value) for value in numbers)]
+        if len(found) != 2:
+            yield f"docs/papers.md, summary of '{name}': {ours[name][1]} is not {numbers}"
+
+
 def main(source):
     names = ("docs/papers.md", "bench/RESULTS.md", "bench/hamada_iitaka.cpp", "docs/programs/nbody.md")
     papers, results, program, nbody = ((source / name).read_text(encoding="utf-8") for name in names)
-    faults = [*hamada_iitaka(papers, results, program), *portegies_zwart(papers), *far_field(papers, nbody)]
+    faults = [*hamada_iitaka(papers, results, program), *portegies_zwart(papers), *far_field(papers, nbody), *cited_tests(papers, source), *summary(papers)]
     for fault in faults:
         print(fault)
     return 1 if faults else 0

@@ -321,6 +321,13 @@ const Special kSpecial[] = {
      "input_i int a[40]; input_j double b[40]; output(sum) double f; output(sum) real g[50]; real r = 0;"
      "for (int k = 0; k < 40; ++k) r += a[k] * b[k]; f += r;"
      "for (int k = 0; k < 40; ++k) g[k + 10] += a[k] + b[k];"},
+    {"k_least",
+     "input_i real a[40]; input_j real b[40]; output(argmin) index near[8]; output(at) real third[8]; real s = 0;"
+     "for (int k = 0; k < 40; ++k) s += (b[k] - a[k]) * (b[k] - a[k]); near = argmin(near, s); third = at(near, "
+     "b[3]);"},
+    {"logsumexp_and_finish",
+     "input_i real a[40]; input_j real b[40]; output(logsumexp) real z; output(product) double p; real s = dot(a, b);"
+     "z = logsumexp(z, s); p *= 1.0 + 0.001 * s; void finish() { z = 2.0 * z + a[1]; }"},
 };
 
 // More loops than a thread's stack has room for.

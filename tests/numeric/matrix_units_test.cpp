@@ -34,7 +34,7 @@ constexpr const char* kTexts[][2] = {
     {"output(sum) real s;\n", "s += wj / (1.0 + exp(-dot(xi, xj) / {0}));\n"},
     {"output(sum) real s;\n", "if (i_index != j_index) s += e;\n"},
     {"output(sum) real s;\noutput(sum) real t;\n", "s += e;\nt -= wj * sqrt(r2);\n"},
-    {"output(logsumexp) real z;\n", "z = logsumexp(z, -r2);\n"},
+    {"output(logsumexp) real z;\n", "z = logsumexp(z, -r2 / {0});\n"},
     {"output(min) real low;\noutput(max) real high;\n", "low = min(low, r2);\nhigh = max(high, wj * r2);\n"},
     {"output(sum) real s;\noutput(sum) real g[{0}];\n",
      "s += e;\nfor (int k = 0; k < {0}; ++k) g[k] += grad(e, xi[k]);\n"},
@@ -148,6 +148,18 @@ TEST_F(MatrixUnits, AreRefusedByName) {
   using testing::HasSubstr;
   EXPECT_THAT(reason("for (int k = 0; k < {0}; ++k) s += wj * abs(xi[k] - xj[k]);\n"),
               HasSubstr("matrix instructions need single precision"));
+  const std::string guarded = fmt::format(
+      fmt::runtime(std::string(kInputs) + "output(sum) real s;\nreal d = dot(xi, xj);\n" + "if (d < 0.5) s += wj;\n"),
+      64);
+  SumState sum(device->load(build_kernel(backend_named("cuda"), Source{"wide.pipe", guarded}, {}, {}, "")));
+  EXPECT_THROW(set_tolerance(sum, 1e-2), UsageError);  // rounding would change which pairs pass the guard
+  // An array of so many elements is added in five passes over all pairs: two halves would take longer than the loops.
+  FarTrial many(text(6, 600), Precision::Single, device, "matrix units");
+  many.fill("uniform", 20, 20, false, 3);
+  set_tolerance(many.sum, 1e-6);
+  many.run();
+  EXPECT_EQ(many.sum.method(), "all pairs");
+  EXPECT_THAT(many.sum.statistics().reason, HasSubstr("products of half have the error"));
   FarTrial trial(text(0, 64), Precision::Single, device, "matrix units");
   trial.fill("uniform", 50, 50, false, 3);
   set_tolerance(trial.sum, 1e-12);

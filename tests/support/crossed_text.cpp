@@ -24,6 +24,7 @@ class TextAuthor {
 
   std::string write() {
     if (family_ == TextFamily::Far) return far();
+    if (family_ == TextFamily::Wide) return wide();
     inputs();
     if (family_ == TextFamily::Images)
       images();
@@ -222,6 +223,20 @@ class TextAuthor {
     return text_ + fmt::format("real w = (2.0 + bj) * {};\npot += w;\nforce += w * d;\n", form);
   }
 
+  std::string wide() {
+    text_ = fmt::format("input_i real fi[{0}]; input_j real fj[{0}]; input_j real bj;\n", 40 + random_.below(30));
+    const std::string count = text_.substr(16, 2);
+    if (random_.chance(60)) declare("output(sum) real pot;", "pot += w;\n");
+    if (random_.chance(50) || outputs_.empty())
+      declare("output(sum) real slope[" + count + "];",
+              "for (int e = 0; e < " + count + "; ++e) slope[e] += w * (fj[e] - fi[e]);\n");
+    const std::string product = random_.chance(50) ? "real s = dot(fi, fj);\n"
+                                                   : "real s = 0.0;\nfor (int e = 0; e < " + count +
+                                                         "; ++e) s += (fj[e] - fi[e]) * (fj[e] - fi[e]);\n";
+    const std::string guard = random_.chance(40) ? "skip_if(i_index == j_index);\n" : "";
+    return text_ + outputs_ + product + guard + "real w = (2.0 + bj) * exp(-0.02 * s);\n" + body_;
+  }
+
   void declare(std::string_view declaration, std::string_view statement) {
     outputs_ += fmt::format("{}\n", declaration);
     body_ += statement;
@@ -244,6 +259,7 @@ TextFamily family_of(std::string_view row, std::uint64_t number) {
   if (row == "nearest") return TextFamily::Nearest;
   if (row == "symmetric") return TextFamily::BothEnds;
   if (row.starts_with("far ")) return TextFamily::Far;
+  if (row == "matrix units") return TextFamily::Wide;
   if (row == "every_image()" || row == "every image") return TextFamily::Images;
   if (row == "input_pair") return TextFamily::PairInput;
   if (row == "output(pair)") return TextFamily::PairOutput;

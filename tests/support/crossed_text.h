@@ -22,6 +22,7 @@ enum class TextFamily : std::uint8_t {
   Nearest,     // arguments of minima of a distance
   BothEnds,    // sums that one set computes from both ends
   Far,         // sums with a far field
+  Wide,        // sums whose pairs have products of long vectors
   Derivative,  // the adjoint of one of these
   Images,      // every_image()
   PairInput,   // input_pair

@@ -14,6 +14,7 @@
 namespace nbcc {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -74,15 +75,15 @@ TEST(Chart, ScalesCoverWhatTheyAreMadeFor) {
 }
 
 TEST(Chart, PointsLieWhereTheAxesSay) {
-  // The plot is 720 wide and 440 high; half of a logarithmic axis from 1 to 100 is at 10.
+  // The plot is 380 wide and 240 high; half of a logarithmic axis from 1 to 100 is at 10.
   const std::string svg = svg_of(chart_of({{1, 1}, {10, 10}, {100, 100}}, true));
   const std::size_t at = svg.find("<path d=\"M");
   double x[3], y[3];
   ASSERT_EQ(std::sscanf(svg.c_str() + at, "<path d=\"M%lf,%lfL%lf,%lfL%lf,%lf", x, y, x + 1, y + 1, x + 2, y + 2), 6);
-  EXPECT_NEAR(x[1] - x[0], 360, 0.02);
-  EXPECT_NEAR(x[2] - x[1], 360, 0.02);
-  EXPECT_NEAR(y[0] - y[1], 220, 0.02);
-  EXPECT_NEAR(y[1] - y[2], 220, 0.02);
+  EXPECT_NEAR(x[1] - x[0], 190, 0.02);
+  EXPECT_NEAR(x[2] - x[1], 190, 0.02);
+  EXPECT_NEAR(y[0] - y[1], 120, 0.02);
+  EXPECT_NEAR(y[1] - y[2], 120, 0.02);
 }
 
 TEST(Chart, TextsCannotBreakTheFile) {
@@ -165,14 +166,41 @@ TEST(Chart, PanelsLieInRowsWithTheirPlotsBelowEachOther) {
     ASSERT_EQ(std::sscanf(svg.c_str() + svg.find("<rect x=\"", at), "<rect x=\"%lf\"", left + k), 1);
   }
   EXPECT_EQ(x[0], 0);
-  EXPECT_GT(x[1], 400);  // the plot of 200 pixels, and the legend
+  EXPECT_GT(x[1], left[0] + 200);
   EXPECT_EQ(x[2], 0);
   EXPECT_EQ(y[1], 0);
-  EXPECT_EQ(y[2], 236);
+  EXPECT_EQ(y[2], 251);  // 69 to the plot, 100, 54 to the end of the labels, 22 of the legend, 6
   EXPECT_EQ(left[0], left[2]);
   EXPECT_GT(left[0], left[1]);
   EXPECT_THAT(svg, HasSubstr("<title>second; second; title</title>"));
-  EXPECT_THAT(svg, HasSubstr("height=\"472\""));
+  EXPECT_THAT(svg, HasSubstr("height=\"480\""));
+}
+
+TEST(Chart, TextsThatAreTooLongForALineGetMore) {
+  Chart chart = chart_of({{1, 1}, {2, 0}, {3, 3}}, true);
+  chart.width = 120;
+  chart.title = "a title of so many words";
+  chart.series = {{"first of them", {{1, 1}, {2, 0}}}, {"second of them", {{1, 1}}}, {"third", {{1, 1}}}};
+  const std::string svg = svg_of(chart);
+  double x[3], y[3];
+  for (int k = 0; k < 3; ++k) {
+    const std::size_t end = svg.find(">" + chart.series[std::size_t(k)].name + "</text>");
+    ASSERT_NE(end, std::string::npos);
+    ASSERT_EQ(std::sscanf(svg.c_str() + svg.rfind("<text", end), "<text x=\"%lf\" y=\"%lf\"", x + k, y + k), 2);
+  }
+  EXPECT_EQ(x[0], x[1]);
+  EXPECT_GT(y[1], y[0]);
+  EXPECT_GE(count(svg, "class=\"title\""), 2u);
+  EXPECT_THAT(svg, AllOf(HasSubstr("above 0</text>"), Not(HasSubstr("not drawn: not finite, or not above 0"))));
+}
+
+// The rules of series do not hold for the cells of heat maps, which may have the same colours.
+TEST(Chart, DarkPagesHaveColoursOfTheirOwn) {
+  const std::string svg = svg_of(chart_of({{0, 0}, {1, 1}}));
+  EXPECT_THAT(svg, HasSubstr("@media (prefers-color-scheme: dark)"));
+  EXPECT_THAT(svg, HasSubstr(".paper { fill: #0d1117 }"));
+  EXPECT_THAT(svg, HasSubstr(".series [stroke=\"#0072b2\"] { stroke: #58a6ff }"));
+  EXPECT_LT(svg.find("<g class=\"series\">"), svg.find("stroke=\"#0072b2\" stroke-width"));
 }
 
 TEST(Chart, LabelsOfAnAxisDoNotOverlap) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "compiler/emit/cuda/launch/gpu_facts.h"
 #include "compiler/emit/cuda/pair/cuda_expression.h"
@@ -367,19 +368,27 @@ for (int e = 0; e < kElementsOfThread; ++e) {
 LaunchConfig cuda_loop_launch(const Pipeline& pipeline, const Plan& plan, const Options& options) {
   const int staged_bytes = cuda_pair_body(pipeline, plan, options, CudaPairs::All).needs.staged_bytes + 16;
   const LoopText text(plan, options);
-  const bool has_more = !pipeline.finished.empty() || !pipeline.positions.empty() || !plan.choices.empty() ||
-                        options.precision == Precision::Mixed ||
-                        std::ranges::any_of(plan.outputs, [](const OutputPlan& output) {
-                          return output.histogram >= 0 || output.reduction >= Reduction::Product;
-                        });
+  // Beside output arrays, whose sums are in memory, the kernel applies nothing but common factors to sums.
+  const bool is_finished = !pipeline.finished.empty() || !pipeline.positions.empty() || !plan.choices.empty() ||
+                           std::ranges::any_of(plan.outputs, [](const OutputPlan& output) {
+                             return output.reduction >= Reduction::Product;
+                           });
+  const bool has_more =
+      (is_finished && !plan.arrays.empty()) || options.precision == Precision::Mixed ||
+      std::ranges::any_of(plan.outputs, [](const OutputPlan& output) { return output.histogram >= 0; });
   constexpr std::size_t kMostLoops = 4;  // whose sums fit into registers
   if (has_more || plan.tiled_loops.size() > kMostLoops || !text.reads_no_loops()) return {};
   const int most = options.precision == Precision::Double ? 128 : 256;
-  for (const int threads : {most, most / 2}) {
+  // The last is for many accumulators, such as the k least values of an i.
+  for (const auto& [threads, i_per_thread] : {std::pair{most, 4}, std::pair{most / 2, 4}, std::pair{128, 2}}) {
     // Long tiles, since the sums of output arrays go to memory after each.
+    if (i_per_thread < 4 && !plan.arrays.empty()) break;
     const int slices = threads / (plan.arrays.empty() ? 32 : 16);
-    const LaunchConfig config{
-        .threads = threads, .i_per_thread = 4, .j_tile = kJOfThread * slices, .unroll = 1, .j_slices = slices};
+    const LaunchConfig config{.threads = threads,
+                              .i_per_thread = i_per_thread,
+                              .j_tile = kJOfThread * slices,
+                              .unroll = 1,
+                              .j_slices = slices};
     const std::int64_t bytes = text.shared_bytes(config), particles = config.j_tile * std::int64_t(staged_bytes);
     if (bytes + particles <= kGpuSharedBytesPerBlock - 512) return config;
   }

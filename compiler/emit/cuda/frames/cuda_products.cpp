@@ -32,6 +32,9 @@ constexpr int kMostSharedBytes = 96 << 10;
 constexpr int kMostStatementsForTwo = 64;
 // Columns of an output array whose sums are in registers.
 constexpr int kMostArrayColumns = 128;
+constexpr int kMostColumnsOfLongTiles = 64;
+// Passes over all pairs for an output array: with more, two halves take longer than loops in single precision.
+constexpr int kMostPassesOfTwoHalves = 4;
 constexpr LaunchConfig kProductLaunch{.threads = 256, .i_per_thread = 4, .j_tile = 128, .unroll = 1, .j_slices = 8};
 
 // The sum over elements of x[k] y[k], or of (y[k] - x[k])^2; x is a value of i, y of j.
@@ -97,9 +100,13 @@ int packed_per_block(const ProductLoop& loop) {
   return int(std::min(kMost, kBytes / (loop.elements.count * std::int64_t(sizeof(float)))));
 }
 
-LaunchConfig launch_of(const Plan& plan) {
+// With an output array fewer products fit into registers, and two halves of long tiles not into shared memory.
+LaunchConfig launch_of(const Plan& plan, const Options& options) {
   LaunchConfig launch = kProductLaunch;
-  if (!plan.arrays.empty()) launch.j_tile = 64;  // fewer products in registers
+  if (plan.arrays.empty()) return launch;
+  const bool is_long =
+      plan.arrays.front().elements.count <= kMostColumnsOfLongTiles && options.matrix_units == MatrixUnits::Half;
+  if (!is_long) launch.j_tile = 64;
   return launch;
 }
 
@@ -111,7 +118,7 @@ struct Sizes {
   std::int64_t shared_bytes;
 };
 Sizes sizes_of(const Plan& plan, const ProductLoop& loop, const Options& options) {
-  Sizes sizes{.launch = launch_of(plan), .passes = 1};
+  Sizes sizes{.launch = launch_of(plan, options), .passes = 1};
   const bool is_two = options.matrix_units == MatrixUnits::TwoHalves;
   sizes.parts = is_two ? 2 : 1;
   sizes.stages = is_two ? 2 : 3;
@@ -142,13 +149,15 @@ LaunchConfig cuda_product_launch(const Pipeline& pipeline, const Plan& plan, con
   if (pipeline.first_reaction > 0 || packed_per_block(*loop) == 0 ||
       sizes_of(plan, *loop, options).shared_bytes > kMostSharedBytes)
     return {};
+  if (options.matrix_units == MatrixUnits::TwoHalves && sizes_of(plan, *loop, options).passes > kMostPassesOfTwoHalves)
+    return {};
   const CudaScalars scalars{};
   const CudaStatements statements(plan.graph, plan, options, scalars, "a.", false);
   const CudaLoopOperands operands(plan, statements);
   const auto reads_loops = [&](NodeId operand) {
     return std::ranges::any_of(operands.closure(operand), [&](NodeId id) { return is_loop(plan.graph[id].op); });
   };
-  return reads_loops(loop->of_i) || reads_loops(loop->of_j) ? LaunchConfig{} : launch_of(plan);
+  return reads_loops(loop->of_i) || reads_loops(loop->of_j) ? LaunchConfig{} : launch_of(plan, options);
 }
 
 KernelSource::PackedVectors cuda_packed_vectors(const Plan& plan, const Options& options) {
