@@ -104,7 +104,7 @@ std::string with_narrow_params(std::string_view text) {
   });
 }
 
-// As Clang's formatter chooses for all lines.
+// The line break that Clang's formatter gives all lines.
 const char* line_break_of(std::string_view text) {
   return 2 * std::ranges::count(text, '\r') > std::ranges::count(text, '\n') ? "\r\n" : "\n";
 }
