@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <set>
 
 #include "cli/lsp/declared_names.h"
 #include "compiler/source/vocabulary.h"
@@ -21,10 +23,15 @@ int severity_of(Severity severity) {
 }
 
 std::vector<Location> places_of(const OpenText& text, int declared, bool with_declaration) {
+  const DeclaredName& name = text.names.declared[std::size_t(declared)];
   std::vector<Location> places;
-  if (with_declaration) places.push_back(text.names.declared[std::size_t(declared)].where);
+  const auto add = [&](Location where) {
+    if (is_written_at(text.document, name, where) && std::ranges::find(places, where) == places.end())
+      places.push_back(where);
+  };
+  if (with_declaration) add(name.where);
   for (const NameUse& use : text.names.uses)
-    if (use.declared == declared && std::ranges::find(places, use.where) == places.end()) places.push_back(use.where);
+    if (use.declared == declared) add(use.where);
   return places;
 }
 
@@ -42,6 +49,23 @@ bool is_name(const std::string& word) {
          std::ranges::all_of(word, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
 }
 
+// The first occurrence of the word that is no name the parser knows: in the value of a macro, or in an expression that
+// has errors. None for a component of a vector.
+std::optional<Location> unknown_use(const OpenText& text, const std::string& name) {
+  std::set<std::pair<int, int>> known;
+  for (const DeclaredName& one : text.names.declared) known.emplace(one.where.line, one.where.column);
+  for (const NameUse& one : text.names.uses) known.emplace(one.where.line, one.where.column);
+  for (const BuiltInUse& one : text.names.built_ins) known.emplace(one.where.line, one.where.column);
+  for (const TextWord& word : text.document.words()) {
+    if (word.word != name || known.contains({word.where.line, word.where.column})) continue;
+    const std::size_t at = text.document.offset_of(word.where);
+    const std::size_t before = at == 0 ? std::string::npos : text.document.text().find_last_not_of(" \t\r\n", at - 1);
+    if (before != std::string::npos && text.document.text()[before] == '.') continue;
+    if (!text.facts.compiles || text.document.is_in_directive(word.where.line)) return word.where;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 LspJson diagnostics_of(const OpenText& text) {
@@ -57,7 +81,9 @@ LspJson diagnostics_of(const OpenText& text) {
 LspJson definition_of(const OpenText& text, Location where) {
   const std::optional<int> found = declared_at(text.document, text.names, where);
   if (!found) return nullptr;
-  return {{"uri", text.uri}, {"range", text.document.range_of_word(text.names.declared[std::size_t(*found)].where)}};
+  const DeclaredName& name = text.names.declared[std::size_t(*found)];
+  if (!is_written_at(text.document, name, name.where)) return nullptr;
+  return {{"uri", text.uri}, {"range", text.document.range_of_word(name.where)}};
 }
 
 LspJson references_to(const OpenText& text, Location where, bool with_declaration) {
@@ -94,6 +120,9 @@ LspJson renamed(const OpenText& text, Location where, const std::string& new_nam
   // Also a name of another scope: it might hide this one.
   if (std::ranges::any_of(text.document.words(), [&](const TextWord& word) { return word.word == new_name; }))
     throw RequestRefused{fmt::format("'{}' is in the text already", new_name)};
+  if (const std::optional<Location> unknown = unknown_use(text, old_name))
+    throw RequestRefused{fmt::format("'{}' in line {} cannot be followed: it is in a macro or beside an error",
+                                     old_name, unknown->line)};
   LspJson edits = LspJson::array();
   for (const Location& place : places_of(text, *found, true))
     edits.push_back({{"range", text.document.range_of_word(place)}, {"newText", new_name}});
@@ -103,7 +132,7 @@ LspJson renamed(const OpenText& text, Location where, const std::string& new_nam
 LspJson symbols_of(const OpenText& text) {
   LspJson list = LspJson::array();
   for (const DeclaredName& name : text.names.declared) {
-    if (name.scope) continue;
+    if (name.scope || !is_written_at(text.document, name, name.where)) continue;
     const int kind = name.kind == NameKind::Field      ? kFieldSymbol
                      : name.kind == NameKind::Function ? kFunctionSymbol
                      : name.kind == NameKind::Macro    ? kConstantSymbol

@@ -21,6 +21,11 @@ std::optional<int> declared_at(const TextDocument& document, const TextNames& na
   return std::nullopt;
 }
 
+bool is_written_at(const TextDocument& document, const DeclaredName& name, Location where) {
+  const std::optional<TextWord> word = document.word_at(where);
+  return word && word->where == where && word->word == name.name;
+}
+
 bool is_visible(const DeclaredName& name, Location where) {
   return is_before(name.where, where) && (!name.scope || is_before(where, name.scope->end));
 }

@@ -230,10 +230,10 @@ class LanguageServer {
 
   LspJson did_open(const LspJson& params) {
     const LspJson& opened = params.at("textDocument");
-    OpenFile& file = files_[opened.at("uri").get<std::string>()];
-    file = {};
+    OpenFile file;
     file.document = std::make_unique<TextDocument>(opened.at("text").get<std::string>());
     file.version = opened.value("version", LspJson());
+    files_[opened.at("uri").get<std::string>()] = std::move(file);
     return nullptr;
   }
 

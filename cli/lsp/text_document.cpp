@@ -3,6 +3,9 @@
 #include "cli/lsp/text_document.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <utility>
 
 namespace nbcc {
 namespace {
@@ -56,9 +59,10 @@ std::string_view TextDocument::line(int number) const {
 }
 
 Location TextDocument::location_of(const LspJson& position) const {
-  const int number = std::clamp(position.at("line").get<int>() + 1, 1, lines());
+  // 64 bits: some editors give the largest number there is for the end of a text.
+  const auto number = int(std::clamp<std::int64_t>(position.at("line").get<std::int64_t>(), 0, lines() - 1) + 1);
   const std::string_view all = line(number);
-  int units = position.at("character").get<int>();
+  auto units = position.at("character").get<std::int64_t>();
   std::size_t at = 0;
   while (units > 0 && at < all.size()) {
     const std::size_t bytes = bytes_of_character(static_cast<unsigned char>(all[at]));
@@ -116,11 +120,18 @@ std::optional<TextWord> TextDocument::word_at(Location where) const {
   return TextWord{{where.line, int(begin) + 1}, all.substr(begin, end - begin)};
 }
 
+bool TextDocument::is_in_directive(int number) const {
+  while (number > 1 && line(number - 1).ends_with('\\')) --number;
+  const std::size_t first = line(number).find_first_not_of(" \t");
+  return first != std::string_view::npos && line(number)[first] == '#';
+}
+
 bool TextDocument::is_in_comment(std::size_t offset) const {
-  return std::ranges::any_of(comments_, [&](const auto& one) {
-    // The end of a line is in its comment, so that nothing is completed there.
-    return offset > one.first && (offset < one.second || (offset == one.second && text_[one.first + 1] == '/'));
-  });
+  const auto next = std::ranges::lower_bound(comments_, offset, {}, &std::pair<std::size_t, std::size_t>::first);
+  if (next == comments_.begin()) return false;
+  const auto& [begin, end] = *std::prev(next);
+  // The end of a line is in its comment, so that nothing is completed there.
+  return offset < end || (offset == end && text_[begin + 1] == '/');
 }
 
 std::string TextDocument::comment_of_line(int number) const {

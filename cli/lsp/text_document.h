@@ -40,6 +40,8 @@ class TextDocument {
   // The word that contains the location or ends there, in comments too.
   std::optional<TextWord> word_at(Location where) const;
   const std::vector<TextWord>& words() const { return words_; }
+  // True for the lines of `#define` and the like, with those that a backslash joins to them.
+  bool is_in_directive(int number) const;
   bool is_in_comment(std::size_t offset) const;
   // The `//` comment at the end of the line, without its slashes; "" if there is none.
   std::string comment_of_line(int number) const;

@@ -249,6 +249,7 @@ LspJson semantic_legend() { return {{"tokenTypes", kTokenTypes}, {"tokenModifier
 LspJson semantic_tokens_of(const OpenText& text) {
   std::map<std::pair<int, int>, ColouredWord> names;
   const auto add = [&](Location where, const DeclaredName& name, int modifiers) {
+    if (!is_written_at(text.document, name, where)) return;
     const bool read_only = name.kind == NameKind::Macro || name.role.starts_with("input") || name.role == "param";
     names.emplace(std::pair(where.line, where.column),
                   ColouredWord{type_of(name.kind), modifiers | (read_only ? kReadOnly : 0)});

@@ -1,7 +1,9 @@
 // A pipeline's text -> formatted text, by Clang's formatter. Entry point: formatted(). The style is that of pipelines/.
 #include "compiler/editing/format.h"
 
+#include <algorithm>
 #include <cctype>
+#include <string>
 
 #include "clang/Format/Format.h"
 #include "compiler/text/diagnostic.h"
@@ -27,38 +29,84 @@ constexpr std::string_view kParam = "param", kWideParam = "param__";
 
 bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// The first character after the comment that begins at `at`; `at` if none does.
-std::size_t end_of_comment(std::string_view text, std::size_t at) {
-  const bool is_line = text.substr(at).starts_with("//");
-  if (!is_line && !text.substr(at).starts_with("/*")) return at;
-  const std::size_t end = is_line ? text.find('\n', at) : text.find("*/", at + 2);
-  return end == std::string_view::npos ? text.size() : is_line ? end : end + 2;
+// The index of the line break that ends the line, which may be a carriage return alone; one behind a backslash, which
+// joins two lines, does not.
+std::size_t end_of_line(std::string_view text, std::size_t at) {
+  for (;; ++at) {
+    at = text.find_first_of("\r\n", at);
+    if (at == std::string_view::npos) return text.size();
+    const std::size_t last = text.find_last_not_of(" \t\r", at - 1);
+    if (at == 0 || last == std::string_view::npos || text[last] != '\\') return at;
+  }
 }
 
-// Replaces the word where it begins a statement.
-std::string with_words_replaced(std::string_view text, std::string_view word, std::string_view replacement,
-                                std::size_t& count) {
+// The first character after the comment that begins at `at`; `at` if none does.
+std::size_t end_of_comment(std::string_view text, std::size_t at) {
+  if (text.substr(at).starts_with("//")) return end_of_line(text, at);
+  if (!text.substr(at).starts_with("/*")) return at;
+  const std::size_t end = text.find("*/", at + 2);
+  return end == std::string_view::npos ? text.size() : end + 2;
+}
+
+// True for the comment that ends (`word`: "on") or begins ("off") lines that Clang's formatter does not change.
+bool is_switch(std::string_view comment, const char* word) {
+  const std::string text = std::string("clang-format ") + word;
+  const std::string line = "// " + text;
+  return comment == "/* " + text + " */" || comment == line || comment.starts_with(line + ":");
+}
+
+// Replaces `word` where it begins a statement outside of blocks, together with the blanks after it;
+// `replacement` makes the new text from their number. Tokens alone decide where that is, so that it is the same before
+// and after formatting.
+template <typename Replacement>
+std::string with_words_replaced(std::string_view text, std::string_view word, Replacement replacement) {
   std::string result;
-  bool begins_statement = true;
+  bool begins_statement = true, begins_line = true, is_off = false;
+  int depth = 0;  // of braces
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t after = at + word.size();
-    if (const std::size_t end = end_of_comment(text, at); end > at) {
-      result += text.substr(at, end - at);
-      at = end;
-    } else if (begins_statement && text.substr(at).starts_with(word) && after < text.size() &&
-               !is_letter(text[after])) {
-      result += replacement;
-      at = after;
-      ++count;
-      begins_statement = false;
+    std::size_t end = end_of_comment(text, at);
+    if (end > at) {
+      is_off = is_off ? !is_switch(text.substr(at, end - at), "on") : is_switch(text.substr(at, end - at), "off");
+    } else if ((begins_line || begins_statement) && text[at] == '#') {  // the formatter breaks lines after statements
+      end = end_of_line(text, at);
+      begins_statement = true;
+    } else if (const std::size_t after = at + word.size(); begins_statement && !is_off && depth == 0 &&
+                                                           text.substr(at).starts_with(word) &&
+                                                           (after == text.size() || !is_letter(text[after]))) {
+      const std::size_t next = std::min(text.find_first_not_of(' ', after), text.size());
+      result += replacement(next - after);
+      at = end = next;
+      begins_statement = begins_line = false;
     } else {
-      const char c = text[at++];
-      result += c;
-      const bool is_blank = c == ' ' || c == '\t' || c == '\r';
-      begins_statement = c == '\n' || c == ';' || (begins_statement && is_blank);
+      const char c = text[at];
+      end = at + 1;
+      const bool is_blank = c == ' ' || c == '\t' || c == '\r' || c == '\n';
+      if (c == '{') ++depth;
+      if (c == '}') depth = std::max(depth - 1, 0);
+      begins_statement = c == ';' || c == '}' || (begins_statement && is_blank);
+      begins_line = c == '\n' || c == '\r' || (begins_line && is_blank);
     }
+    result += text.substr(at, end - at);
+    at = end;
   }
   return result;
+}
+
+std::string with_wide_params(std::string_view text) {
+  return with_words_replaced(text, kParam, [](std::size_t blanks) {
+    return std::string(kWideParam) + std::string(blanks > 3 ? blanks - 2 : std::min<std::size_t>(blanks, 1), ' ');
+  });
+}
+
+std::string with_narrow_params(std::string_view text) {
+  return with_words_replaced(text, kWideParam, [](std::size_t blanks) {
+    return std::string(kParam) + std::string(blanks == 0 ? 0 : blanks + 2, ' ');
+  });
+}
+
+// The line break that Clang's formatter gives all lines.
+const char* line_break_of(std::string_view text) {
+  return 2 * std::ranges::count(text, '\r') > std::ranges::count(text, '\n') ? "\r\n" : "\n";
 }
 
 std::string reformatted(const std::string& text) {
@@ -73,10 +121,11 @@ std::string reformatted(const std::string& text) {
 }  // namespace
 
 std::string formatted(std::string_view text) {
-  std::size_t widened = 0, restored = 0;
   std::string result(text);
-  if (text.find("input_i") != std::string_view::npos && text.find(kWideParam) == std::string_view::npos)
-    result = with_words_replaced(text, kParam, kWideParam, widened);
+  if (!result.empty() && result.back() != '\n') result += line_break_of(text);
+  const bool is_wide =
+      text.find("input_i") != std::string_view::npos && text.find(kWideParam) == std::string_view::npos;
+  if (is_wide) result = with_wide_params(result);
   // Formatting a formatted line may change it again. One round was enough for the 506 texts of the repository.
   constexpr int kRounds = 8;
   for (int round = 0; round < kRounds; ++round) {
@@ -84,10 +133,7 @@ std::string formatted(std::string_view text) {
     if (next == result) break;
     result = std::move(next);
   }
-  if (widened > 0) result = with_words_replaced(result, kWideParam, "param  ", restored);
-  if (widened != restored) throw InternalError("the formatter has moved a declaration of a param");
-  if (!result.empty() && result.back() != '\n') result += '\n';
-  return result;
+  return is_wide ? with_narrow_params(result) : result;
 }
 
 }  // namespace nbcc

@@ -140,7 +140,11 @@ class Action : public clang::ASTFrontendAction {
     clang::Parser parser(compiler.getPreprocessor(), sema, false);
     if (names_) collect_macros(compiler.getPreprocessor(), *names_);
     compiler.getPreprocessor().EnterMainSourceFile();
+    // The parser's handler of comments reports one such as `//< text` in the context of a declaration, also while
+    // nothing is parsed yet.
+    sema.CurContext = compiler.getASTContext().getTranslationUnitDecl();
     end_in_end_of_file(compiler.getPreprocessor());
+    sema.CurContext = nullptr;
     parser.Initialize();
     clang::Parser::DeclGroupPtrTy group;
     clang::Sema::ModuleImportState imports = clang::Sema::ModuleImportState::FirstDecl;

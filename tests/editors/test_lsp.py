@@ -159,6 +159,44 @@ class Protocol(unittest.TestCase):
         with self.assertRaisesRegex(RequestError, "no name that the text declares"):
             self.ask("rename", at(GRAVITY, "rsqrt"), newName="other")
 
+    def test_rename_refuses_what_it_cannot_follow(self):
+        """A name in the value of a macro, or one that Clang has lost beside an error, would keep its old spelling."""
+        of_macro = "input_i real xi;\ninput_j real xj;\noutput(sum) real s;\n#define D (xj - xi)\ns += D * D;\n"
+        self.client.open(URI, of_macro)
+        for name in ("xj", "xi"):
+            with self.assertRaisesRegex(RequestError, f"'{name}' in line 4 cannot be followed"):
+                self.ask("rename", at(of_macro, name), newName="other")
+        edits = self.ask("rename", at(of_macro, "D"), newName="other")["changes"][URI]
+        self.assertEqual(len(edits), 3)
+        component = "input_i vec3 xi;\ninput_j vec3 xj;\noutput(sum) real s;\nreal x = 2;\ns += xj.x * x * xi . x;\n"
+        self.client.change(URI, component, 2)
+        edits = self.ask("rename", at(component, "x = 2"), newName="other")["changes"][URI]
+        self.assertEqual([edit["range"]["start"] for edit in edits], [at(component, "x = 2"), at(component, "x * xi")])
+        lost = "input_i real xi;\ninput_j real xj;\noutput(sum) real s;\nreal t = xj;\nreal w = t[3][4];\ns += t;\n"
+        self.client.change(URI, lost, 3)
+        with self.assertRaisesRegex(RequestError, "'t' in line 5 cannot be followed"):
+            self.ask("rename", at(lost, "t = xj"), newName="other")
+
+    def test_names_of_an_earlier_text_are_not_found_at_other_words(self):
+        """A text that the prescan refuses keeps the last names, for completion; what is at their old locations is not theirs."""
+        self.client.open(URI, CUTOFF)
+        self.assertEqual(len(self.ask("documentSymbol")), 5)
+        moved = "// (\nreal é = 1;\n" + CUTOFF
+        self.client.change(URI, moved, 2)
+        for symbol in self.ask("documentSymbol"):
+            self.assertEqual(word_in(moved, symbol["selectionRange"]), symbol["name"])
+        data = self.ask("semanticTokens/full")["data"]
+        line = 0
+        for k in range(0, len(data), 5):
+            line += data[k]
+            if data[k + 4] & 1:  # a declaration
+                self.assertEqual(moved.split("\n")[line].split(" ")[0], "nothing is declared at its old line")
+        self.assertIn("rc", [item["label"] for item in self.ask("completion", {"line": 8, "character": 0})])
+        used_before = "\n\n" + CUTOFF.replace("n += 1", "é += rc")
+        self.client.change(URI, used_before, 3)
+        # The old location of rc, in the line of the cutoff.
+        self.assertFalse(self.ask("references", {"line": 7, "character": 24}, context={"includeDeclaration": True}))
+
     def test_completion_and_signatures(self):
         # While a parenthesis is open the text is not parsed, and the names are those of the text before.
         text = GRAVITY + "pot += pow(r2, \nvec3 w = dx."
@@ -248,12 +286,24 @@ class Protocol(unittest.TestCase):
         self.assertEqual(self.client.receive()["error"]["code"], -32700)
         self.client.notify("textDocument/didChange", {"textDocument": {"uri": URI}, "contentChanges": "nothing"})
         self.client.notify("workspace/didChangeConfiguration", {})
+        self.client.notify("textDocument/didOpen", {"textDocument": {"uri": "file:///tmp/none.pipe"}})
+        self.assertIsNotNone(self.ask("hover", at(GRAVITY, "mj")))
         # Positions outside of the text are its ends.
-        for position in [{"line": 9999, "character": 7}, {"line": 3, "character": 9999}]:
+        for position in [{"line": 9999, "character": 7}, {"line": 3, "character": 9999},
+                         {"line": 2**31 - 1, "character": 2**31 - 1}, {"line": 2**32 - 1, "character": 2**32 - 1}]:
+            hints = self.ask("inlayHint", range={"start": {"line": 0, "character": 0}, "end": position})
+            self.assertEqual(len(hints) > 2, position["line"] != 3, position)
             self.ask("completion", position)
             self.ask("hover", position)
             self.ask("signatureHelp", position)
         self.assertIsNotNone(self.ask("hover", at(GRAVITY, "mj")))
+
+    def test_a_text_of_many_comments_has_answers_in_time(self):
+        comments = "/* c */ " * 60000
+        self.client.open(URI, comments)
+        start = time.monotonic()
+        self.assertIsNone(self.ask("signatureHelp", {"line": 0, "character": len(comments)}))
+        self.assertLess(time.monotonic() - start, 5)  # 11 s where each character was compared with each comment
 
     def test_texts_of_every_length(self):
         """A text that is cut after any character, as one types, has answers."""

@@ -122,12 +122,21 @@ def test_values_of_every_kind_are_shown():
         "memory": memoryview(array.array("d", range(8))).cast("B").cast("d", (4, 2)),
         "number": 2.5,
         "none": np.zeros((0, 3)),
+        "total": np.array(1.5),  # as those of PyTorch and JAX, which have a __len__, too
         "bad": Unreadable(),
     }
     text = repr(result_type("kinds", tuple(kinds))(*kinds.values()))
     for line in ("  array: array (4,)", "    [1.0, 2.0, 3.0]", "    [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]", "  number: float",
-                 "    2.5", "  none: float64 (0, 3)", "  bad: Unreadable"):
+                 "    2.5", "  none: float64 (0, 3)", "  total: float64 ()", "    1.5", "  bad: Unreadable"):
         assert line in text.split("\n"), (line, text)
+
+
+def test_totals_of_pytorch():
+    torch = pytest.importorskip("torch")
+    source = "input_i real x; input_j real y; output(total) real s; output(sum) real r; s += x * y; r += y;"
+    summed = nbcc.compile(source=source, name="summed.pipe")
+    text = repr(summed(torch.ones(2, dtype=torch.float64), torch.ones(3, dtype=torch.float64)))
+    assert "  s: float64 ()\n    6.0\n" in text, text
 
 
 def test_without_pygments(forces, monkeypatch):

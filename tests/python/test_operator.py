@@ -212,6 +212,9 @@ def test_multiples_of_the_identity():
     turned = pipe.operator(XI, square, A, ridge=2j)
     assert turned.dtype == np.complex128 and np.allclose(turned @ v, matrix @ v + 2j * v)
     assert np.allclose(turned.rmatvec(v), matrix.T @ v - 2j * v)
+    of_text = nbcc.compile(source=pipe.text)
+    single = of_text.operator(XI.astype("f4"), square.astype("f4"), A.astype("f4"), ridge=np.float64(0.5))
+    assert single.dtype == (single @ np.ones(single.shape[1], "f4")).dtype == np.float32
     with pytest.raises(ValueError, match="ridge: expected as many rows as columns, got 9 and 14"):
         pipe.operator(XI, XJ, A, ridge=1)
     with pytest.raises(TypeError, match="ridge: expected a number, got str"):

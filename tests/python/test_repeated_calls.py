@@ -223,6 +223,17 @@ def test_sequences(seed, library):
     assert found > 1  # the sequence tests something
 
 
+def test_a_deleted_array_of_jax_is_named():
+    jax = pytest.importorskip("jax")
+    pipeline = nbcc.compile(source="input_i real xi; input_j real xj; output(sum) real s; s += xi * xj;")
+    x = jax.numpy.ones(5, "f4")
+    for _ in range(2):
+        pipeline(x, x)
+    x.delete()
+    with pytest.raises(TypeError, match="'xi'.*the array is deleted"):
+        pipeline(x, x)
+
+
 def _is_known(find, arrays, keywords, out):
     from nbcc._call._call import OPTIONS
     from nbcc._call._repeated import kind_of

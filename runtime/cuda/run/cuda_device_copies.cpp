@@ -67,7 +67,8 @@ void CudaDeviceCopies::end() noexcept {
 void CudaDeviceCopies::refuse_capture(const char* what) const {
   if (captured_)
     throw DeviceError(
-        fmt::format("copies of particles, for every_image() or results per pair: {}, which cannot be done while a "
+        fmt::format("copies of particles, for every_image(), results per pair or arrays of 16-bit numbers: {}, which "
+                    "cannot be done while a "
                     "stream is captured",
                     what));
 }

@@ -89,6 +89,8 @@ def describe(value: Any, order: Order, convert: bool = True) -> Array:
     if interface is not None and (interface.get("version", 0) >= 3 or not hasattr(value, "__dlpack__")):
         return _of_cuda_interface(value, interface, order)
     if hasattr(value, "__dlpack__"):
+        if hasattr(value, "is_deleted") and value.is_deleted():  # an array of JAX
+            raise TypeError("the array is deleted, as one that was donated to a compiled function is")
         return _of_dlpack(value, order)
     if convert and isinstance(value, (list, tuple)):
         return _of_numbers(value)

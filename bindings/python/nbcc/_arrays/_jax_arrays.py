@@ -35,7 +35,7 @@ def _address_of(value: Any) -> int:
         if order != _ROW_MAJOR[len(order)]:
             return 0
         return int(value.block_until_ready().unsafe_buffer_pointer())
-    except (AttributeError, IndexError, RuntimeError):  # JAX before 0.7; a deleted array
+    except (AttributeError, IndexError, RuntimeError, TypeError):  # JAX before 0.7; a deleted array
         return 0
 
 

@@ -22,7 +22,8 @@ def _type_of(value: Any) -> str:
 def _first_rows(value: Any) -> List[str]:
     """The lines of the first rows, then "..." if there are more."""
     shape = getattr(value, "shape", None)
-    count = shape[0] if shape else len(value) if hasattr(value, "__len__") else 0
+    # Arrays without axes, such as totals, have a __len__ that fails.
+    count = (shape[0] if shape else 0) if shape is not None else len(value) if hasattr(value, "__len__") else 0
     first = value[:_ROWS] if count > _ROWS else value
     if type(first).__module__ == "builtins" and hasattr(first, "tolist"):  # a memoryview
         first = first.tolist()

@@ -172,7 +172,7 @@ class _Matrix:
         if shift != 0 and self.shape[0] != self.shape[1]:
             rows, columns = self.shape
             raise ValueError(f"{self._name}.operator(): ridge: expected as many rows as columns, got {rows} and {columns}")
-        return shift
+        return shift.item() if hasattr(shift, "item") else shift  # a number of NumPy has a precision of its own
 
     def _is_single(self, pipeline: Differentiable, values: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
         precision = options.get("precision") or pipeline._family.options.precision

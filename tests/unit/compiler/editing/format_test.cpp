@@ -95,5 +95,29 @@ TEST(Format, TheWidthOfParamIsNoWordOfTheText) {
   EXPECT_EQ(formatted("input_i real xi;\nparam real param__  = 1;\n"), "input_i real xi;\nparam real param__ = 1;\n");
 }
 
+// Where the width of `param` is none of the formatter's business; each text had grown with each round, or was refused.
+TEST(Format, ParamsInCommentsMacrosAndLinesThatAreOffKeepTheirBlanks) {
+  for (const char* kept : {"input_i real xi;\n// clang-format off\nparam real   eps;\n// clang-format on\n",
+                           "input_i real xi;\n/* clang-format off */\nparam real   eps;\n",
+                           "input_i real xi;\n// two lines \\\nparam real eps;\n",
+                           "input_i real xi;\n// two lines \\ \nparam real eps;\n"})
+    EXPECT_EQ(formatted(kept), kept);
+  for (const char* text :
+       {"input_i real xi;\n// clang-format off\nparam real   eps;\n// clang-format on\nparam real b;\n",
+        "input_i real xi;\n#define DECLARED \\\n  param real eps;\nreal x;\n", "input_i real xi; {param real b;}",
+        "input_i real xi; param real b; param vec3 c = vec3(1)2);", "input_i real xi; param\n",
+        "input_i real xi; param", "input_i real xi; } param real b;\n", "input_i real xi; // a\rparam real b;\n",
+        "input_i real xi; #define K 3\n  // of all\nparam real b;\n"}) {
+    const std::string once = formatted(text);
+    EXPECT_EQ(formatted(once), once) << text;
+  }
+}
+
+TEST(Format, TheLastLineEndsAsTheOthersDo) {
+  EXPECT_EQ(formatted("real a;\r\nreal  b;"), "real a;\r\nreal b;\r\n");
+  EXPECT_EQ(formatted("real a;\nreal  b;"), "real a;\nreal b;\n");
+  EXPECT_EQ(formatted("real  b;"), "real b;\n");
+}
+
 }  // namespace
 }  // namespace nbcc

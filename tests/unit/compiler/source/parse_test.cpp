@@ -101,6 +101,12 @@ TEST(parse, empty_statements_and_comma) { EXPECT_EQ(of_pair("real a, b;; a = 1, 
 
 // ---- functions ----
 
+// Clang's parser reports such comments, which ended the process.
+TEST(parse, comments_that_look_like_doxygen) {
+  for (const char* comment : {"//< a", "//!< a", "///< a", "/*< a */", "/**< a */", "/// \\param nothing", "/** a */"})
+    EXPECT_EQ(of_pair(std::string(comment) + "\ns += xi + xj; " + comment + "\n", 1, 2), 3) << comment;
+}
+
 TEST(parse_function, early_returns) {
   expect_same(
       "real f(real x) { if (x < 0) { return -x; } else if (x > 2) { x = 2; return x; } x += 1; return x; }\n"
