@@ -266,7 +266,8 @@ class Pipeline(Caller):
         PyTorch or JAX has been imported.
 
         stage: "ir" (as parsed), "optimized" (after the passes for the CPU), "cpu" (the kernel's C++ text; "cpu-symmetric" and
-        "cuda-symmetric": of the kernel that computes each pair once), "asm" (its
+        "cuda-symmetric": of the kernel that computes each pair once; "cuda-half" and "cuda-two-halves": with products by
+        matrix instructions), "asm" (its
         machine code as assembly), "cuda" (the kernel's text for NVIDIA's GPUs; "cuda-search", "cuda-lists" and
         "cuda-pairs": those of a search, and of sums over lists and listed pairs). isa: "sse2", "avx2", "avx512"; the best
         of this machine if not given. Raises UsageError.

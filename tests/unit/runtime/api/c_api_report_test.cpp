@@ -163,7 +163,7 @@ TEST(CApiReport, WrongArgumentsAreUsageErrors) {
   EXPECT_EQ(
       stage.message(),
       "there is no stage 'sass'; there are ir, optimized, cpu, cpu-symmetric, asm, cuda, cuda-search, cuda-lists, "
-      "cuda-pairs and cuda-symmetric");
+      "cuda-pairs, cuda-symmetric, cuda-half and cuda-two-halves");
   EXPECT_EQ(stage.handle, nullptr);
   emit("cpu", nullptr, "mmx", isa);
   EXPECT_EQ(isa.status, NBCC_ERROR_USAGE);

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "compiler/emit/cuda/emit_cuda.h"
+#include "compiler/passes/optimize/element_loops.h"
 #include "compiler/passes/optimize/optimize.h"
 #include "compiler/passes/prove/neighbourhood.h"
 #include "compiler/source/parse.h"
@@ -42,6 +43,14 @@ std::set<std::string> instructions_of_source(const std::string& kernel) {
   return found;
 }
 
+// Of a kernel whose products are computed by matrix instructions.
+std::set<std::string> instructions_of_products(const std::string& text) {
+  const Options options{.matrix_units = MatrixUnits::TwoHalves};
+  const Pipeline pipeline = with_element_loops(parse({"t.pipe", text}), options.math);
+  const KernelSource source = emit_cuda(optimize(pipeline, options, cuda_target()), options, nullptr);
+  return instructions_of_source(source.first().source);
+}
+
 std::set<std::string> instructions_of_kernel(const std::string& text, Precision precision, bool search = false) {
   const Options options{.precision = precision};
   const Pipeline pipeline = parse({"t.pipe", text});
@@ -72,6 +81,9 @@ TEST(inline_ptx, stands_in_kernels_that_need_it) {
                                Precision::Single, true));
   found.merge(instructions_of_source(
       cuda_far_source("grids", "#define NBCC_AXES 3\n#define NBCC_ORDER 6\n", {"cuda_far_grids.cu"}).first().source));
+  found.merge(instructions_of_products(
+      "input_i real xi[40]; input_j real xj[40]; output(sum) real g[40];\nreal e = dot(xi, xj);\n"
+      "for (int k = 0; k < 40; ++k) g[k] += e * xj[k];\n"));
   // optimize() makes a quotient of floats a product with a reciprocal.
   found.insert("div.full.ftz.f32");
   const std::set<std::string> written = instructions_of_templates();
