@@ -1,7 +1,8 @@
 // Chooses the precision of matrix instructions by a sample. Entry points: MatrixSums::apply_to(), MatrixSums::method().
 //
-// A choice holds as long as params and numbers of particles stay the same. Its error is measured in the run that
-// chooses and in the second, fourth, eighth ... run after it.
+// A choice holds as long as params, numbers of particles and the arrays of vectors stay the same. Its error is measured
+// in the run that chooses, in the second, fourth, eighth ... run after it, and whenever that takes less than some 3% of
+// the time of the runs since: the values in the arrays may have changed.
 #include "runtime/tolerance/matrix_units.h"
 
 #include <algorithm>
@@ -21,6 +22,8 @@ constexpr std::int64_t kSampled = 256;   // i, two blocks of a kernel
 constexpr double kSafetyOfSample = 0.7;  // of the tolerance, unless the sample has all i
 // The time of a pair of an exact sum in double precision, in pairs in single precision.
 constexpr double kDoublePair = 4;
+constexpr double kShareOfMeasuring = 1.0 / 30;  // of the time of runs
+constexpr int kFewElements = 32;                // loops over so many elements are written out
 
 }  // namespace
 
@@ -95,7 +98,23 @@ std::pair<Estimate, double> MatrixSums::expected(const SumRequest& request) cons
           kDoublePair * double(std::min(kSampled, request.i_count)) * double(request.nj)};
 }
 
-bool MatrixSums::is_due() const { return std::has_single_bit(std::uint64_t(runs_)); }
+// The arrays of vectors, whose elements decide how large rounding errors are.
+std::vector<ArrayView> MatrixSums::vectors_of(const SumRequest& request) const {
+  std::vector<ArrayView> found;
+  for (std::size_t f = 0; f < kernel_.source.fields.size(); ++f) {
+    const FieldLayout& field = kernel_.source.fields[f];
+    const bool is_input = field.role == Role::InputI || field.role == Role::InputJ;
+    if (is_input && field.components() > kFewElements) found.push_back(request.views[f]);
+  }
+  return found;
+}
+
+bool MatrixSums::is_due(const SumRequest& request) const {
+  const double cost = kDoublePair * double(std::min(kSampled, request.i_count)) * double(request.nj);
+  const double work = pairs_since_error_ * (chosen_ ? chosen_->cost : 1);
+  return std::has_single_bit(std::uint64_t(runs_)) || kShareOfMeasuring * work > cost ||
+         vectors_of(request) != vectors_;
+}
 
 Estimate MatrixSums::measure(const SumRequest& request) {
   const Estimate found = *estimate(request);
@@ -108,7 +127,8 @@ Estimate MatrixSums::measure(const SumRequest& request) {
         "the "
         "capture");
   ++runs_, ++runs_since_error_;
-  if (is_known && (is_captured || !is_due())) return answer(request);
+  pairs_since_error_ += pairs_of(request);
+  if (is_known && (is_captured || !is_due(request))) return answer(request);
   case_.reset();  // a measurement that an interrupt ends is made again
   if (!is_known) runs_ = 1;
   choose(request);
@@ -182,6 +202,8 @@ void MatrixSums::choose(const SumRequest& request) {
   chosen_ = nullptr;
   statistics_ = {};
   runs_since_error_ = 0;
+  pairs_since_error_ = 0;
+  vectors_ = vectors_of(request);
   if (!draw(request)) {
     refusal_ = "the terms of no sampled i are finite";
     return;

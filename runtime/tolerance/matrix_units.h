@@ -47,7 +47,8 @@ class MatrixSums {
   void run(const SumRequest& request);
   SumStatistics statistics() const;
   Estimate answer(const SumRequest& request) const;
-  bool is_due() const;
+  bool is_due(const SumRequest& request) const;
+  std::vector<ArrayView> vectors_of(const SumRequest& request) const;
   bool draw(const SumRequest& request);
   void choose(const SumRequest& request);
   std::vector<double> rows(const SumRequest& request, const char* kernel);
@@ -66,6 +67,8 @@ class MatrixSums {
   std::string refusal_;                // why no candidate was chosen
   bool is_usable_ = false;             // the device has kernels with matrix instructions
   std::int64_t runs_ = 0, runs_since_error_ = 0;
+  double pairs_since_error_ = 0;
+  std::vector<ArrayView> vectors_;  // the arrays of the loops, when the error was measured
 };
 
 }  // namespace nbcc

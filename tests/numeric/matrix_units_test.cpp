@@ -135,6 +135,24 @@ TEST_F(MatrixUnits, KeepInfinityAndNaN) {
   EXPECT_FALSE(std::isnan(trial.arrays["s"][4]));
 }
 
+// Other arrays of vectors, at the same numbers of particles: points far from their centre, near each other.
+TEST_F(MatrixUnits, AreChosenAgainForOtherVectors) {
+  FarTrial trial(text(0, 40), Precision::Single, device, "matrix units");
+  trial.fill("uniform", 60, 60, false, 3);
+  set_tolerance(trial.sum, 2e-3);
+  for (int run = 0; run < 3; ++run) trial.run();
+  EXPECT_EQ(trial.sum.statistics().far.precision, "half");
+  for (const char* const name : {"xi", "xj"}) {
+    std::vector<double> apart = trial.arrays[name];
+    for (std::size_t k = 0; k < apart.size(); ++k) apart[k] += k / 40 % 2 == 0 ? 300 : -300;
+    trial.arrays[name] = std::move(apart);
+  }
+  trial.bind();
+  trial.run();
+  EXPECT_NE(trial.sum.statistics().far.precision, "half");
+  EXPECT_LE(trial.error(), 2e-3);
+}
+
 TEST_F(MatrixUnits, AreRefusedByName) {
   const auto reason = [&](const std::string& statements, const std::string& outputs = "output(sum) real s;\n") {
     FarTrial trial({"wide.pipe", fmt::format(fmt::runtime(std::string(kInputs) + outputs + statements), 64)},
