@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "compiler/emit/copies.h"
-#include "compiler/emit/plan.h"
 #include "compiler/far_kernels.h"
 #include "compiler/nearest_facts.h"
 #include "compiler/passes/derived/nearest.h"
@@ -152,19 +151,28 @@ DerivedKernels make_far(const DerivationInput& of) {
   return row;
 }
 
-// True if every output is a sum, an extreme or a logsumexp of real terms, which may exclude single pairs (a particle
-// with itself) but has no other guard: a rounded product would change which pairs pass it.
-bool sums_all_pairs(const Pipeline& pipeline) {
-  const std::vector<bool> excludes = excludes_single_pairs(pipeline.pair);
+// True if every output is a sum, an extreme or a logsumexp of real terms that depend smoothly on values of a pair: no
+// such value is compared or rounded, since a rounded product could give another answer. Indices may be compared (a
+// particle with itself).
+bool sums_smooth_terms(const Pipeline& pipeline) {
   for (const Field& field : pipeline.fields) {
     if (field.role != Role::Output) continue;
     const bool is_known = field.reduction == Reduction::Sum || field.reduction == Reduction::Min ||
                           field.reduction == Reduction::Max || field.reduction == Reduction::LogSumExp;
     if (!is_known || !is_floating(field.type)) return false;
-    for (int c = field.first; c < field.first + field.components(); ++c) {
-      const NodeId guard = pipeline.contributions[std::size_t(c)].guard;
-      if (guard != kNone && !excludes[std::size_t(guard)]) return false;
-    }
+  }
+  const std::vector<bool> needed = reachable(pipeline.pair, pipeline.roots());
+  for (NodeId id = 0; id < pipeline.pair.size(); ++id) {
+    const Node& node = pipeline.pair[id];
+    if (!needed[std::size_t(id)] || node.args[0] == kNone) continue;
+    const bool is_of_reals = is_floating(pipeline.pair[node.args[0]].type);
+    const bool is_step = node.op == Op::Lt || node.op == Op::Le || node.op == Op::Eq || node.op == Op::Floor ||
+                         node.op == Op::Ceil || node.op == Op::Round || node.op == Op::Rint || node.op == Op::Trunc ||
+                         node.op == Op::Fmod || (node.op == Op::Cast && !is_floating(node.type));
+    const bool is_of_pair =
+        join(pipeline.pair[node.args[0]].binding,
+             node.args[1] == kNone ? Binding::Constant : pipeline.pair[node.args[1]].binding) == Binding::Pair;
+    if (is_step && is_of_reals && is_of_pair) return false;
   }
   return true;
 }
@@ -172,7 +180,8 @@ bool sums_all_pairs(const Pipeline& pipeline) {
 DerivedKernels make_matrix_units(const DerivationInput& of) {
   const Pipeline with_loops = with_element_loops(of.pipeline, of.options.math);
   if (!has_element_loops(with_loops)) return {"it has no loop of more than 32 like terms over elements of arrays"};
-  if (!sums_all_pairs(of.pipeline)) return {"not every output is a sum, minimum, maximum or logsumexp over all pairs"};
+  if (!sums_smooth_terms(of.pipeline))
+    return {"not every output is a sum, minimum, maximum or logsumexp, or a value of a pair is compared or rounded"};
   auto facts = std::make_shared<MatrixFacts>();
   facts->precision = name(of.options.precision);
   DerivedKernels row;

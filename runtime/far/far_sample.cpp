@@ -64,7 +64,8 @@ double FarSample::error(std::span<const double> totals, FarStatistics& statistic
       const double* const exact = exact_.data() + k * std::size_t(columns());
       double error = 0, sum = 0;
       for (int c = field.first; c < field.first + field.components(); ++c) {
-        const double difference = totals[k * std::size_t(components_) + std::size_t(c)] - exact[c];
+        const double total = totals[k * std::size_t(components_) + std::size_t(c)];
+        const double difference = total == exact[c] ? 0 : total - exact[c];  // both may be infinite
         error += difference * difference;
         sum += exact[c] * exact[c];
       }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "fmt/format.h"
 #include "runtime/error.h"
@@ -18,10 +19,11 @@ namespace nbcc {
 namespace {
 
 constexpr std::string_view kRow = "matrix units";
-constexpr std::int64_t kSampled = 256;   // i, two blocks of a kernel
+constexpr std::int64_t kSampled = 256;   // i, two blocks of 128 of a kernel
 constexpr double kSafetyOfSample = 0.7;  // of the tolerance, unless the sample has all i
 // The time of a pair of an exact sum in double precision, in pairs in single precision.
 constexpr double kDoublePair = 4;
+constexpr double kMostBytesOfSample = 4e9;
 constexpr double kShareOfMeasuring = 1.0 / 30;  // of the time of runs
 constexpr int kFewElements = 32;                // loops over so many elements are written out
 
@@ -119,7 +121,12 @@ bool MatrixSums::is_due(const SumRequest& request) const {
 Estimate MatrixSums::measure(const SumRequest& request) {
   const Estimate found = *estimate(request);
   if (!found.obstacle.empty() || request.nj == 0 || request.i_count == 0) return found;
-  const Case now{request.ni, request.nj, {request.params.begin(), request.params.end()}};
+  const Case now{request.ni,
+                 request.nj,
+                 request.i_begin,
+                 request.i_count,
+                 request.excluded_rows ? request.excluded_rows->number : 0,
+                 {request.params.begin(), request.params.end()}};
   const bool is_known = case_ == now, is_captured = summation_.is_captured(request.stream);
   if (is_captured && !is_known)
     throw DeviceError(
@@ -146,7 +153,8 @@ bool MatrixSums::draw(const SumRequest& request) {
     for (std::int64_t k = 0; k < request.i_count; ++k) chosen.push_back(request.i_begin + k);
   }
   sample_.draw(request.i_count, kSampled, chosen);
-  return sample_.set_exact(rows(request, "sample"));
+  exact_ = rows(request, "sample");
+  return sample_.set_exact(exact_);
 }
 
 // [sampled i][output component of the kernel]
@@ -194,8 +202,17 @@ std::vector<double> MatrixSums::rows(const SumRequest& request, const char* kern
   return found;
 }
 
+// What the error of all i is unlikely to exceed. Infinite where an exact sum is not finite and the sum is.
 double MatrixSums::error_of(const SumRequest& request, const char* kernel) {
-  return sample_.error(rows(request, kernel), statistics_) / (sample_.is_complete() ? 1 : kSafetyOfSample);
+  const std::vector<double> found = rows(request, kernel);
+  const std::size_t sampled = sample_.particles().size(), columns = found.size() / sampled,
+                    exact_columns = exact_.size() / sampled;
+  const double error = sample_.error(found, statistics_);
+  for (std::size_t k = 0; k < sampled; ++k)
+    for (std::size_t c = 0; c < columns; ++c)
+      if (std::isfinite(found[k * columns + c]) && !std::isfinite(exact_[k * exact_columns + c]))
+        return std::numeric_limits<double>::infinity();
+  return error / (sample_.is_complete() ? 1 : kSafetyOfSample);
 }
 
 void MatrixSums::choose(const SumRequest& request) {
@@ -204,6 +221,11 @@ void MatrixSums::choose(const SumRequest& request) {
   runs_since_error_ = 0;
   pairs_since_error_ = 0;
   vectors_ = vectors_of(request);
+  // The sums of the sample are in arrays of all i.
+  if (double(kernel_.source.outputs) * double(request.ni) * sizeof(double) > kMostBytesOfSample) {
+    refusal_ = "the sums of a sample would take too much memory";
+    return;
+  }
   if (!draw(request)) {
     refusal_ = "the terms of no sampled i are finite";
     return;
@@ -211,12 +233,13 @@ void MatrixSums::choose(const SumRequest& request) {
   if (is_usable_) {
     for (const Candidate& candidate : kCandidates) {
       if (!kernel_.derived(kRow).find(candidate.kernel)) continue;
-      if (error_of(request, candidate.sums) <= tolerance_) {
+      const double error = error_of(request, candidate.sums);
+      if (error <= tolerance_) {
         chosen_ = &candidate;
         return;
       }
-      refusal_ = fmt::format("products of {} have the error {:.2g}, above the tolerance {:.2g}", candidate.name,
-                             statistics_.error, tolerance_);
+      refusal_ = fmt::format("products of {} have an error of up to {:.2g}, above the tolerance {:.2g}", candidate.name,
+                             error, tolerance_);
     }
   }
   error_of(request, "sums");

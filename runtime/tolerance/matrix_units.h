@@ -29,7 +29,8 @@ class MatrixSums {
  private:
   // What a choice depends on, besides the values of arrays.
   struct Case {
-    std::int64_t ni = 0, nj = 0;
+    std::int64_t ni = 0, nj = 0, i_begin = 0, i_count = 0;
+    std::int64_t exclusions = 0;  // PairRows::number
     std::vector<double> params;
     bool operator==(const Case&) const = default;
   };
@@ -62,6 +63,7 @@ class MatrixSums {
   FarSample sample_;
   FarStatistics statistics_;
   std::vector<std::pair<std::string_view, std::unique_ptr<DerivedSum>>> sums_;
+  std::vector<double> exact_;          // rows of the kernel "sample"
   std::optional<Case> case_;           // of the choice; nothing: none is made
   const Candidate* chosen_ = nullptr;  // null: all pairs in working precision
   std::string refusal_;                // why no candidate was chosen

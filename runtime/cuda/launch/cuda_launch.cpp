@@ -143,7 +143,7 @@ void CudaLauncher::launch_slice(const CudaPiece& piece, const CudaRunContext& co
   const bool in_memory = kernel_.source.on_gpu.argument_in_memory;
   CudaDevicePointer sent = in_memory ? sent_argument(context) : 0;
   void* argument = in_memory ? static_cast<void*>(&sent) : arguments_.data();
-  product_data::Products vectors = vectors_.argument();
+  product_data::Products vectors = vectors_.argument(piece.ni, piece.nj);
   if (vectors_.has_any()) vectors_.launch_pack(*program_, argument, piece, context.stream);
   void* arguments[] = {argument, &exclusions, &exclusions};
   if (vectors_.has_any()) arguments[1] = &vectors;

@@ -14,13 +14,7 @@ std::int64_t CudaPackedVectors::bytes_for(std::int64_t ni, std::int64_t nj) cons
   return (ni + nj) * (vectors.row_bytes + vectors.value_bytes + vectors.facts_bytes);
 }
 
-bool CudaPackedVectors::reserve(std::int64_t ni, std::int64_t nj) {
-  if (!memory_.reserve(std::size_t(bytes_for(ni, nj)))) return false;
-  ni_ = ni, nj_ = nj;
-  return true;
-}
-
-product_data::Products CudaPackedVectors::argument() const {
+product_data::Products CudaPackedVectors::argument(std::int64_t ni, std::int64_t nj) const {
   const KernelSource::PackedVectors& vectors = kernel_.source.packed_vectors;
   CudaDevicePointer next = memory_.data();
   const auto take = [&]<typename T>(T*& at, std::int64_t particles, int bytes) {
@@ -28,20 +22,21 @@ product_data::Products CudaPackedVectors::argument() const {
     next += std::uint64_t(particles * bytes);
   };
   product_data::Products made{};
-  take(made.of_i.rows, ni_, vectors.row_bytes);
-  take(made.of_j.rows, nj_, vectors.row_bytes);
-  take(made.of_i.values, ni_, vectors.value_bytes);
-  take(made.of_j.values, nj_, vectors.value_bytes);
-  take(made.of_i.facts, ni_, vectors.facts_bytes);
-  take(made.of_j.facts, nj_, vectors.facts_bytes);
+  take(made.of_i.rows, ni, vectors.row_bytes);
+  take(made.of_j.rows, nj, vectors.row_bytes);
+  take(made.of_i.values, ni, vectors.value_bytes);
+  take(made.of_j.values, nj, vectors.value_bytes);
+  take(made.of_i.facts, ni, vectors.facts_bytes);
+  take(made.of_j.facts, nj, vectors.facts_bytes);
   return made;
 }
 
-void CudaPackedVectors::launch_pack(const CudaProgram& program, void* argument, const CudaPiece& piece,
+void CudaPackedVectors::launch_pack(const CudaProgram& program, void* particles, const CudaPiece& piece,
                                     CudaStream* stream) {
+  if (piece.nj == 0) return;  // the launch only stores
   if (program_ != &program) pack_ = program.find("nbcc_pack"), program_ = &program;
-  product_data::Products products = this->argument();
-  void* arguments[] = {argument, &products};
+  product_data::Products products = argument(piece.ni, piece.nj);
+  void* arguments[] = {particles, &products};
   const std::int64_t per_block = kernel_.source.packed_vectors.per_block;
   const std::int64_t blocks = ceil_div(piece.ni, per_block) + ceil_div(piece.nj, per_block);
   if (blocks > 0)

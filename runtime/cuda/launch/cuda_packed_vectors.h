@@ -21,20 +21,21 @@ class CudaPackedVectors {
   // Memory for launches of up to ni i and nj j.
   std::int64_t bytes_for(std::int64_t ni, std::int64_t nj) const;
   bool has_room(std::int64_t ni, std::int64_t nj) const { return std::size_t(bytes_for(ni, nj)) <= memory_.bytes(); }
-  [[nodiscard]] bool reserve(std::int64_t ni, std::int64_t nj);
+  [[nodiscard]] bool reserve(std::int64_t ni, std::int64_t nj) {
+    return memory_.reserve(std::size_t(bytes_for(ni, nj)));
+  }
   std::size_t bytes() const { return memory_.bytes(); }
   void release() { memory_.release(); }
   void retain_for_capture() { memory_.retain_for_capture(); }
 
-  // The last argument of the kernels, for the numbers of the last reserve().
-  product_data::Products argument() const;
-  // `argument`: the first argument of nbcc_interact.
-  void launch_pack(const CudaProgram& program, void* argument, const CudaPiece& piece, CudaStream* stream);
+  // The last argument of the kernels for a launch of so many particles, for which there must be room.
+  product_data::Products argument(std::int64_t ni, std::int64_t nj) const;
+  // `particles`: the first argument of nbcc_interact.
+  void launch_pack(const CudaProgram& program, void* particles, const CudaPiece& piece, CudaStream* stream);
 
  private:
   const CudaKernel& kernel_;
-  CudaBuffer memory_;  // rows, then values, then facts; of i, then of j
-  std::int64_t ni_ = 0, nj_ = 0;
+  CudaBuffer memory_;                     // rows, then values, then facts; of i, then of j
   const CudaProgram* program_ = nullptr;  // that has pack_
   CudaFunction* pack_ = nullptr;
 };

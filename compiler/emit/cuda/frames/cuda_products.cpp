@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/emit/cuda/launch/gpu_facts.h"
 #include "compiler/emit/cuda/pair/cuda_expression.h"
 #include "compiler/emit/cuda/pair/cuda_loop_operands.h"
 #include "compiler/emit/cuda/pair/cuda_statement.h"
@@ -26,13 +27,13 @@ namespace {
 constexpr int kChunk = 32;          // elements of a row in shared memory
 constexpr int kPitch = kChunk + 8;  // halves between rows, as in the template
 constexpr int kLeastArchitecture = 80;
-// With so much shared memory two blocks fit into a multiprocessor of compute capability 8.0 or 9.0, and one into any.
-constexpr int kMostSharedBytes = 96 << 10;
+// Shared memory of a block that every GPU from compute capability 8.0 on has; dynamic shared memory.
+constexpr int kMostBytesOfBlock = 99 << 10, kMostSharedBytes = 96 << 10;
 // Pair bodies of so many statements leave registers for two blocks of a multiprocessor.
 constexpr int kMostStatementsForTwo = 64;
 // Columns of an output array whose sums are in registers.
 constexpr int kMostArrayColumns = 128;
-constexpr int kMostColumnsOfLongTiles = 64;
+constexpr int kMostColumnsOfLongTiles = 64, kRoomOfLongTiles = 8 << 10;
 // Passes over all pairs for an output array: with more, two halves take longer than loops in single precision.
 constexpr int kMostPassesOfTwoHalves = 4;
 constexpr LaunchConfig kProductLaunch{.threads = 256, .i_per_thread = 4, .j_tile = 128, .unroll = 1, .j_slices = 8};
@@ -100,16 +101,6 @@ int packed_per_block(const ProductLoop& loop) {
   return int(std::min(kMost, kBytes / (loop.elements.count * std::int64_t(sizeof(float)))));
 }
 
-// With an output array fewer products fit into registers, and two halves of long tiles not into shared memory.
-LaunchConfig launch_of(const Plan& plan, const Options& options) {
-  LaunchConfig launch = kProductLaunch;
-  if (plan.arrays.empty()) return launch;
-  const bool is_long =
-      plan.arrays.front().elements.count <= kMostColumnsOfLongTiles && options.matrix_units == MatrixUnits::Half;
-  if (!is_long) launch.j_tile = 64;
-  return launch;
-}
-
 struct Sizes {
   LaunchConfig launch;
   int parts, stages, chunks;
@@ -117,8 +108,9 @@ struct Sizes {
   bool keeps_i;
   std::int64_t shared_bytes;
 };
-Sizes sizes_of(const Plan& plan, const ProductLoop& loop, const Options& options) {
-  Sizes sizes{.launch = launch_of(plan, options), .passes = 1};
+Sizes sizes_of(const Plan& plan, const ProductLoop& loop, const Options& options, int j_tile) {
+  Sizes sizes{.launch = kProductLaunch, .passes = 1};
+  sizes.launch.j_tile = j_tile;
   const bool is_two = options.matrix_units == MatrixUnits::TwoHalves;
   sizes.parts = is_two ? 2 : 1;
   sizes.stages = is_two ? 2 : 3;
@@ -141,23 +133,44 @@ Sizes sizes_of(const Plan& plan, const ProductLoop& loop, const Options& options
   return sizes;
 }
 
+// With an output array fewer products fit into registers; long tiles must leave room for staged particles.
+Sizes sizes_of(const Plan& plan, const ProductLoop& loop, const Options& options) {
+  const Sizes sizes = sizes_of(plan, loop, options, kProductLaunch.j_tile);
+  if (plan.arrays.empty()) return sizes;
+  const bool is_long = sizes.components <= kMostColumnsOfLongTiles && options.matrix_units == MatrixUnits::Half &&
+                       sizes.shared_bytes <= kMostSharedBytes - kRoomOfLongTiles;
+  return is_long ? sizes : sizes_of(plan, loop, options, kProductLaunch.j_tile / 2);
+}
+
 }  // namespace
 
 LaunchConfig cuda_product_launch(const Pipeline& pipeline, const Plan& plan, const Options& options) {
   const std::optional<ProductLoop> loop = product_loop(plan);
   if (!loop || options.precision != Precision::Single || options.math != Math::Fast) return {};
-  if (pipeline.first_reaction > 0 || packed_per_block(*loop) == 0 ||
-      sizes_of(plan, *loop, options).shared_bytes > kMostSharedBytes)
+  if (pipeline.first_reaction > 0 || packed_per_block(*loop) == 0) return {};
+  // Beside an output array, whose sums are in memory, the kernel applies nothing but common factors to sums.
+  const bool is_finished = !pipeline.finished.empty() || !pipeline.positions.empty() || !plan.choices.empty() ||
+                           std::ranges::any_of(plan.outputs, [](const OutputPlan& output) {
+                             return output.reduction >= Reduction::Product;
+                           });
+  if ((is_finished && !plan.arrays.empty()) ||
+      std::ranges::any_of(plan.outputs, [](const OutputPlan& output) { return output.histogram >= 0; }))
     return {};
-  if (options.matrix_units == MatrixUnits::TwoHalves && sizes_of(plan, *loop, options).passes > kMostPassesOfTwoHalves)
+  const Sizes sizes = sizes_of(plan, *loop, options);
+  const std::int64_t staged = cuda_pair_body(pipeline, plan, options, CudaPairs::All).needs.staged_bytes;
+  const std::int64_t static_bytes =
+      2 * sizes.launch.j_tile * (staged + std::int64_t(sizeof(product_data::RowFacts))) + 64;
+  if (static_bytes > kGpuSharedBytesPerBlock || sizes.shared_bytes > kMostSharedBytes ||
+      sizes.shared_bytes + static_bytes > kMostBytesOfBlock)
     return {};
+  if (options.matrix_units == MatrixUnits::TwoHalves && sizes.passes > kMostPassesOfTwoHalves) return {};
   const CudaScalars scalars{};
   const CudaStatements statements(plan.graph, plan, options, scalars, "a.", false);
   const CudaLoopOperands operands(plan, statements);
   const auto reads_loops = [&](NodeId operand) {
     return std::ranges::any_of(operands.closure(operand), [&](NodeId id) { return is_loop(plan.graph[id].op); });
   };
-  return reads_loops(loop->of_i) || reads_loops(loop->of_j) ? LaunchConfig{} : launch_of(plan, options);
+  return reads_loops(loop->of_i) || reads_loops(loop->of_j) ? LaunchConfig{} : sizes.launch;
 }
 
 KernelSource::PackedVectors cuda_packed_vectors(const Plan& plan, const Options& options) {
