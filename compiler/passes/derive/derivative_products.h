@@ -17,8 +17,8 @@ class Products {
   Products(Graph& graph, Terms& terms, const std::unordered_set<NodeId>& depends, const std::set<NodeId>& variables);
 
   bool is_product(NodeId id);
-  // True for a power with a constant exponent that is differentiated as d(x^p) = p x^p / x dx, and 0 at x = 0, because a
-  // second pow() would be expensive.
+  // True for a power with a constant exponent that is differentiated as d(x^p) = p x^p / x dx, and 0 at x = 0, because
+  // a second pow() would be expensive.
   bool is_logarithmic(NodeId id);
   // True for a product of so many factors that it is not expanded, but counts as one factor.
   bool is_long(NodeId id);
