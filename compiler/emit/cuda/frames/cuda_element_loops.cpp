@@ -365,16 +365,17 @@ for (int e = 0; e < kElementsOfThread; ++e) {
 
 }  // namespace
 
+bool finishes_sums(const Pipeline& pipeline, const Plan& plan) {
+  return !pipeline.finished.empty() || !pipeline.positions.empty() || !plan.choices.empty() ||
+         std::ranges::any_of(plan.outputs,
+                             [](const OutputPlan& output) { return output.reduction >= Reduction::Product; });
+}
+
 LaunchConfig cuda_loop_launch(const Pipeline& pipeline, const Plan& plan, const Options& options) {
   const int staged_bytes = cuda_pair_body(pipeline, plan, options, CudaPairs::All).needs.staged_bytes + 16;
   const LoopText text(plan, options);
-  // Beside output arrays, whose sums are in memory, the kernel applies nothing but common factors to sums.
-  const bool is_finished = !pipeline.finished.empty() || !pipeline.positions.empty() || !plan.choices.empty() ||
-                           std::ranges::any_of(plan.outputs, [](const OutputPlan& output) {
-                             return output.reduction >= Reduction::Product;
-                           });
   const bool has_more =
-      (is_finished && !plan.arrays.empty()) || options.precision == Precision::Mixed ||
+      (finishes_sums(pipeline, plan) && !plan.arrays.empty()) || options.precision == Precision::Mixed ||
       std::ranges::any_of(plan.outputs, [](const OutputPlan& output) { return output.histogram >= 0; });
   constexpr std::size_t kMostLoops = 4;  // whose sums fit into registers
   if (has_more || plan.tiled_loops.size() > kMostLoops || !text.reads_no_loops()) return {};

@@ -15,6 +15,10 @@ LaunchConfig cuda_loop_launch(const Pipeline& pipeline, const Plan& plan, const 
 std::string cuda_element_loops(const Plan& plan, const Options& options, const CudaPairBody& body,
                                const LaunchConfig& launch);
 
+// True if the kernel applies more to sums than common factors: finish(), the best of several values, a logsumexp, ...
+// It can do so only without output arrays, whose sums are in memory.
+bool finishes_sums(const Pipeline& pipeline, const Plan& plan);
+
 // Statements of the loops of a pair: their number, for one i.
 int cuda_loop_statements(const Plan& plan);
 

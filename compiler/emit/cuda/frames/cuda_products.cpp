@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/emit/cuda/frames/cuda_element_loops.h"
 #include "compiler/emit/cuda/launch/gpu_facts.h"
 #include "compiler/emit/cuda/pair/cuda_expression.h"
 #include "compiler/emit/cuda/pair/cuda_loop_operands.h"
@@ -133,7 +134,7 @@ Sizes sizes_of(const Plan& plan, const ProductLoop& loop, const Options& options
   return sizes;
 }
 
-// With an output array fewer products fit into registers; long tiles must leave room for staged particles.
+// Kernels with an output array have registers for fewer products, and long tiles must leave room for staged particles.
 Sizes sizes_of(const Plan& plan, const ProductLoop& loop, const Options& options) {
   const Sizes sizes = sizes_of(plan, loop, options, kProductLaunch.j_tile);
   if (plan.arrays.empty()) return sizes;
@@ -148,12 +149,7 @@ LaunchConfig cuda_product_launch(const Pipeline& pipeline, const Plan& plan, con
   const std::optional<ProductLoop> loop = product_loop(plan);
   if (!loop || options.precision != Precision::Single || options.math != Math::Fast) return {};
   if (pipeline.first_reaction > 0 || packed_per_block(*loop) == 0) return {};
-  // Beside an output array, whose sums are in memory, the kernel applies nothing but common factors to sums.
-  const bool is_finished = !pipeline.finished.empty() || !pipeline.positions.empty() || !plan.choices.empty() ||
-                           std::ranges::any_of(plan.outputs, [](const OutputPlan& output) {
-                             return output.reduction >= Reduction::Product;
-                           });
-  if ((is_finished && !plan.arrays.empty()) ||
+  if ((finishes_sums(pipeline, plan) && !plan.arrays.empty()) ||
       std::ranges::any_of(plan.outputs, [](const OutputPlan& output) { return output.histogram >= 0; }))
     return {};
   const Sizes sizes = sizes_of(plan, *loop, options);
