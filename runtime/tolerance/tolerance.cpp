@@ -17,9 +17,6 @@ void set_tolerance(SumState& sum, double tolerance, const FarChoice& choice) {
   }
   if (!(tolerance >= 1e-14 && tolerance <= 1))
     throw UsageError(fmt::format("tolerance: it must be 0 (none) or from 1e-14 to 1, got {}", tolerance));
-  if (!sum.kernel().source.derivations)
-    throw UsageError(fmt::format("tolerance: pipeline '{}' is from a compiled library, which has no far field",
-                                 sum.kernel().source.pipeline));
   if (!sum.kernel().derived("far").obstacle.empty() && MatrixSums::apply_to(sum.kernel())) {
     sum.add_method(MatrixSums::method(std::make_shared<MatrixSums>(sum.kernel(), sum.summation(), tolerance)));
     return;
