@@ -116,9 +116,7 @@ class ClangToolchain : public CpuToolchain {
     };
     for (const CpuFunctionRow& row : kCpuFunctions) {
       const std::string name = fmt::format("nbcc_{}", row.name);
-      // Others only some kernels have.
-      const bool is_in_all = row.name == "prepare_i" || row.name == "prepare_j" || row.name == "finish";
-      if (is_in_all) find(name.c_str());
+      if (row.is_in_all) find(name.c_str());
       auto address = code->jit->lookup(name);
       if (address)
         row.set(*code, address->toPtr<CpuFunction>());

@@ -135,12 +135,13 @@ std::string image_of(const LibraryPipeline& one, const std::vector<Isa>& isas) {
   text += fmt::format("static const nbcc_image_kernel nbcc_kernels_of_{}[] = {{\n{}}};\n", name, table);
   std::string codes;
   for (const LibraryCode& code : one.codes) {
-    std::string declared, listed;
+    std::string listed;
     for (const CpuFunctionRow& row : kCpuFunctions) {
-      declared += fmt::format("{}{}_{}(void)", declared.empty() ? "" : ", ", code.symbol, row.name);
-      listed += fmt::format("{}{}_{}", listed.empty() ? "" : ", ", code.symbol, row.name);
+      const std::string function = fmt::format("{}_{}", code.symbol, row.name);
+      // Linkers take code out of an archive for references that are not weak.
+      text += fmt::format("HIDDEN {}void {}(void);\n", row.is_in_all ? "" : "MAYBE ", function);
+      listed += (listed.empty() ? "" : ", ") + function;
     }
-    text += fmt::format("HIDDEN MAYBE void {};\n", declared);
     codes += fmt::format("    {{\"{}\", \"{}\", {{{}}}}},\n", nbcc::name(code.isa), code.source, listed);
   }
   if (!codes.empty()) text += fmt::format("static const nbcc_image_code nbcc_codes_of_{}[] = {{\n{}}};\n", name, codes);

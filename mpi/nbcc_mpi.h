@@ -34,7 +34,8 @@ NBCC_API void nbcc_mpi_ring_destroy(nbcc_mpi_ring* ring);
  * between ranks, `part` must be NBCC_WHOLE. Every reduction and finish() work as in one process. The i and j offsets of
  * the sum are set to those of this rank.
  *
- * Lists, batches, listed pairs, exclusions, every_image(), output(pair) and a tolerance (nbcc_sum_needs_all_j) need all
+ * Lists, batches, listed pairs, exclusions, every_image(), output(pair), nearest neighbours and a tolerance
+ * (nbcc_sum_needs_all_j) need all
  * j at once. If they are set on any rank, every rank receives the j of all ranks, at most 2^31 - 1, into memory of its
  * own, and makes one run over them. Lists, listed pairs and exclusions have the i of this rank and the global indices
  * of j; batches have i_batch of this rank's i and j_batch of the j of all ranks. Arguments are checked on all ranks

@@ -14,6 +14,7 @@ using CpuFunction = void (*)();
 struct CpuFunctionRow {
   std::string_view name;  // without "nbcc_"
   void (*set)(CpuCode& code, CpuFunction function);
+  bool is_in_all = false;  // every kernel has it
 };
 
 template <auto member>
@@ -27,10 +28,10 @@ void set_cpu_indices(CpuCode& code, CpuFunction function) {
 
 // Compiled libraries have these functions in this order: append only.
 inline constexpr std::array kCpuFunctions = {
-    CpuFunctionRow{"prepare_i", set_cpu_function<&CpuCode::prepare_i>},
-    CpuFunctionRow{"prepare_j", set_cpu_function<&CpuCode::prepare_j>},
+    CpuFunctionRow{"prepare_i", set_cpu_function<&CpuCode::prepare_i>, true},
+    CpuFunctionRow{"prepare_j", set_cpu_function<&CpuCode::prepare_j>, true},
     CpuFunctionRow{"interact", set_cpu_function<&CpuCode::interact>},
-    CpuFunctionRow{"finish", set_cpu_function<&CpuCode::finish>},
+    CpuFunctionRow{"finish", set_cpu_function<&CpuCode::finish>, true},
     CpuFunctionRow{"locate_i", set_cpu_function<&CpuCode::locate_i>},
     CpuFunctionRow{"locate_j", set_cpu_function<&CpuCode::locate_j>},
     CpuFunctionRow{"extent", set_cpu_function<&CpuCode::extent>},

@@ -10,6 +10,7 @@
 #include <ranges>
 #include <utility>
 
+#include "compiler/nearest_facts.h"
 #include "fmt/format.h"
 #include "runtime/error.h"
 #include "runtime/sum/request/overlapping_rows.h"
@@ -374,6 +375,7 @@ std::string_view SumState::needs_all_j() const {
   if (exclusions_) return features()[std::size_t(Feature::Exclusions)].name;
   for (const std::string_view kind : kinds_of(source()))
     if (find_capability(kind)->to(Feature::Parts) == Answer::Refused) return kind;
+  if (source().search.bound == kNearestBound && request_.pairs != PairChoice::All) return "nearest neighbours";
   for (const PairMethod& method : sum_.methods())
     if (method.name == "far field" || method.name == "matrix units") return "a tolerance";
   return "";
