@@ -130,7 +130,8 @@ std::vector<StoredRow> store_rows(const KernelSource& kernel, std::span<const st
     if (std::ranges::find(choices, one.choice) == choices.end()) continue;
     // A tolerance may need a higher precision than the pipeline has.
     std::vector<Precision> precisions{precision};
-    if (one.row == "far" && precision != Precision::Double) precisions.push_back(Precision::Double);
+    for (const Precision higher : {Precision::Mixed, Precision::Double})
+      if (one.row == "far" && higher > precision) precisions.push_back(higher);
     for (const Precision at_least : precisions) {
       const DerivedKernels& made = kernel.derivations->row(one.row, at_least);
       // Other rows suffice for every precision.
