@@ -1,6 +1,6 @@
 /* A compiled library's sums to a tolerance, with each pair once and over nearest neighbours, against sums written out.
- * Arguments: "with" or "without" the kernels that these need, "call" for calls without handles. Exit code 0 if all is as
- * it should be. */
+ * Arguments: "with" or "without" the kernels that these need, "call" for calls without handles. Exit code 0 if all is
+ * as it should be. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,13 +101,14 @@ static void sum_gravity(nbcc_device* device, int has_kernels) {
   printf("symmetric: %s\n", found.method);
   expect(error_of(N) < 1e-5, "the sums of pairs");
   expect(strcmp(found.method, has_kernels ? "symmetric" : "all pairs") == 0, "the method of each pair once");
-  expect(has_kernels || strstr(found.reason, "symmetric: the library has no kernel for it: nbcc compile --with symmetric"),
-         "the reason");
+  expect(
+      has_kernels || strstr(found.reason, "symmetric: the library has no kernel for it: nbcc compile --with symmetric"),
+      "the reason");
   double cost = 0;
-  if (has_kernels) {
+  if (has_kernels && strncmp(nbcc_device_name(device), "cpu", 3) == 0) {
     must(nbcc_pipeline_listed_once(pipeline, &cost, &error), error);
     expect(cost > 0.4 && cost < 1, "the cost of each pair once");
-  } else {
+  } else { /* GPUs compute listed pairs for their i only */
     expect(nbcc_pipeline_listed_once(pipeline, &cost, NULL) == NBCC_ERROR_USAGE, "nbcc_pipeline_listed_once");
   }
   nbcc_sum_destroy(sum);
@@ -205,7 +206,8 @@ int main(int count, char** words) {
     return 0;
   }
   const nbcc_device_options one = {.size = sizeof one, .threads = 1};
-  must(nbcc_device_open("cpu", &one, &device, &error), error);
+  const char* const asked = getenv("NBCC_DEVICE"); /* for machines with a GPU */
+  must(nbcc_device_open(asked ? asked : "cpu", &one, &device, &error), error);
   sum_gravity(device, has_kernels);
   sum_nearest(device, has_kernels);
   sum_wide(device);
