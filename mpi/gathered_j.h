@@ -1,5 +1,5 @@
 // The j of all ranks in the memory of each rank, for runs that need all j at once. Each field is an array [j of rank 0,
-// then those of rank 1, ...][component]:
+// then j of rank 1, ...][component]:
 //
 //   own arrays of rank r --pack()--> rows of rank r in the arrays --exchange()--> the rows of all ranks
 //

@@ -21,7 +21,7 @@ class RankPeers {
   explicit RankPeers(const Ranks& ranks) : ranks_(ranks) {}
   // Refers to this object.
   nbcc_peers peers() { return {sizeof(nbcc_peers), ranks_.count(), ranks_.own(), this, &RankPeers::exchange_for}; }
-  // Collective, after the run of this rank. Throws MpiFailure, also that of an exchange.
+  // Collective, after the run of this rank. Throws MpiFailure, also if an exchange during the run has failed.
   void finish();
 
  private:

@@ -32,7 +32,7 @@ struct PipelineImage {
   std::vector<StoredRow> rows;  // of derived kernels, for each target; those for CPUs without source code
 };
 
-// A hash of a kernel source, by which code is found.
+// A hash of a kernel source. The code of the source is found by this hash.
 std::uint64_t source_hash(std::string_view text);
 
 // The element type of a field's array in the typed functions of a compiled library. `real`: Float or Double, the type

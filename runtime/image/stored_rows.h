@@ -63,7 +63,7 @@ inline constexpr std::array kStorableRows = {
 // The rows `choices` of a kernel that was built in `precision`.
 std::vector<StoredRow> store_rows(const KernelSource& kernel, std::span<const std::string> choices,
                                   Precision precision);
-// Those of one target. Other rows have the obstacle that the library was compiled without them.
+// The derived kernels of one target. Other rows have the obstacle that the library was compiled without them.
 std::shared_ptr<const Derivations> stored_derivations(std::span<const StoredRow> rows, std::string_view target);
 
 }  // namespace nbcc
