@@ -9,8 +9,8 @@ extern "C" {
 #endif
 
 /* The setting of the sum that needs all j in one run: "lists", "batches", "listed pairs", "exclusions",
- * "every_image()", "output(pair)", "nearest neighbours", "a tolerance". "": the j may come in parts (nbcc_part). Valid until the next call
- * for this sum. */
+ * "every_image()", "output(pair)", "nearest neighbours", "a tolerance". "": the j may come in parts (nbcc_part). Valid
+ * until the next call for this sum. */
 NBCC_API const char* nbcc_sum_needs_all_j(nbcc_sum* sum);
 
 /* Returns the error of a run with these options that has wrong arguments, arrays, lists or params, without a sum. Ends
