@@ -108,8 +108,6 @@ class FarRun {
     int leaf = 0;  // of the trees; 0: there are none of these particles
     std::optional<Made> lists;
     double pairs = 0;                            // of the lists
-    std::vector<std::pair<int, int>> excluded;   // FarBackend::distant_pairs() of the lists
-    std::vector<ImagePair> excluded_images;      // FarBackend::near_images() of the lists
     bool lists_are_new = true;                   // the sums have other lists
     std::shared_ptr<const FarOperator> through;  // of the lists, whose shifts are those of its cell
     std::optional<int> up_order;
@@ -121,15 +119,6 @@ class FarRun {
     std::int64_t ni = 0, nj = 0;
     std::array<std::vector<FarNorms>, 2> norms;  // of weights, of factors
     bool are_here = false;                       // no particle has moved since
-  };
-
-  // Terms of excluded pairs that are parts of distant pairs are taken out of the sums. Lists exclude near pairs with
-  // all images, of which all but the nearest are added again.
-  struct Correction {
-    FarSums::Sign sign = FarSums::Sign::Minus;
-    CellVector shift{};
-    PairRows pairs;
-    std::vector<std::int64_t> i;
   };
 
   Member& first() { return members_.front(); }
@@ -148,10 +137,7 @@ class FarRun {
   FarLimits limits(const FarSetting& setting);
   void compute(Member& member, const SumRequest& request, const Made& made, const FarLimits& limits);
   void compute_all_pairs(Member& member, const SumRequest& request);
-  Correction correction(FarSums::Sign sign, const CellVector& shift, std::span<const std::pair<int, int>> pairs);
-  void collect_excluded(const SumRequest& request, Of of);
-  void collect_excluded_images(const SumRequest& request, Of of);
-  void find_excluded_images(const SumRequest& request);
+  void exclude_nearest_images(const SumRequest& request, Of of);
 
   const KernelSource& source_;
   const double tolerance_;
@@ -162,12 +148,9 @@ class FarRun {
   std::mutex images_mutex_;
   Kept kept_;
   FarArray totals_;  // [output][i], in the memory of the first backend
-  std::vector<Correction> corrections_;
-  bool excluded_are_of_lists_ = false;  // false: the lists are newer
-  // [excluded pair] the number of its nearest image, of the particles where they are now.
-  std::vector<int> nearest_images_;
-  std::int64_t exclusions_of_images_ = 0;  // PairRows::number of nearest_images_; 0: none
-  void* stream_ = nullptr;                 // of the last run
+  // PairRows::number whose nearest images FarSums excludes for all i, of the particles where they are now; 0: none.
+  std::int64_t exclusions_of_images_ = 0;
+  void* stream_ = nullptr;  // of the last run
   FarStatistics statistics_;
 };
 

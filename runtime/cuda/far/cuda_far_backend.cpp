@@ -30,7 +30,8 @@ CudaFarBackend::CudaFarBackend(const CudaKernel& kernel, const Kernel& callers, 
       points_of_j_(gpu_),
       distant_(gpu_),
       totals_(gpu_),
-      near_(gpu_) {
+      near_(gpu_),
+      corrected_(gpu_) {
   walk_.set_items(i_of_item(kernels().near), i_of_item(kernels().distant));
 }
 
@@ -168,11 +169,31 @@ void CudaFarBackend::go_down(int order, const FarArray& totals, const FarShare& 
   of_i.add_up(kernels().parts, addition, stream_);
 }
 
+// ---- excluded pairs -------------------------------------------------------------------------------------------------
+
+void CudaFarBackend::find_corrections(const PairRows* excluded) {
+  const CudaContextGuard guard(gpu_);
+  walk_.find_corrections(excluded, particles_.position_of_i, particles_.position_of_j, stream_);
+  corrections_are_new_ = true;
+}
+
+void CudaFarBackend::add_corrections(const SumRequest& request, const FarArray& totals) {
+  const CudaContextGuard guard(gpu_);
+  const CudaFarWalk::Corrections& corrections = walk_.corrections();
+  if (corrections.count == 0) return;
+  corrected_.resize(source_.outputs, corrections.count, "terms of excluded pairs");
+  FarArray rows = corrected_.array();
+  rows.count = particles_.ni;
+  sums_.sum_corrections(request, rows, corrections_are_new_ ? &corrections.lists : nullptr);
+  corrections_are_new_ = false;
+  walk_.add_corrections(corrected_.columns(), columns_of(totals), source_.outputs, stream_);
+}
+
 // ---- memory ---------------------------------------------------------------------------------------------------------
 
 std::int64_t CudaFarBackend::bytes_held() const {
   std::int64_t bytes = CudaFarParticles::bytes() + walk_.bytes();
-  for (const CudaFarColumns* columns : {&points_of_i_, &points_of_j_, &near_, &distant_, &totals_})
+  for (const CudaFarColumns* columns : {&points_of_i_, &points_of_j_, &near_, &distant_, &totals_, &corrected_})
     bytes += columns->bytes();
   const std::int64_t packed = particles_.nj * lists_of(kernels().near).packed_bytes +
                               points_of_j_.count() * lists_of(kernels().distant).packed_bytes;
