@@ -79,7 +79,10 @@ class CudaSummation final : public Summation {
   void run_for_histograms(const SumRequest& request, CudaMethod* method);
   void capture_histograms(const SumRequest& request, CudaMethod* method);
   void set_histograms(const SumRequest& request, std::size_t copies);
-  void store_histogram(const SumRequest& request, std::size_t histogram, std::size_t copies);
+  void load_histogram_values();
+  bool stores_rows(const SumRequest& request) const;
+  void store_histogram(const SumRequest& request, std::size_t histogram, std::size_t copies,
+                       CudaDevicePointer outside = 0);
   CudaRunContext begin(const SumRequest& request, const CudaMethod* method);
   void send_exclusions(const CudaRunContext& context);
   void send_tables(const CudaRunContext& context);
@@ -110,7 +113,7 @@ class CudaSummation final : public Summation {
   bool chosen_launch_ = false;   // the caller has chosen a launch configuration, which applies to all pairs only
   bool searched_ = false;        // the last run was a search
   CudaBuffer histograms_{gpu_};  // HistogramWords::words of one run
-  std::shared_ptr<const CudaKernel> histogram_values_;  // stores them in captured runs; null: not loaded
+  std::shared_ptr<const CudaKernel> histogram_values_;  // stores them without the host; null: not loaded
   bool has_no_histogram_values_ = false;                // it cannot be compiled
   CudaBuffer tables_{gpu_};
   std::int64_t tables_number_ = 0;  // Tables::number of the contents of tables_; 0: none
