@@ -80,7 +80,8 @@ class FarField {
   void require_memory(const SumRequest& request);
   [[noreturn]] void refuse_memory(const SumRequest& request) const;
   std::optional<Choice> cheapest(const SumRequest& request);
-  std::optional<Choice> fit(const SumRequest& request, int order, int leaf, double limit, double most_cost);
+  std::optional<Choice> fit(const SumRequest& request, int order, int leaf, double limit, double most_cost,
+                            bool may_rise);
   // The limit that should have half of the tolerance as its error, after one that had `error`; a little more from near.
   double next_limit(double limit, double error) const;
   // One that usually suits the tolerance.
