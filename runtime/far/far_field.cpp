@@ -91,6 +91,13 @@ SumStatistics FarField::statistics() {
   return all;
 }
 
+void FarField::set_precision(Precision precision) {
+  std::vector<int> orders{first_order()};
+  if (choice_.order == 0) orders.insert(orders.end(), {first_order() - 1, first_order() + 1});
+  run_ = std::make_unique<FarRun>(kernel_, summation_, precision, tolerance_, orders);
+  precision_ = precision;
+}
+
 std::string FarField::use_precision(const SumRequest& request, Precision precision) {
   if (precision_ == precision) return "";
   set_precision(precision);

@@ -56,10 +56,7 @@ class FarField {
     double error = 0;  // of the sample; 0: not measured
   };
 
-  void set_precision(Precision precision) {
-    run_ = std::make_unique<FarRun>(kernel_, summation_, precision, tolerance_);
-    precision_ = precision;
-  }
+  void set_precision(Precision precision);
   // Returns what prepare() returns.
   std::string use_precision(const SumRequest& request, Precision precision);
   std::int64_t sample_size(const SumRequest& request) const;

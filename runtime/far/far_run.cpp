@@ -18,11 +18,12 @@ namespace nbcc {
 
 using Seconds = FarStatistics::Seconds;
 
-FarRun::FarRun(const Kernel& kernel, const Summation& summation, Precision at_least, double tolerance)
+FarRun::FarRun(const Kernel& kernel, const Summation& summation, Precision at_least, double tolerance,
+               std::span<const int> orders)
     : source_(kernel.source),
       tolerance_(tolerance),
       members_([&] {
-        std::vector<std::shared_ptr<FarBackend>> backends = summation.far_backends(kernel, at_least);
+        std::vector<std::shared_ptr<FarBackend>> backends = summation.far_backends(kernel, at_least, orders);
         if (backends.empty()) backends.push_back(std::make_shared<HostFarBackend>(kernel, summation, at_least));
         std::vector<Member> members;
         const auto count = std::int64_t(backends.size());

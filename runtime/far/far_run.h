@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,8 +38,9 @@ class FarRun {
   enum class Of : bool { All, Sampled };
 
   // Both must outlive this object. Throws UsageError if the pipeline has no far field.
-  // `tolerance`: of the far images of a periodic sum.
-  FarRun(const Kernel& kernel, const Summation& summation, Precision at_least, double tolerance);
+  // `tolerance`: of the far images of a periodic sum. `orders`: of the grids that runs will probably have.
+  FarRun(const Kernel& kernel, const Summation& summation, Precision at_least, double tolerance,
+         std::span<const int> orders = {});
 
   // Reads the particles and builds trees whose leaves have at most `leaf` particles, unless the particles are where
   // they were in the last run. Returns why there can be no far field, or "".

@@ -18,7 +18,10 @@ int i_of_item(const KernelSource& source) { return 32 * lists_of(source).launche
 
 }  // namespace
 
-std::vector<std::shared_ptr<FarBackend>> CudaSummation::far_backends(const Kernel& callers, Precision at_least) const {
+std::vector<std::shared_ptr<FarBackend>> CudaSummation::far_backends(const Kernel& callers, Precision at_least,
+                                                                     std::span<const int> orders) const {
+  if (const DerivedKernels& row = callers.derived("far", at_least); row.obstacle.empty())
+    compile_far_programs(kernel_, row.as<FarKernels>(), orders);
   return {std::make_shared<CudaFarBackend>(kernel_, callers, at_least)};
 }
 

@@ -40,7 +40,7 @@ FarCounts counts_of(const FarWalkState& state) {
 }  // namespace
 
 CudaFarWalk::CudaFarWalk(const CudaKernel& kernel, CudaRadixSort& sort)
-    : program_(kernel, cuda_far_source("cuda_far_walk.cu", "", {"cuda_far_walk.cu"})),
+    : program_(kernel, far_walk_source()),
       sort_(sort),
       walk_cells_i_(kernel.gpu()),
       walk_cells_j_(kernel.gpu()),

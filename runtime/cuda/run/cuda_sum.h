@@ -8,6 +8,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "runtime/cuda/launch/cuda_launch.h"
@@ -57,10 +58,10 @@ class CudaSummation final : public Summation {
   }
   LaunchConfig launch_for(std::int64_t ni, std::int64_t nj) override;
   SumStatistics statistics() const override;
-  std::vector<std::shared_ptr<FarBackend>> far_backends(const Kernel& callers,
-                                                        Precision at_least) const override;  // cuda_far_backend.cpp
-  std::unique_ptr<TotalSteps> total_steps() override;                                        // cuda_totals.cpp
-  DeviceCopies* device_copies(std::span<const ArrayView> arrays) override;                   // cuda_device_copies.cpp
+  std::vector<std::shared_ptr<FarBackend>> far_backends(
+      const Kernel& callers, Precision at_least, std::span<const int> orders) const override;  // cuda_far_backend.cpp
+  std::unique_ptr<TotalSteps> total_steps() override;                                          // cuda_totals.cpp
+  DeviceCopies* device_copies(std::span<const ArrayView> arrays) override;                     // cuda_device_copies.cpp
   void synchronize(void* stream) const override;
   // Enqueues work of `launch` in a stream after all earlier runs; later runs and wait() wait for it, too.
   void launch_after_runs(CudaStream* stream, bool capturing, const std::function<void()>& launch) {
