@@ -168,18 +168,16 @@ class CopiesSummation final : public ForwardingSummation {
     fetched_ = 0;
     InputColumns of_i(callers_, Role::InputI, request, device()), of_j(callers_, Role::InputJ, request, device());
     const std::size_t axes = layout_.of_i.size();
-    Coordinates &i = at_i_, &j = at_j_;
-    i.resize(axes), j.resize(axes);
+    at_i_.resize(axes), at_j_.resize(axes);
     for (std::size_t axis = 0; axis < axes; ++axis) {
-      of_i.find_values(layout_.of_i[axis], request.ni, i[axis]);
-      of_j.find_values(layout_.of_j[axis], request.nj, j[axis]);
+      of_i.find_values(layout_.of_i[axis], request.ni, at_i_[axis]);
+      of_j.find_values(layout_.of_j[axis], request.nj, at_j_[axis]);
     }
     const PeriodicVectors& periods = lattice.periods;
     periods_ = lattice.in_given;
-    const bool is_scaled = std::ranges::any_of(lattice.unit, [](double unit) { return unit != 1; });
-    const Coordinates of_unit_i = is_scaled ? scaled(i, lattice.unit) : Coordinates(),
-                      of_unit_j = is_scaled ? scaled(j, lattice.unit) : Coordinates();
-    const Coordinates &scaled_i = is_scaled ? of_unit_i : i, &scaled_j = is_scaled ? of_unit_j : j;
+    Coordinates of_units_i, of_units_j;
+    const Coordinates &scaled_i = scaled(at_i_, lattice.unit, of_units_i),
+                      &scaled_j = scaled(at_j_, lattice.unit, of_units_j);
     const std::vector<double> reaches = reaches_of_j(request, of_i, of_j);
     if (!holds(request, periods, scaled_i, scaled_j, reaches)) {
       made_.reset();  // until all of it is made
@@ -194,8 +192,7 @@ class CopiesSummation final : public ForwardingSummation {
       shifts_of_.reset();
       made_.emplace(Made{periods, scaled_i, scaled_j, reaches});
     }
-    if (shifts_of_ != periods_) find_shifts();
-    place(i, j);
+    place();
     exclude(request);
     return bound(request, nullptr);
   }
@@ -237,11 +234,13 @@ class CopiesSummation final : public ForwardingSummation {
     return count;
   }
 
-  static Coordinates scaled(Coordinates at, const std::vector<double>& unit) {
+  // `memory` holds the result unless all units are 1.
+  static const Coordinates& scaled(const Coordinates& at, const std::vector<double>& unit, Coordinates& memory) {
+    if (std::ranges::count(unit, 1.0) == std::ptrdiff_t(unit.size())) return at;
+    memory = at;
     for (std::size_t axis = 0; axis < at.size(); ++axis)
-      if (unit[axis] != 1)
-        for (double& x : at[axis]) x *= unit[axis];
-    return at;
+      for (double& x : memory[axis]) x *= unit[axis];
+    return memory;
   }
 
   // Upper bounds of the distances at which a j acts on any i; one for all, or by j.
@@ -306,23 +305,21 @@ class CopiesSummation final : public ForwardingSummation {
   // The positions in the first cell, and the shifts of the copies, [particle or copy][axis]. The kernel's displacement
   // is the difference of positions plus the shift: the pair of i with an image of j and its reverse differ in sign
   // alone, because both particles are in the first cell and the shift of the reverse is exactly opposite.
-  void place(const Coordinates& i, const Coordinates& j) {
-    const std::size_t axes = i.size();
+  void place() {
+    const std::size_t axes = at_i_.size();
     const auto position = [&](const Coordinates& at, const std::vector<Multiples>& moves, std::size_t p, double* to) {
       const bool is_moved = (moves[p][0] | moves[p][1] | moves[p][2]) != 0;
       for (std::size_t axis = 0; axis < axes; ++axis)
         to[axis] = is_moved ? at[axis][p] + PeriodicVectors::sum_of(periods_, axis, moves[p]) : at[axis][p];
     };
     place_i_.resize(moves_i_.size() * axes);
-    in_chunks(moves_i_.size(), [&](std::size_t p) { position(i, moves_i_, p, &place_i_[p * axes]); });
+    in_chunks(moves_i_.size(), [&](std::size_t p) { position(at_i_, moves_i_, p, &place_i_[p * axes]); });
     place_j_.resize(copies_.of.size() * axes);
-    in_chunks(copies_.of.size(),
-              [&](std::size_t copy) { position(j, moves_j_, std::size_t(copies_.of[copy]), &place_j_[copy * axes]); });
-  }
-
-  void find_shifts() {
-    const std::size_t axes = layout_.of_i.size();
-    shift_j_.resize(copies_.of.size() * axes);
+    in_chunks(copies_.of.size(), [&](std::size_t copy) {
+      position(at_j_, moves_j_, std::size_t(copies_.of[copy]), &place_j_[copy * axes]);
+    });
+    if (shifts_of_ == periods_) return;
+    shift_j_.resize(place_j_.size());
     for (std::size_t k = 0; k < shift_j_.size(); ++k)
       shift_j_[k] = PeriodicVectors::sum_of(periods_, k % axes, copies_.moved[k / axes]);
     shifts_of_ = periods_;
@@ -370,8 +367,8 @@ class CopiesSummation final : public ForwardingSummation {
       add(
           kCopiedJ, [&] { return on_device_.copied(); },
           [&] {
-            copied_.resize(copies_.of.size());
-            for (std::size_t c = 0; c < copied_.size(); ++c) copied_[c] = copies_.of[c] + request.j_offset;
+            copied_ = copies_.of;
+            for (std::int64_t& j : copied_) j += request.j_offset;
             return rows_of(copied_, Element::Int64, copies, 1);
           });
       add(kMovedI, [&] { return on_device_.moved_i(); }, [&] { return multiples(moves_given_i_); });
