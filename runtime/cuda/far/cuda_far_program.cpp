@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "runtime/cuda/driver/choose_launch.h"
 #include "runtime/cuda/program/cuda_arguments.h"
 #include "runtime/error.h"
 
@@ -36,11 +37,19 @@ void compile_far_programs(const CudaKernel& any, const FarKernels& kernels, std:
     const CudaVariant variant{first.frame, first.launches.front()};
     programs.push_back({std::move(source), variant});
   };
-  // As CudaLists::variant() chooses for lists on the GPU.
-  for (const KernelSource* source : {&kernels.near, &kernels.distant})
+  // As CudaLists::variant() chooses. The lists of `measured` have no shifts.
+  for (const KernelSource* source : {&kernels.near, &kernels.distant, &kernels.measured})
     programs.push_back({*source,
                         {Frame::Lists, source->find(Frame::Lists)->launches.front(), false,
-                         kernels.periods.has_value() && !source->on_gpu.shifts_packed}});
+                         source != &kernels.measured && kernels.periods && !source->on_gpu.shifts_packed}});
+  // As CudaKernel will probably choose for a sample of many particles.
+  constexpr int kResidentBlocks = 4, kSampled = 256, kParticles = 1 << 20;
+  const CudaOccupancy occupancy{any.gpu().multiprocessors(), kResidentBlocks, any.gpu().rates()};
+  const KernelVariant& of_sample = kernels.sample.first();
+  if (const LaunchConfig chosen =
+          choose_launch(kernels.sample, of_sample.launches, occupancy, kSampled, kParticles).compiled();
+      chosen != of_sample.launches.front().compiled())
+    programs.push_back({kernels.sample, {of_sample.frame, chosen}});
   for (const KernelSource* source : {&kernels.sample, &kernels.near, &kernels.measured, &kernels.distant,
                                      &kernels.sources, &kernels.targets, &kernels.finish})
     add(*source);

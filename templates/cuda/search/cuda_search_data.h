@@ -20,7 +20,7 @@ constexpr int kSortItems = 16, kSortTile = kSortItems * kBlock;
 constexpr int kSampledCells = 2048;  // counters of particles in hashed cells
 // A wide group reaches across a quarter of the domain, by the reach of one of its i. The first kWideGroups of them, in
 // the order of groups, are sums of kWideSlices warps each, because a warp looks at a million j in 44 ms (an H100).
-constexpr int kWideGroups = 4, kWideSlices = 128, kWideBlocks = kWideGroups * kWideSlices / kWarps;
+constexpr int kWideGroups = 4, kWideSlices = 256, kWideBlocks = kWideGroups * kWideSlices / kWarps;
 constexpr int kMinWideJ = 4096;  // of fewer j no group is wide
 constexpr float kWideReach = 0.25f;
 constexpr int kFewCounters = kSampledCells + 2 * kHistograms * kDigits + 2 * (kPasses + 1) + 4 + kWideGroups;
