@@ -57,6 +57,7 @@ struct FarCosts {
   double point = 0;     // the other work for a point of a grid
   double settled = 0;   // to find a pair of cells and list it
   double launches = 0;  // of a run
+  double excluded = 0;  // for an i of a table of the pairs that a sum over all pairs excludes with one image
 };
 
 class FarBackend {

@@ -228,9 +228,9 @@ bool FarField::is_due(const SumRequest& request) {
   if (!is_far_ && run_->kernels().precision == name(Precision::Double)) return false;
   if (exclusions_ != number_of_exclusions(request)) return true;
   const double sampled = double(std::min(run_->least_sampled(), request.i_count));
-  if (std::has_single_bit(runs_) || work_since_check_ * kShareOfChecks >
-                                        kExactPair * sampled * run_->images_of_sample(request.nj) * double(request.nj))
-    return true;
+  const double cost =
+      kExactPair * sampled * run_->images_of_sample(request.nj) * double(request.nj) + run_->cost_of_exclusions();
+  if (std::has_single_bit(runs_) || work_since_check_ * kShareOfChecks > cost) return true;
   // The error grows at most as the norms of some weights grow beside those of others.
   return is_far_ &&
          (run_->has_moved_far() || run_->have_values_changed(std::clamp(tolerance_ / error_, 1.0, kMaxSpread)));

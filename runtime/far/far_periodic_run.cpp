@@ -49,6 +49,7 @@ void FarRun::exclude_nearest_images(const SumRequest& request, Of of) {
   const auto set = [&](const std::shared_ptr<const FarSums::ExcludedOfImages>& images, std::int64_t number) {
     for (const Member& member : members_) member.backend->sums().set_excluded(images);
     exclusions_of_images_ = number;
+    excluded_images_ = images ? std::int64_t(images->size()) : 0;
   };
   if (!request.excluded_rows) return set(nullptr, 0);
   const PairRows& excluded = *request.excluded_rows;

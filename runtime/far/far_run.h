@@ -80,6 +80,10 @@ class FarRun {
   double images() const { return images_ ? images_->count() : 1; }
   // The same of the exact sums of a sample.
   double images_of_sample(std::int64_t nj) const;
+  // The cost of the tables of excluded pairs of the last such sums, in near pairs.
+  double cost_of_exclusions() {
+    return double(excluded_images_) * double(kept_.ni) * first().backend->costs().excluded;
+  }
   std::int64_t least_sampled() const {
     if (!images_) return kSampled;
     const bool takes_few = tolerance_ >= kLargeTolerance && members_.front().backend->sums_sample_alone();
@@ -152,7 +156,8 @@ class FarRun {
   FarArray totals_;  // [output][i], in the memory of the first backend
   // PairRows::number whose nearest images FarSums excludes for all i, of the particles where they are now; 0: none.
   std::int64_t exclusions_of_images_ = 0;
-  void* stream_ = nullptr;  // of the last run
+  std::int64_t excluded_images_ = 0;  // with which some pair is excluded in sums over all pairs
+  void* stream_ = nullptr;            // of the last run
   FarStatistics statistics_;
 };
 

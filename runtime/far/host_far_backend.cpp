@@ -230,7 +230,10 @@ std::vector<int> HostFarBackend::cell_sizes(bool of_i) const {
 // its position and to add up and store its sums.
 FarCosts HostFarBackend::costs() const {
   const double operations = std::max(1.0, kernels().near.operations);
-  return {.product = 40 / operations, .point = 20000 / operations, .settled = 5000 / operations};
+  return {.product = 40 / operations,
+          .point = 20000 / operations,
+          .settled = 5000 / operations,
+          .excluded = 1000 / operations};
 }
 
 FarWalk HostFarBackend::walk_trees(int order, const FarLimits& limits, bool counts_only) const {
