@@ -181,7 +181,10 @@ int main(int count, char** words) {
   examples::add_options(app, options);
   return examples::run_program(app, count, words, [&] {
     examples::complete(options);
-    if (options.benchmark) return examples::print_benchmark(options.device, options.settings, options.counts);
+    if (options.benchmark)
+      return options.benchmark_draws
+                 ? examples::print_drawing_benchmark(options.device, options.settings, options.counts, options.frames)
+                 : examples::print_benchmark(options.device, options.settings, options.counts);
     Checkpoint start = beginning(options);
     if (options.compare) {
       const std::int64_t steps = steps_in(options.end, start.dt) - start.state.step;

@@ -54,6 +54,12 @@ void declare_benchmark(CLI::App& app, Options& options) {
       ->check(CLI::Range(1, 1 << 24))
       ->needs("--benchmark")
       ->group("Benchmark");
+  app.add_flag(
+         "--draw-steps", options.benchmark_draws,
+         "Instead of the force: pictures of --size a second, drawn without a window, one after each step, against "
+         "N and, on a GPU, the block size")
+      ->needs("--benchmark")
+      ->group("Benchmark");
 }
 
 void declare_pictures(CLI::App& app, Options& options) {
@@ -73,6 +79,18 @@ void declare_pictures(CLI::App& app, Options& options) {
   pictures(app.add_option("--orbit", options.frames.orbit,
                           "Degrees by which the camera is moved around the bodies: to the right, upwards"))
       ->check(finite())
+      ->capture_default_str();
+  pictures(app.add_option("--zoom", options.frames.zoom,
+                          "How many times nearer the camera is than where most bodies are in the picture"))
+      ->check(positive())
+      ->capture_default_str();
+  pictures(app.add_option("--brightness", options.frames.brightness, "Factor of the light of every body"))
+      ->check(positive())
+      ->capture_default_str();
+  pictures(app.add_option("--draw", options.frames.drawn,
+                          "Draw only so many bodies, the first of the file, such as the discs of `nbcc make-ic "
+                          "collision`; 0: all"))
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
 }
 

@@ -33,6 +33,7 @@ struct Options {
 
   bool benchmark = false;
   std::vector<std::int64_t> counts;  // of bodies, for the benchmark
+  bool benchmark_draws = false;      // pictures a second, not the rate of the force
 };
 
 void add_options(CLI::App& app, Options& options);

@@ -43,7 +43,9 @@ Vertices::Vertices(const Gl& gl, const nbcc::Device& device, const Sprites& spri
 }
 
 void Vertices::update(const Simulation& simulation) {
-  sum_.bind("xi", simulation.positions()).bind("vi", simulation.velocities());
+  nbcc::View positions = simulation.positions(), velocities = simulation.velocities();
+  positions.where.count = velocities.where.count = sprites_.count();  // the first of all bodies
+  sum_.bind("xi", positions).bind("vi", velocities);
   if (shared_) return update_shared();
   sum_.bind("sprite", nbcc::view(host_.data(), sprites_.count(), kStride)).run();
   gl_.BindBuffer(GL_ARRAY_BUFFER, sprites_.buffer());

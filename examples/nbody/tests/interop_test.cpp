@@ -43,7 +43,7 @@ class Shown {
     for (int k = 0; k < steps; ++k) simulation_.step(1.0 / 64);
     vertices_.update(simulation_);
     const Camera camera = camera_for(bodies_);
-    sprites_.draw(camera, look_for(bodies_, camera), screen_.width(), screen_.height());
+    sprites_.draw(camera, look_for(bodies_, camera), {0, 0, screen_.width(), screen_.height()});
     return screen_.read();
   }
   const std::string& path() const { return vertices_.path(); }

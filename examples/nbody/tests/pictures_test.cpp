@@ -165,11 +165,13 @@ TEST_F(ViewerTest, ShowsBodiesAndControls) {
   EXPECT_EQ(image.width, 720);
   EXPECT_EQ(image.height, 480);
   EXPECT_GT(grey_pixels(image), 500);
-  // The body on the right is beside the controls.
+  // All bodies are beside the controls.
+  EXPECT_EQ(light(image, 0.33, 0, 0.345, 1).light(), 0);
+  EXPECT_GT(light(image, 0.345, 0, 0.5, 1).blue, 500);
   const Colour right = light(image, 0.5, 0, 1, 1);
   EXPECT_GT(right.red, 2 * right.blue);
   EXPECT_GT(right.light(), 500);
-  EXPECT_EQ(light(image, 0.95, 0, 1, 1).light(), 0);
+  EXPECT_EQ(light(image, 0.97, 0, 1, 1).light(), 0);
 }
 
 TEST_F(ViewerTest, KeysAreObeyed) {

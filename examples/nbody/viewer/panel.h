@@ -26,6 +26,7 @@ struct Telling {
   std::string device, path, problem;  // problem: of the last switch, or ""
 };
 
-void draw_panel(Controls& controls, const Telling& telling, const std::vector<Simulator>& simulators);
+// At the left edge of the window. Returns the pixels from there that it covers.
+int draw_panel(Controls& controls, const Telling& telling, const std::vector<Simulator>& simulators);
 
 }  // namespace examples

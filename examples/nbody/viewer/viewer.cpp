@@ -44,12 +44,15 @@ class Viewer {
       : start_(start),
         simulators_(simulators_here(start.device, start.settings.tolerance == 0)),
         window_("n-body", look.size[0], look.size[1]),
-        sprites_(window_.gl(), start.state.bodies.count()),
-        first_camera_(camera_for(start.state.bodies)) {
+        shown_(first_bodies(start.state.bodies, look.drawn)),
+        sprites_(window_.gl(), shown_.count()),
+        first_camera_(camera_for(shown_)) {
     first_camera_.orbit(look.orbit[0] * kDegree, look.orbit[1] * kDegree);
+    first_camera_.approach(look.zoom);
     camera_ = first_camera_;
     controls_.dt = controls_.first_dt = start.dt;
-    controls_.look = look_for(start.state.bodies, camera_);
+    controls_.look = look_for(shown_, camera_);
+    controls_.look.brightness *= look.brightness;
     telling_.bodies = start.state.bodies.count();
     telling_.time = double(start.state.step) * start.dt;
     run_on(0, start.state);
@@ -114,22 +117,25 @@ class Viewer {
 
   void draw() {
     running_->update_sprites();
-    sprites_.draw(camera_, controls_.look, window_.width(), window_.height());
+    // Beside the panel, as wide as it was in the last picture, where that leaves more than half of the window.
+    const int width = window_.width(), left = 2 * covered_ < width ? covered_ : 0;
+    sprites_.draw(camera_, controls_.look, {left, 0, width - left, window_.height()});
     window_.begin_controls();
-    draw_panel(controls_, telling_, simulators_);
+    covered_ = draw_panel(controls_, telling_, simulators_);
     window_.end_controls();
   }
 
   ViewerStart start_;
   std::vector<Simulator> simulators_;
   Window window_;
+  Bodies shown_;
   Sprites sprites_;
   Camera first_camera_, camera_;
   Controls controls_;
   Telling telling_;
   Meter meter_;
   std::unique_ptr<Running> running_;
-  int current_ = 0;
+  int current_ = 0, covered_ = 0;  // the simulator; pixels at the left edge, by the panel
 };
 
 }  // namespace
