@@ -5,7 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "examples/nbody/simulation.h"
+#include "examples/nbody/moving.h"
+#include "examples/support/bodies.h"
 
 namespace examples {
 
@@ -29,8 +30,8 @@ class Frames {
   Frames(const FrameChoice& choice, const nbcc::Device& device, const Bodies& start);
   ~Frames();
 
-  void draw(const Simulation& simulation);  // as it is now; returns when the picture is complete
-  void add(const Simulation& simulation);   // the same, and writes the picture into the files
+  void draw(const Moving& particles);  // as it is now; returns when the picture is complete
+  void add(const Moving& particles);   // the same, and writes the picture into the files
   void finish();
 
  private:

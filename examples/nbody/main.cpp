@@ -14,6 +14,7 @@
 #include "examples/nbody/checkpoint.h"
 #include "examples/nbody/compare.h"
 #include "examples/nbody/options.h"
+#include "examples/nbody/pipeline/run_pipeline.h"
 #include "examples/nbody/snapshot.h"
 #include "examples/nbody/tolerance_report.h"
 #include "examples/support/energy.h"
@@ -185,6 +186,7 @@ int main(int count, char** words) {
       return options.benchmark_draws
                  ? examples::print_drawing_benchmark(options.device, options.settings, options.counts, options.frames)
                  : examples::print_benchmark(options.device, options.settings, options.counts);
+    if (!options.pipeline.file.empty()) return examples::run_pipeline(options);
     Checkpoint start = beginning(options);
     if (options.compare) {
       const std::int64_t steps = steps_in(options.end, start.dt) - start.state.step;

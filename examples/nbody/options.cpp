@@ -106,6 +106,27 @@ void declare_viewer(CLI::App& app, Options& options) {
       ->needs(flag);
 }
 
+void declare_pipeline(CLI::App& app, PipelineChoice& choice) {
+  CLI::Option* const file =
+      app.add_option("--pipeline", choice.file,
+                     "Particles that this pipeline moves, instead of gravity: a file with columns "
+                     "x[3] or x[2], and those that the pipeline reads")
+          ->group("Pipeline");
+  const auto of_file = [&](CLI::Option* option) { return option->group("Pipeline")->needs(file); };
+  of_file(app.add_option("--moves", choice.moves,
+                         "The output that moves the particles [the only one of two or three components]"));
+  of_file(app.add_option("--as", choice.as, "What this output is"))
+      ->check(CLI::IsMember({"velocity", "acceleration", "force"}))
+      ->capture_default_str();
+  of_file(app.add_option("--factor", choice.factor, "A column that multiplies it, such as the charge for a field"));
+  of_file(app.add_option("--colour", choice.colour, "What colours show: speed, a column, or an output"))
+      ->capture_default_str();
+  of_file(app.add_option("--colour-range", choice.range, "The values drawn blue and red [least and most of the start]"))
+      ->expected(2)
+      ->check(finite());
+  of_file(app.add_option("--param", choice.params, "NAME=VALUE or NAME=1,2,3: a param of the pipeline; several times"));
+}
+
 // Of what does not go together, the reason; "" if all does.
 const char* conflict(const Options& options) {
   const bool by_ffmpeg = !options.frames.movie.empty() && !is_animation(options.frames.movie);
@@ -120,6 +141,15 @@ const char* conflict(const Options& options) {
     return "--energy-tolerance needs a --tolerance above 0: without one the energy is summed over all pairs";
   if (options.settings.energy_tolerance && (options.benchmark || options.compare || options.viewer))
     return "--energy-tolerance is for reports of the energy: give no --benchmark, --compare or --viewer";
+  if (!options.pipeline.file.empty()) {
+    if (options.mpi || options.compare || options.benchmark || options.restart || !options.checkpoint.empty() ||
+        !options.snapshots.empty() || options.G || options.settings.energy_tolerance || options.settings.damping != 1)
+      return "--pipeline is for pictures: give no --mpi, --compare, --benchmark, --restart, --checkpoint, --snapshots, "
+             "--G, "
+             "--damping or --energy-tolerance";
+    if (!options.pipeline.range.empty() && !(options.pipeline.range[0] < options.pipeline.range[1]))
+      return "--colour-range: expected two rising numbers";
+  }
   if (options.benchmark) {
     const bool runs = !options.bodies.empty() || options.restart || options.viewer || options.wants_frames();
     return runs ? "--benchmark runs no simulation: give no bodies, and nothing to write" : "";
@@ -140,6 +170,7 @@ const char* conflict(const Options& options) {
 void add_options(CLI::App& app, Options& options) {
   declare_run(app, options);
   declare_pictures(app, options);
+  declare_pipeline(app, options.pipeline);
   declare_viewer(app, options);
   declare_benchmark(app, options);
 }

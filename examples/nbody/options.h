@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "examples/nbody/frames.h"
+#include "examples/nbody/pipeline/motion.h"
 #include "examples/nbody/simulation.h"
 #include "examples/nbody/viewer.h"
 
@@ -28,6 +29,8 @@ struct Options {
 
   bool viewer = false;
   ViewerChoice view;
+
+  PipelineChoice pipeline;  // of a file: its particles, in place of gravity
 
   bool compare = false;  // simulators
 

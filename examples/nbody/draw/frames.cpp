@@ -69,16 +69,19 @@ Frames::Frames(const FrameChoice& choice, const nbcc::Device& device, const Bodi
 
 Frames::~Frames() = default;
 
-void Frames::draw(const Simulation& simulation) {
+void Frames::draw(const Moving& particles) {
   State& s = *state_;
-  s.vertices.update(simulation);
-  s.sprites.draw(s.camera, s.look, {0, 0, s.screen->width(), s.screen->height()});
+  const Scene scene = particles.scene();
+  s.vertices.update(scene);
+  SpriteLook look = s.look;
+  if (scene.values) look.fast = 1;  // coloured.pipe
+  s.sprites.draw(s.camera, look, {0, 0, s.screen->width(), s.screen->height()});
   s.screen->gl().Finish();
 }
 
-void Frames::add(const Simulation& simulation) {
+void Frames::add(const Moving& particles) {
   State& s = *state_;
-  draw(simulation);
+  draw(particles);
   const Image image = s.screen->read();
   char name[32];
   std::snprintf(name, sizeof name, "/frame-%04d.png", s.number++);

@@ -41,8 +41,10 @@ int draw_panel(Controls& controls, const Telling& telling, const std::vector<Sim
   ImGui::Begin("n-body", nullptr, ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoMove);
   ImGui::Text("%lld bodies, t = %.4f", static_cast<long long>(telling.bodies), telling.time);
   ImGui::Text("%.1f pictures/s", telling.pictures_per_second);
-  ImGui::Text("%.4g G interactions/s", 1e-9 * telling.interactions_per_second);
-  ImGui::Text("%.4g GFLOP/s", 20e-9 * telling.interactions_per_second);
+  if (telling.counts_interactions) {
+    ImGui::Text("%.4g G interactions/s", 1e-9 * telling.interactions_per_second);
+    ImGui::Text("%.4g GFLOP/s", 20e-9 * telling.interactions_per_second);
+  }
   ImGui::PushTextWrapPos(kWidth);
   ImGui::TextUnformatted(telling.device.c_str());
   ImGui::TextUnformatted(telling.path.c_str());
@@ -58,7 +60,7 @@ int draw_panel(Controls& controls, const Telling& telling, const std::vector<Sim
   ImGui::SliderInt("steps per picture", &controls.steps, 1, 64);
   slide("size of a body", controls.look.radius, 1e-4, 10);
   slide("brightness", controls.look.brightness, 0.01, 4);
-  slide("speed drawn red", controls.look.fast, 1e-3, 1e3);
+  slide(telling.red.c_str(), controls.look.fast, 1e-3, 1e3);
   if (ImGui::Button("camera back (r)")) controls.reset_camera = true;
   ImGui::PopItemWidth();
   // Folded to its title, it covers no bodies.

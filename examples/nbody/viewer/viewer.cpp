@@ -42,7 +42,8 @@ class Viewer {
  public:
   Viewer(const ViewerStart& start, const FrameChoice& look)
       : start_(start),
-        simulators_(simulators_here(start.device, start.settings.tolerance == 0)),
+        simulators_(start.motion ? std::vector<Simulator>{{start.device, start.device, {}, {}}}
+                                 : simulators_here(start.device, start.settings.tolerance == 0)),
         window_("n-body", look.size[0], look.size[1]),
         shown_(first_bodies(start.state.bodies, look.drawn)),
         sprites_(window_.gl(), shown_.count()),
@@ -56,6 +57,10 @@ class Viewer {
     telling_.bodies = start.state.bodies.count();
     telling_.time = double(start.state.step) * start.dt;
     run_on(0, start.state);
+    telling_.counts_interactions = !start.motion;
+    if (!running_->has_values()) return;
+    controls_.look.fast = 1;  // coloured.pipe
+    telling_.red = "value drawn red";
   }
 
   void run(const ViewerChoice& choice) {
@@ -77,8 +82,9 @@ class Viewer {
   static constexpr double kDegree = std::numbers::pi / 180;
 
   void run_on(int simulator, const State& state) {
-    running_ =
-        std::make_unique<Running>(simulators_[std::size_t(simulator)], state, start_.settings, window_.gl(), sprites_);
+    const Simulator& chosen = simulators_[std::size_t(simulator)];
+    running_ = start_.motion ? std::make_unique<Running>(chosen, start_.motion, window_.gl(), sprites_)
+                             : std::make_unique<Running>(chosen, state, start_.settings, window_.gl(), sprites_);
     current_ = simulator;
     telling_.device = running_->device();
     telling_.path = running_->path();
@@ -87,7 +93,7 @@ class Viewer {
   // The bodies go on where they are. If the new simulator cannot be, they stay with the old one.
   void switch_simulator() {
     telling_.problem.clear();
-    const State state = running_->simulation().state();
+    const State state = running_->state();
     running_.reset();  // a buffer is shared with one GPU's memory at a time
     try {
       run_on(controls_.simulator, state);
@@ -109,10 +115,9 @@ class Viewer {
   void advance() {
     int steps = controls_.paused ? 0 : controls_.steps;
     if (std::exchange(controls_.one_step, false)) steps = 1;
-    Simulation& simulation = running_->simulation();
-    for (int k = 0; k < steps; ++k) simulation.step(controls_.dt);
+    for (int k = 0; k < steps; ++k) running_->step(controls_.dt);
     telling_.time += steps * controls_.dt;
-    meter_.count(steps > 0 ? steps * simulation.pairs_per_step() : 0, telling_);
+    meter_.count(steps > 0 ? steps * running_->pairs_per_step() : 0, telling_);
   }
 
   void draw() {
