@@ -30,7 +30,7 @@ class Frames {
   Frames(const FrameChoice& choice, const nbcc::Device& device, const Bodies& start);
   ~Frames();
 
-  void draw(const Moving& particles);  // as it is now; returns when the picture is complete
+  void draw(const Moving& particles);  // returns when the picture of the present state is complete
   void add(const Moving& particles);   // the same, and writes the picture into the files
   void finish();
 

@@ -17,7 +17,7 @@ struct Scene {
 class Moving {
  public:
   virtual ~Moving() = default;
-  virtual Scene scene() const = 0;  // as it is now
+  virtual Scene scene() const = 0;  // the present state
 };
 
 }  // namespace examples

@@ -42,7 +42,7 @@ double decay(double x) {
   return result;
 }
 
-// Von Neumann's method: runs of decreasing uniform numbers, of which one of odd length ends the search.
+// Von Neumann's method: draws runs of decreasing uniform numbers until a run has an odd length.
 double exponential(RandomNumbers& random) {
   for (double whole = 0;; ++whole) {
     const double first = random.uniform();

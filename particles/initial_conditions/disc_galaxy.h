@@ -1,5 +1,5 @@
-// Disc galaxies: an exponential disc of stars in a spherical halo, all of them bodies. Alone, or two on a collision
-// course.
+// Initial conditions of disc galaxies: an exponential disc of stars in a spherical halo of bodies; one galaxy, or two that
+// collide.
 #pragma once
 #include <cstdint>
 

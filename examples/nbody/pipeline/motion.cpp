@@ -23,7 +23,7 @@ std::vector<double> in_space(const Column& column, const Columns& columns, const
   return result;
 }
 
-// The column that a field reads: that of its name, or of its name less i or j.
+// The name of the column that a field reads: the field's name, or the field's name less i or j.
 std::string column_of(const Columns& columns, const nbcc::Field& field) {
   if (columns.find(field.name)) return field.name;
   const bool has_side = field.name.size() > 1 && (field.name.ends_with('i') || field.name.ends_with('j'));

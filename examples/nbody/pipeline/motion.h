@@ -16,10 +16,10 @@ struct PipelineChoice {
   std::string file;   // a pipeline; empty: gravity
   std::string moves;  // the output that moves the particles; empty: the only one of two or three components
   std::string as = "acceleration";  // velocity, acceleration or force
-  std::string factor;               // a column by which the output is multiplied, such as the charge; empty: 1
+  std::string factor;               // a column that multiplies the output, such as the charge; empty: 1
   std::string colour = "speed";     // an output or a column of one component, or speed
   std::vector<std::string> params;  // "rc=3", "box=8,8,8"
-  std::vector<double> range;        // the values that are drawn blue and red; empty: those of the start
+  std::vector<double> range;        // the values drawn blue and red; empty: least and greatest value at the start
 };
 
 // Positions and velocities of the file; masses of 1.
@@ -36,7 +36,7 @@ class Motion final : public Moving {
   void step(double dt);
   std::int64_t count() const { return count_; }
   Scene scene() const override;
-  // As they are now, with masses of 1.
+  // Present positions and velocities; masses of 1.
   Bodies bodies() const;
   // The values that the colours show, read by the host. Empty for the speed.
   std::vector<double> values() const;

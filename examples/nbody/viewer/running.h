@@ -20,9 +20,9 @@ class Running {
   Running(const Simulator& simulator, const MakeMotion& make_motion, const Gl& gl, const Sprites& sprites);
 
   void step(double dt) { motion_ ? motion_->step(dt) : simulation_->step(dt); }
-  // Of gravity alone; 0 for the particles of a pipeline, whose pairs are not counted.
+  // Pairs of gravity; 0 for the particles of a pipeline, whose pairs are not counted.
   double pairs_per_step() { return motion_ ? 0 : simulation_->pairs_per_step(); }
-  State state() const { return simulation_->state(); }  // of gravity alone
+  State state() const { return simulation_->state(); }  // only for gravity
   bool has_values() const { return moving().scene().values.has_value(); }
   std::string device() const { return device_.name(); }
   const std::string& path() const { return vertices_.path(); }
