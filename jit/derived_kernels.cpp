@@ -12,6 +12,7 @@
 #include "compiler/far_kernels.h"
 #include "compiler/nearest_facts.h"
 #include "compiler/passes/derived/nearest.h"
+#include "compiler/passes/derived/one_choice.h"
 #include "compiler/passes/derived/reactions.h"
 #include "compiler/passes/far/far_pipelines.h"
 #include "compiler/passes/far/periodic_terms.h"
@@ -151,16 +152,18 @@ DerivedKernels make_far(const DerivationInput& of) {
   return row;
 }
 
-// True if every output is a sum, an extreme or a logsumexp of real terms that depend smoothly on values of a pair: no
-// such value is compared or rounded, since a rounded product could give another answer. Indices may be compared (a
-// particle with itself).
-bool sums_smooth_terms(const Pipeline& pipeline) {
-  for (const Field& field : pipeline.fields) {
-    if (field.role != Role::Output) continue;
+// True if every output is a sum, an extreme or a logsumexp of real terms.
+bool sums_reals(const Pipeline& pipeline) {
+  return std::ranges::all_of(pipeline.fields, [](const Field& field) {
     const bool is_known = field.reduction == Reduction::Sum || field.reduction == Reduction::Min ||
                           field.reduction == Reduction::Max || field.reduction == Reduction::LogSumExp;
-    if (!is_known || !is_floating(field.type)) return false;
-  }
+    return field.role != Role::Output || (is_known && is_floating(field.type));
+  });
+}
+
+// True if all results depend smoothly on values of a pair: no such value is compared or rounded, since a rounded
+// product could give another answer. Indices may be compared (a particle with itself).
+bool is_smooth(const Pipeline& pipeline) {
   const std::vector<bool> needed = reachable(pipeline.pair, pipeline.roots());
   for (NodeId id = 0; id < pipeline.pair.size(); ++id) {
     const Node& node = pipeline.pair[id];
@@ -180,8 +183,13 @@ bool sums_smooth_terms(const Pipeline& pipeline) {
 DerivedKernels make_matrix_units(const DerivationInput& of) {
   const Pipeline with_loops = with_element_loops(of.pipeline, of.options.math);
   if (!has_element_loops(with_loops)) return {"it has no loop of more than 32 like terms over elements of arrays"};
-  if (!sums_smooth_terms(of.pipeline))
-    return {"not every output is a sum, minimum, maximum or logsumexp, or a value of a pair is compared or rounded"};
+  std::optional<OneChoice> choice = one_choice(of.pipeline);
+  if (choice && choice->indices == 0) choice.reset();
+  if (!choice && !sums_reals(of.pipeline))
+    return {
+        "not every output is a sum, minimum, maximum or logsumexp, and they do not all choose by one value (argmin, "
+        "argmax)"};
+  if (!is_smooth(of.pipeline)) return {"a value of a pair is compared or rounded"};
   auto facts = std::make_shared<MatrixFacts>();
   facts->precision = name(of.options.precision);
   DerivedKernels row;
@@ -189,7 +197,8 @@ DerivedKernels make_matrix_units(const DerivationInput& of) {
     auto source = std::make_shared<const KernelSource>(build(of, pipeline, options));
     row.kernels.push_back(named(name, std::move(source), of.pipeline, makes_outputs));
   };
-  const Pipeline sums = without_finish(of.pipeline);
+  // What is compared with exact results. Other j than the exact ones may be chosen, if their values are as good.
+  const Pipeline sums = choice ? choice_and_values(of.pipeline, *choice) : without_finish(of.pipeline);
   Options options = of.options;
   for (const auto& [name, units] : {std::pair{"half", MatrixUnits::Half}, {"two halves", MatrixUnits::TwoHalves}}) {
     options.matrix_units = units;
@@ -199,11 +208,12 @@ DerivedKernels make_matrix_units(const DerivationInput& of) {
   }
   if (row.kernels.empty())
     facts->obstacle = of.backend.name == "cuda"
-                          ? "matrix instructions need single precision, fast math, and one loop over elements, which "
-                            "sums products of a value of i and a value of j, or squares of their differences"
+                          ? "matrix instructions need single precision, fast math, at most 88 values that are kept for "
+                            "each i, and one loop over elements, which sums products of a value of i and a value of j, "
+                            "or squares of their differences"
                           : "matrix instructions are those of GPUs";
   add("sums", sums, of.options, true);
-  add("sample", sample_pipeline(of.pipeline), {Precision::Double, of.options.math, of.options.root}, true);
+  add("sample", sample_pipeline(sums), {Precision::Double, of.options.math, of.options.root}, true);
   row.facts = std::move(facts);
   return row;
 }

@@ -56,16 +56,18 @@ double FarSample::error(std::span<const double> totals, FarStatistics& statistic
     const double value = std::sqrt(squares / double(particles_.size()));
     return std::isnan(value) ? std::numeric_limits<double>::infinity() : value;
   };
-  int number = 0;
+  int number = 0, first = 0;  // of the field, and of its components
   for (const FieldLayout& field : source_.fields) {
     if (!is_compared(field)) continue;
     double of_terms = 0, of_sum = 0, fourth_powers = 0;
     for (std::size_t k = 0; k < particles_.size(); ++k) {
       const double* const exact = exact_.data() + k * std::size_t(columns());
       double error = 0, sum = 0;
-      for (int c = field.first; c < field.first + field.components(); ++c) {
+      for (int c = first; c < first + field.components(); ++c) {
         const double total = totals[k * std::size_t(components_) + std::size_t(c)];
-        const double difference = total == exact[c] ? 0 : total - exact[c];  // both may be infinite
+        // Both may be infinite; values of places that no pair fills are NaN.
+        const bool is_same = total == exact[c] || (std::isnan(total) && std::isnan(exact[c]));
+        const double difference = is_same ? 0 : total - exact[c];
         error += difference * difference;
         sum += exact[c] * exact[c];
       }
@@ -84,6 +86,7 @@ double FarSample::error(std::span<const double> totals, FarStatistics& statistic
     const double variance = std::max(0.0, fourth_powers / count - std::pow(of_terms / count, 2));
     bound = std::max(bound, rms(of_terms + 2 * std::sqrt(variance * count)));
     ++number;
+    first += field.components();
   }
   return is_complete() ? statistics.error : bound;
 }

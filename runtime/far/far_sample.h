@@ -29,9 +29,9 @@ class FarSample {
   // terms.
   [[nodiscard]] bool set_exact(std::vector<double> rows);
   int columns() const { return components_ + fields_; }
-  // True for an output of the pipeline, and not of its kernel alone.
+  // True for an output of the pipeline, and not of its kernel alone, that has values.
   static bool is_compared(const FieldLayout& field) {
-    return field.role == Role::Output && !is_hidden(field.reduction);
+    return field.role == Role::Output && !is_hidden(field.reduction) && !keeps_index(field.reduction);
   }
   // [output field]: the sum of |terms| of a drawn i; a tenth of them have less.
   std::span<const double> typical_sizes() const { return typical_sizes_; }

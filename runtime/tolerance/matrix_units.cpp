@@ -38,7 +38,7 @@ const MatrixSums::Candidate MatrixSums::kCandidates[] = {
 bool MatrixSums::apply_to(const Kernel& kernel) { return kernel.derived(kRow).obstacle.empty(); }
 
 MatrixSums::MatrixSums(const Kernel& kernel, const Summation& summation, double tolerance)
-    : kernel_(kernel), summation_(summation), tolerance_(tolerance), sample_(kernel.source) {
+    : kernel_(kernel), summation_(summation), tolerance_(tolerance), sample_(*kernel.derived(kRow).find("sums")->source) {
   refusal_ = facts().obstacle;
   if (refusal_.empty() && !kernel_.load_derived(kRow, kCandidates[0].kernel))
     refusal_ =
@@ -163,7 +163,7 @@ std::vector<double> MatrixSums::rows(const SumRequest& request, const char* kern
   const std::vector<FieldLayout>& fields = sum.source().fields;
   const std::span<const std::int64_t> sampled = sample_.particles();
   const auto count = std::int64_t(sampled.size());
-  std::int64_t columns = 0;  // without hidden accumulators
+  std::int64_t columns = 0;
   for (const FieldLayout& field : fields) columns += FarSample::is_compared(field) ? field.components() : 0;
   const std::size_t bytes = std::size_t(columns * request.ni) * sizeof(double);
   DeviceCopies* const device = sum.sum().summation().device_copies(arrays_of(kernel_.source.fields, request.views));
@@ -178,10 +178,11 @@ std::vector<double> MatrixSums::rows(const SumRequest& request, const char* kern
   }
   const std::int64_t column_bytes = request.ni * std::int64_t(sizeof(double));
   std::vector<MadeArray> made;
-  for (const FieldLayout& field : fields)
-    if (FarSample::is_compared(field))
-      made.push_back(
-          {field.name, {table + field.first * request.ni, Element::Double, request.ni, sizeof(double), column_bytes}});
+  for (double* of_field = table; const FieldLayout& field : fields) {
+    if (!FarSample::is_compared(field)) continue;
+    made.push_back({field.name, {of_field, Element::Double, request.ni, sizeof(double), column_bytes}});
+    of_field += field.components() * request.ni;
+  }
   SumRequest bound = sum.bind(sample_.chosen_of(request), made);
   bound.accumulate = false;
   bound.exclusions = request.exclusions, bound.excluded_rows = request.excluded_rows;

@@ -114,7 +114,7 @@ std::string kernel(const Pipeline& pipeline, const Plan& plan, const Options& op
                         {"particles", cuda_particles(pipeline, plan, body)},
                         {"exclusions", exclusions}}) +
          (!plan.tiles_loops                          ? all_pairs(body, plan, cutoff)
-          : options.matrix_units != MatrixUnits::Off ? cuda_products(plan, options, body)
+          : options.matrix_units != MatrixUnits::Off ? cuda_products(pipeline, plan, options, body)
                                                      : cuda_element_loops(plan, options, body, own));
 }
 

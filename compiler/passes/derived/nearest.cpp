@@ -8,31 +8,16 @@
 #include "compiler/ir/rewrite.h"
 #include "compiler/passes/derived/add_field.h"
 #include "compiler/passes/derived/every_image.h"
+#include "compiler/passes/derived/one_choice.h"
 #include "compiler/passes/prove/neighbourhood.h"
 
 namespace nbcc {
 namespace {
 
-// What the outputs choose by, if this is one value under one guard.
-struct OneValue {
-  NodeId value = kNone, guard = kNone;
-  int argmin = -1, slots = 1;  // first component of the argmin that keeps the most indices; their number
-};
-std::optional<OneValue> value_of_all(const Pipeline& pipeline) {
-  OneValue found;
-  for (const Field& field : pipeline.fields) {
-    if (field.role != Role::Output || field.reduction == Reduction::At) continue;
-    if (field.reduction != Reduction::Min && field.reduction != Reduction::ArgMin) return {};
-    for (int c = field.first; c < field.first + field.components(); ++c) {
-      const Contribution& one = pipeline.contributions[std::size_t(c)];
-      if (found.value == kNone) found.value = one.value, found.guard = one.guard;
-      if (one.value != found.value || one.guard != found.guard || one.scale != kNone) return {};
-    }
-    if (field.reduction == Reduction::ArgMin && field.components() > found.slots)
-      found.argmin = field.first, found.slots = field.components();
-  }
-  if (found.value == kNone || pipeline.pair[found.value].type < Type::Float) return {};
-  return found;
+// What the outputs choose by, if all choose the least.
+std::optional<OneChoice> least_of_all(const Pipeline& pipeline) {
+  const std::optional<OneChoice> found = one_choice(pipeline);
+  return found && found->is_minimum ? found : std::nullopt;
 }
 
 // A run over a strided subset of the j-particles reads the index of j from an input.
@@ -64,11 +49,12 @@ void add_last(Pipeline& pipeline, int component, NodeId guard) {
 }  // namespace
 
 std::optional<Pipeline> nearest_pipeline(const Pipeline& pipeline) {
-  if (!value_of_all(pipeline) || has_images(pipeline) || pipeline.has_pair_values()) return {};
+  if (!least_of_all(pipeline) || has_images(pipeline) || pipeline.has_pair_values()) return {};
   if (prove_neighbourhood(pipeline).neighbourhood) return {};
   Pipeline bounded = pipeline;
   replace_j_index(bounded);
-  const OneValue first = *value_of_all(bounded);
+  const OneChoice first = *least_of_all(bounded);
+  const int slots = std::max(1, first.indices);
   const Type type = bounded.pair[first.value].type;
   const int bound = add_field(bounded, "nbcc_bound", Role::InputI, type);
   Graph& graph = bounded.pair;
@@ -76,20 +62,20 @@ std::optional<Pipeline> nearest_pipeline(const Pipeline& pipeline) {
   const NodeId guard = first.guard == kNone ? below : graph.binary(Op::And, first.guard, below);
   for (Contribution& one : bounded.contributions) one.guard = guard;
   Field kept;
-  kept.reduction = first.slots == 1 ? Reduction::Min : Reduction::At;
-  if (first.slots > 1) kept.length = first.slots, kept.follows = first.argmin;
+  kept.reduction = slots == 1 ? Reduction::Min : Reduction::At;
+  if (slots > 1) kept.length = slots, kept.follows = first.first;
   const int least = add_field(bounded, "nbcc_least", Role::Output, type, kept);
-  for (int k = 0; k < first.slots; ++k) {
+  for (int k = 0; k < slots; ++k) {
     bounded.contributions.push_back({first.value, guard, kNone});
     if (!bounded.finished.empty()) bounded.finished.push_back(bounded.finish.leaf(Op::Output, least + k, type, {}));
   }
-  if (first.slots > 1) add_last(bounded, least + first.slots - 1, guard);
+  if (slots > 1) add_last(bounded, least + slots - 1, guard);
   if (!prove_neighbourhood(bounded).neighbourhood) return {};
   return bounded;
 }
 
 int axes_of_nearest(const Pipeline& pipeline) {
-  const std::optional<OneValue> chosen = value_of_all(pipeline);
+  const std::optional<OneChoice> chosen = least_of_all(pipeline);
   if (!chosen) return 0;
   const std::vector<bool> needed = reachable(pipeline.pair, std::vector<NodeId>{chosen->value});
   std::set<int> components;

@@ -186,7 +186,7 @@ Pipeline sample_pipeline(const Pipeline& pipeline) {
   Graph& graph = made.pair;
   const NodeId zero = graph.constant(0, Type::Double), one = graph.constant(1, Type::Double);
   for (const Field& field : pipeline.fields) {
-    if (field.role != Role::Output) continue;
+    if (field.role != Role::Output || keeps_index(field.reduction)) continue;
     NodeId size = zero;
     for (int c = field.first; c < field.first + field.components(); ++c) {
       const Contribution& term = made.contributions[std::size_t(c)];

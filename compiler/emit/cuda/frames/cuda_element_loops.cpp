@@ -380,8 +380,8 @@ LaunchConfig cuda_loop_launch(const Pipeline& pipeline, const Plan& plan, const 
   constexpr std::size_t kMostLoops = 4;  // whose sums fit into registers
   if (has_more || plan.tiled_loops.size() > kMostLoops || !text.reads_no_loops()) return {};
   const int most = options.precision == Precision::Double ? 128 : 256;
-  // The last is for many accumulators, such as the k least values of an i.
-  for (const auto& [threads, i_per_thread] : {std::pair{most, 4}, std::pair{most / 2, 4}, std::pair{128, 2}}) {
+  // The later ones are for many accumulators, such as the k least values of an i and their payloads.
+  for (const auto& [threads, i_per_thread] : {std::pair{most, 4}, {most / 2, 4}, {128, 2}, {64, 2}, {32, 2}}) {
     // Long tiles, since the sums of output arrays go to memory after each.
     if (i_per_thread < 4 && !plan.arrays.empty()) break;
     const int slices = threads / (plan.arrays.empty() ? 32 : 16);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@
 #include "compiler/emit/cuda/pair/cuda_statement.h"
 #include "compiler/emit/finish.h"
 #include "compiler/emit/spelling.h"
+#include "compiler/passes/derived/one_choice.h"
 #include "compiler/passes/optimize/element_loops.h"
 #include "compiler/text/fill_template.h"
 #include "templates/cuda/frames/cuda_product_data.h"
@@ -34,10 +36,16 @@ constexpr int kMostBytesOfBlock = 99 << 10, kMostSharedBytes = 96 << 10;
 constexpr int kMostStatementsForTwo = 64;
 // Columns of an output array whose sums are in registers.
 constexpr int kMostArrayColumns = 128;
-constexpr int kMostColumnsOfLongTiles = 64, kRoomOfLongTiles = 8 << 10;
+constexpr int kMostColumnsOfLongTiles = 64, kRoomOfParticles = 8 << 10;  // staged particles
 // Passes over all pairs for an output array: with more, two halves take longer than loops in single precision.
 constexpr int kMostPassesOfTwoHalves = 4;
 constexpr LaunchConfig kProductLaunch{.threads = 256, .i_per_thread = 4, .j_tile = 128, .unroll = 1, .j_slices = 8};
+// For i with many accumulators, which take registers and shared memory.
+constexpr LaunchConfig kFewILaunches[] = {
+    {.threads = 256, .i_per_thread = 2, .j_tile = 128, .unroll = 1, .j_slices = 4},
+    {.threads = 128, .i_per_thread = 2, .j_tile = 128, .unroll = 1, .j_slices = 4},
+    {.threads = 64, .i_per_thread = 2, .j_tile = 128, .unroll = 1, .j_slices = 4},
+};
 
 // The sum over elements of x[k] y[k], or of (y[k] - x[k])^2; x is a value of i, y of j.
 struct ProductLoop {
@@ -109,9 +117,15 @@ struct Sizes {
   bool keeps_i;
   std::int64_t shared_bytes;
 };
-Sizes sizes_of(const Plan& plan, const ProductLoop& loop, const Options& options, int j_tile) {
-  Sizes sizes{.launch = kProductLaunch, .passes = 1};
-  sizes.launch.j_tile = j_tile;
+// Shared memory of the sums of a block, in double precision.
+std::int64_t accumulator_bytes(const Plan& plan, const LaunchConfig& launch) {
+  std::int64_t accumulators = 0;
+  for (const OutputPlan& output : plan.outputs)
+    accumulators += output.of_array ? 0 : keeps_index(output.reduction) ? 2 : 1;
+  return 8 * accumulators * launch.j_slices * launch.i_per_block();
+}
+Sizes sizes_of(const Plan& plan, const ProductLoop& loop, const Options& options, const LaunchConfig& launch) {
+  Sizes sizes{.launch = launch, .passes = 1};
   const bool is_two = options.matrix_units == MatrixUnits::TwoHalves;
   sizes.parts = is_two ? 2 : 1;
   sizes.stages = is_two ? 2 : 3;
@@ -126,21 +140,28 @@ Sizes sizes_of(const Plan& plan, const ProductLoop& loop, const Options& options
   const std::int64_t values = sizes.components > 0 ? sizes.launch.j_tile * (sizes.array_columns + 8) * 4 : 0;
   const std::int64_t kept = sizes.chunks * of_i + sizes.stages * of_j + values;
   sizes.keeps_i = kept <= kMostSharedBytes;
-  std::int64_t accumulators = 0;
-  for (const OutputPlan& output : plan.outputs)
-    accumulators += output.of_array ? 0 : keeps_index(output.reduction) ? 2 : 1;
-  sizes.shared_bytes = std::max(sizes.keeps_i ? kept : sizes.stages * (of_i + of_j) + values,
-                                8 * accumulators * sizes.launch.j_slices * sizes.launch.i_per_block());
+  sizes.shared_bytes =
+      std::max(sizes.keeps_i ? kept : sizes.stages * (of_i + of_j) + values, accumulator_bytes(plan, launch));
   return sizes;
 }
 
-// Kernels with an output array have registers for fewer products, and long tiles must leave room for staged particles.
 Sizes sizes_of(const Plan& plan, const ProductLoop& loop, const Options& options) {
-  const Sizes sizes = sizes_of(plan, loop, options, kProductLaunch.j_tile);
-  if (plan.arrays.empty()) return sizes;
+  const Sizes sizes = sizes_of(plan, loop, options, kProductLaunch);
+  if (plan.arrays.empty()) {
+    const auto fits = [&](const LaunchConfig& launch) {
+      return accumulator_bytes(plan, launch) <= kMostSharedBytes - kRoomOfParticles;
+    };
+    if (fits(kProductLaunch)) return sizes;
+    const auto* const last = std::end(kFewILaunches) - 1;
+    return sizes_of(plan, loop, options, *std::find_if(std::begin(kFewILaunches), last, fits));
+  }
+  // Kernels with an output array have registers for fewer products, and long tiles must leave room for staged
+  // particles.
   const bool is_long = sizes.components <= kMostColumnsOfLongTiles && options.matrix_units == MatrixUnits::Half &&
-                       sizes.shared_bytes <= kMostSharedBytes - kRoomOfLongTiles;
-  return is_long ? sizes : sizes_of(plan, loop, options, kProductLaunch.j_tile / 2);
+                       sizes.shared_bytes <= kMostSharedBytes - kRoomOfParticles;
+  LaunchConfig half = kProductLaunch;
+  half.j_tile /= 2;
+  return is_long ? sizes : sizes_of(plan, loop, options, half);
 }
 
 }  // namespace
@@ -180,7 +201,8 @@ KernelSource::PackedVectors cuda_packed_vectors(const Plan& plan, const Options&
           .least_architecture = kLeastArchitecture};
 }
 
-std::string cuda_products(const Plan& plan, const Options& options, const CudaPairBody& body) {
+std::string cuda_products(const Pipeline& pipeline, const Plan& plan, const Options& options,
+                          const CudaPairBody& body) {
   const ProductLoop loop = *product_loop(plan);
   const Sizes sizes = sizes_of(plan, loop, options);
   const CudaScalars scalars{false, options.root == RootMode::Exact};
@@ -255,6 +277,31 @@ const index i = i_particle(a, at);
     pair += output.guard == kNone ? fmt::format("factor[r][u] = t{};\n", array->of_pair)
                                   : fmt::format("factor[r][u] = t{} ? t{} : 0.0f;\n", output.guard, array->of_pair);
   }
+  const std::optional<OneChoice> choice = one_choice(pipeline);
+  const bool keeps_lists = choice && choice->indices > 1;
+  if (choice && choice->indices > 0) {
+    std::string found;
+    for (int m = 0; m < choice->indices; ++m)
+      found += fmt::format("{}to_index({})", m > 0 ? ", " : "", cuda_result(plan, choice->first + m));
+    of_array["reduce"] =
+        fill_template("cuda_product_choice.cuh",
+                      {{"chosen", std::to_string(choice->indices)},
+                       {"found", found},
+                       {"first", std::to_string(loop.elements.first)},
+                       {"views_of_i", views(loop.of_i, 'i')},
+                       {"views_of_j", views(loop.of_j, 'j')},
+                       {"element_of_i", element(loop.of_i, 'i')},
+                       {"element_of_j", element(loop.of_j, 'j')},
+                       {"load_i", body.load_i},
+                       {"stage_j", body.stage_j},
+                       {"loop", fmt::format("loop{}", loop.loop)},
+                       {"self", body.tests_self ? "const int self[1] = {i + a.i_offset == chosen.j ? 0 : -1};\n"
+                                                  "constexpr bool may_be_self = true;\n"
+                                                : ""},
+                       {"pair_j", body.pair_j},
+                       {"pair", body.pair},
+                       {"flush", body.flush}});
+  }
   std::string self;
   if (body.tests_self) self = "int self[NBCC_I_PER_THREAD];\nfind_self(a, first_i, first_j, self);\n";
   if (body.two_loops) self += "constexpr bool may_be_self = true;\n";
@@ -270,7 +317,8 @@ const index i = i_particle(a, at);
       {"array_columns", std::to_string(sizes.array_columns)},
       {"array_difference", is_difference ? "true" : "false"},
       {"bytes", std::to_string(sizes.shared_bytes)},
-      {"resident_blocks", body.pair_statements <= kMostStatementsForTwo && plan.arrays.empty() ? "2" : "1"},
+      {"resident_blocks",
+       body.pair_statements <= kMostStatementsForTwo && plan.arrays.empty() && !keeps_lists ? "2" : "1"},
       {"uniform", body.uniform},
       {"packed", std::to_string(packed_per_block(loop))},
       {"first", std::to_string(loop.elements.first)},

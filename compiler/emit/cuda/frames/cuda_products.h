@@ -12,7 +12,7 @@ namespace nbcc {
 // no threads: the plan has other loops.
 LaunchConfig cuda_product_launch(const Pipeline& pipeline, const Plan& plan, const Options& options);
 
-std::string cuda_products(const Plan& plan, const Options& options, const CudaPairBody& body);
+std::string cuda_products(const Pipeline& pipeline, const Plan& plan, const Options& options, const CudaPairBody& body);
 
 // What the runtime needs for launches of the kernel.
 KernelSource::PackedVectors cuda_packed_vectors(const Plan& plan, const Options& options);

@@ -63,4 +63,7 @@ ScalarSpelling cuda_scalar_spelling(CudaPairs pairs = CudaPairs::All);
 // Fills the holes for the struct Partial and the statements on it: reduce and finish.
 void cuda_partial(const Pipeline& pipeline, const Plan& plan, CudaPairs pairs, TemplateHoles& holes);
 
+// The lvalue in a Partial `all` of an output component; "": an output array, which its frame stores.
+std::string cuda_result(const Plan& plan, int component);
+
 }  // namespace nbcc

@@ -16,15 +16,15 @@ namespace {
 
 constexpr CudaScalars kPartialScalars{true, true};
 
-std::string result_name(const Plan& plan, std::size_t k) {
-  const OutputPlan& output = plan.outputs[k];
+}  // namespace
+
+std::string cuda_result(const Plan& plan, int component) {
+  const OutputPlan& output = plan.outputs[std::size_t(component)];
   if (output.histogram >= 0) return "0";  // no value of an i
   if (output.of_array) return "";         // its frame stores it
-  if (output.of_choice) return cuda_choice_result(plan, int(k));
-  return fmt::format("all.{}{}", keeps_index(output.reduction) ? "arg" : "acc", k);
+  if (output.of_choice) return cuda_choice_result(plan, component);
+  return fmt::format("all.{}{}", keeps_index(output.reduction) ? "arg" : "acc", component);
 }
-
-}  // namespace
 
 ScalarSpelling cuda_scalar_spelling(CudaPairs pairs) {
   ScalarSpelling spelling;
@@ -82,7 +82,7 @@ void cuda_partial(const Pipeline& pipeline, const Plan& plan, CudaPairs pairs, T
         combined += fmt::format("all.acc{0} = {1}(all.acc{0}, part.acc{0});\n", k, least ? "minimum" : "maximum");
       }
     }
-    const std::string result = result_name(plan, k);
+    const std::string result = cuda_result(plan, int(k));
     const Reduction declared = pipeline.field_of(Role::Output, int(k)).reduction;
     if (is_hidden(declared)) continue;
     all_plain += fmt::format("{}is_plain(a.out[{}])", all_plain.empty() ? "" : " & ", k);
@@ -118,7 +118,7 @@ NBCC_DEVICE Partial load_partial(const double* at, int stride) {
 )",
                                         {{"stored", stored_close}, {"loaded", loaded_close}});
   ScalarSpelling spelling = cuda_scalar_spelling(pairs);
-  spelling.result = [&](std::size_t k) { return result_name(plan, k); };
+  spelling.result = [&](std::size_t k) { return cuda_result(plan, int(k)); };
   const std::string nan_or_zero = nan_or_zero_statements(pipeline, plan, spelling);
   holes["nan_or_zero"] = nan_or_zero + (nan_or_zero.empty() ? "return 0;" : "return nan_or_zero;");
   holes["finish"] = finish_statements(pipeline, plan, spelling);

@@ -1,0 +1,23 @@
+// Pipelines whose outputs all choose by one value: nearest neighbours, best matches. Tested by
+// tests/unit/compiler/passes/derived/one_choice_test.cpp.
+#pragma once
+#include <optional>
+
+#include "compiler/ir/ir.h"
+
+namespace nbcc {
+
+struct OneChoice {
+  NodeId value = kNone, guard = kNone;
+  bool is_minimum = true;       // the least values are chosen, else the greatest
+  int first = -1, indices = 0;  // first component and length of the argmin or argmax that keeps the most indices; -1, 0
+};
+// Empty: not all outputs are the min or argmin (or max or argmax) of one real value under one guard, or payloads of
+// these argmins.
+std::optional<OneChoice> one_choice(const Pipeline& pipeline);
+
+// A pipeline with one_choice() that keeps indices, of which only the choice is kept: nbcc_chosen, the argmin or argmax
+// with the most indices, and its payload nbcc_value, the values of the chosen pairs. No finish().
+Pipeline choice_and_values(const Pipeline& pipeline, const OneChoice& choice);
+
+}  // namespace nbcc
