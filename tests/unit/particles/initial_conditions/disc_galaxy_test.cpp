@@ -153,6 +153,13 @@ TEST(DiscGalaxy, CollisionIsTwoGalaxiesOnAParabola) {
   for (std::size_t k = 0; k < 2000; ++k)
     for (std::size_t c = 0; c < 3; ++c) side[k / 1000][c] += x[3 * k + c] / 1000;
   EXPECT_NEAR(side[1][0] - side[0][0], 16, 0.3);
+  // Bodies of a disc move at a speed of about 1 around its centre, so that means over 1000 of them scatter by 0.03.
+  double drift[3] = {};
+  for (std::size_t k = 0; k < 2000; ++k)
+    for (std::size_t c = 0; c < 3; ++c) drift[c] += (k < 1000 ? -1 : 1) * v[3 * k + c] / 1000;
+  EXPECT_NEAR(drift[0], -std::sqrt(24.0 / 16 - 60.0 / 256), 0.15);
+  EXPECT_NEAR(drift[1], std::sqrt(60.0) / 16, 0.15);
+  EXPECT_NEAR(drift[2], 0, 0.15);
   for (std::size_t k = 0; k < 2000; ++k) {
     const std::size_t g = k / 1000;
     double r[3], u[3];
