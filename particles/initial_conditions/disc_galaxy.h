@@ -1,5 +1,5 @@
-// Initial conditions of disc galaxies: an exponential disc of stars in a spherical halo of bodies; one galaxy, or two that
-// collide.
+// Initial conditions of disc galaxies: an exponential disc of stars in a spherical halo of bodies; one galaxy, or two
+// that collide.
 #pragma once
 #include <cstdint>
 

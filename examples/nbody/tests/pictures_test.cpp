@@ -168,8 +168,8 @@ TEST_F(PicturesTest, ChargesOfAPipelineCircle) {
                                   "/pipelines/coulomb.pipe --moves field --as force --precision double --end "
                                   "3.141592653589793 --dt 0.0031415926535897933 --every 3.1 --colour pot";
   ASSERT_EQ(run(run_charges + " --factor q"), 0) << errors_;
-  // The fixed charge sees the potential -2, the other one 1, at the start and to half a turn later; the root mean square
-  // speed is sqrt(1 / 2).
+  // The fixed charge sees the potential -2, the other one 1, at the start and to half a turn later; the root mean
+  // square speed is sqrt(1 / 2).
   int rows = 0;
   double time = 0, speed = 0, least = 0, most = 0;
   std::istringstream lines(output_);
