@@ -112,6 +112,8 @@ void declare_pipeline(CLI::App& app, PipelineChoice& choice) {
                      "Particles that this pipeline moves, instead of gravity: a file with columns "
                      "x[3] or x[2], and those that the pipeline reads")
           ->group("Pipeline");
+  for (const char* const of_gravity : {"--eps", "--rest", "--G", "--damping", "--energy-tolerance"})
+    file->excludes(app.get_option(of_gravity));
   const auto of_file = [&](CLI::Option* option) { return option->group("Pipeline")->needs(file); };
   of_file(app.add_option("--moves", choice.moves,
                          "The output that moves the particles [the only one of two or three components]"));
@@ -143,10 +145,9 @@ const char* conflict(const Options& options) {
     return "--energy-tolerance is for reports of the energy: give no --benchmark, --compare or --viewer";
   if (!options.pipeline.file.empty()) {
     if (options.mpi || options.compare || options.benchmark || options.restart || !options.checkpoint.empty() ||
-        !options.snapshots.empty() || options.G || options.settings.energy_tolerance || options.settings.damping != 1)
-      return "--pipeline is for pictures: give no --mpi, --compare, --benchmark, --restart, --checkpoint, --snapshots, "
-             "--G, "
-             "--damping or --energy-tolerance";
+        !options.snapshots.empty())
+      return "--pipeline is for pictures: give no --mpi, --compare, --benchmark, --restart, --checkpoint or "
+             "--snapshots";
     if (!options.pipeline.range.empty() && !(options.pipeline.range[0] < options.pipeline.range[1]))
       return "--colour-range: expected two rising numbers";
   }

@@ -107,6 +107,50 @@ TEST_F(PicturesTest, FramesShowTheBodies) {
   EXPECT_GT(height("frames/frame-0002.png"), height("frames/frame-0000.png") + 2);
 }
 
+TEST_F(PicturesTest, TheFirstBodiesAreDrawnAlone) {
+  const std::string bodies = write("bodies.txt", kBodies);
+  const auto picture = [&](const std::string& options) {
+    const int code = run(NBODY " " + bodies + " --quiet --end 0 --size 240 160 --frames " + path("frames") + options);
+    if (is_missing(code)) return Image{};
+    EXPECT_EQ(code, 0) << errors_;
+    return read_png(path("frames/frame-0000.png"));
+  };
+  const Image all = picture("");
+  if (all.width == 0) GTEST_SKIP() << errors_;
+  // The fast third body is red; the camera follows the two others, which are at rest, and so blue.
+  const Image two = picture(" --draw 2"), farther = picture(" --draw 2 --zoom 0.5"),
+              darker = picture(" --draw 2 --brightness 0.5");
+  EXPECT_GT(light(all, 0, 0, 1, 1).red, 1000);
+  const Colour blue = light(two, 0, 0, 1, 1);
+  EXPECT_GT(blue.blue, 2 * blue.red);
+  EXPECT_NEAR(double(light(darker, 0, 0, 1, 1).light()) / double(blue.light()), 0.5, 0.2);
+  const auto highest = [](const Image& image) {
+    for (int y = 0; y < image.height; ++y)
+      if (light(image, 0, double(y) / image.height, 1, (y + 1.001) / image.height).light() > 0) return y;
+    return image.height;
+  };
+  EXPECT_GT(highest(farther), highest(two) + 20);
+  EXPECT_EQ(run(NBODY " " + bodies + " --end 0 --frames " + path("frames") + " --draw 4"), 2);
+  EXPECT_NE(errors_.find("--draw: expected at most 3, the number of bodies, got 4"), std::string::npos) << errors_;
+}
+
+TEST_F(PicturesTest, PicturesASecondAreCounted) {
+  const int code = run(NBODY " --benchmark --draw-steps --n 64,200 --size 64 48");
+  if (is_missing(code)) GTEST_SKIP() << errors_;
+  ASSERT_EQ(code, 0) << errors_;
+  double n = 0, rate = 0, interactions = 0;
+  int rows = 0;
+  std::istringstream lines(output_);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with('#') || std::sscanf(line.c_str(), "%lf chosen %lf %lf", &n, &rate, &interactions) != 3)
+      continue;
+    ++rows;
+    EXPECT_GT(rate, 0);
+    EXPECT_NEAR(interactions, 1e-9 * n * n * rate, 0.01 * interactions) << line;
+  }
+  EXPECT_EQ(rows, 2) << output_;
+}
+
 TEST_F(PicturesTest, AMovieHasEveryFrame) {
   if (!has("ffmpeg") || !has("ffprobe")) GTEST_SKIP() << "there is no ffmpeg";
   const std::string bodies = write("bodies.txt", kBodies);
@@ -207,6 +251,7 @@ TEST_F(PicturesTest, WhatAPipelineCannotShowIsNamed) {
   EXPECT_THAT(problem(write("none.txt", "1 0 1\n") + " --pipeline " + pipeline, 1),
               HasSubstr("none.txt:1: a row of 3 numbers"));
   EXPECT_THAT(problem(good + " --pipeline " + pipeline + " --compare"), HasSubstr("--pipeline is for pictures"));
+  EXPECT_THAT(problem(good + " --pipeline " + pipeline + " --eps 0.1"), HasSubstr("--eps excludes --pipeline"));
   EXPECT_THAT(problem(good + " --colour g"), HasSubstr("--pipeline"));
 }
 
