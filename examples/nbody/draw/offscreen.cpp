@@ -16,6 +16,8 @@ const OffscreenContext& there(const std::unique_ptr<OffscreenContext>& context, 
   return *context;
 }
 
+constexpr float kBrightest = 65504;  // the largest finite half float
+
 Image black(int width, int height) {
   return {width, height, std::vector<std::uint8_t>(std::size_t(3) * std::size_t(width) * std::size_t(height))};
 }
@@ -63,6 +65,7 @@ Image Offscreen::read() const {
   std::vector<float> light(image.rgb.size());
   gl_.PixelStorei(GL_PACK_ALIGNMENT, 1);
   gl_.ReadPixels(0, 0, width_, height_, GL_RGB, GL_FLOAT, light.data());
+  for (float& one : light) one = std::min(one, kBrightest);
   for (std::size_t k = 0; k < light.size(); k += 3) {
     const float brightest = std::max({light[k], light[k + 1], light[k + 2]});
     const float factor = brightest > 0 ? 255 * compressed(brightest) / brightest : 0;

@@ -118,6 +118,8 @@ TEST_P(DrawTest, MuchLightKeepsItsColour) {
   const Pixel one = at(draw({0, 0, 0, 0}), kWidth / 2, kHeight / 2), all = at(draw(many), kWidth / 2, kHeight / 2);
   EXPECT_EQ(all.blue, 255);
   EXPECT_NEAR(double(all.red) / all.blue, double(one.red) / one.blue, 0.03);
+  look_.brightness = 1e5;  // beyond half floats
+  EXPECT_EQ(at(draw(many), kWidth / 2, kHeight / 2).blue, 255);
 }
 
 TEST_P(DrawTest, WhatIsBehindTheCameraOrNoNumberIsNotDrawn) {
