@@ -14,6 +14,7 @@
 #include "compiler/passes/derived/nearest.h"
 #include "compiler/passes/derived/one_choice.h"
 #include "compiler/passes/derived/reactions.h"
+#include "compiler/passes/derived/softmax_passes.h"
 #include "compiler/passes/far/far_pipelines.h"
 #include "compiler/passes/far/periodic_terms.h"
 #include "compiler/passes/optimize/element_loops.h"
@@ -185,26 +186,32 @@ DerivedKernels make_matrix_units(const DerivationInput& of) {
   if (!has_element_loops(with_loops)) return {"it has no loop of more than 32 like terms over elements of arrays"};
   std::optional<OneChoice> choice = one_choice(of.pipeline);
   if (choice && choice->indices == 0) choice.reset();
-  if (!choice && !sums_reals(of.pipeline))
+  const std::optional<SoftmaxPasses> passes = softmax_passes(of.pipeline);
+  if (!choice && !passes && !sums_reals(of.pipeline))
     return {
-        "not every output is a sum, minimum, maximum or logsumexp, and they do not all choose by one value (argmin, "
-        "argmax)"};
+        "its outputs are neither sums, minima, maxima and logsumexp alone, nor choices by one value (argmin, argmax), "
+        "nor softmax and logsumexp of one logit without finish()"};
   if (!is_smooth(of.pipeline)) return {"a value of a pair is compared or rounded"};
   auto facts = std::make_shared<MatrixFacts>();
   facts->precision = name(of.options.precision);
+  facts->two_passes = passes.has_value();
   DerivedKernels row;
-  const auto add = [&](const char* name, const Pipeline& pipeline, const Options& options, bool makes_outputs) {
+  const auto add = [&](const std::string& name, const Pipeline& pipeline, const Options& options, bool makes_outputs) {
     auto source = std::make_shared<const KernelSource>(build(of, pipeline, options));
     row.kernels.push_back(named(name, std::move(source), of.pipeline, makes_outputs));
+    if (!passes) return;
+    source = std::make_shared<const KernelSource>(build(of, passes->logsumexp, options));
+    row.kernels.push_back(named(name + ", first", std::move(source), of.pipeline, makes_outputs));
   };
+  const Pipeline& pipeline = passes ? passes->weighted : of.pipeline;
   // What is compared with exact results. Other j than the exact ones may be chosen, if their values are as good.
-  const Pipeline sums = choice ? choice_and_values(of.pipeline, *choice) : without_finish(of.pipeline);
+  const Pipeline sums = choice ? choice_and_values(pipeline, *choice) : without_finish(pipeline);
   Options options = of.options;
   for (const auto& [name, units] : {std::pair{"half", MatrixUnits::Half}, {"two halves", MatrixUnits::TwoHalves}}) {
     options.matrix_units = units;
-    if (build(of, of.pipeline, options).packed_vectors.row_bytes == 0) continue;
-    add(name, of.pipeline, options, false);
-    add(units == MatrixUnits::Half ? "half sums" : "two halves sums", sums, options, true);
+    if (build(of, pipeline, options).packed_vectors.row_bytes == 0) continue;
+    add(name, pipeline, options, false);
+    add(name + std::string(" sums"), sums, options, true);
   }
   if (row.kernels.empty())
     facts->obstacle = of.backend.name == "cuda"

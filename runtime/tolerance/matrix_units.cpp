@@ -38,7 +38,10 @@ const MatrixSums::Candidate MatrixSums::kCandidates[] = {
 bool MatrixSums::apply_to(const Kernel& kernel) { return kernel.derived(kRow).obstacle.empty(); }
 
 MatrixSums::MatrixSums(const Kernel& kernel, const Summation& summation, double tolerance)
-    : kernel_(kernel), summation_(summation), tolerance_(tolerance), sample_(*kernel.derived(kRow).find("sums")->source) {
+    : kernel_(kernel),
+      summation_(summation),
+      tolerance_(tolerance),
+      sample_(*kernel.derived(kRow).find("sums")->source) {
   refusal_ = facts().obstacle;
   if (refusal_.empty() && !kernel_.load_derived(kRow, kCandidates[0].kernel))
     refusal_ =
@@ -65,10 +68,14 @@ PairMethod MatrixSums::method(std::shared_ptr<MatrixSums> sums) {
   return method;
 }
 
-DerivedSum& MatrixSums::sum(const char* kernel) {
+DerivedSum& MatrixSums::sum(std::string_view kernel) {
   const auto found = std::ranges::find(sums_, kernel, &decltype(sums_)::value_type::first);
   if (found != sums_.end()) return *found->second;
   return *sums_.emplace_back(kernel, derived_sum(kernel_, kRow, kernel)).second;
+}
+
+DeviceCopies* MatrixSums::copies_of(DerivedSum& sum, const SumRequest& request) const {
+  return sum.sum().summation().device_copies(arrays_of(kernel_.source.fields, request.views));
 }
 
 SumStatistics MatrixSums::statistics() const {
@@ -80,10 +87,25 @@ SumStatistics MatrixSums::statistics() const {
   return all;
 }
 
+// The largest number of pairs that are excluded of one i.
+std::int64_t MatrixSums::longest_exclusions(const SumRequest& request) const {
+  if (!request.excluded_rows) return 0;
+  const PairRows& rows = *request.excluded_rows;
+  if (rows.number != exclusions_) {
+    exclusions_ = rows.number;
+    longest_ = 0;
+    for (std::size_t i = 1; i < rows.first.size(); ++i)
+      longest_ = std::max(longest_, rows.first[i] - rows.first[i - 1]);
+  }
+  return longest_;
+}
+
 std::optional<Estimate> MatrixSums::estimate(const SumRequest& request) const {
   if (request.pairs != PairChoice::Auto) return {};
   Estimate found{.cost = pairs_of(request)};
   found.obstacle = obstacle_of(kRow, request);
+  if (facts().two_passes && longest_exclusions(request) >= request.nj)
+    found.obstacle = "so many pairs are excluded that an i may have none, and so no softmax";
   return found;
 }
 
@@ -154,26 +176,24 @@ bool MatrixSums::draw(const SumRequest& request) {
   }
   sample_.draw(request.i_count, kSampled, chosen);
   exact_ = rows(request, "sample");
-  return sample_.set_exact(exact_);
+  return sample_.set_exact(exact_.values);
 }
 
-// [sampled i][output component of the kernel]
-std::vector<double> MatrixSums::rows(const SumRequest& request, const char* kernel) {
+MatrixSums::Rows MatrixSums::rows(const SumRequest& request, const char* kernel) {
   DerivedSum& sum = this->sum(kernel);
   const std::vector<FieldLayout>& fields = sum.source().fields;
-  const std::span<const std::int64_t> sampled = sample_.particles();
-  const auto count = std::int64_t(sampled.size());
   std::int64_t columns = 0;
   for (const FieldLayout& field : fields) columns += FarSample::is_compared(field) ? field.components() : 0;
-  const std::size_t bytes = std::size_t(columns * request.ni) * sizeof(double);
-  DeviceCopies* const device = sum.sum().summation().device_copies(arrays_of(kernel_.source.fields, request.views));
+  const std::int64_t all_columns = columns + (facts().two_passes ? 1 : 0);
+  const std::size_t bytes = std::size_t(all_columns * request.ni) * sizeof(double);
+  DeviceCopies* const device = copies_of(sum, request);
   const CopiesOfRun copies(device, request.stream);
   std::vector<double> on_host;
   double* table = nullptr;  // [component][i]
   if (device) {
     table = static_cast<double*>(device->reserve(0, bytes));
   } else {
-    on_host.resize(std::size_t(columns * request.ni));
+    on_host.resize(std::size_t(all_columns * request.ni));
     table = on_host.data();
   }
   const std::int64_t column_bytes = request.ni * std::int64_t(sizeof(double));
@@ -183,35 +203,45 @@ std::vector<double> MatrixSums::rows(const SumRequest& request, const char* kern
     made.push_back({field.name, {of_field, Element::Double, request.ni, sizeof(double), column_bytes}});
     of_field += field.components() * request.ni;
   }
-  SumRequest bound = sum.bind(sample_.chosen_of(request), made);
-  bound.accumulate = false;
-  bound.exclusions = request.exclusions, bound.excluded_rows = request.excluded_rows;
-  sum.run(bound);
+  SumRequest of_sample = sample_.chosen_of(request);
+  of_sample.accumulate = false;
+  if (facts().two_passes) made.push_back(first_pass(of_sample, request, kernel, table + columns * request.ni, device));
+  run(sum, of_sample, request, made);
   sum.wait(request.progress);
-  std::vector<double> found(std::size_t(count * columns));
+  const std::span<const std::int64_t> sampled = sample_.particles();
+  const auto count = std::int64_t(sampled.size());
+  std::vector<double> of_device;  // [sampled i][component]
   if (device) {
+    of_device.resize(std::size_t(count * all_columns));
     auto* const list = static_cast<std::int64_t*>(device->reserve(1, sampled.size_bytes()));
     device->send(list, sampled.data(), sampled.size_bytes());
     const ArrayView all{table, Element::Double, request.ni, sizeof(double), column_bytes};
-    const ArrayView gathered = nbcc::gathered(*device, 2, all, int(columns), list, count);
-    device->fetch(found.data(), gathered.data, found.size() * sizeof(double));
-  } else {
-    for (std::int64_t k = 0; k < count; ++k)
-      for (std::int64_t c = 0; c < columns; ++c)
-        found[std::size_t(k * columns + c)] = table[c * request.ni + sampled[std::size_t(k)]];
+    const ArrayView gathered = nbcc::gathered(*device, 2, all, int(all_columns), list, count);
+    device->fetch(of_device.data(), gathered.data, of_device.size() * sizeof(double));
   }
+  Rows found;
+  for (std::int64_t k = 0; k < count; ++k)
+    for (std::int64_t c = 0; c < all_columns; ++c)
+      (c < columns ? found.values : found.logarithms)
+          .push_back(device ? of_device[std::size_t(k * all_columns + c)]
+                            : table[c * request.ni + sampled[std::size_t(k)]]);
   return found;
 }
 
 // What the error of all i is unlikely to exceed. Infinite where an exact sum is not finite and the sum is.
 double MatrixSums::error_of(const SumRequest& request, const char* kernel) {
-  const std::vector<double> found = rows(request, kernel);
+  const auto& [found, logarithms] = rows(request, kernel);
   const std::size_t sampled = sample_.particles().size(), columns = found.size() / sampled,
-                    exact_columns = exact_.size() / sampled;
-  const double error = sample_.error(found, statistics_);
+                    exact_columns = exact_.values.size() / sampled;
+  double squares = 0;
+  for (std::size_t k = 0; k < logarithms.size(); ++k)
+    if (logarithms[k] != exact_.logarithms[k]) squares += std::pow(logarithms[k] - exact_.logarithms[k], 2);
+  const double of_logarithms = std::sqrt(squares / double(sampled));
+  const double error = std::max(sample_.error(found, statistics_), of_logarithms);
+  statistics_.error = std::max(statistics_.error, of_logarithms);
   for (std::size_t k = 0; k < sampled; ++k)
     for (std::size_t c = 0; c < columns; ++c)
-      if (std::isfinite(found[k * columns + c]) && !std::isfinite(exact_[k * exact_columns + c]))
+      if (std::isfinite(found[k * columns + c]) && !std::isfinite(exact_.values[k * exact_columns + c]))
         return std::numeric_limits<double>::infinity();
   return error / (sample_.is_complete() ? 1 : kSafetyOfSample);
 }
@@ -252,11 +282,34 @@ void MatrixSums::choose(const SumRequest& request) {
                     tolerance_, kernel_.source.pipeline, facts().precision, statistics_.error));
 }
 
-void MatrixSums::run(const SumRequest& request) {
-  DerivedSum& sum = this->sum(chosen_->kernel);
-  SumRequest bound = sum.bind(request, {});
+// Runs over the chosen i of `chosen`, without the pairs that the caller's request excludes.
+void MatrixSums::run(DerivedSum& sum, const SumRequest& chosen, const SumRequest& request,
+                     std::span<const MadeArray> made) {
+  SumRequest bound = sum.bind(chosen, made);
   bound.exclusions = request.exclusions, bound.excluded_rows = request.excluded_rows;
   sum.run(bound);
+}
+
+// Runs the first pass of a kernel of softmax, whose results go to `to`: [i].
+MadeArray MatrixSums::first_pass(const SumRequest& chosen, const SumRequest& request, std::string_view kernel,
+                                 double* to, const DeviceCopies* device) {
+  DerivedSum& first = sum(std::string(kernel) + ", first");
+  const MadeArray made{"nbcc_logsumexp", {to, Element::Double, request.ni, sizeof(double), sizeof(double)}};
+  run(first, chosen, request, std::span(&made, 1));
+  if (!device) first.wait(request.progress);
+  return made;
+}
+
+void MatrixSums::run(const SumRequest& request) {
+  DerivedSum& second = sum(chosen_->kernel);
+  if (!facts().two_passes) return run(second, request, request, {});
+  DeviceCopies* const device = copies_of(second, request);
+  const CopiesOfRun copies(device, request.stream);
+  const std::size_t bytes = std::size_t(request.ni) * sizeof(double);
+  logarithms_.resize(device ? 0 : std::size_t(request.ni));
+  double* const to = device ? static_cast<double*>(device->reserve(0, bytes)) : logarithms_.data();
+  const MadeArray made = first_pass(request, request, chosen_->kernel, to, device);
+  run(second, request, request, std::span(&made, 1));
 }
 
 }  // namespace nbcc

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,7 +42,13 @@ class MatrixSums {
     double cost;            // of a pair, relative to all pairs in working precision
   };
   static const Candidate kCandidates[2];
+  // What a kernel computes of the sampled i.
+  struct Rows {
+    std::vector<double> values;      // [i][output component]
+    std::vector<double> logarithms;  // [i] of a first pass
+  };
 
+  std::int64_t longest_exclusions(const SumRequest& request) const;
   std::optional<Estimate> estimate(const SumRequest& request) const;
   Estimate measure(const SumRequest& request);
   std::pair<Estimate, double> expected(const SumRequest& request) const;
@@ -52,8 +59,12 @@ class MatrixSums {
   std::vector<ArrayView> vectors_of(const SumRequest& request) const;
   bool draw(const SumRequest& request);
   void choose(const SumRequest& request);
-  std::vector<double> rows(const SumRequest& request, const char* kernel);
-  DerivedSum& sum(const char* kernel);
+  Rows rows(const SumRequest& request, const char* kernel);
+  void run(DerivedSum& sum, const SumRequest& chosen, const SumRequest& request, std::span<const MadeArray> made);
+  MadeArray first_pass(const SumRequest& chosen, const SumRequest& request, std::string_view kernel, double* to,
+                       const DeviceCopies* device);
+  DerivedSum& sum(std::string_view kernel);
+  DeviceCopies* copies_of(DerivedSum& sum, const SumRequest& request) const;
   const MatrixFacts& facts() const;
   double error_of(const SumRequest& request, const char* kernel);
 
@@ -62,15 +73,17 @@ class MatrixSums {
   const double tolerance_;
   FarSample sample_;
   FarStatistics statistics_;
-  std::vector<std::pair<std::string_view, std::unique_ptr<DerivedSum>>> sums_;
-  std::vector<double> exact_;          // rows of the kernel "sample"
+  std::vector<std::pair<std::string, std::unique_ptr<DerivedSum>>> sums_;
+  Rows exact_;                         // of the kernel "sample"
+  std::vector<double> logarithms_;     // of the first pass of a softmax, unless they are on a device
   std::optional<Case> case_;           // of the choice; nothing: none is made
   const Candidate* chosen_ = nullptr;  // null: all pairs in working precision
   std::string refusal_;                // why no candidate was chosen
   bool is_usable_ = false;             // the device has kernels with matrix instructions
   std::int64_t runs_ = 0, runs_since_error_ = 0;
   double pairs_since_error_ = 0;
-  std::vector<ArrayView> vectors_;  // the arrays of the loops, when the error was measured
+  mutable std::int64_t exclusions_ = -1, longest_ = 0;  // of longest_exclusions(): PairRows::number, the result
+  std::vector<ArrayView> vectors_;                      // the arrays of the loops, when the error was measured
 };
 
 }  // namespace nbcc

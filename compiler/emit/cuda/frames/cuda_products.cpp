@@ -302,6 +302,11 @@ const index i = i_particle(a, at);
                        {"pair", body.pair},
                        {"flush", body.flush}});
   }
+  std::string flush = body.flush;
+  if (keeps_lists)
+    flush += fill_template("cuda_product_bound.cuh", {{"first", std::to_string(choice->first)},
+                                                      {"last", std::to_string(choice->indices - 1)},
+                                                      {"before", choice->is_minimum ? "<" : ">"}});
   std::string self;
   if (body.tests_self) self = "int self[NBCC_I_PER_THREAD];\nfind_self(a, first_i, first_j, self);\n";
   if (body.two_loops) self += "constexpr bool may_be_self = true;\n";
@@ -333,7 +338,7 @@ const index i = i_particle(a, at);
       {"self", self},
       {"pair_j", body.pair_j},
       {"pair", pair},
-      {"flush", body.flush}};
+      {"flush", flush}};
   of_array.insert(of_pairs.begin(), of_pairs.end());
   return declarations_of("cuda_product_data.h", "products") + fill_template("cuda_products.cu", of_array);
 }
