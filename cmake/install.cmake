@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 # Programs outside include <nbcc/nbcc.h>; here headers are included from the root of the source. The build tree has them
 # as an installation has, for tests and examples.
 set(public_include ${PROJECT_BINARY_DIR}/include)
-set(public_headers runtime/api/nbcc.h runtime/api/nbcc_fields.h runtime/api/nbcc_pair_lists.h runtime/api/nbcc_statistics.h runtime/api/nbcc.hpp runtime/api/nbcc_device.hpp
+set(public_headers runtime/api/nbcc.h runtime/api/nbcc_fields.h runtime/api/nbcc_pair_lists.h runtime/api/nbcc_ranks.h runtime/api/nbcc_statistics.h runtime/api/nbcc.hpp runtime/api/nbcc_device.hpp
   runtime/api/nbcc_pair_lists.hpp runtime/api/nbcc_views.hpp)
 if(TARGET nbcc_mpi)
   list(APPEND public_headers mpi/nbcc_mpi.h mpi/nbcc_mpi.hpp)

@@ -13,6 +13,7 @@
 #include "compiler/emit/describe.h"
 #include "compiler/ir/print.h"
 #include "compiler/ir/text/pipeline_text.h"
+#include "compiler/nearest_facts.h"
 #include "compiler/passes/derive/derivative.h"
 #include "compiler/passes/derived/adjoint.h"
 #include "compiler/passes/derived/columns.h"
@@ -146,7 +147,7 @@ KernelSource build_kernel(const Backend& backend, const Pipeline& pipeline, cons
   // The kernels that a run consists of compute the values of each i, which the run reduces to totals.
   const Pipeline of_each_i = without_totals(pipeline);
   if (nearest_pipeline(of_each_i)) {
-    kernel.search.bound = "of each i the nearest";
+    kernel.search.bound = kNearestBound;
     kernel.search.obstacle.clear();
   }
   kernel.derivations = derivations_of({build_on, backend, of_each_i, options, options.precision, isa, has_tiles});

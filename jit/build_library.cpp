@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <span>
 
@@ -20,6 +21,7 @@
 #include "runtime/error.h"
 #include "runtime/image/image.h"
 #include "runtime/image/image_kernel.h"
+#include "runtime/image/stored_rows.h"
 #include "templates/embedded.h"
 
 namespace nbcc {
@@ -71,12 +73,8 @@ std::vector<CudaImage> cuda_images(const LibraryRequest& request, const KernelSo
   for (std::size_t k = 0; k < jobs.size(); ++k) {
     const CudaJob& job = jobs[k];
     const std::size_t begin = codes[k].find('\n') + 1, bytes = std::stoull(codes[k]);
-    CudaImage image{job.architecture,
-                    job.config,
-                    false,
-                    cuda_source_hash(job.source),
-                    compiler.version(),
-                    codes[k].substr(begin, bytes)};
+    CudaImage image{job.architecture,        job.config,         false,
+                    source_hash(job.source), compiler.version(), codes[k].substr(begin, bytes)};
     images.push_back(image);
     if (!job.wants_ptx) continue;
     image.ptx = true;
@@ -87,9 +85,27 @@ std::vector<CudaImage> cuda_images(const LibraryRequest& request, const KernelSo
   return images;
 }
 
+// Compiles the derived kernels of a CPU kernel. Kernels of equal source share their code.
+std::vector<StoredRow> build_rows(const LibraryRequest& request, const KernelSource& kernel, Isa isa,
+                                  LibraryPipeline& one, std::vector<LibraryObject>& objects) {
+  std::vector<StoredRow> rows = store_rows(kernel, request.with, request.options.precision);
+  std::set<std::string> compiled;
+  for (StoredRow& row : rows)
+    for (StoredKernel& derived : row.kernels)
+      for (KernelVariant& variant : derived.source.variants) {
+        const std::string hash = fmt::format("{:016x}", source_hash(variant.source));
+        if (compiled.insert(hash).second) {
+          const std::string symbol = fmt::format("{}_{}", kernel_prefix(kernel.pipeline, isa), hash);
+          objects.push_back({symbol + ".o", cpu_object(derived.source, variant, symbol)});
+          one.codes.push_back({isa, hash, symbol});
+        }
+        variant.source = hash;
+      }
+  return rows;
+}
+
 // Returns the description of a pipeline, and adds its CPU kernels to `objects`.
-std::string build_kernels(const LibraryRequest& request, const LibraryPipeline& one,
-                          std::vector<LibraryObject>& objects) {
+std::string build_kernels(const LibraryRequest& request, LibraryPipeline& one, std::vector<LibraryObject>& objects) {
   PipelineImage image;
   image.made_by = version();
   image.precision = name(request.options.precision);
@@ -102,11 +118,13 @@ std::string build_kernels(const LibraryRequest& request, const LibraryPipeline& 
       const std::string name = prefix + (variant.frame == Frame::Lists ? "_lists" : "");
       objects.push_back({name + ".o", cpu_object(kernel, variant, name)});
     }
+    std::ranges::move(build_rows(request, kernel, isa, one, objects), std::back_inserter(image.rows));
     kernel.variants.clear();
     image.cpu.push_back(std::move(kernel));
   }
   image.cuda = one.cuda;
   image.cuda_images = cuda_images(request, image.cuda);
+  std::ranges::move(store_rows(image.cuda, request.with, request.options.precision), std::back_inserter(image.rows));
   return write_image(image);
 }
 
@@ -217,7 +235,7 @@ LibraryFiles build_library(const LibraryRequest& request) {
   ClangJob job;
   for (const auto& [file, contents] : result.texts) job.files["/" + file] = contents;
   std::vector<LibraryObject> objects;
-  for (const LibraryPipeline& one : text.pipelines) {
+  for (LibraryPipeline& one : text.pipelines) {
     job.files["/" + one.signature.pipeline + ".image"] = build_kernels(request, one, objects);
   }
   objects.insert(objects.begin(), compile_functions(text, request.isas, std::move(job)));

@@ -18,6 +18,7 @@ struct LibraryRequest {
   std::string file_name = "libpipelines.so";          // of the library, without a folder
   bool is_static = false;                             // true: an archive; false: a shared library
   std::vector<Isa> isas;                              // at least one
+  std::vector<std::string> with;                      // StorableRow::choice: kernels besides those of the pipelines
   std::vector<std::string> architectures;             // of GPUs: "sm_90"
   std::shared_ptr<const CudaCompiler> cuda_compiler;  // null if there are no architectures
   std::string cxx_namespace;                          // empty: the name of the library

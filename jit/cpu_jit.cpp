@@ -16,6 +16,7 @@
 #include "llvm/Config/llvm-config.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/ExecutionEngine/Orc/ObjectTransformLayer.h"
+#include "runtime/cpu/cpu_functions.h"
 #include "runtime/error.h"
 
 namespace nbcc {
@@ -113,33 +114,15 @@ class ClangToolchain : public CpuToolchain {
                                       llvm::toString(address.takeError()), *log));
       return *address;
     };
-    code->prepare_i = find("nbcc_prepare_i").toPtr<nbcc_prepare_function>();
-    code->prepare_j = find("nbcc_prepare_j").toPtr<nbcc_prepare_function>();
-    code->finish = find("nbcc_finish").toPtr<nbcc_finish_function>();
-    // Functions that only some kernels have.
-    const auto find_if_there = [&]<typename Function>(const char* name, Function& function) {
+    for (const CpuFunctionRow& row : kCpuFunctions) {
+      const std::string name = fmt::format("nbcc_{}", row.name);
+      if (row.is_in_all) find(name.c_str());
       auto address = code->jit->lookup(name);
       if (address)
-        function = address->toPtr<Function>();
+        row.set(*code, address->toPtr<CpuFunction>());
       else
         llvm::consumeError(address.takeError());
-    };
-    find_if_there("nbcc_locate_i", code->locate_i);
-    find_if_there("nbcc_locate_j", code->locate_j);
-    find_if_there("nbcc_extent", code->extent);
-    find_if_there("nbcc_indices_i", code->indices[0]);
-    find_if_there("nbcc_indices_j", code->indices[1]);
-    find_if_there("nbcc_indices_pair", code->indices[2]);
-    find_if_there("nbcc_within", code->within);
-    find_if_there("nbcc_interact", code->interact);
-    find_if_there("nbcc_interact_numbered", code->interact_numbered);
-    find_if_there("nbcc_interact_excluding", code->interact_excluding);
-    find_if_there("nbcc_interact_symmetric", code->interact_symmetric);
-    find_if_there("nbcc_interact_half_list", code->interact_half_list);
-    find_if_there("nbcc_listed_sizes", code->listed_sizes);
-    find_if_there("nbcc_begin_listed_once", code->begin_listed_once);
-    find_if_there("nbcc_end_listed_once", code->end_listed_once);
-    find_if_there("nbcc_interact_listed_once", code->interact_listed_once);
+    }
     if (!code->interact && !code->interact_excluding && !code->interact_listed_once) find("nbcc_interact");
     return code;
   }
@@ -156,10 +139,7 @@ std::string cpu_assembly(const KernelSource& kernel) {
 std::string cpu_object(const KernelSource& kernel, const KernelVariant& variant, const std::string& prefix) {
   ClangJob job = job_of(kernel, variant);
   job.arguments += " -fvisibility=hidden";
-  for (const char* function :
-       {"prepare_i", "prepare_j", "interact", "interact_numbered", "interact_excluding", "finish", "locate_i",
-        "locate_j", "extent", "within", "indices_i", "indices_j", "indices_pair"})
-    job.arguments += fmt::format(" -Dnbcc_{}={}_{}", function, prefix, function);
+  for (const CpuFunctionRow& row : kCpuFunctions) job.arguments += fmt::format(" -Dnbcc_{0}={1}_{0}", row.name, prefix);
   return compile_in_memory(job);
 }
 

@@ -9,6 +9,7 @@
 #include "compiler/source/parse.h"
 #include "compiler/text/fill_template.h"
 #include "jit/build_kernel.h"
+#include "runtime/cpu/cpu_functions.h"
 
 namespace nbcc {
 namespace {
@@ -109,8 +110,8 @@ std::vector<Function> functions_of(const Signature& signature) {
 }
 
 // C source of a pipeline's nbcc_image, which the runtime reads: its description and the table of its kernels.
-std::string image_of(const Signature& signature, const std::vector<Isa>& isas) {
-  const std::string& name = signature.pipeline;
+std::string image_of(const LibraryPipeline& one, const std::vector<Isa>& isas) {
+  const std::string& name = one.signature.pipeline;
   std::string text = fmt::format(
       "\nDESCRIPTION(\"{0}\") static const unsigned char nbcc_description_of_{0}[] = {{\n#embed \"{0}.image\"\n}};\n",
       name);
@@ -132,11 +133,23 @@ std::string image_of(const Signature& signature, const std::vector<Isa>& isas) {
         prefix, nbcc::name(isa));
   }
   text += fmt::format("static const nbcc_image_kernel nbcc_kernels_of_{}[] = {{\n{}}};\n", name, table);
+  std::string codes;
+  for (const LibraryCode& code : one.codes) {
+    std::string listed;
+    for (const CpuFunctionRow& row : kCpuFunctions) {
+      const std::string function = fmt::format("{}_{}", code.symbol, row.name);
+      // Linkers take code out of an archive for references that are not weak.
+      text += fmt::format("HIDDEN {}void {}(void);\n", row.is_in_all ? "" : "MAYBE ", function);
+      listed += (listed.empty() ? "" : ", ") + function;
+    }
+    codes += fmt::format("    {{\"{}\", \"{}\", {{{}}}}},\n", nbcc::name(code.isa), code.source, listed);
+  }
+  if (!codes.empty()) text += fmt::format("static const nbcc_image_code nbcc_codes_of_{}[] = {{\n{}}};\n", name, codes);
   text += fmt::format("static void* nbcc_calls_of_{};\n", name);
   return text + fmt::format(
                     "static const nbcc_image nbcc_image_of_{0} = {{sizeof(nbcc_image), nbcc_description_of_{0}, "
-                    "sizeof nbcc_description_of_{0}, nbcc_kernels_of_{0}, {1}, &nbcc_calls_of_{0}}};\n\n",
-                    name, isas.size());
+                    "sizeof nbcc_description_of_{0}, nbcc_kernels_of_{0}, {1}, &nbcc_calls_of_{0}, {2}, {3}}};\n\n",
+                    name, isas.size(), codes.empty() ? "0" : "nbcc_codes_of_" + name, one.codes.size());
 }
 
 }  // namespace
@@ -191,7 +204,7 @@ std::string kernel_prefix(const std::string& pipeline, Isa isa) {
 }
 
 LibraryPipeline library_pipeline(const Source& source, const Options& options) {
-  LibraryPipeline one{source, parse(source), {}, {}};
+  LibraryPipeline one{source, parse(source), {}, {}, {}};
   one.cuda = build_cuda_kernel(one.pipeline, options, "");
   one.signature = signature_of(source, one.cuda);
   return one;
@@ -212,7 +225,7 @@ std::string c_header(const LibraryText& library) {
 std::string library_source(const LibraryText& library, const std::vector<Isa>& isas) {
   std::string text;
   for (const LibraryPipeline& one : library.pipelines) {
-    text += image_of(one.signature, isas);
+    text += image_of(one, isas);
     for (const Function& function : functions_of(one.signature)) {
       text += function.prototype + " {\n" + function.body + "}\n";
     }

@@ -14,11 +14,19 @@
 
 namespace nbcc {
 
+// The code of a variant of a derived kernel: functions SYMBOL_prepare_i and so on.
+struct LibraryCode {
+  Isa isa;
+  std::string source;  // KernelVariant::source in the description
+  std::string symbol;
+};
+
 struct LibraryPipeline {
   Source source;
   Pipeline pipeline;
   KernelSource cuda;
   Signature signature;
+  std::vector<LibraryCode> codes;  // of derived kernels, once they are compiled
 };
 
 struct LibraryText {

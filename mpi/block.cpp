@@ -1,4 +1,5 @@
-// Packs the j arrays of a rank into a block, and makes views of a block. Entry points: pack_block(), views_in_block().
+// Packs the j arrays of a rank into a block, and makes views of a block. Entry points: pack_block(), pack_field(),
+// views_in_block().
 // Sends nothing.
 #include "mpi/block.h"
 
@@ -30,6 +31,8 @@ void copy_field(const nbcc_view& from, int components, std::byte* to) {
   const std::int64_t size = size_of_element(from.element);
   if (is_contiguous(from, components))
     std::memcpy(to, from.data, std::size_t(from.count * from.stride));
+  else if (size == 2)
+    copy_strided(from, components, reinterpret_cast<std::uint16_t*>(to));
   else if (size == 4)
     copy_strided(from, components, reinterpret_cast<std::uint32_t*>(to));
   else
@@ -51,7 +54,10 @@ nbcc_view staged_on_host(nbcc_device* device, nbcc_view array, int components, s
 
 }  // namespace
 
-std::int64_t size_of_element(nbcc_element element) { return element == NBCC_FLOAT || element == NBCC_INT32 ? 4 : 8; }
+std::int64_t size_of_element(nbcc_element element) {
+  if (element == NBCC_HALF || element == NBCC_BFLOAT16) return 2;
+  return element == NBCC_FLOAT || element == NBCC_INT32 ? 4 : 8;
+}
 
 std::int64_t block_units(const std::vector<JField>& fields, const RankLayout& layout) {
   std::int64_t units = 0;
@@ -79,23 +85,21 @@ std::vector<nbcc_view> subrange_of(std::vector<nbcc_view> arrays, std::int64_t b
   return arrays;
 }
 
+void pack_field(nbcc_device* device, const JField& field, const nbcc_view& array, void* data) {
+  auto* const to = static_cast<std::byte*>(data);
+  if (!on_device(device, array)) return copy_field(array, field.components, to);
+  if (is_contiguous(array, field.components))
+    return detail::call(nbcc_device_read, device, data, static_cast<const void*>(array.data),
+                        std::size_t(array.count * array.stride));
+  std::vector<std::byte> bytes;
+  copy_field(staged_on_host(device, array, field.components, bytes), field.components, to);
+}
+
 void pack_block(nbcc_device* device, const std::vector<JField>& fields, const RankLayout& layout,
                 const std::vector<nbcc_view>& arrays, void* data) {
   if (layout.nj == 0) return;
-  std::vector<std::byte> bytes;
   const std::vector<nbcc_view> block = views_in_block(fields, layout, data, 0, layout.nj);
-  for (std::size_t f = 0; f < fields.size(); ++f) {
-    const nbcc_view& array = arrays[f];
-    const int components = fields[f].components;
-    auto* const to = static_cast<std::byte*>(block[f].data);
-    if (!on_device(device, array))
-      copy_field(array, components, to);
-    else if (is_contiguous(array, components))
-      detail::call(nbcc_device_read, device, static_cast<void*>(to), static_cast<const void*>(array.data),
-                   std::size_t(array.count * array.stride));
-    else
-      copy_field(staged_on_host(device, array, components, bytes), components, to);
-  }
+  for (std::size_t f = 0; f < fields.size(); ++f) pack_field(device, fields[f], arrays[f], block[f].data);
 }
 
 bool on_device(nbcc_device* device, const nbcc_view& array) {

@@ -40,6 +40,8 @@ std::vector<nbcc_view> views_in_block(const std::vector<JField>& fields, const R
 std::vector<nbcc_view> subrange_of(std::vector<nbcc_view> arrays, std::int64_t begin, std::int64_t count);
 // True if the array lies in the device's memory.
 bool on_device(nbcc_device* device, const nbcc_view& array);
+// Copies the caller's array of a field, at least one particle, to contiguous memory of the host: [particle][component].
+void pack_field(nbcc_device* device, const JField& field, const nbcc_view& array, void* data);
 // Copies the caller's arrays, which are on the host or on the device, into the block at `data` on the host.
 void pack_block(nbcc_device* device, const std::vector<JField>& fields, const RankLayout& layout,
                 const std::vector<nbcc_view>& arrays, void* data);

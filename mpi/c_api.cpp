@@ -71,4 +71,6 @@ nbcc_status nbcc_mpi_ring_owners(const nbcc_mpi_ring* ring, const int64_t** i_fi
   });
 }
 
+int64_t nbcc_mpi_ring_bytes(const nbcc_mpi_ring* ring) { return ring ? ring->ring.bytes_received() : 0; }
+
 }  // extern "C"

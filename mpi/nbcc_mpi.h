@@ -31,9 +31,18 @@ NBCC_API void nbcc_mpi_ring_destroy(nbcc_mpi_ring* ring);
 /* Replaces nbcc_sum_run: sums over the j of all ranks, for the chosen i of this rank. `sum` must belong to the ring's
  * device, and must have the same pipeline and the same params on all ranks; element types and strides of the bound
  * arrays may differ between ranks. options may be null; i_begin, i_count, i_list, accumulate and stream may differ
- * between ranks, `part` must be NBCC_WHOLE. Every reduction and finish() work as in one process. Lists, batches, listed
- * pairs and exclusions are refused, because their j indices are valid on one rank only. The i and j offsets of the sum
- * are set to those of this rank.
+ * between ranks, `part` must be NBCC_WHOLE. Every reduction and finish() work as in one process. The i and j offsets of
+ * the sum are set to those of this rank.
+ *
+ * Lists, batches, listed pairs, exclusions, every_image(), output(pair), nearest neighbours and a tolerance
+ * (nbcc_sum_needs_all_j) need all
+ * j at once. If they are set on any rank, every rank receives the j of all ranks, at most 2^31 - 1, into memory of its
+ * own, and makes one run over them. Lists, listed pairs and exclusions have the i of this rank and the global indices
+ * of j; batches have i_batch of this rank's i and j_batch of the j of all ranks. Arguments are checked on all ranks
+ * before any rank sums; if a rank fails later, others may have written their outputs. NBCC_SYMMETRIC_LISTED is
+ * NBCC_ERROR_USAGE on several ranks, because a listed pair would add to the i of another rank.
+ *
+ * A tolerance is the same on all ranks, and is kept for the i of all together: nbcc_sum_run_among of nbcc_ranks.h.
  *
  * A total (output(total)) is one value for the chosen i of all ranks, and every rank stores the same number: the totals
  * of the ranks are combined in the order of the ranks. With `accumulate` a rank combines it with its stored value once.
@@ -43,7 +52,8 @@ NBCC_API void nbcc_mpi_ring_destroy(nbcc_mpi_ring* ring);
  * The results are those of one process except for the order in which terms are added: first the rank's own j, then the
  * j of the previous rank, and so on around the ring. With the same number of ranks and the same particles on each, the
  * results of every run have the same bits. Outputs are written after all ranks have summed all blocks; if any rank has
- * failed before, no rank writes. Arrays of inputs and outputs may be the same.
+ * failed before, no rank writes. Runs that need all j at once add the terms in the order of one process. Arrays of
+ * inputs and outputs may be the same.
  *
  * Between GPUs blocks are staged through pinned host memory, or sent from GPU to GPU if the MPI library reports that it
  * is CUDA-aware. */
@@ -55,6 +65,9 @@ NBCC_API nbcc_status nbcc_mpi_run(nbcc_mpi_ring* ring, nbcc_sum* sum, const nbcc
  * valid until its next run; before the first run all elements are 0. Not collective. */
 NBCC_API nbcc_status nbcc_mpi_ring_owners(const nbcc_mpi_ring* ring, const int64_t** i_first, const int64_t** j_first,
                                           nbcc_error** error);
+
+/* The bytes of j that this rank has received from other ranks in the last run; 0 for a null pointer. Not collective. */
+NBCC_API int64_t nbcc_mpi_ring_bytes(const nbcc_mpi_ring* ring);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
-// Passes blocks of j around the ring and sums over each block. Entry point: Ring::run. Knows no reductions:
-// nbcc_sum_run accumulates the partial sums (nbcc_part), and RankTotals reduces totals over the ranks.
+// Passes blocks of j around the ring and sums over each block, or gathers all j. Entry point: Ring::run. Knows no
+// reductions: nbcc_sum_run accumulates the partial sums (nbcc_part), and RankTotals reduces totals over the ranks.
 //
 // Work that may fail on a single rank is done between two calls of Ranks::agree(). A rank that has failed still passes
 // blocks on, because the other ranks wait for them.
@@ -13,7 +13,9 @@
 #include <span>
 #include <string_view>
 
+#include "mpi/rank_peers.h"
 #include "mpi/rank_totals.h"
+#include "runtime/api/nbcc_ranks.h"
 
 namespace nbcc {
 namespace {
@@ -43,6 +45,8 @@ std::int64_t piece_count(std::int64_t ni, std::int64_t nj) {
   throw Error(NBCC_ERROR_USAGE,
               "rank " + std::to_string(rank) + ": the " + fields + " are not those of rank 0's pipeline");
 }
+
+constexpr std::size_t kSizes = 5;  // numbers of a rank that Ring::exchange() gathers first
 
 // The numbers of one rank, where each rank has `each` of them.
 std::span<const std::int64_t> numbers_of(const std::vector<std::int64_t>& all, std::size_t each, int rank) {
@@ -111,6 +115,7 @@ Ring::Ring(MPI_Comm comm, nbcc_device* device)
       sends_from_gpu_(on_gpu_ && mpi_takes_cuda()),
       host_{{device, true}, {device, true}},
       gpu_{{device, false}, {device, false}},
+      gathered_(device, on_gpu_),
       first_i_(std::size_t(ranks_.count()) + 1),
       first_j_(std::size_t(ranks_.count()) + 1) {
   ranks_.agree(device ? std::nullopt : std::optional(Error(NBCC_ERROR_USAGE, "device is a null pointer")));
@@ -132,15 +137,20 @@ void Ring::run(nbcc_sum* sum, const nbcc_run_options& options) {
     totals.read_bindings();
     if (options.part != NBCC_WHOLE)
       throw Error(NBCC_ERROR_USAGE, "part: a ring splits the sum into parts itself, so part must be NBCC_WHOLE");
-    if (nbcc_sum_has_lists(sum) != 0)
-      throw Error(NBCC_ERROR_USAGE,
-                  "part: lists, batches, listed pairs and exclusions contain j indices of one rank, but a ring sums "
-                  "over the j of all ranks");
   }));
-  exchange(bound, std::int64_t(totals.wanted().size()));
+  const bool needs_all_j = exchange(bound, std::int64_t(totals.wanted().size()));
   const std::vector<std::int64_t> wanted_totals = exchange(totals);
+  ranks_.agree(attempt([&] { totals.bind_own(wanted_totals); }));
+  bytes_received_ = 0;
+  if (needs_all_j)
+    run_gathered(bound, options);
+  else
+    run_in_blocks(bound, options);
+  totals.store(ranks_, device_, options.accumulate != 0);
+}
+
+void Ring::run_in_blocks(BoundArrays& bound, const nbcc_run_options& options) {
   ranks_.agree(attempt([&] {
-    totals.bind_own(wanted_totals);
     std::int64_t units = 1;
     for (const RankLayout& layout : layouts_) units = std::max(units, block_units(fields_, layout));
     for (RingBuffer& buffer : host_) buffer.reserve(std::size_t(units * kBlockUnitBytes));
@@ -163,18 +173,49 @@ void Ring::run(nbcc_sum* sum, const nbcc_run_options& options) {
     nbcc_run_options last = options;
     last.part = NBCC_LAST_PART;
     bound.bind_block(views_in_block(fields_, layouts_[std::size_t(own)], block(0), 0, 0), 0);
-    detail::call(nbcc_sum_set_offsets, sum, first_i_[std::size_t(own)], first_j_[std::size_t(own)]);
-    detail::call(nbcc_sum_run, sum, &last);
+    detail::call(nbcc_sum_set_offsets, bound.sum, first_i_[std::size_t(own)], first_j_[std::size_t(own)]);
+    detail::call(nbcc_sum_run, bound.sum, &last);
   }));
-  totals.store(ranks_, device_, options.accumulate != 0);
+}
+
+// One run of each rank over the j of all. A single rank has them in its own arrays.
+void Ring::run_gathered(BoundArrays& bound, const nbcc_run_options& options) {
+  const auto own = std::size_t(ranks_.own());
+  const bool is_alone = ranks_.count() == 1;
+  if (!is_alone) {
+    ranks_.agree(attempt([&] { gathered_.pack(fields_, layouts_, ranks_.own(), bound.arrays); }));
+    gathered_.exchange(ranks_);
+    bytes_received_ = gathered_.bytes_received();
+  }
+  ranks_.agree(attempt([&] {
+    if (!is_alone) bound.bind_block(gathered_.views(), gathered_.count());
+    detail::call(nbcc_sum_set_offsets, bound.sum, first_i_[own], std::int64_t(0));
+    detail::call(nbcc_sum_check_run, bound.sum, &options);
+  }));
+  RankPeers ranks(ranks_);
+  const nbcc_peers peers = ranks.peers();
+  const std::optional<Error> failed = attempt([&] {
+    detail::call(nbcc_sum_run_among, bound.sum, &options, &peers);
+    // The next run overwrites the gathered j.
+    if (on_gpu_) detail::call(nbcc_sum_wait, bound.sum);
+  });
+  ranks.finish();
+  // An interrupt may be the consequence of another rank's error.
+  ranks_.agree(failed && failed->status() == NBCC_INTERRUPTED ? std::nullopt : failed);
+  ranks_.agree(failed);
+  ranks_.agree(attempt([&] { detail::call(nbcc_sum_set_offsets, bound.sum, first_i_[own], first_j_[own]); }));
 }
 
 // Exchanges the number of particles and the element types of all ranks, and checks their numbers of totals.
-void Ring::exchange(const BoundArrays& bound, std::int64_t totals) {
+bool Ring::exchange(const BoundArrays& bound, std::int64_t totals) {
   const std::size_t fields = bound.fields.size();
-  const std::vector<std::int64_t> sizes = ranks_.gather({bound.ni, bound.nj, std::int64_t(fields), totals});
+  const std::int64_t needs_all_j = *nbcc_sum_needs_all_j(bound.sum) != 0 ? 1 : 0;
+  const std::vector<std::int64_t> sizes =
+      ranks_.gather({bound.ni, bound.nj, std::int64_t(fields), totals, needs_all_j});
+  bool any_needs_all_j = false;
   for (int rank = 0; rank < ranks_.count(); ++rank) {
-    const std::span<const std::int64_t> its = numbers_of(sizes, 4, rank);
+    const std::span<const std::int64_t> its = numbers_of(sizes, kSizes, rank);
+    any_needs_all_j = any_needs_all_j || its[4] != 0;
     if (its[2] != sizes[2]) refuse_pipeline(rank);
     if (its[3] != sizes[3]) refuse_pipeline(rank, "totals");
   }
@@ -188,8 +229,8 @@ void Ring::exchange(const BoundArrays& bound, std::int64_t totals) {
   layouts_.assign(std::size_t(ranks_.count()), {});
   for (std::size_t rank = 0; rank < layouts_.size(); ++rank) {
     RankLayout& layout = layouts_[rank];
-    layout.ni = sizes[4 * rank];
-    layout.nj = sizes[4 * rank + 1];
+    layout.ni = sizes[kSizes * rank];
+    layout.nj = sizes[kSizes * rank + 1];
     for (std::size_t f = 0; f < fields; ++f) {
       const std::size_t at = 2 * (rank * fields + f);
       layout.elements.push_back(nbcc_element(shapes[at]));
@@ -198,6 +239,7 @@ void Ring::exchange(const BoundArrays& bound, std::int64_t totals) {
     first_i_[rank + 1] = first_i_[rank] + layout.ni;
     first_j_[rank + 1] = first_j_[rank] + layout.nj;
   }
+  return any_needs_all_j;
 }
 
 // Returns which totals are wanted on any rank, since the others must compute theirs for it, too.
@@ -229,6 +271,7 @@ void Ring::start_transfer(int step, MPI_Request* requests) {
   check_mpi(MPI_Irecv(block(step + 1), int(block_units(fields_, next)), unit_type_, ranks_.previous(own), 0,
                       ranks_.comm(), &requests[0]),
             "MPI_Irecv");
+  bytes_received_ += block_units(fields_, next) * kBlockUnitBytes;
   check_mpi(MPI_Isend(block(step), int(block_units(fields_, now)), unit_type_, ranks_.next(own), 0, ranks_.comm(),
                       &requests[1]),
             "MPI_Isend");

@@ -7,35 +7,24 @@
 //   on rank 1          1        0        2
 //   on rank 2          2        1        0
 //
-// A total is reduced over the ranks at the end (rank_totals.h). Tested by tests/mpi/ring_test.cpp and totals_test.cpp.
+// Runs that need all j at once (nbcc_sum_needs_all_j) get the j of all ranks first (gathered_j.h), and are then one run
+// of each rank.
+//
+// A total is reduced over the ranks at the end (rank_totals.h). Tested by tests/mpi/ring_test.cpp,
+// gathered_test.cpp and totals_test.cpp.
 #pragma once
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "mpi/block.h"
+#include "mpi/gathered_j.h"
 #include "mpi/ranks.h"
+#include "mpi/ring_buffer.h"
 
 namespace nbcc {
 
 class RankTotals;  // rank_totals.h
-
-// A buffer in device memory or in pinned host memory; it grows and never shrinks.
-class RingBuffer {
- public:
-  RingBuffer(nbcc_device* device, bool on_host) : device_(device), on_host_(on_host) {}
-  ~RingBuffer() { nbcc_device_free(device_, data_); }
-  RingBuffer(const RingBuffer&) = delete;
-  RingBuffer& operator=(const RingBuffer&) = delete;
-  void reserve(std::size_t bytes);  // the old content is lost when the buffer grows. Throws Error
-  void* data() const { return data_; }
-
- private:
-  nbcc_device* const device_;
-  const bool on_host_;
-  void* data_ = nullptr;
-  std::size_t bytes_ = 0;
-};
 
 class Ring {
  public:
@@ -48,13 +37,18 @@ class Ring {
   // total number.
   const std::vector<std::int64_t>& first_i() const { return first_i_; }
   const std::vector<std::int64_t>& first_j() const { return first_j_; }
+  // Bytes of j that this rank has received from others in the last run.
+  std::int64_t bytes_received() const { return bytes_received_; }
 
  private:
   class BoundArrays;  // the j arrays that the caller has bound to a sum
-  void exchange(const BoundArrays& bound, std::int64_t totals);
+  // Returns true if a rank needs all j at once.
+  bool exchange(const BoundArrays& bound, std::int64_t totals);
   std::vector<std::int64_t> exchange(const RankTotals& totals);
   void* block(int step) const;
   void start_transfer(int step, MPI_Request* requests);
+  void run_in_blocks(BoundArrays& bound, const nbcc_run_options& options);
+  void run_gathered(BoundArrays& bound, const nbcc_run_options& options);
   std::optional<Error> circulate(BoundArrays& bound, const nbcc_run_options& options);
   void sum_block(BoundArrays& bound, int owner, int step, nbcc_run_options options, MPI_Request* requests);
 
@@ -64,8 +58,10 @@ class Ring {
   MPI_Datatype unit_type_ = MPI_DATATYPE_NULL;  // kBlockUnitBytes bytes
   bool own_in_place_ = false;                   // this rank's j are read from the caller's arrays, without a copy
   RingBuffer host_[2], gpu_[2];                 // the block that is being summed, and the block that is being received
-  std::vector<JField> fields_;                  // of the last run, like all members below
-  std::vector<RankLayout> layouts_;             // [rank]
+  GatheredJ gathered_;
+  std::int64_t bytes_received_ = 0;
+  std::vector<JField> fields_;       // of the last run, like all members below
+  std::vector<RankLayout> layouts_;  // [rank]
   std::vector<std::int64_t> first_i_, first_j_;
 };
 

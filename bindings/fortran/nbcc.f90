@@ -35,17 +35,29 @@ module nbcc
     integer(c_int) :: clamp = 0                ! 1: an index outside of a table is clamped to the nearest end
   end type
 
+  type, bind(C), public :: nbcc_far_choice     ! for experiments
+    integer(c_size_t) :: size = 24             ! of this type
+    integer(c_int) :: order = 0, leaf = 0
+    real(c_double) :: separation = 0
+  end type
+
+  ! The first members of nbcc_statistics of nbcc.h.
   type, bind(C), public :: nbcc_statistics
-    integer(c_size_t) :: size = 88             ! of this type
+    integer(c_size_t) :: size = 128            ! of this type
     integer(c_int64_t) :: pairs_tested = 0, searches = 0, runs = 0, pairs_within = 0
     real(c_double) :: seconds_locate = 0, seconds_sort = 0, seconds_lists = 0, seconds_sums = 0
     type(c_ptr) :: method = c_null_ptr, reason = c_null_ptr   ! C strings; convert with nbcc_text
+    ! Of a run with a tolerance, else 0:
+    real(c_double) :: tolerance = 0, error = 0, largest_error = 0, error_of_sum = 0
+    integer(c_int64_t) :: sampled = 0          ! number of i whose errors were measured
   end type
 
   public :: nbcc_device_open, nbcc_device_close, nbcc_pipeline_close
   public :: nbcc_sum_create, nbcc_sum_destroy, nbcc_sum_run, nbcc_sum_wait, nbcc_sum_warning
   public :: nbcc_sum_keep_j, nbcc_sum_j_changed, nbcc_sum_set_offsets, nbcc_sum_set_progress, nbcc_progress
-  public :: nbcc_sum_get_statistics, nbcc_text
+  public :: nbcc_sum_get_statistics, nbcc_text, nbcc_sum_set_tolerance, nbcc_sum_set_symmetric
+  integer(c_int), parameter, public :: NBCC_SYMMETRIC_AUTO = 0, NBCC_SYMMETRIC_OFF = 1, NBCC_SYMMETRIC_ALWAYS = 2, &
+    NBCC_SYMMETRIC_LISTED = 3
   public :: nbcc_error_free, nbcc_error_text
 
   ! Callback of nbcc_sum_set_progress: done is the fraction of the work that is done; a result other than 0 interrupts.
@@ -115,6 +127,21 @@ module nbcc
       import
       type(c_ptr), value :: sum
       integer(c_int64_t), value :: i_offset, j_offset
+      type(c_ptr), intent(out), optional :: error
+    end function
+    ! For libraries that were compiled with --with tolerance.
+    integer(c_int) function nbcc_sum_set_tolerance(sum, tolerance, experiment, error) bind(C)
+      import
+      type(c_ptr), value :: sum
+      real(c_double), value :: tolerance
+      type(nbcc_far_choice), intent(in), optional :: experiment
+      type(c_ptr), intent(out), optional :: error
+    end function
+    ! For libraries that were compiled with --with symmetric.
+    integer(c_int) function nbcc_sum_set_symmetric(sum, choice, error) bind(C)
+      import
+      type(c_ptr), value :: sum
+      integer(c_int), value :: choice
       type(c_ptr), intent(out), optional :: error
     end function
     integer(c_int) function nbcc_sum_get_statistics(sum, statistics, error) bind(C)

@@ -21,6 +21,7 @@
 #include "particles/files/replace_file.h"
 #include "runtime/cpu/cpu_device.h"
 #include "runtime/error.h"
+#include "runtime/image/stored_rows.h"
 
 namespace nbcc {
 namespace {
@@ -31,7 +32,7 @@ struct CompileOptions {
   bool force = false;
   KernelChoice kernel;
   std::vector<std::string> isas;
-  std::vector<std::string> architectures;
+  std::vector<std::string> architectures, with;
   bool is_static = false, fortran = false;
   std::string api;
   std::vector<std::string> class_map;
@@ -147,6 +148,7 @@ void run_compile(const CompileOptions& options) {
   request.isas = isas_of(options);
   request.cxx_namespace = options.cxx_namespace;
   request.rpath = options.rpath;
+  request.with = options.with;
   if (!options.architectures.empty()) {
     request.cuda_compiler = make_nvrtc();
     request.architectures = architectures_of(options, *request.cuda_compiler);
@@ -197,6 +199,20 @@ void add_compile(CLI::App& app, Invocation&) {
           "kernel's source for GPUs, and needs NVRTC where it is used")
       ->delimiter(',')
       ->allow_extra_args(false);
+  std::vector<std::string> rows;
+  std::string what_for;
+  for (const StorableRow& row : kStorableRows) {
+    rows.emplace_back(row.choice);
+    what_for += fmt::format("{}{}: {}", what_for.empty() ? "" : "; ", row.choice, row.for_what);
+  }
+  command
+      .add_option("--with", options->with,
+                  "More kernels of each pipeline, separated by commas, for the handles of the C interface and "
+                  "NBCC_TOLERANCE. " +
+                      what_for)
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(rows));
   command.add_flag("--static", options->is_static, "Make an archive instead of a shared library");
   command.add_flag("--fortran", options->fortran, "NAME.f90 as well, a module");
   command
@@ -225,6 +241,7 @@ void add_compile(CLI::App& app, Invocation&) {
       "Examples:\n"
       "  nbcc compile pipelines/gravity.pipe pipelines/lennard_jones.pipe -o libforces.so --fortran\n"
       "  nbcc compile pipelines/gravity.pipe -o libgravity.so --arch sm_80,sm_90 --precision double\n"
+      "  nbcc compile pipelines/gravity.pipe -o libgravity.so --with tolerance,symmetric\n"
       "  nbcc compile pipelines/gravity.pipe -o libgravity.a --static --isa avx2,sse2\n"
       "  nbcc compile pipelines/cunbody_gravity.pipe -o libnbody.so --api cunbody\n"
       "  nbcc compile pipelines/gravity.pipe -o libforces.so --api fdps "

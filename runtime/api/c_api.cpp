@@ -93,7 +93,30 @@ static_assert(int(Reduction::Sum) == NBCC_SUM && int(Reduction::Min) == NBCC_MIN
 static_assert(int(JPart::Whole) == NBCC_WHOLE && int(JPart::First) == NBCC_FIRST_PART &&
               int(JPart::Next) == NBCC_NEXT_PART && int(JPart::Last) == NBCC_LAST_PART);
 
+RunChoice choice_of(const nbcc_run_options* options) {
+  const nbcc_run_options all{sizeof(nbcc_run_options), 0, -1, nullptr, 0, nullptr, NBCC_WHOLE, 0};
+  const nbcc_run_options chosen = read_options(options, all);
+  const int part = number_of(chosen.part);
+  if (part < NBCC_WHOLE || part > NBCC_LAST_PART) throw UsageError(fmt::format("part: there is no part {}", part));
+  return {chosen.i_begin,    chosen.i_count, chosen.i_list,      chosen.accumulate != 0,
+          chosen.clamp != 0, chosen.stream,  JPart(chosen.part), nullptr};
+}
+
 }  // namespace
+
+void run_sum(nbcc_sum& sum, const nbcc_run_options* options, FarPeers* peers) {
+  RunChoice choice = choice_of(options);
+  choice.peers = peers;
+  with_progress(sum, [&](Progress* progress) {
+    choice.progress = progress;
+    sum.check.begin(sum.state, choice);
+    sum.state.run(choice);
+    sum.check.end(sum.state, choice);
+  });
+}
+
+void check_run(nbcc_sum& sum, const nbcc_run_options* options) { sum.state.check(choice_of(options)); }
+
 }  // namespace nbcc
 
 using nbcc::guarded;
@@ -403,20 +426,7 @@ nbcc_status nbcc_sum_set_progress(nbcc_sum* sum, nbcc_progress progress, void* d
 }
 
 nbcc_status nbcc_sum_run(nbcc_sum* sum, const nbcc_run_options* options, nbcc_error** error) {
-  return guarded(error, [&] {
-    const nbcc_run_options all{sizeof(nbcc_run_options), 0, -1, nullptr, 0, nullptr, NBCC_WHOLE, 0};
-    const nbcc_run_options chosen = nbcc::read_options(options, all);
-    const int part = nbcc::number_of(chosen.part);
-    if (part < NBCC_WHOLE || part > NBCC_LAST_PART)
-      throw nbcc::UsageError(fmt::format("part: there is no part {}", part));
-    nbcc::with_progress(nbcc::checked(sum, "sum"), [&](nbcc::Progress* progress) {
-      const nbcc::RunChoice choice{chosen.i_begin,    chosen.i_count, chosen.i_list,     chosen.accumulate != 0,
-                                   chosen.clamp != 0, chosen.stream,  nbcc::JPart(part), progress};
-      sum->check.begin(sum->state, choice);
-      sum->state.run(choice);
-      sum->check.end(sum->state, choice);
-    });
-  });
+  return guarded(error, [&] { nbcc::run_sum(nbcc::checked(sum, "sum"), options, nullptr); });
 }
 
 const char* nbcc_sum_warning(const nbcc_sum* sum, int k) {

@@ -67,6 +67,11 @@ T& checked(T* pointer, const char* what) {
   return *pointer;
 }
 
+// nbcc_sum_run. peers: SumRequest::peers.
+void run_sum(nbcc_sum& sum, const nbcc_run_options* options, FarPeers* peers);
+// Throws what such a run would throw because of its arguments, without a sum.
+void check_run(nbcc_sum& sum, const nbcc_run_options* options);
+
 // The number in an enumeration. A C caller may have stored any number; reading that as an enumeration is undefined in
 // C++.
 template <typename Enum>

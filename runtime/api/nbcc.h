@@ -305,7 +305,7 @@ typedef enum nbcc_symmetric {
 NBCC_API nbcc_status nbcc_sum_set_symmetric(nbcc_sum* sum, nbcc_symmetric choice, nbcc_error** error);
 /* The operations of a pair for both of its particles, divided by those of computing it twice: 0.5 to about 1.
  * NBCC_ERROR_USAGE, with the reason, if the pipeline cannot be summed so: outputs that are no sums, counts, minima or
- * maxima, inputs or results of pairs, compiled libraries. */
+ * maxima, inputs or results of pairs, libraries that were compiled without `--with symmetric`. */
 NBCC_API nbcc_status nbcc_pipeline_listed_once(const nbcc_pipeline* pipeline, double* cost, nbcc_error** error);
 /* 1 if the terms of both particles are opposite or equal only where this param has T[a][b] = T[b][a]; else 0. */
 NBCC_API int nbcc_pipeline_needs_symmetric(const nbcc_pipeline* pipeline, const char* param);

@@ -58,8 +58,8 @@ typedef struct nbcc_far_choice {
  *
  * tolerance: from 1e-14 to 1; 0 (the default): none. experiment: null, except for experiments.
  * NBCC_ERROR_USAGE: the tolerance or a number of the experiment is not in its range; the pipeline has neither a far
- * field nor such products (the message has the reason); the pipeline is from a compiled library. NBCC_ERROR_DEVICE: its
- * kernels cannot be compiled. On failure the previous tolerance remains in effect. */
+ * field nor such products (the message has the reason; so has a library that was compiled without `--with tolerance`).
+ * NBCC_ERROR_DEVICE: its kernels cannot be compiled. On failure the previous tolerance remains in effect. */
 NBCC_API nbcc_status nbcc_sum_set_tolerance(nbcc_sum* sum, double tolerance, const nbcc_far_choice* experiment,
                                             nbcc_error** error);
 

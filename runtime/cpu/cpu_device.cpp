@@ -19,8 +19,7 @@
 namespace nbcc {
 namespace {
 
-// Loads the code of a variant.
-using Load = std::function<std::shared_ptr<const CpuCode>(const KernelSource&, const KernelVariant&)>;
+using Load = CpuDevice::LoadCode;
 
 struct CpuKernel final : Kernel {
   // `lists_code`: the code of Frame::Lists; null if `loader` loads it when a run needs it.
@@ -45,7 +44,7 @@ struct CpuKernel final : Kernel {
   std::shared_ptr<const Kernel> load(const KernelSource& other) const override;
 
   const std::shared_ptr<const CpuCode> code;
-  const Load load_code;  // null for a compiled library, which has the code of both variants
+  const Load load_code;  // null for a compiled library without derived kernels; it has the code of both variants
   const std::shared_ptr<ThreadPool> pool;
   mutable std::mutex mutex;
   mutable std::map<Frame, std::shared_ptr<const CpuCode>> more;  // of the variants that runs have needed
@@ -128,8 +127,8 @@ void CpuDevice::provide(const std::shared_ptr<const CpuToolchain>& toolchain) {
 }
 
 std::shared_ptr<const Kernel> CpuDevice::adopt(KernelSource source, std::shared_ptr<const CpuCode> code,
-                                               std::shared_ptr<const CpuCode> lists) {
-  return std::make_shared<CpuKernel>(std::move(source), std::move(code), std::move(lists), Load(), pool_);
+                                               std::shared_ptr<const CpuCode> lists, LoadCode load) {
+  return std::make_shared<CpuKernel>(std::move(source), std::move(code), std::move(lists), std::move(load), pool_);
 }
 
 std::shared_ptr<const Kernel> CpuDevice::load(KernelSource source) {

@@ -46,9 +46,12 @@ class CpuDevice final : public KernelDevice {
   bool holds(const void*) override { return false; }
   void write(void* to, const void* from_host, std::size_t bytes) override;
   void read(void* to_host, const void* from, std::size_t bytes) override;
-  // Makes a kernel from existing code, to run on this device's threads. `lists`: the code of Frame::Lists.
+  // Loads the code of a variant.
+  using LoadCode = std::function<std::shared_ptr<const CpuCode>(const KernelSource&, const KernelVariant&)>;
+  // Makes a kernel from existing code, to run on this device's threads. `lists`: the code of Frame::Lists; `load`: that
+  // of derived kernels, null if there are none.
   std::shared_ptr<const Kernel> adopt(KernelSource source, std::shared_ptr<const CpuCode> code,
-                                      std::shared_ptr<const CpuCode> lists);
+                                      std::shared_ptr<const CpuCode> lists, LoadCode load = {});
   // Sets the toolchain of a device that was opened without one; else does nothing.
   void provide(const std::shared_ptr<const CpuToolchain>& toolchain);
 

@@ -89,6 +89,7 @@ std::unique_ptr<FarBatches::Batch> FarBatches::make_batch(const Particles& parti
 SumRequest FarBatches::request_of(Batch& batch, const SumRequest& all) const {
   SumRequest request = request_of_batch(kernel_.source, batch.number, all);
   batch.inputs.bind(request, kernel_.source, batch.number, all);
+  request.peers = nullptr;  // processes have different batches
   if (std::int64_t(batch.chosen.size()) < request.ni) {
     request.i_list = batch.chosen.data();
     request.i_count = std::int64_t(batch.chosen.size());

@@ -25,7 +25,7 @@ constexpr double kShareOfChecks = 1.0 / 30;  // of the time of runs
 constexpr double kExactPair = 5;             // the time of a pair of an exact sum, in near pairs
 constexpr double kMaxSpread = 2;             // of the norms of weights between two measurements
 constexpr int kMinOrder = 2, kMaxOrder = 13;
-constexpr int kMinLeaf = 32, kMaxLeaf = 512, kFirstLeaf = 128;
+constexpr int kMinLeaf = 32, kMaxLeaf = 512;
 constexpr int kTrials = 5;            // limits that are tried for one order
 constexpr double kCloseLimits = 1.3;  // with a smaller ratio the costs are nearly the same
 // Beyond so many times the cost of all pairs no other order or leaf will be cheaper than all pairs; beyond so many
@@ -39,8 +39,6 @@ constexpr double kWorthATrial = 0.91;
 constexpr double kTooInexact = 5, kNextOrder = 0.8;
 constexpr double kMostRounding = 1e-4;   // rounding errors are smaller
 constexpr double kShareOfMemory = 0.95;  // that a far field may use
-// All pairs in a raised precision are preferred to all pairs in the precision of the pipeline by this factor.
-constexpr double kPreferred = 0.99;
 
 // Rounding errors of single precision are some 3e-7 of the terms, of mixed precision some 3e-8.
 Precision precision_for(double tolerance) {
@@ -88,6 +86,12 @@ SumStatistics FarField::statistics() {
   all.far.tolerance = tolerance_;
   all.far.runs_since_error = has_sample_ ? runs_since_error_ : 0;
   if (!has_sample_) all.far.error = all.far.largest = all.far.error_of_sum = 0, all.far.sampled = 0;
+  if (errors_of_all_) {
+    all.far.error = errors_of_all_->error;
+    all.far.largest = errors_of_all_->largest;
+    all.far.error_of_sum = errors_of_all_->error_of_sum;
+    all.far.sampled = errors_of_all_->sampled;
+  }
   return all;
 }
 
@@ -193,6 +197,7 @@ Estimate FarField::measure(const SumRequest& request) {
   const bool is_known = case_ == case_of(request);
   ++runs_, ++runs_since_error_;
   work_since_check_ += is_known && is_far_ ? chosen_.cost : all_pairs(request);
+  if (request.peers) return measure_together(request);
   const bool is_whole = request.j_part == JPart::Whole;
   if (is_known && is_whole && !is_far_ && !takes_all_pairs_ && !is_obstructed_ && !is_due(request))
     return answer(request);
@@ -433,7 +438,11 @@ void FarField::run(const SumRequest& request) {
     else if (!has_totals_)
       run_->compute(request, chosen_.setting, FarRun::Of::All);
     has_totals_ = false;
-    if (is_measured_) run_->error_of_sample();
+    if (is_measured_) {
+      run_->error_of_sample();
+      errors_of_all_.reset();
+      if (request.peers) exchange_errors(request);
+    }
   }
   if (request.nj == 0 && run_->is_periodic()) {
     std::shared_ptr<double> nothing;

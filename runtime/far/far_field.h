@@ -76,6 +76,19 @@ class FarField {
   }
   void require_memory(const SumRequest& request);
   [[noreturn]] void refuse_memory(const SumRequest& request) const;
+  // With SumRequest::peers, in far_together.cpp.
+  struct ErrorsOfAll {
+    double error = 0, largest = 0, error_of_sum = 0;  // as in FarStatistics
+    std::int64_t sampled = 0;
+  };
+  Estimate measure_together(const SumRequest& request);
+  Estimate answer_together(const SumRequest& request) const;
+  bool keeps_together(const SumRequest& request);
+  void choose_together(const SumRequest& request, const std::string& obstacle);
+  bool fit_together(const SumRequest& request);
+  void fit_all_pairs_together(const SumRequest& request);
+  double error_of_all(const SumRequest& request);
+  void exchange_errors(const SumRequest& request);
   std::optional<Choice> cheapest(const SumRequest& request);
   std::optional<Choice> fit(const SumRequest& request, int order, int leaf, double limit, double most_cost,
                             bool may_rise);
@@ -84,6 +97,10 @@ class FarField {
   // One that usually suits the tolerance.
   int first_order() const;
   double first_limit(int order) const { return std::min(1.0, tolerance_ * std::pow(10, 1 + 0.45 * order)); }
+
+  static constexpr int kFirstLeaf = 128;
+  // All pairs in a raised precision are preferred to all pairs in the precision of the pipeline by this factor.
+  static constexpr double kPreferred = 0.99;
 
   const Kernel& kernel_;
   const Summation& summation_;
@@ -108,9 +125,11 @@ class FarField {
   double work_since_check_ = 0;                    // in near pairs
   FarStatistics::Seconds seconds_of_preparation_;  // before a choice
   double seconds_of_choice_ = 0;
-  bool has_totals_ = false;   // of the particles of this survey
-  bool is_measured_ = false;  // this survey has drawn a sample
-  bool has_sample_ = false;   // the statistics have the error of a run of this case
+  bool has_totals_ = false;                   // of the particles of this survey
+  bool is_measured_ = false;                  // this survey has drawn a sample
+  bool has_sample_ = false;                   // the statistics have the error of a run of this case
+  std::vector<double> i_of_peers_;            // [process]: the number of its chosen i; 0: it does not take part
+  std::optional<ErrorsOfAll> errors_of_all_;  // of the i of all processes, in place of those of this process
 };
 
 }  // namespace nbcc

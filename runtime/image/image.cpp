@@ -53,23 +53,29 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HistogramLayout, field, elements, element, wo
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopiesLayout, obstacle, of_i, of_j, periods, units)
 // Pipelines with results per pair are not compiled to libraries.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CallersView, fields, copies)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelVariant, frame, source, launches, packed_bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelVariant, frame, source, launches, packed_bytes, most_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AccumulatorLayout, reduction, reference, type)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource::Columns, i, j, of_pair)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource::Uses, i_index, j_index, minimum_images)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource::OnGpu, argument_in_memory, cutoff, shifts_packed, statements, doubles)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, pipeline, variants, index_checks, target, lanes, tile, i_block,
                                    columns, fields, params, outputs, accumulators, has_finish, table_params, tables,
-                                   uses, search, operations, histograms, callers, on_gpu)
+                                   uses, search, operations, histograms, callers, first_reaction, on_gpu)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CudaImage, architecture, config, ptx, text, toolkit, bytes)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PipelineImage, made_by, precision, math, root, cpu, cuda, cuda_images)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FieldBinding, from, caller)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FarPart, output, factor, sum)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StoredKernel, name, source, bind)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StoredFacts, axes, cost, partners, text, precision, raised, weights, weight_names,
+                                   factors, sums, both_sides, needs_one_set, parts, periods, centres)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StoredRow, target, name, precision, obstacle, kernels, facts)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PipelineImage, made_by, precision, math, root, cpu, cuda, cuda_images, rows)
 
 namespace {
 
 constexpr std::string_view kMagic = "nbcc pipeline\n";
 // The format version. Increment it when the member lists above or their meaning change, and when the interface of
 // kernels changes (kernel_source.h, cuda_arguments.h).
-constexpr std::uint32_t kVersion = 25;
+constexpr std::uint32_t kVersion = 26;
 
 static_assert(std::endian::native == std::endian::little);
 
@@ -91,7 +97,7 @@ std::uint64_t checksum(std::string_view bytes) { return XXH3_64bits(bytes.data()
 
 }  // namespace
 
-std::uint64_t cuda_source_hash(std::string_view text) { return checksum(text); }
+std::uint64_t source_hash(std::string_view text) { return checksum(text); }
 
 std::string write_image(const PipelineImage& image) {
   std::string body;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/kernel_source.h"
+#include "runtime/image/stored_rows.h"
 #include "runtime/sum/request/reduction.h"
 
 namespace nbcc {
@@ -17,7 +18,7 @@ struct CudaImage {
   std::string architecture;  // "sm_90"
   LaunchConfig config;       // without j_splits
   bool ptx = false;          // false: a cubin
-  std::uint64_t text = 0;    // cuda_source_hash() of the kernel source it was compiled from
+  std::uint64_t text = 0;    // source_hash() of the kernel source it was compiled from
   int toolkit = 0;           // CUDA version of the compiler; 13000 is CUDA 13.0
   std::string bytes;
 };
@@ -28,10 +29,11 @@ struct PipelineImage {
   std::vector<KernelSource> cpu;  // one for each instruction set, the best first; without source code
   KernelSource cuda;              // with source code
   std::vector<CudaImage> cuda_images;
+  std::vector<StoredRow> rows;  // of derived kernels, for each target; those for CPUs without source code
 };
 
-// A hash of a CUDA kernel source.
-std::uint64_t cuda_source_hash(std::string_view text);
+// A hash of a kernel source. The code of the source is found by this hash.
+std::uint64_t source_hash(std::string_view text);
 
 // The element type of a field's array in the typed functions of a compiled library. `real`: Float or Double, the type
 // of all fields that hold no integers. An index has 64 bits, int and bool have 32.

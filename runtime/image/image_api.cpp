@@ -13,6 +13,7 @@
 #include "runtime/api/open_device.h"
 #include "runtime/image/image_kernel.h"
 #include "runtime/sum/derived/for_callers.h"
+#include "runtime/tolerance/tolerance.h"
 
 namespace nbcc {
 namespace {
@@ -35,12 +36,16 @@ std::span<const nbcc_image_kernel> kernels_of(const nbcc_image& image) {
   return {image.kernels, std::size_t(image.kernel_count)};
 }
 
+std::span<const nbcc_image_code> codes_of(const nbcc_image& image) {
+  return {image.codes, image.codes ? std::size_t(image.code_count) : 0};
+}
+
 // Loads a compiled pipeline on a device of one backend; null on a device of another backend.
 using ImageLoader = std::shared_ptr<const Kernel> (*)(KernelDevice&, const nbcc_image&);
 
 std::shared_ptr<const Kernel> load_on_cpu(KernelDevice& device, const nbcc_image& image) {
   auto* const cpu = dynamic_cast<CpuDevice*>(&device);
-  return cpu ? load_image(*cpu, read_image(image), kernels_of(image)) : nullptr;
+  return cpu ? load_image(*cpu, read_image(image), kernels_of(image), codes_of(image)) : nullptr;
 }
 
 std::shared_ptr<const Kernel> load_on_gpus(KernelDevice& device, const nbcc_image& image) {
@@ -96,6 +101,16 @@ KernelDevice& device_of_calls() {
   return **device;
 }
 
+// The tolerance of calls without handles; 0: none.
+double tolerance_of_calls() {
+  const char* const variable = std::getenv("NBCC_TOLERANCE");
+  if (!variable || !*variable) return 0;
+  char* end = nullptr;
+  const double tolerance = std::strtod(variable, &end);
+  if (*end) throw UsageError(fmt::format("NBCC_TOLERANCE: expected a number, got '{}'", variable));
+  return tolerance;
+}
+
 // A pipeline on device_of_calls(), with a pool of sums that no call is using.
 class Calls {
  public:
@@ -122,7 +137,9 @@ class Calls {
         return sum;
       }
     }
-    return std::make_unique<SumState>(kernel_);
+    auto made = std::make_unique<SumState>(kernel_);
+    if (const double tolerance = tolerance_of_calls(); tolerance != 0) set_tolerance(*made, tolerance);
+    return made;
   }
 
   std::shared_ptr<const Kernel> kernel_;

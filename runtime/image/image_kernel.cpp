@@ -3,12 +3,15 @@
 #include "runtime/image/image_kernel.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <utility>
 
 #include "fmt/format.h"
 #include "runtime/cache/disk_cache.h"
+#include "runtime/cpu/cpu_functions.h"
 #include "runtime/error.h"
 
 namespace nbcc {
@@ -85,7 +88,7 @@ class ImageCompiler final : public CudaCompiler {
 
  private:
   const CudaImage* find(const std::string& text, const LaunchConfig& config) const {
-    const auto found = std::ranges::find_if(usable_, [&, number = cuda_source_hash(text)](const CudaImage& one) {
+    const auto found = std::ranges::find_if(usable_, [&, number = source_hash(text)](const CudaImage& one) {
       return one.text == number && one.config == config.compiled();
     });
     return found == usable_.end() ? nullptr : &*found;
@@ -117,10 +120,29 @@ class ImageCompiler final : public CudaCompiler {
   mutable std::shared_ptr<const CudaCompiler> opened_;
 };
 
+// Finds the code of derived kernels, which is in the library as their main kernel is.
+CpuDevice::LoadCode loader_of(std::span<const nbcc_image_code> codes, std::string_view isa) {
+  static_assert(kCpuFunctions.size() == NBCC_IMAGE_FUNCTIONS);
+  std::map<std::string, std::shared_ptr<const CpuCode>, std::less<>> known;
+  for (const nbcc_image_code& one : codes) {
+    if (one.isa != isa) continue;
+    auto code = std::make_shared<CpuCode>();
+    for (std::size_t k = 0; k < kCpuFunctions.size(); ++k) kCpuFunctions[k].set(*code, one.functions[k]);
+    known[one.source] = std::move(code);
+  }
+  return [known](const KernelSource& kernel, const KernelVariant& variant) {
+    const auto found = known.find(variant.source);
+    if (found == known.end())
+      throw UsageError(fmt::format("the library has no code for a kernel of pipeline '{}'", kernel.pipeline));
+    return found->second;
+  };
+}
+
 }  // namespace
 
 std::shared_ptr<const Kernel> load_image(CpuDevice& device, const PipelineImage& image,
-                                         std::span<const nbcc_image_kernel> kernels) {
+                                         std::span<const nbcc_image_kernel> kernels,
+                                         std::span<const nbcc_image_code> codes) {
   std::string held;
   for (const nbcc_image_kernel& kernel : kernels) {
     held += (held.empty() ? "" : ", ") + std::string(kernel.isa);
@@ -146,7 +168,9 @@ std::shared_ptr<const Kernel> load_image(CpuDevice& device, const PipelineImage&
     lists->interact = nullptr;
     lists->interact_numbered = reinterpret_cast<nbcc_interact_function>(kernel.lists_numbered);
     lists->interact_excluding = reinterpret_cast<nbcc_interact_function>(kernel.lists_excluding);
-    return device.adopt(*source, std::move(code), std::move(lists));
+    KernelSource held_source = *source;
+    held_source.derivations = stored_derivations(image.rows, held_source.target);
+    return device.adopt(std::move(held_source), std::move(code), std::move(lists), loader_of(codes, kernel.isa));
   }
   const std::string& name = image.cpu.empty() ? image.cuda.pipeline : image.cpu.front().pipeline;
   throw DeviceError(fmt::format("pipeline '{}' was compiled for {}; {} has none of them", name,
@@ -164,6 +188,7 @@ std::shared_ptr<const Kernel> load_image(const CudaDevice& device, const Pipelin
   CudaDevice own(gpu.driver(), codes, gpu.ordinal(), "", device.dump_folder());
   own.set_tunings(device.tunings());
   KernelSource source = image.cuda;
+  source.derivations = stored_derivations(image.rows, source.target);
   const auto is_missing = [&](const LaunchConfig& config) { return !codes->holds(config); };
   // Without NVRTC, restrict the launch configurations to those that the library holds.
   std::vector<LaunchConfig>& launches = source.first().launches;

@@ -17,7 +17,8 @@ namespace nbcc {
 // Loads the kernel of the best instruction set that the device's instruction set includes. Throws DeviceError if there
 // is none.
 std::shared_ptr<const Kernel> load_image(CpuDevice& device, const PipelineImage& image,
-                                         std::span<const nbcc_image_kernel> kernels);
+                                         std::span<const nbcc_image_kernel> kernels,
+                                         std::span<const nbcc_image_code> codes = {});
 
 // Opens NVRTC; throws DeviceError if there is none. Called only for code that the image does not hold.
 using OpenCompiler = std::function<std::shared_ptr<const CudaCompiler>()>;

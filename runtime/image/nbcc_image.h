@@ -21,6 +21,14 @@ typedef struct nbcc_image_kernel {
   nbcc_image_function lists_numbered, lists_excluding;
 } nbcc_image_kernel;
 
+/* The code of one variant of a kernel that is derived from the pipeline. */
+#define NBCC_IMAGE_FUNCTIONS 19
+typedef struct nbcc_image_code {
+  const char* isa;    /* "avx2" */
+  const char* source; /* KernelVariant::source in the description: a hash, in hexadecimal digits */
+  nbcc_image_function functions[NBCC_IMAGE_FUNCTIONS]; /* of runtime/cpu/cpu_functions.h, in their order */
+} nbcc_image_code;
+
 /* A pipeline. Valid while the library is loaded; the library must stay loaded while objects made from it are used. */
 typedef struct nbcc_image {
   size_t size;             /* sizeof(nbcc_image), so that later versions may append members */
@@ -29,6 +37,8 @@ typedef struct nbcc_image {
   const nbcc_image_kernel* kernels; /* the best instruction set first */
   int kernel_count;
   void** calls; /* points to a null pointer at first; nbcc_image_run keeps its state there between calls */
+  const nbcc_image_code* codes; /* null: there are none */
+  int code_count;
 } nbcc_image;
 
 /* Loads the pipeline on a device, no matter which library opened the device. On a CPU: the kernel for the best

@@ -17,9 +17,6 @@ void set_tolerance(SumState& sum, double tolerance, const FarChoice& choice) {
   }
   if (!(tolerance >= 1e-14 && tolerance <= 1))
     throw UsageError(fmt::format("tolerance: it must be 0 (none) or from 1e-14 to 1, got {}", tolerance));
-  if (!sum.kernel().source.derivations)
-    throw UsageError(fmt::format("tolerance: pipeline '{}' is from a compiled library, which has no far field",
-                                 sum.kernel().source.pipeline));
   if (const std::string& no_far_field = sum.kernel().derived("far").obstacle; !no_far_field.empty()) {
     const DerivedKernels& matrix_units = sum.kernel().derived("matrix units");
     if (matrix_units.obstacle.empty()) {

@@ -313,10 +313,9 @@ TEST_F(RingErrors, AParamThatIsNotSet) {
 
 TEST_F(RingErrors, OfSeveralTheLowestRankIsTold) {
   Bound mine(share(all, evenly, rank), share(all, evenly, rank), 0);
-  const std::int64_t first[] = {0, 0}, other[] = {0};
-  nbcc_sum_set_exclusions(mine.sum.get(), 1, first, 0, other, nullptr);
   const int lowest = rank_count() > 1 ? 1 : 0;
-  if (rank < lowest) mine.sum.no_exclusions();
+  nbcc::Sum bare(every_reduction());
+  if (rank >= lowest) mine.sum = std::move(bare);
   std::string told;
   try {
     ring.run(mine.sum);

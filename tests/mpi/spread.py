@@ -88,15 +88,37 @@ def test_totals():
     assert energy == (found.energy if rank > 0 else 1.0)
 
 
+def test_all_j_at_once():
+    """Exclusions and batches name the j of all ranks; a tolerance is kept for the i of all."""
+    random = np.random.default_rng(3)
+    x, m = random.random((300, 3)), random.random(300) + 0.5
+    mine, first = share(300)
+    alone = nbcc.compile(PIPELINES / "gravity.pipe", precision="double")
+    together = nbcc.mpi.spread(alone, comm)
+    others = random.integers(0, 300, 300)
+    whole = alone(x, xj=x, mj=m, exclusions=(np.arange(301), others))
+    found = together(x[mine], xj=x[mine], mj=m[mine], exclusions=(np.arange(mine.stop - mine.start + 1), others[mine]))
+    close_to(found.pot, whole.pot[mine], -whole.pot[mine])
+    ids = np.arange(300) // 70
+    whole = alone(x, xj=x, mj=m, batches=(ids, ids))
+    found = together(x[mine], xj=x[mine], mj=m[mine], batches=(ids[mine], ids, 5))
+    close_to(found.pot, whole.pot[mine], -whole.pot[mine])
+    whole = alone(x, xj=x, mj=m)
+    found = together(x[mine], xj=x[mine], mj=m[mine], tolerance=1e-2)
+    errors = comm.allgather((np.sum((found.pot / whole.pot[mine] - 1) ** 2), len(found.pot)))
+    assert np.sqrt(sum(one for one, _ in errors) / 300) <= 1e-2
+    together.close()
+
+
 def test_errors():
     gravity = nbcc.mpi.spread(nbcc.compile(PIPELINES / "gravity.pipe"), comm)
     x, m, last = np.ones((4, 3)), np.ones(4), ranks - 1
     # Of this rank's Python, of the library.
     found = raised(lambda: gravity(x, xj=x, mj=m if rank < last else "text"))
     assert found[0] is TypeError and found[1].startswith(f"rank {last}: gravity(): "), found
-    exclusions = (range(5), range(4)) if rank == last else None
+    exclusions = (range(6), range(5)) if rank == last else None
     found = raised(lambda: gravity(x, xj=x, mj=m, exclusions=exclusions))
-    assert found[0] is nbcc.UsageError and found[1].startswith(f"rank {last}: part: "), found
+    assert found[0] is nbcc.UsageError and found[1].startswith(f"rank {last}: exclusions: there are rows for 5"), found
     found = raised(lambda: gravity(x, xj=x, mj=m, j_offset=rank))
     if ranks > 1:
         assert found[0] is TypeError and found[1].startswith("rank 1: gravity(): j_offset"), found

@@ -10,6 +10,7 @@
 
 #include "runtime/cuda/group/cuda_group.h"
 #include "runtime/error.h"
+#include "runtime/image/image.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/crossed_run.h"
 #include "tests/support/cuda_shim.h"
@@ -22,6 +23,17 @@ constexpr int kTimesOfAll = 20, kMostFailures = 12;
 std::uint64_t variety() { return tests_all() ? 24 : 6; }
 
 KernelSource build_for_gpus(const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); }
+
+// The kernel with the derived kernels that a compiled library holds, read from its description.
+KernelSource build_as_in_library(const Pipeline& p, const Options& o) {
+  KernelSource kernel = build_cpu_kernel(p, o, detect_isa(), "");
+  std::vector<std::string> all;
+  for (const StorableRow& row : kStorableRows) all.emplace_back(row.choice);
+  PipelineImage image;
+  image.rows = store_rows(kernel, all, o.precision);
+  kernel.derivations = stored_derivations(read_image(write_image(image)).rows, kernel.target);
+  return kernel;
+}
 
 // Draws each cell until it was shown as often as it should be.
 void expect_table(CrossedTrials& trials) {
@@ -63,6 +75,12 @@ TEST(WhatGoesTogether, OnCpu) {
                        [isa](const Pipeline& p, const Options& o) { return build_cpu_kernel(p, o, isa, ""); },
                        {},
                        twin});
+  devices.push_back({"a compiled library's kernels",
+                     std::make_shared<CpuDevice>(2, detect_isa(), cpu_toolchain(), "", ""),
+                     build_as_in_library,
+                     {},
+                     0,
+                     "matrix units"});
   CrossedTrials trials(std::move(devices));
   expect_table(trials);
 }

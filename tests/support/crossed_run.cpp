@@ -156,7 +156,8 @@ bool CrossedTrials::is_as_refused(const CrossedRun& run, const std::vector<Cell>
 std::string CrossedTrials::fault_of(const CrossedRun& run) {
   const CrossedText& text = text_of(run);
   RandomSource random = source_of(run, 7);
-  const std::size_t d = std::size_t(random.below(int(devices_.size())));
+  std::size_t d = std::size_t(random.below(int(devices_.size())));
+  if (devices_[d].lacks == run.row) d = 0;
   const CrossedDevice& on = devices_[d];
   Options options{.precision = Precision(run.number % 3), .math = run.number % 2 == 0 ? Math::Fast : Math::Precise};
   if (run.row == "matrix units") options = {};  // which such kernels need

@@ -26,7 +26,8 @@ struct KernelRunChoice {
   std::function<void(SumState&)> prepare{};  // says which pairs act
   // The same before each part, which has so many j.
   std::function<void(SumState&, std::size_t part, std::int64_t nj)> prepare_part{};
-  std::function<void(SumState&)> after{};  // looks at the sum when it has run
+  std::function<void(SumState&, const RunChoice&)> execute{};  // a run; null: SumState::run()
+  std::function<void(SumState&)> after{};                      // looks at the sum when it has run
   // i and j are one set: a partner of a field of i (xi and xj) is bound to its array.
   bool one_set = false;
   std::vector<std::int64_t> i_list{};  // of i, if not empty: these, instead of a range
@@ -113,7 +114,7 @@ inline Columns run_kernel(const std::shared_ptr<const Kernel>& kernel, const Ora
     sum.run(run);
   }
   if (choice.parts.empty())
-    for (int k = 0; k < choice.runs; ++k) sum.run(run);
+    for (int k = 0; k < choice.runs; ++k) choice.execute ? choice.execute(sum, run) : sum.run(run);
   sum.wait();
   if (choice.after) choice.after(sum);
   std::vector<std::int64_t> chosen = choice.i_list;

@@ -140,7 +140,7 @@ const std::map<std::string, std::vector<std::string>> kModules = {
     {"examples/nbody/tests", {"examples", "tests"}},
     {"examples/water/tests", {"examples", "tests"}},
     {"chart", {}},
-    {"bench", {"runtime/api"}},
+    {"bench", {"runtime/api", "mpi"}},
     {"tests", {"cli", "bindings/grape", "mpi"}},
 };
 

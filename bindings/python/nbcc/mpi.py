@@ -172,7 +172,10 @@ class Spread(Caller):
 
         Arguments and results are those of nbcc.Pipeline.__call__: arrays are the particles of this rank, any number or
         none. i_index, j_index and result indices count the particles of all ranks, those of rank 0 first; therefore
-        i_offset and j_offset cannot be set. lists, batches, listed_pairs and exclusions are errors.
+        i_offset and j_offset cannot be set. lists, listed_pairs and exclusions have rows for the i of this rank, and the
+        numbers of j among those of all ranks; batches are the ids of this rank's i and of the j of all ranks. With these,
+        with every_image(), results of pairs, nearest neighbours or a tolerance, every rank receives the j of all. A tolerance
+        is kept for the i of all ranks together.
 
         Raises what calls of a pipeline raise; if one rank fails, on every rank, with the number of that rank.
         """

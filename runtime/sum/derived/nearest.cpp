@@ -82,7 +82,12 @@ double NearestSum::growth(double nj) {
 }
 
 std::optional<Estimate> NearestSum::estimate(const SumRequest& request) {
-  if (!row().obstacle.empty()) return {};
+  if (const std::string& obstacle = row().obstacle; !obstacle.empty()) {
+    if (kernel_.source.search.bound != kNearestBound) return {};
+    // Compiled libraries may lack the kernels of a pipeline that looks for nearest neighbours.
+    constexpr double kPairsOfOneI = 7000;
+    return Estimate{.obstacle = obstacle, .cost = kPairsOfOneI * double(request.i_count), .falls_back = true};
+  }
   const double of_i = pairs_of_one_i() * growth(double(request.nj));
   constexpr double kMinI = 500;
   Estimate found{.cost = std::max(of_i * double(request.i_count), kMinI * double(request.nj)), .falls_back = true};

@@ -108,11 +108,34 @@ constexpr Condition kConditions[] = {
      "with all images of a pair, or those that are named; without a cutoff with the nearest image, and none is named"},
 };
 
+constexpr OtherPlace kOtherPlaces[] = {
+    {"lists, batches, listed pairs, exclusions", kYes, kYes, "ranks: every rank has the j of all ranks"},
+    {"every_image() with a cutoff", kYes, kYes, "ranks: every rank has the j of all ranks"},
+    {"input_pair", kYes, kYes, "library: such a pipeline is opened, and has no function that sums"},
+    {"output(pair)", kYes, kNo,
+     "library: pipeline 'NAME' has results of pairs (output(pair)), which compiled libraries do not have"},
+    {"histograms", kYes, kYes, "ranks: in blocks of j"},
+    {"wide loops", kYes, kYes, "ranks: in blocks of j"},
+    {"nearest", kYes, kFalls, "ranks: every rank has the j of all ranks; library: yes with --with nearest"},
+    {"symmetric", kFalls, kFalls, "ranks: i and j are two sets; library: yes with --with symmetric"},
+    {"symmetric = listed", kNo, kNo,
+     "ranks: symmetric = listed: i and j are two sets; library: yes with --with symmetric, else symmetric = listed: "
+     "the "
+     "library has no kernel for it: nbcc compile --with symmetric"},
+    {"far field", kYes, kNo,
+     "ranks: chosen once, for the i of all; library: yes with --with tolerance, else tolerance: pipeline 'NAME' has no "
+     "far field: the library has no kernel for it: nbcc compile --with tolerance"},
+    {"far batches", kYes, kNo, "ranks: each batch chooses on its rank; library: as far field"},
+    {"matrix units", kYes, kNo,
+     "ranks: each rank chooses for its i; library: tolerance: pipeline 'NAME' has no far field, with the reason"},
+};
+
 }  // namespace
 
 std::span<const FeatureFacts, kFeatures> features() { return kFacts; }
 std::span<const Capability> capabilities() { return kTable; }
 std::span<const Condition> conditions() { return kConditions; }
+std::span<const OtherPlace> other_places() { return kOtherPlaces; }
 
 const Capability* find_capability(std::string_view name) {
   const auto found = std::ranges::find(kTable, name, &Capability::name);

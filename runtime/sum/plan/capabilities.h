@@ -58,6 +58,14 @@ struct Condition {
   std::string_view text;
 };
 std::span<const Condition> conditions();
+// What a sum can have where its kernels are in a compiled library, or its i and j on several ranks of MPI, for the
+// page.
+struct OtherPlace {
+  std::string_view name;
+  Answer on_ranks, in_library;
+  std::string_view text;  // what an answer other than a plain "yes" depends on, or the message of an error
+};
+std::span<const OtherPlace> other_places();
 // Null: the table has no such row, and nothing is known of it.
 const Capability* find_capability(std::string_view name);
 

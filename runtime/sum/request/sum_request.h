@@ -14,6 +14,7 @@
 
 namespace nbcc {
 
+class FarPeers;        // runtime/far/far_peers.h
 class HistogramWords;  // histograms.h
 
 // The caller's choice of pair methods. Auto: the method with the least cost.
@@ -101,6 +102,7 @@ struct SumRequest {
 
   void* stream = nullptr;        // GPU: the caller's CUDA stream; null: the legacy default stream
   Progress* progress = nullptr;  // polled during the run, except while it is captured; null: no interrupts
+  FarPeers* peers = nullptr;     // processes that sum over the same j for other i; null: none
 };
 
 }  // namespace nbcc

@@ -10,6 +10,7 @@
 #include <ranges>
 #include <utility>
 
+#include "compiler/nearest_facts.h"
 #include "fmt/format.h"
 #include "runtime/error.h"
 #include "runtime/sum/request/overlapping_rows.h"
@@ -356,6 +357,7 @@ SumRequest SumState::request_of(const RunChoice& choice, std::int64_t ni, std::i
   request.j_part = choice.part;
   request.stream = choice.stream;
   request.progress = choice.progress;
+  request.peers = choice.peers;
   request.lists = lists_.get();
   request.listed_pairs = listed_pairs_ ? &*listed_pairs_ : nullptr;
   request.exclusions = exclusions_.get();
@@ -365,6 +367,18 @@ SumRequest SumState::request_of(const RunChoice& choice, std::int64_t ni, std::i
   if (!tables_of_groups_.empty()) request.keep_j = false;  // columns of j may depend on tables
   request.tables = tables_.get();
   return request;
+}
+
+std::string_view SumState::needs_all_j() const {
+  if (lists_) return features()[std::size_t(lists_->are_batches ? Feature::Batches : Feature::Lists)].name;
+  if (listed_pairs_) return features()[std::size_t(Feature::ListedPairs)].name;
+  if (exclusions_) return features()[std::size_t(Feature::Exclusions)].name;
+  for (const std::string_view kind : kinds_of(source()))
+    if (find_capability(kind)->to(Feature::Parts) == Answer::Refused) return kind;
+  if (source().search.bound == kNearestBound && request_.pairs != PairChoice::All) return "nearest neighbours";
+  for (const PairMethod& method : sum_.methods())
+    if (method.name == "far field" || method.name == "matrix units") return "a tolerance";
+  return "";
 }
 
 void SumState::check_splines(std::size_t field, std::span<const double> params) const {

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/sum/plan/capabilities.h"
@@ -30,6 +31,7 @@ struct RunChoice {
   void* stream = nullptr;                  // GPU: CUDA stream
   JPart part = JPart::Whole;
   Progress* progress = nullptr;  // polled during the run; null: no progress and no interrupt
+  FarPeers* peers = nullptr;     // as SumRequest::peers
 };
 
 // Functions with a Progress throw Interrupted if it asks for an interrupt; the state is then as after a failed run.
@@ -69,6 +71,8 @@ class SumState {
   // images.
   void set_exclusions(std::int64_t ni, const std::int64_t* first, std::int64_t count, const std::int64_t* j,
                       const std::int64_t* images = nullptr);
+  // Which setting needs all j in one run, as the caller knows it, such as "batches"; "": the j may come in parts.
+  std::string_view needs_all_j() const;
   bool has_lists() const { return lists_ || listed_pairs_ || exclusions_; }
   SumStatistics statistics() const;
   // PairMethod::name of the last run, a string of the program; "" before the first run.
@@ -82,6 +86,8 @@ class SumState {
   // Plans a run without executing it; a survey may read particles. Like a run, a plan ends a sum in parts that has
   // begun.
   RunPlan plan(const RunChoice& choice = {});
+  // Throws what run() throws because of the choice, the arrays or the settings. As plan(), it ends a sum in parts.
+  void check(const RunChoice& choice) { prepare(choice, std::exchange(i_of_parts_, std::nullopt)); }
   std::string reason_of(const RunPlan& plan) const { return nbcc::reason_of(plan, sum_.methods()); }
   PairSpace pair_space() const;
   FoundPairs find_pairs(Progress* progress = nullptr, bool without_self = false);

@@ -117,7 +117,7 @@ TEST(BuildLibrary, TheCodesOfChildProcessesAreThoseOfOne) {
     const std::string source = source_of(image.cuda, variant);
     EXPECT_EQ(one.architecture, architecture) << k;
     EXPECT_EQ(one.config, variant.config) << k;
-    EXPECT_EQ(one.text, cuda_source_hash(source)) << k;
+    EXPECT_EQ(one.text, source_hash(source)) << k;
     EXPECT_TRUE(one.bytes == request.cuda_compiler->compile(source, architecture, variant.config, form).image) << k;
   };
   for (const char* architecture : {"sm_80", "sm_90"})

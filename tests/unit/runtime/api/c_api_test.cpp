@@ -67,7 +67,7 @@ TEST(CApi, AToleranceThatCannotBeIsNamed) {
   EXPECT_EQ(refusal(1.5), range + "1.5");
   EXPECT_EQ(refusal(1e-15), range + "1e-15");
   EXPECT_EQ(refusal(std::nan("")), range + "nan");
-  EXPECT_EQ(refusal(1e-3), "tolerance: pipeline 'fake' is from a compiled library, which has no far field");
+  EXPECT_EQ(refusal(1e-3), "tolerance: pipeline 'fake' has no far field: the library has no kernel for it");
   const auto experiment = [&](int order, int leaf, double separation) {
     const nbcc_far_choice choice{sizeof choice, order, leaf, separation};
     nbcc_error* error = nullptr;

@@ -168,7 +168,7 @@ class ImageOnShim : public testing::Test {
     for (const LaunchConfig& config : image_.cuda.first().launches) hold(architecture, config, ptx, toolkit);
   }
   void hold(const std::string& architecture, const LaunchConfig& config, bool ptx, int toolkit) {
-    image_.cuda_images.push_back({architecture, config, ptx, cuda_source_hash(image_.cuda.first().source), toolkit,
+    image_.cuda_images.push_back({architecture, config, ptx, source_hash(image_.cuda.first().source), toolkit,
                                   shim_.compiler()->compile(image_.cuda.first().source, "sm_90", config).image});
   }
   void set_architecture(int major, int minor) {

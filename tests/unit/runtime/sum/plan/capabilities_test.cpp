@@ -68,6 +68,12 @@ A pair method is how a run finds its pairs ([how a run is planned](../explanatio
   text += "\n## Conditions\n\n| | with | yes means |\n|---|---|---|\n";
   for (const Condition& one : conditions())
     text += fmt::format("| `{}` | {} | {} |\n", one.name, features()[std::size_t(one.feature)].name, one.text);
+  text +=
+      "\n## Ranks of MPI and compiled libraries\n\nSums of [several ranks](../how_to/many_ranks.md), and of pipelines "
+      "in "
+      "a [compiled library](../how_to/compile_a_library.md).\n\n| | ranks | library | |\n|---|---|---|---|\n";
+  for (const OtherPlace& one : other_places())
+    text += fmt::format("| `{}` | {} | {} | {} |\n", one.name, word(one.on_ranks), word(one.in_library), one.text);
   text += "\n## Messages\n\n| | with | message |\n|---|---|---|\n";
   for (const Capability& row : capabilities())
     for (const FeatureFacts& one : features())

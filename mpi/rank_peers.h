@@ -1,0 +1,35 @@
+// The ranks as the processes of nbcc_sum_run_among. Their runs may call exchange() at different numbers of times: a
+// rank whose run has ended takes part in the calls of the others until all runs have ended.
+//
+//   rank 0   run: exchange  exchange  exchange  end            finish
+//   rank 1   run: exchange  exchange  fails     finish         finish
+//   rank 2   (no i)         finish    finish    finish         finish
+//
+// Tested by tests/mpi/gathered_test.cpp.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpi/ranks.h"
+#include "runtime/api/nbcc_ranks.h"
+
+namespace nbcc {
+
+class RankPeers {
+ public:
+  explicit RankPeers(const Ranks& ranks) : ranks_(ranks) {}
+  // Refers to this object.
+  nbcc_peers peers() { return {sizeof(nbcc_peers), ranks_.count(), ranks_.own(), this, &RankPeers::exchange_for}; }
+  // Collective, after the run of this rank. Throws MpiFailure, also if an exchange during the run has failed.
+  void finish();
+
+ private:
+  static int exchange_for(void* self, const double* mine, int count, double* all);
+  // [rank][1 + NBCC_PEER_NUMBERS]; the first number is 1 while the rank's run goes on.
+  std::vector<double> exchange(bool is_running, const double* mine, int count) const;
+  const Ranks& ranks_;
+  std::optional<std::string> failure_;  // of MPI
+};
+
+}  // namespace nbcc

@@ -1,0 +1,190 @@
+// The choice of several processes that share a sum to a tolerance (far_peers.h). Entry point:
+// FarField::measure_together().
+//
+//   every process          one process, with the most i     every process
+//   is a choice due? ----> order, leaf, limit, precision --> error of its own sample --> limit is smaller, until the
+//                                                                                        error of all i is kept
+//
+// Each decision depends on exchanged numbers alone, so that all processes take the same. The error of all is the root
+// mean square over the i of all processes.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "fmt/format.h"
+#include "runtime/error.h"
+#include "runtime/far/far_field.h"
+#include "runtime/far/far_peers.h"
+
+namespace nbcc {
+namespace {
+
+constexpr int kTrialsTogether = 6;  // limits that are tried, each smaller than the one before
+
+using Numbers = std::vector<std::vector<double>>;
+
+bool has_any(const Numbers& all, std::size_t number) {
+  return std::ranges::any_of(all, [&](const auto& one) { return !one.empty() && one[number] != 0; });
+}
+
+// Of {error, weight} of each process.
+double rms_of(const Numbers& all) {
+  double squares = 0, weight = 0;
+  for (const auto& one : all) {
+    if (one.empty() || one[1] == 0) continue;
+    squares += one[1] * one[0] * one[0];
+    weight += one[1];
+  }
+  return weight == 0 ? 0 : std::sqrt(squares / weight);
+}
+
+}  // namespace
+
+double FarField::error_of_all(const SumRequest& request) {
+  const double mine = has_sample_ ? run_->error_of_sample() : 0;
+  return rms_of(request.peers->exchange({mine, has_sample_ ? double(request.i_count) : 0}));
+}
+
+// What is known of this case decides, without its particles, or these decide.
+Estimate FarField::measure_together(const SumRequest& request) {
+  const bool is_known = case_ == case_of(request);
+  const bool is_due_at_once = !is_known || (!is_far_ && is_due(request));
+  const Numbers asked =
+      request.peers->exchange({tolerance_, double(request.i_count), double(is_known), double(is_due_at_once)});
+  for (std::size_t peer = 0; peer < asked.size(); ++peer)
+    if (!asked[peer].empty() && asked[peer][0] != tolerance_)
+      throw UsageError(fmt::format("tolerance: this rank has {}, rank {} has {}: expected one tolerance on all ranks",
+                                   tolerance_, peer, asked[peer][0]));
+  i_of_peers_ = {};
+  for (const auto& one : asked) i_of_peers_.push_back(one.empty() ? 0 : one[1]);
+  bool is_new = has_any(asked, 3);
+  if (!is_new && !is_far_ && !takes_all_pairs_ && !is_obstructed_) return answer_together(request);
+  if (!is_known && precision_ != precision_for(tolerance_)) set_precision(precision_for(tolerance_));
+  int leaf = choice_.leaf > 0 ? choice_.leaf : kFirstLeaf;
+  if (is_known && chosen_.setting.leaf > 0) leaf = chosen_.setting.leaf;
+  const std::string obstacle = run_->prepare(request, leaf);
+  const bool was_obstructed = is_obstructed_;
+  const Numbers prepared = request.peers->exchange({double(!obstacle.empty()),
+                                                    double(is_known && is_far_ && obstacle.empty() && is_due(request)),
+                                                    double(is_known && is_far_)});
+  is_obstructed_ = has_any(prepared, 0);
+  is_new = is_new || has_any(prepared, 1) || is_obstructed_ != was_obstructed;
+  if (!is_new) return answer_together(request);
+  case_.reset();
+  const bool all_are_far =
+      std::ranges::all_of(prepared, [](const auto& one) { return one.empty() || one[2] != 0; }) && !is_obstructed_;
+  const FarStatistics::Seconds seconds = run_->statistics().seconds;
+  const auto start = std::chrono::steady_clock::now();
+  if (!all_are_far || !keeps_together(request)) choose_together(request, obstacle);
+  run_->reset_seconds();
+  seconds_of_preparation_ = seconds;
+  seconds_of_choice_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  case_ = case_of(request);
+  // Another method will do the run, so that run() does not exchange them.
+  if (!is_far_ && !takes_all_pairs_) exchange_errors(request);
+  return answer_together(request);
+}
+
+// The processes with few i take the method of the others, whatever it costs them.
+Estimate FarField::answer_together(const SumRequest& request) const {
+  Estimate found = answer(request);
+  if (is_far_ || takes_all_pairs_) found.cost = std::min(found.cost, kPreferred * all_pairs(request));
+  return found;
+}
+
+// Whether the earlier choice keeps the tolerance of these particles.
+bool FarField::keeps_together(const SumRequest& request) {
+  draw(request, sample_size(request));
+  run_->compute(request, chosen_.setting, FarRun::Of::All);
+  error_ = error_of_all(request);
+  return has_totals_ = error_ <= tolerance_;
+}
+
+void FarField::choose_together(const SumRequest& request, const std::string& obstacle) {
+  runs_ = 1;
+  refusal_ = "";
+  is_far_ = takes_all_pairs_ = false;
+  const auto leader = std::size_t(std::ranges::max_element(i_of_peers_) - i_of_peers_.begin());
+  use_precision(request, precision_for(tolerance_));
+  draw(request, may_be_far(request) ? sample_size(request) : run_->least_sampled());
+  if (std::size_t(request.peers->own()) == leader && !is_obstructed_) {
+    if (may_be_far(request)) require_memory(request);
+    choose_again(request);
+  }
+  const FarSetting& mine = chosen_.setting;
+  const Numbers all = request.peers->exchange({double(is_far_), double(precision_), double(mine.order),
+                                               double(mine.leaf), mine.limit, mine.separation, chosen_.cost});
+  // Not an error of this process.
+  if (all[leader].empty())
+    throw Interrupted(fmt::format("tolerance: rank {}, which chooses for all, has failed", leader));
+  const std::vector<double>& chosen = all[leader];
+  is_far_ = chosen[0] != 0;
+  const auto precision = Precision(int(chosen[1]));
+  if (precision != precision_) {
+    use_precision(request, precision);
+    draw(request, is_far_ ? sample_size(request) : run_->least_sampled());
+  }
+  if (is_far_) {
+    chosen_ = {{int(chosen[2]), int(chosen[3]), chosen[4], chosen[5]}, chosen[6], 0};
+    chosen_.cost *= double(request.i_count) / i_of_peers_[leader];
+    if (fit_together(request)) return;
+    refusal_ = fmt::format("no separation keeps the tolerance for the i of all ranks: their error is {:.2g}", error_);
+  } else if (is_obstructed_) {
+    refusal_ = obstacle.empty() ? "the particles of another rank have no far field" : obstacle;
+  } else if (refusal_.empty()) {
+    refusal_ =
+        fmt::format("the far field of rank {}, which has the most i, costs as much as {:.3g} pairs", leader, chosen[6]);
+  }
+  is_far_ = false;
+  fit_all_pairs_together(request);
+}
+
+// Makes the limit smaller until the samples of all keep the tolerance. False: none of the limits did.
+bool FarField::fit_together(const SumRequest& request) {
+  run_->forget_lists();
+  // Without weights there are neither errors nor limits of this process.
+  const bool has_table = has_sample_ && run_->begin_table(request).empty();
+  for (int trial = 0; trial < kTrialsTogether; ++trial) {
+    if (has_table) run_->compute(request, chosen_.setting, FarRun::Of::Sampled);
+    error_ = has_table ? error_of_all(request) : rms_of(request.peers->exchange({0, 0}));
+    chosen_.error = error_;
+    if (error_ <= tolerance_ * (trial == 0 ? 1 : 0.85) || chosen_.setting.separation > 0) return true;
+    chosen_.setting.limit = next_limit(chosen_.setting.limit, error_);
+  }
+  return false;
+}
+
+// As fit_all_pairs(), with the error of all.
+void FarField::fit_all_pairs_together(const SumRequest& request) {
+  for (;;) {
+    if (has_sample_) run_->compute_all_pairs(request, FarRun::Of::Sampled);
+    error_ = error_of_all(request);
+    if (error_ <= tolerance_ || precision_ == Precision::Double) break;
+    const std::string refusal = refusal_;
+    use_precision(request, precision_ == Precision::Single ? Precision::Mixed : Precision::Double);
+    draw(request, run_->least_sampled());
+    refusal_ = refusal;
+  }
+  takes_all_pairs_ = run_->kernels().raised || run_->is_periodic();
+}
+
+// The errors of the last run, of the i of all processes.
+void FarField::exchange_errors(const SumRequest& request) {
+  const FarStatistics own = run_->statistics();
+  const Numbers all = request.peers->exchange(
+      {own.error, has_sample_ ? double(request.i_count) : 0, own.largest, own.error_of_sum, double(own.sampled)});
+  ErrorsOfAll of_all;
+  of_all.error = rms_of(all);
+  double squares = 0, weight = 0;
+  for (const auto& one : all) {
+    if (one.empty()) continue;
+    of_all.largest = std::max(of_all.largest, one[2]);
+    squares += one[1] * one[3] * one[3];
+    weight += one[1];
+    of_all.sampled += std::int64_t(one[4]);
+  }
+  if (weight > 0) of_all.error_of_sum = std::sqrt(squares / weight);
+  errors_of_all_ = of_all;
+}
+
+}  // namespace nbcc
