@@ -34,6 +34,7 @@ constexpr Section kSections[] = {
     {"portable", measure_portable, "a loop in portable C against the generated kernel"},
     {"functions", measure_functions, "exp, erfc, sinpi against scalar libm"},
     {"accuracy", measure_accuracy, "errors on a Plummer sphere"},
+    {"sequential", measure_sequential, "errors of a sequential sum against blocked sums (Hamada & Iitaka, table 2)"},
 };
 
 void print_usage() {

@@ -17,5 +17,6 @@ void measure_spellings(const Setup& setup, Report& report);
 void measure_portable(const Setup& setup, Report& report);
 void measure_functions(const Setup& setup, Report& report);
 void measure_accuracy(const Setup& setup, Report& report);
+void measure_sequential(const Setup& setup, Report& report);
 
 }  // namespace nbcc::bench

@@ -69,8 +69,8 @@ struct SymmetricFacts : DerivedFacts {
 // The row "matrix units": kernels that compute products of vectors by matrix instructions ("half", "two halves": the
 // pipeline; "half sums", "two halves sums": without finish(), of choices the values alone), and those with which their
 // errors are measured ("sums": the same in working precision; "sample": in double precision, with the outputs
-// nbcc_size_NAME). Softmax takes two passes (passes/derived/softmax_passes.h): all of these are the second, and for each
-// of them a kernel "NAME, first" is the first. Pipelines without wide loops have no such row.
+// nbcc_size_NAME). Softmax takes two passes (passes/outputs/softmax_passes.h): all of these are the second, and for
+// each of them a kernel "NAME, first" is the first. Pipelines without wide loops have no such row, and no MatrixFacts.
 struct MatrixFacts : DerivedFacts {
   std::string obstacle;        // why there are no kernels with matrix instructions; "": there are some
   std::string_view precision;  // of the pipeline's own kernel

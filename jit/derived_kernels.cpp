@@ -12,13 +12,13 @@
 #include "compiler/far_kernels.h"
 #include "compiler/nearest_facts.h"
 #include "compiler/passes/derived/nearest.h"
-#include "compiler/passes/derived/one_choice.h"
 #include "compiler/passes/derived/reactions.h"
-#include "compiler/passes/derived/softmax_passes.h"
 #include "compiler/passes/far/far_pipelines.h"
 #include "compiler/passes/far/periodic_terms.h"
 #include "compiler/passes/optimize/element_loops.h"
 #include "compiler/passes/optimize/optimize.h"
+#include "compiler/passes/outputs/one_choice.h"
+#include "compiler/passes/outputs/softmax_passes.h"
 #include "compiler/passes/prove/neighbourhood.h"
 #include "compiler/passes/prove/table_indices.h"
 #include "fmt/format.h"
@@ -187,14 +187,15 @@ DerivedKernels make_matrix_units(const DerivationInput& of) {
   std::optional<OneChoice> choice = one_choice(of.pipeline);
   if (choice && choice->indices == 0) choice.reset();
   const std::optional<SoftmaxPasses> passes = softmax_passes(of.pipeline);
-  if (!choice && !passes && !sums_reals(of.pipeline))
-    return {
-        "its outputs are neither sums, minima, maxima and logsumexp alone, nor choices by one value (argmin, argmax), "
-        "nor softmax and logsumexp of one logit without finish()"};
-  if (!is_smooth(of.pipeline)) return {"a value of a pair is compared or rounded"};
   auto facts = std::make_shared<MatrixFacts>();
   facts->precision = name(of.options.precision);
   facts->two_passes = passes.has_value();
+  if (!choice && !passes && !sums_reals(of.pipeline))
+    return {.obstacle =
+                "its outputs are neither sums, minima, maxima and logsumexp alone, nor choices by one value "
+                "(argmin, argmax), nor softmax and logsumexp of one logit without finish()",
+            .facts = facts};
+  if (!is_smooth(of.pipeline)) return {.obstacle = "a value of a pair is compared or rounded", .facts = facts};
   DerivedKernels row;
   const auto add = [&](const std::string& name, const Pipeline& pipeline, const Options& options, bool makes_outputs) {
     auto source = std::make_shared<const KernelSource>(build(of, pipeline, options));

@@ -132,6 +132,25 @@ def figure_31_8():
     )
 
 
+def pictures_a_second():
+    table = Table(NBODY, "`--draw-steps` measures pictures a second instead")
+    curves = [(n, table.row(str(n))) for n in SIZES[1:]]
+    series, spread = [], []
+    for role, (n, points) in zip(ROLES, curves):
+        series.append(Series(f"{n} bodies", role, points))
+        rates = [rate for _, rate in points]
+        spread.append(100 * (max(rates) / min(rates) - 1))
+    sixteen = dict(curves)[16384]
+    return Chart(
+        f"The block size changes pictures a second by at most {max(spread):.0f}%: {max(rate for _, rate in sixteen):.0f} with 16384 bodies",
+        "As in the Alea posts: a step and a picture of 1280 x 720 by OpenGL on the same GPU, NVIDIA H200",
+        Axis("threads of a block", "log2"),
+        Axis("pictures a second", low=0),
+        series,
+        "Pictures a second over the number of threads of a block, for three numbers of bodies.",
+    )
+
+
 def errors_of_cunbody():
     table = Table(PAPERS, "**Table 2**, the largest relative error")
     theirs, ours = table.head.index("sequential: 8800 GTX"), table.head.index("blocked: 8800 GTX")
@@ -180,6 +199,7 @@ def charts():
         "docs/programs/pictures/nbody-unrolling.svg": figure_31_5(),
         "docs/programs/pictures/nbody-blocks.svg": figure_31_7(),
         "docs/programs/pictures/nbody-threads.svg": figure_31_8(),
+        "docs/programs/pictures/nbody-pictures.svg": pictures_a_second(),
         "docs/programs/pictures/cunbody-errors.svg": errors_of_cunbody(),
         "docs/programs/pictures/cunbody-rates.svg": rates_of_cunbody(),
     }

@@ -45,6 +45,7 @@ std::string text_of(const PipelineCheck& found, const Options& options) {
     text += fmt::format("\n  neighbours: {}: cost {}", found.neighbours, found.search_cost());
   text += fmt::format("\n  far field: {}", found.far_field);
   for (const std::string& line : found.periodic) text += "\n    " + line;
+  if (!found.wide_pairs.empty()) text += "\n  wide pairs: " + found.wide_pairs;
   text += fmt::format("\n  if i and j are exchanged: {}", found.symmetry);
   if (pipeline.components(Role::InputPair) > 0) text += "\n  pairs: those that the caller lists";
   return text + "\n";
@@ -60,6 +61,7 @@ Json json_of(const PipelineCheck& found) {
       {"neighbours", found.neighbours.empty() ? Json() : Json(found.neighbours)},
       {"far_field", found.periodic.empty() ? found.far_field
                                            : fmt::format("{}; {}", found.far_field, fmt::join(found.periodic, "; "))},
+      {"wide_pairs", found.wide_pairs.empty() ? Json() : Json(found.wide_pairs)},
       {"symmetry", found.symmetry},
       {"operations",
        {{"raw", pipeline.raw_operations},

@@ -43,7 +43,7 @@ void add_make_ic(CLI::App& app, Invocation& invocation) {
     listing += fmt::format("  {:<13} {}\n", kind.name, kind.summary);
   }
   command.add_option("KIND", options->kind, "The kind of initial conditions")->required()->check(CLI::IsMember(kinds));
-  command.add_option("-n,--n", options->count, "Number of particles (plummer, cube)")->type_name("N");
+  command.add_option("-n,--n", options->count, "Number of particles (plummer, cube, disc, collision)")->type_name("N");
   command.add_option("--seed", options->seed, "The same seed gives the same particles everywhere")
       ->capture_default_str();
   command.add_flag(
@@ -55,10 +55,15 @@ void add_make_ic(CLI::App& app, Invocation& invocation) {
   command
       .add_option("--radius", options->sampling.truncation_radius, "plummer: no particle starts farther out than this")
       ->capture_default_str();
+  command
+      .add_option("--toomre-q", options->sampling.galaxy.toomre_q,
+                  "disc, collision: the least Toomre Q of a disc; below about 1 it falls apart into clumps")
+      ->capture_default_str();
   declare_output_options(command, options->output);
   command.footer("Kinds:\n" + listing +
                  "\nExamples:\n"
                  "  nbcc make-ic plummer --n 16384 --seed 1 -o plummer.npz\n"
+                 "  nbcc make-ic collision --n 16384 --seed 1 -o galaxies.txt\n"
                  "  nbcc make-ic solar-system -o planets.txt");
   command.callback([=, &invocation] { run_make_ic(*options, invocation.command_line); });
 }

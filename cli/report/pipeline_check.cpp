@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "cli/report/periodic_outlook.h"
+#include "compiler/derived_kernels.h"
 #include "compiler/passes/derived/every_image.h"
 #include "compiler/passes/derived/nearest.h"
 #include "compiler/passes/derived/reactions.h"
@@ -14,11 +15,14 @@
 #include "compiler/passes/facts/int_operations.h"
 #include "compiler/passes/far/far_terms.h"
 #include "compiler/passes/far/periodic_terms.h"
+#include "compiler/passes/optimize/element_loops.h"
 #include "compiler/passes/optimize/loops_written_out.h"
 #include "compiler/passes/optimize/optimize.h"
 #include "compiler/passes/prove/neighbourhood.h"
 #include "compiler/passes/prove/table_indices.h"
 #include "compiler/source/parse.h"
+#include "jit/backend.h"
+#include "jit/build_kernel.h"
 
 namespace nbcc {
 namespace {
@@ -61,6 +65,16 @@ void add_periodic_sum(const PeriodicReading& periodic, PipelineCheck& found) {
   const PeriodicOutlook outlook = periodic_outlook(found.pipeline, periodic);
   found.periodic = outlook.lines;
   found.periodic.push_back(outlook.lines.empty() ? outlook.reason : outlook.when);
+}
+
+// How a tolerance computes loops over many elements, or why it does not; "": there are none.
+std::string wide_pairs_of(const Pipeline& pipeline, const Options& options) {
+  if (!has_element_loops(with_element_loops(pipeline, options.math))) return "";
+  const KernelSource kernel = build_kernel(backend_named("cuda"), pipeline, options, {}, "");
+  const DerivedKernels& made = kernel.derivations->row("matrix units", options.precision);
+  const std::string reason = made.obstacle.empty() ? made.as<MatrixFacts>().obstacle : made.obstacle;
+  return reason.empty() ? "products by matrix instructions, to a tolerance, on GPUs from compute capability 8.0 on"
+                        : "no products by matrix instructions: " + reason;
 }
 
 // "acc odd, pot even; a pair costs 0.59 of computing it twice", or why each pair is computed from both ends.
@@ -129,6 +143,7 @@ PipelineCheck check_pipeline(const Source& source, const KernelChoice& kernel, T
   else
     found.far_field = images ? "none: every_image() sums over all images within its cutoff"
                              : far_field_of(read_far_terms(pipeline), pipeline);
+  if (!images && found.far_field.starts_with("none")) found.wide_pairs = wide_pairs_of(pipeline, how);
   found.symmetry = symmetry_of(pipeline, optimized, kernel);
   return found;
 }

@@ -23,8 +23,9 @@ struct PipelineCheck {
   Pipeline pipeline;                    // as parsed
   std::vector<Diagnostic> diagnostics;  // warnings and notes
   OperationCounts counts;
-  std::string neighbours;             // the proved neighbourhood, "|xj - xi| < rc"; empty if none is proved
-  std::string far_field;              // "linear in mj, both sides, O(N)", or why there is none
+  std::string neighbours;  // the proved neighbourhood, "|xj - xi| < rc"; empty if none is proved
+  std::string far_field;   // "linear in mj, both sides, O(N)", or why there is none
+  std::string wide_pairs;  // of loops over many elements without a far field: "to a tolerance ..."; else empty
   std::vector<std::string> periodic;  // of a periodic sum: what its terms say, by output
   std::string symmetry;  // "acc odd, pot even; a pair costs 0.59 of computing it twice", or why there is none
   std::string search_cost() const;  // of the search for `neighbours`: "O(N)", of the nearest "O(N log N)"

@@ -9,6 +9,7 @@
 #include "examples/hermite/model.h"
 #include "examples/support/chart_file.h"
 #include "examples/support/energy.h"
+#include "examples/support/failure.h"
 #include "examples/support/plummer.h"
 #include "examples/support/program.h"
 
@@ -23,24 +24,34 @@ constexpr Precisions kPrecisions{NBCC_SINGLE, NBCC_MIXED, NBCC_DOUBLE};
 
 long long whole(std::int64_t number) { return static_cast<long long>(number); }
 
-void print_head(const nbcc::Device& device, const HermiteSettings& settings) {
-  std::printf("# Plummer spheres to t = %g on %s, order %d, eps = %g\n", kEnd, device.name().c_str(), settings.order,
+void print_head(const nbcc::Device& device, const HermiteSettings& settings, double begin = 0) {
+  std::printf("# Plummer spheres");
+  if (begin > 0) std::printf(" from t = %g", begin);
+  std::printf(" to t = %g on %s, order %d, eps = %g\n", begin + kEnd, device.name().c_str(), settings.order,
               settings.eps);
 }
 
 void table2(const nbcc::Device& device, const HermiteSettings& settings, const ExperimentSettings& experiment) {
-  print_head(device, settings);
+  print_head(device, settings, experiment.begin);
+  if (experiment.runs > 1)
+    std::printf("# means over %d runs, of the seeds 1 to %d; dE/|E|: of the magnitudes\n", experiment.runs,
+                experiment.runs);
   std::printf("# %s precision, eta = %g\n#%9s %10s %10s %10s %10s %10s %12s %10s\n", name_of(settings.precision),
               settings.eta, "bodies", "seconds", "blocks", "mean block", "steps each", "G pairs/s", "Gflop/s",
               "dE/|E|");
   for (std::int64_t count = kFirst; count <= experiment.largest; count *= 2) {
-    const Measured run = measure(device, count, settings);
-    const Statistics& all = run.statistics;
-    const double rate = 1e-9 * double(all.steps()) * double(count) / all.seconds().sum();
+    double seconds = 0, blocks = 0, steps = 0, error = 0;
+    for (int k = 0; k < experiment.runs; ++k) {
+      const Measured run = measure(device, count, settings, std::uint64_t(k) + 1, experiment.begin);
+      seconds += run.statistics.seconds().sum() / experiment.runs;
+      blocks += double(run.statistics.blocks()) / experiment.runs;
+      steps += double(run.statistics.steps()) / experiment.runs;
+      error += (experiment.runs > 1 ? std::fabs(run.error) : run.error) / experiment.runs;
+    }
+    const double rate = 1e-9 * steps * double(count) / seconds;
     // 60 or 97 an interaction: the convention of Nitadori & Makino (2008).
-    std::printf("%10lld %10.4f %10lld %10.2f %10.2f %10.4f %12.3f %10.2e\n", whole(count), all.seconds().sum(),
-                whole(all.blocks()), all.mean_block(), double(all.steps()) / double(count), rate,
-                rate * (settings.order == 6 ? 97 : 60), run.error);
+    std::printf("%10lld %10.4f %10.0f %10.2f %10.2f %10.4f %12.3f %10.2e\n", whole(count), seconds, blocks,
+                steps / blocks, steps / double(count), rate, rate * (settings.order == 6 ? 97 : 60), error);
     std::fflush(stdout);
   }
 }
@@ -162,12 +173,18 @@ void model(const nbcc::Device& device, const HermiteSettings& settings, const Ex
 
 }  // namespace
 
-Measured measure(const nbcc::Device& device, std::int64_t count, HermiteSettings settings) {
+Measured measure(const nbcc::Device& device, std::int64_t count, HermiteSettings settings, std::uint64_t seed,
+                 double begin) {
   settings.largest = step_that_divides(kEnd, settings.largest);
-  Hermite system(device, plummer(count, 1), settings);
+  if (std::fmod(begin, settings.largest) != 0)
+    throw UsageError("--begin " + std::to_string(begin) + " is no multiple of the largest step, " +
+                     std::to_string(settings.largest) + ", at which all bodies meet");
+  Hermite system(device, plummer(count, seed), settings);
+  if (begin > 0) system.go_to(begin);
   const double before = system.energies().sum();
-  system.go_to(kEnd);
-  return {energy_error(system.energies().sum(), before, kEnd), system.statistics()};
+  const Statistics earlier = system.statistics();
+  system.go_to(begin + kEnd);
+  return {energy_error(system.energies().sum(), before, begin + kEnd), system.statistics().since(earlier)};
 }
 
 void run_experiment(const std::string& name, const nbcc::Device& device, const HermiteSettings& settings,

@@ -54,6 +54,13 @@ void add_options(CLI::App& app, Options& options) {
       ->delimiter(',')
       ->check(positive())
       ->capture_default_str();
+  app.add_option("--runs", experiment.runs, "table2: runs of different Plummer spheres, whose means are printed")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--begin", experiment.begin,
+                 "table2: time at which the quarter of a unit of time that is measured begins")
+      ->check(not_negative())
+      ->capture_default_str();
   app.add_option("--picture", experiment.picture, "figure2, model: an SVG file with a chart")->check(chart_file());
 }
 
@@ -62,6 +69,9 @@ void require_sense(const Options& options) {
     throw UsageError("give bodies to start with, or an experiment");
   if (!options.of_experiment.picture.empty() && options.experiment != "figure2" && options.experiment != "model")
     throw UsageError("--picture: expected --experiment figure2 or model, got " +
+                     (options.experiment.empty() ? "bodies" : options.experiment));
+  if ((options.of_experiment.runs != 1 || options.of_experiment.begin != 0) && options.experiment != "table2")
+    throw UsageError("--runs, --begin: expected --experiment table2, got " +
                      (options.experiment.empty() ? "bodies" : options.experiment));
 }
 

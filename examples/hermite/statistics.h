@@ -18,6 +18,7 @@ struct Seconds {
   double calculation() const { return prediction + force + correction; }
   double sum() const { return host + communication() + calculation(); }
   Seconds& operator+=(const Seconds& other);
+  Seconds& operator-=(const Seconds& other);
 };
 
 // Blocks of 2^k to 2^(k+1) - 1 particles.
@@ -32,6 +33,8 @@ class Statistics {
 
   void count(const std::vector<std::int64_t>& block);
   void add(std::int64_t block_size, const Seconds& took);
+  // Blocks and steps after those of `earlier`, which are of the same run.
+  Statistics since(const Statistics& earlier) const;
   // The steps that each particle has taken.
   const std::vector<std::int64_t>& steps_of_each() const { return steps_; }
   void set_steps_of_each(std::vector<std::int64_t> steps) { steps_ = std::move(steps); }

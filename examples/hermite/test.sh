@@ -96,6 +96,8 @@ known() {
   refused 2 "cannot write './no/x'" pair.txt --output ./no/x
   refused 2 "--picture: 'model.png': a chart is an SVG file" --experiment model --picture model.png
   refused 2 'expected --experiment figure2 or model, got table2' --experiment table2 --picture table.svg
+  refused 2 'expected --experiment table2, got model' --experiment model --runs 5
+  refused 2 'is no multiple of the largest step' --experiment table2 --begin 0.1
   refused 3 frobnicator pair.txt --device frobnicator
 }
 refused() {  # refused STATUS WORDS OPTIONS...
@@ -106,6 +108,11 @@ refused() {  # refused STATUS WORDS OPTIONS...
 
 experiments() {
   "$hermite" --experiment table2 --largest 512 >table.txt
+  # A later quarter has about as many blocks as the first, and only its own ones are counted.
+  "$hermite" --experiment table2 --largest 256 --begin 0.25 --runs 2 >later.txt
+  grep -q '^# Plummer spheres from t = 0.25 to t = 0.5 on ' later.txt || fail "the time of a later quarter: $(cat later.txt)"
+  awk 'NR == FNR && /^ +256 / { first = $3; next } /^ +256 / { found = $3 > first / 2 && $3 < first * 2 && $5 > 20 && $2 > 0 && $8 > 0 }
+       END { exit !found }' table.txt later.txt || fail "blocks of a later quarter: $(cat later.txt)"
   "$hermite" --experiment phases --largest 256 >phases.txt
   awk '/^ +256 +[0-9.]/ { sum = $4 + $5 + $6 + $7 + $8 + $9; seen = (sum - $3)^2 < 1e-6 && $3 > 0 } END { exit !seen }' phases.txt ||
     fail "the parts of the time are all of it: $(cat phases.txt)"

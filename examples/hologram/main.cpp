@@ -67,7 +67,7 @@ Wave light(const nbcc::Pipeline& hologram, const Points& at, const Points& of, c
 }
 
 // values: at the points of grid(n, side, z).
-nbcc::Chart grey_chart(const char* title, int n, double side, const std::vector<double>& values) {
+nbcc::Chart grey_chart(const std::string& title, int n, double side, const std::vector<double>& values) {
   nbcc::HeatMap map{{}, {}, values, nbcc::ColourMap::Grey};
   for (int k = 0; k <= n; ++k) map.x_edges.push_back(1e3 * side * (double(k) / n - 0.5));
   map.y_edges = map.x_edges;
@@ -117,8 +117,13 @@ int main(int count, char** words) {
     std::printf("brightest at %.3f %.3f mm\n", 1e3 * view.x[3 * best], 1e3 * view.x[3 * best + 1]);
     std::printf("the object's points are %.0f times as bright as the view on the average\n", of_object / mean);
     if (!picture.empty()) {
-      const std::vector<nbcc::Chart> charts{grey_chart("hologram", pixels, 1e-3 * side, on_plate),
-                                            grey_chart("what is seen in it", seen, kViewSide, brightness)};
+      char seen_through[80];
+      std::snprintf(seen_through, sizeof seen_through, "The object, seen through it: %.0f times as bright as the mean",
+                    of_object / mean);
+      const std::vector<nbcc::Chart> charts{
+          grey_chart("A hologram of " + std::to_string(pixels) + " x " + std::to_string(pixels) + " pixels", pixels,
+                     1e-3 * side, on_plate),
+          grey_chart(seen_through, seen, kViewSide, brightness)};
       examples::write_chart(picture, nbcc::svg_of(charts, charts.size()));
     }
   });

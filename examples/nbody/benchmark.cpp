@@ -1,6 +1,6 @@
-// Runs of the force -> tables. Entry point: print_benchmark(). Bodies lie where a simulation has them, in the device's
-// memory, and each figure is the median of several samples. With a tolerance whole steps are measured: trees and lists
-// are kept as long as no body moves.
+// Runs of the force -> tables. Entry points: print_benchmark(), print_drawing_benchmark(). Bodies lie where a
+// simulation has them, in the device's memory, and each figure is the median of several samples. With a tolerance whole
+// steps are measured: trees and lists are kept as long as no body moves.
 #include "examples/nbody/benchmark.h"
 
 #include <algorithm>
@@ -190,6 +190,41 @@ void print_benchmark(const std::string& name, const Settings& settings, const st
                            &Config::unroll, {1, 2, 4, 8, 16, 32});
   benchmark.against_number(device, few, "Performance against the threads that share a body", "threads/body",
                            &Config::j_slices, {1, 2, 4, 8, 16, 32});
+}
+
+void print_drawing_benchmark(const std::string& name, const Settings& settings, const std::vector<std::int64_t>& counts,
+                             const FrameChoice& pictures) {
+  const nbcc::Device device(name);
+  const bool is_cpu = has_instruction_sets(device);
+  const std::vector<std::int64_t> usual =
+      is_cpu ? std::vector<std::int64_t>{1024, 4096} : std::vector<std::int64_t>{4096, 16384, 65536};
+  std::printf("# Steps of N bodies, a picture of %d x %d after each, on %s, %s precision\n#%8s %12s %16s %16s\n",
+              pictures.size[0], pictures.size[1], device.name().c_str(), name_of(settings.precision), "N", "threads",
+              "pictures/s", "G interact./s");
+  for (const std::int64_t count : counts.empty() ? usual : counts) {
+    const Bodies bodies = plummer(count, 1);
+    Simulation simulation(device, {.bodies = bodies}, settings);
+    Frames frames(pictures, device, bodies);
+    // 0: the launch configuration that nbcc chooses.
+    for (const int threads : is_cpu ? std::vector<int>{0} : std::vector<int>{0, 32, 64, 128, 256, 512}) {
+      nbcc::LaunchConfiguration launch;
+      launch.threads = threads;
+      std::printf("%9lld %12s", static_cast<long long>(count),
+                  threads > 0 ? std::to_string(threads).c_str() : "chosen");
+      try {
+        if (!is_cpu) simulation.set_launch(launch);
+        const double seconds = median_of(simulation, [&] {
+          simulation.step(kTimeStep);
+          frames.draw(simulation);
+        });
+        std::printf(" %16.5g %16.4g\n", 1 / seconds, 1e-9 * simulation.pairs_per_step() / seconds);
+      } catch (const nbcc::Error& error) {
+        if (error.status() != NBCC_ERROR_USAGE && error.status() != NBCC_ERROR_DEVICE) throw;
+        std::printf(" %16s %16s\n", "-", "-");  // no such kernel
+      }
+      std::fflush(stdout);
+    }
+  }
 }
 
 }  // namespace examples

@@ -14,6 +14,7 @@
 #include "examples/nbody/checkpoint.h"
 #include "examples/nbody/compare.h"
 #include "examples/nbody/options.h"
+#include "examples/nbody/pipeline/run_pipeline.h"
 #include "examples/nbody/snapshot.h"
 #include "examples/nbody/tolerance_report.h"
 #include "examples/support/energy.h"
@@ -181,7 +182,11 @@ int main(int count, char** words) {
   examples::add_options(app, options);
   return examples::run_program(app, count, words, [&] {
     examples::complete(options);
-    if (options.benchmark) return examples::print_benchmark(options.device, options.settings, options.counts);
+    if (options.benchmark)
+      return options.benchmark_draws
+                 ? examples::print_drawing_benchmark(options.device, options.settings, options.counts, options.frames)
+                 : examples::print_benchmark(options.device, options.settings, options.counts);
+    if (!options.pipeline.file.empty()) return examples::run_pipeline(options);
     Checkpoint start = beginning(options);
     if (options.compare) {
       const std::int64_t steps = steps_in(options.end, start.dt) - start.state.step;

@@ -54,6 +54,12 @@ void declare_benchmark(CLI::App& app, Options& options) {
       ->check(CLI::Range(1, 1 << 24))
       ->needs("--benchmark")
       ->group("Benchmark");
+  app.add_flag(
+         "--draw-steps", options.benchmark_draws,
+         "Instead of the force: pictures of --size a second, drawn without a window, one after each step, against "
+         "N and, on a GPU, the block size")
+      ->needs("--benchmark")
+      ->group("Benchmark");
 }
 
 void declare_pictures(CLI::App& app, Options& options) {
@@ -74,6 +80,18 @@ void declare_pictures(CLI::App& app, Options& options) {
                           "Degrees by which the camera is moved around the bodies: to the right, upwards"))
       ->check(finite())
       ->capture_default_str();
+  pictures(app.add_option("--zoom", options.frames.zoom,
+                          "How many times nearer the camera is than where most bodies are in the picture"))
+      ->check(positive())
+      ->capture_default_str();
+  pictures(app.add_option("--brightness", options.frames.brightness, "Factor of the light of every body"))
+      ->check(positive())
+      ->capture_default_str();
+  pictures(app.add_option("--draw", options.frames.drawn,
+                          "Draw only so many bodies, the first of the file, such as the discs of `nbcc make-ic "
+                          "collision`; 0: all"))
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
 }
 
 void declare_viewer(CLI::App& app, Options& options) {
@@ -86,6 +104,29 @@ void declare_viewer(CLI::App& app, Options& options) {
       ->needs(flag);
   viewer(app.add_option("--keys", options.view.keys, "Keys to press by itself, one before each of the first pictures"))
       ->needs(flag);
+}
+
+void declare_pipeline(CLI::App& app, PipelineChoice& choice) {
+  CLI::Option* const file =
+      app.add_option("--pipeline", choice.file,
+                     "Particles that this pipeline moves, instead of gravity: a file with columns "
+                     "x[3] or x[2], and those that the pipeline reads")
+          ->group("Pipeline");
+  for (const char* const of_gravity : {"--eps", "--rest", "--G", "--damping", "--energy-tolerance"})
+    file->excludes(app.get_option(of_gravity));
+  const auto of_file = [&](CLI::Option* option) { return option->group("Pipeline")->needs(file); };
+  of_file(app.add_option("--moves", choice.moves,
+                         "The output that moves the particles [the only one of two or three components]"));
+  of_file(app.add_option("--as", choice.as, "What this output is"))
+      ->check(CLI::IsMember({"velocity", "acceleration", "force"}))
+      ->capture_default_str();
+  of_file(app.add_option("--factor", choice.factor, "A column that multiplies it, such as the charge for a field"));
+  of_file(app.add_option("--colour", choice.colour, "What colours show: speed, a column, or an output"))
+      ->capture_default_str();
+  of_file(app.add_option("--colour-range", choice.range, "The values drawn blue and red [least and most of the start]"))
+      ->expected(2)
+      ->check(finite());
+  of_file(app.add_option("--param", choice.params, "NAME=VALUE or NAME=1,2,3: a param of the pipeline; several times"));
 }
 
 // Of what does not go together, the reason; "" if all does.
@@ -102,6 +143,14 @@ const char* conflict(const Options& options) {
     return "--energy-tolerance needs a --tolerance above 0: without one the energy is summed over all pairs";
   if (options.settings.energy_tolerance && (options.benchmark || options.compare || options.viewer))
     return "--energy-tolerance is for reports of the energy: give no --benchmark, --compare or --viewer";
+  if (!options.pipeline.file.empty()) {
+    if (options.mpi || options.compare || options.benchmark || options.restart || !options.checkpoint.empty() ||
+        !options.snapshots.empty())
+      return "--pipeline is for pictures: give no --mpi, --compare, --benchmark, --restart, --checkpoint or "
+             "--snapshots";
+    if (!options.pipeline.range.empty() && !(options.pipeline.range[0] < options.pipeline.range[1]))
+      return "--colour-range: expected two rising numbers";
+  }
   if (options.benchmark) {
     const bool runs = !options.bodies.empty() || options.restart || options.viewer || options.wants_frames();
     return runs ? "--benchmark runs no simulation: give no bodies, and nothing to write" : "";
@@ -122,6 +171,7 @@ const char* conflict(const Options& options) {
 void add_options(CLI::App& app, Options& options) {
   declare_run(app, options);
   declare_pictures(app, options);
+  declare_pipeline(app, options.pipeline);
   declare_viewer(app, options);
   declare_benchmark(app, options);
 }

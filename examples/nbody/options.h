@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "examples/nbody/frames.h"
+#include "examples/nbody/pipeline/motion.h"
 #include "examples/nbody/simulation.h"
 #include "examples/nbody/viewer.h"
 
@@ -29,10 +30,13 @@ struct Options {
   bool viewer = false;
   ViewerChoice view;
 
+  PipelineChoice pipeline;  // of a file: its particles, in place of gravity
+
   bool compare = false;  // simulators
 
   bool benchmark = false;
   std::vector<std::int64_t> counts;  // of bodies, for the benchmark
+  bool benchmark_draws = false;      // pictures a second, not the rate of the force
 };
 
 void add_options(CLI::App& app, Options& options);

@@ -33,6 +33,7 @@ if(TARGET nbody_drawing)
   file(GLOB tests CONFIGURE_DEPENDS ${folder}/tests/*_test.cpp)
   gtest_program(nbody_tests examples.nbody. ${tests} ${folder}/simulation.cpp)
   target_link_libraries(nbody_tests PRIVATE nbody_drawing)
-  target_compile_definitions(nbody_tests PRIVATE NBODY="$<TARGET_FILE:example_nbody>")
+  target_compile_definitions(nbody_tests PRIVATE NBODY="$<TARGET_FILE:example_nbody>"
+                             NBODY_ROOT="${PROJECT_SOURCE_DIR}")
   add_dependencies(nbody_tests example_nbody)
 endif()

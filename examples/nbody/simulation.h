@@ -3,6 +3,7 @@
 #include <array>
 #include <optional>
 
+#include "examples/nbody/moving.h"
 #include "examples/support/bodies.h"
 #include "examples/support/device_array.h"
 #include "examples/support/ranks.h"
@@ -37,7 +38,7 @@ struct State {
 };
 
 // All functions throw nbcc::Error.
-class Simulation {
+class Simulation : public Moving {
  public:
   // ranks: null, or who has the other bodies; must outlive this object.
   Simulation(const nbcc::Device& device, const State& start, const Settings& settings, Ranks* ranks = nullptr);
@@ -59,6 +60,7 @@ class Simulation {
   // Three numbers of each body, on the device.
   nbcc::View positions() const { return x_.view(); }
   nbcc::View velocities() const { return v_.view(); }
+  Scene scene() const override { return {positions(), velocities()}; }
 
   // Of the kernel, on a GPU. Sums with a tolerance have kernels of their own, which it does not change.
   void set_launch(const nbcc::LaunchConfiguration& launch) { force_.launch_configuration(launch); }

@@ -73,6 +73,8 @@ refused() {  # refused STATUS WORDS OPTIONS...
 printf '1 0 0 0 0 0 0\n1 0 0 x 0 0 0\n' >bad.txt
 refused 1 'bad.txt:2: this is not a number' bad.txt
 refused 2 "cannot read 'none.txt'" none.txt
+printf '\222\013c\000History\000' >nemo.snap
+refused 2 "'nemo.snap' is a snapshot of NEMO; NEMO makes a text of it: s2a in=nemo.snap" nemo.snap
 head -c 100 whole.chk >cut.chk
 refused 1 'not a whole one' --restart --checkpoint cut.chk
 (printf 'nbody 1\n'; tail -c +9 whole.chk) >old.chk

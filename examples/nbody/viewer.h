@@ -1,8 +1,11 @@
 // A window to watch a simulation in, and to play with it.
 #pragma once
+#include <functional>
+#include <memory>
 #include <string>
 
 #include "examples/nbody/frames.h"
+#include "examples/nbody/pipeline/motion.h"
 #include "examples/nbody/simulation.h"
 
 namespace examples {
@@ -13,11 +16,14 @@ struct ViewerChoice {
   std::string keys;        // pressed by itself, one before each of the first pictures
 };
 
+using MakeMotion = std::function<std::unique_ptr<Motion>(const nbcc::Device&)>;
+
 struct ViewerStart {
   State state;
   double dt;  // time step
   std::string device;
   Settings settings;
+  MakeMotion motion{};  // none: gravity
 };
 
 // Returns when the window is closed. Throws Missing where there is no window or this build has none, nbcc::Error, and

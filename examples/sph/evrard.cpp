@@ -45,7 +45,12 @@ using Numbers = std::vector<double>;
 
 nbcc::Chart chart_of_energies(const std::vector<Report>& reports) {
   const char* const names[] = {"kinetic", "thermal", "potential", "total"};
-  nbcc::Chart chart{"energies", {"time"}, {}, {}, {}, kPanelWidth, kPanelHeight};
+  double worst = 0;
+  for (const Report& one : reports)
+    worst = std::max(worst, std::fabs(one.totals.energy() / reports.front().totals.energy() - 1));
+  char title[80];
+  std::snprintf(title, sizeof title, "Total energy changes by at most %.1e", worst);
+  nbcc::Chart chart{title, {"time"}, {"energy"}, {}, {}, kPanelWidth, kPanelHeight};
   for (const char* const name : names) chart.series.push_back({name, {}, nbcc::ChartSeries::Style::Line});
   for (const Report& one : reports) {
     const Totals& now = one.totals;
@@ -56,10 +61,11 @@ nbcc::Chart chart_of_energies(const std::vector<Report>& reports) {
 }
 
 // radii, numbers: one for each particle.
-nbcc::Chart profile_of(const std::string& title, const Numbers& radii, const Numbers& numbers, bool logarithmic) {
+nbcc::Chart profile_of(const std::string& title, const std::string& quantity, const Numbers& radii,
+                       const Numbers& numbers, bool logarithmic) {
   nbcc::ChartSeries dots{"", {}, nbcc::ChartSeries::Style::Dots};
   for (std::size_t k = 0; k < radii.size(); ++k) dots.points.push_back({radii[k], numbers[k]});
-  return {title, {"radius", true}, {"", logarithmic}, {dots}, {}, kPanelWidth, kPanelHeight};
+  return {title, {"radius", true}, {quantity, logarithmic}, {dots}, {}, kPanelWidth, kPanelHeight};
 }
 
 void draw(const std::string& path, const std::vector<Report>& reports, const Particles& gas, double gamma,
@@ -71,13 +77,15 @@ void draw(const std::string& path, const std::vector<Report>& reports, const Par
     velocities.push_back((x[0] * v[0] + x[1] * v[1] + x[2] * v[2]) / r);
     entropies.push_back((gamma - 1) * gas.u[k] / std::pow(gas.rho[k], gamma - 1));
   }
-  char at[32];
-  std::snprintf(at, sizeof at, ", time %g", time);
-  write_chart(path,
-              nbcc::svg_of({profile_of(std::string("radial velocity") + at, radii, velocities, false),
-                            chart_of_energies(reports), profile_of(std::string("density") + at, radii, gas.rho, true),
-                            profile_of(std::string("p / density^γ") + at, radii, entropies, true)},
-                           2));
+  const auto ratio = [](const Numbers& numbers) { return std::ranges::max(numbers) / std::ranges::min(numbers); };
+  char fall[80], dense[80], shock[80];
+  std::snprintf(fall, sizeof fall, "At time %g gas falls at up to %.2f", time, -std::ranges::min(velocities));
+  std::snprintf(dense, sizeof dense, "Densities differ by a factor of %.0f", ratio(gas.rho));
+  std::snprintf(shock, sizeof shock, "p / density^γ differs by a factor of %.0f", ratio(entropies));
+  write_chart(path, nbcc::svg_of({profile_of(fall, "radial velocity", radii, velocities, false),
+                                  chart_of_energies(reports), profile_of(dense, "density", radii, gas.rho, true),
+                                  profile_of(shock, "p / density^γ", radii, entropies, true)},
+                                 2));
 }
 
 }  // namespace

@@ -106,6 +106,7 @@ void write(const std::string& path, const std::vector<Row>& rows) {
 
 void draw(const std::string& path, const std::vector<Row>& rows, const Riemann& exact, double gamma, double time) {
   using Style = nbcc::ChartSeries::Style;
+  const std::array<double, 4> error = errors(rows);
   std::vector<nbcc::Chart> charts;
   for (std::size_t c = 0; c < 4; ++c) {
     const bool has_legend = c == 2;  // below the lower row
@@ -117,7 +118,9 @@ void draw(const std::string& path, const std::vector<Row>& rows, const Riemann& 
     }
     for (const Row& row : rows)
       if (row.x <= 1) dots.points.push_back({row.x, row.here[c]});
-    charts.push_back({kNames[c], {"x"}, {}, {line, dots}, {}, kPanelWidth, kPanelHeight});
+    char title[80];
+    std::snprintf(title, sizeof title, "%s, mean error %.4f", kNames[c], error[c]);
+    charts.push_back({title, {"x"}, {}, {line, dots}, {}, kPanelWidth, kPanelHeight});
   }
   write_chart(path, nbcc::svg_of(charts, 2));
 }

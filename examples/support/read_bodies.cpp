@@ -112,6 +112,14 @@ class Reader {
   Bodies bodies_;
 };
 
+// Items of a snapshot begin with one of two magic numbers, in the byte order of either kind of machine, and a type of
+// one letter.
+bool is_snapshot_of_nemo(const std::string& first_line) {
+  const auto is_magic = [](char one, char other) { return one == '\x92' && (other == '\x09' || other == '\x0b'); };
+  return first_line.size() > 3 && (is_magic(first_line[0], first_line[1]) || is_magic(first_line[1], first_line[0])) &&
+         first_line[3] == '\0';
+}
+
 }  // namespace
 
 Bodies read_bodies(const std::string& path) {
@@ -122,6 +130,9 @@ Bodies read_bodies(const std::string& path) {
   Reader reader;
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
+    if (number == 1 && is_snapshot_of_nemo(line))
+      throw UsageError("'" + path + "' is a snapshot of NEMO; NEMO makes a text of it: s2a in=" + path +
+                       " out=bodies.txt write=mxv rformat=%.17g");
     try {
       reader.read_line(line, number);
     } catch (const std::runtime_error& error) {

@@ -67,6 +67,15 @@ constexpr Magic kMagics[] = {
     {0, "PSF"sv, {"PSF, a topology of CHARMM", kMd}},
 };
 
+// A file of items: a magic number of two bytes, in the order of either kind of machine, the item's type, which is one
+// letter or parenthesis, and its name (src/kernel/io/filesecret.h of NEMO).
+bool is_nemo(std::string_view bytes) {
+  if (bytes.size() < 4 || bytes[3] != '\0') return false;
+  const std::string_view magic = bytes.substr(0, 2);
+  return (magic == "\x92\x09"sv || magic == "\x92\x0b"sv || magic == "\x09\x92"sv || magic == "\x0b\x92"sv) &&
+         "abcsilhfd("sv.find(bytes[2]) != std::string_view::npos;
+}
+
 bool is_at(std::string_view bytes, const Magic& magic) {
   return bytes.size() >= magic.at && bytes.substr(magic.at).starts_with(magic.bytes);
 }
@@ -134,6 +143,9 @@ std::string foreign_format(std::string_view bytes, const std::string& path) {
   bytes = bytes.substr(0, kMaxBytes);
   for (const Magic& magic : kMagics)
     if (is_at(bytes, magic)) return message(magic.format);
+  if (is_nemo(bytes))
+    return "it looks like a snapshot of NEMO, which nbcc does not read; s2a of NEMO makes a text of it: s2a in=FILE "
+           "out=bodies.txt write=mxv rformat=%.17g, to be read with --columns 'm,x[3],v[3]'";
   if (bytes.find('\0') != std::string_view::npos) return "";
   const std::vector<std::string_view> lines = first_lines(bytes, 1000);
   if (is_pdb(lines)) return message({"PDB", kMdAndAse});

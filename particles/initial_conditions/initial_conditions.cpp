@@ -12,6 +12,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "particles/initial_conditions/disc_galaxy.h"
 #include "particles/initial_conditions/random_numbers.h"
 #include "particles/initial_conditions/solar_system.h"
 #include "particles/text_words.h"
@@ -163,6 +164,8 @@ const std::vector<InitialConditionKind>& initial_condition_kinds() {
   static const std::vector<InitialConditionKind> kinds = {
       {"plummer", "Plummer sphere in Henon units, in virial equilibrium", 0},
       {"cube", "uniform unit cube, at rest", 0},
+      {"disc", "exponential disc that rotates in a Hernquist halo (G = 1)", 0},
+      {"collision", "two disc galaxies on a parabola towards each other (G = 1)", 0},
       {"two-body", "circular pair of equal masses", 2},
       {"figure-eight", "three equal masses on one figure-eight orbit", 3},
       {"solar-system", "the Sun and eight planets at J2000.0 (solar masses, AU, days)", 9}};
@@ -181,6 +184,8 @@ ParticleTable make_initial_conditions(std::string_view kind, std::int64_t n, std
       throw UsageError(fmt::format("{} needs the number of particles, at least 1", kind));
     if (kind == "plummer") return make_plummer(n, seed, options);
     if (kind == "cube") return make_cube(n, seed);
+    if (kind == "disc") return make_disc(n, seed, options.galaxy);
+    if (kind == "collision") return make_collision(n, seed, options.galaxy);
     if (kind == "two-body") return make_two_body();
     return kind == "figure-eight" ? make_figure_eight() : make_solar_system();
   }

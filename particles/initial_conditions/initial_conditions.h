@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "particles/initial_conditions/disc_galaxy.h"
 #include "particles/particle_table.h"
 
 namespace nbcc {
@@ -16,12 +17,13 @@ struct InitialConditionKind {
   int particles;             // the only possible number of particles; 0: any number
 };
 
-// plummer, cube, two-body, figure-eight, solar-system.
+// plummer, cube, disc, collision, two-body, figure-eight, solar-system.
 const std::vector<InitialConditionKind>& initial_condition_kinds();
 
 struct InitialConditionOptions {
   // plummer: no particle starts farther out than this, in Henon units; 22.8 holds 99.9% of the mass.
   double truncation_radius = 22.8;
+  DiscGalaxyOptions galaxy{};  // disc, collision
 };
 
 // Returns the columns id (int64), m, x[3], v[3] (double), with units, seed and G as attributes. n = 0 means the kind's

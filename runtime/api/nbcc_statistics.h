@@ -48,12 +48,18 @@ typedef struct nbcc_far_choice {
  * Lists, listed pairs, and other values of nbcc_sum_set_pairs than NBCC_PAIRS_AUTO are the caller's choice of pairs:
  * they are summed in the precision of the pipeline, and the tolerance has no effect.
  *
+ * Pipelines without a far field whose loops over more than 32 elements are products of vectors are summed over all
+ * pairs on GPUs from compute capability 8.0 on, by matrix instructions in the lowest precision that keeps the tolerance
+ * (docs/how_to/kernel_methods.md): nbcc_statistics.method is "matrix units", precision says which, and error is as
+ * above; of a minimum, a maximum or a choice (argmin, argmax) it is relative to the largest magnitude of a value, of a
+ * logsumexp it is the difference. The pairs of a choice are computed again in single precision.
+ *
  * A run whose far field does not fit the memory of the device fails with NBCC_ERROR_DEVICE; the message has both sizes.
  *
  * tolerance: from 1e-14 to 1; 0 (the default): none. experiment: null, except for experiments.
- * NBCC_ERROR_USAGE: the tolerance or a number of the experiment is not in its range; the pipeline has no far field (the
- * message has the reason; so has a library that was compiled without `--with tolerance`). NBCC_ERROR_DEVICE: its
- * kernels cannot be compiled. On failure the previous tolerance remains in effect. */
+ * NBCC_ERROR_USAGE: the tolerance or a number of the experiment is not in its range; the pipeline has neither a far
+ * field nor such products (the message has the reason; so has a library that was compiled without `--with tolerance`).
+ * NBCC_ERROR_DEVICE: its kernels cannot be compiled. On failure the previous tolerance remains in effect. */
 NBCC_API nbcc_status nbcc_sum_set_tolerance(nbcc_sum* sum, double tolerance, const nbcc_far_choice* experiment,
                                             nbcc_error** error);
 
@@ -72,8 +78,8 @@ typedef struct nbcc_statistics {
   double seconds_lists;  /* finding the j near each group of i, and copying them to contiguous memory */
   double seconds_sums;   /* summing over these j */
   const char* method;    /* how the last run chose its pairs: "all pairs", "search", "lists", "listed pairs", "batches",
-                            "nearest", "far field", "far batches"; "" before the first run. Valid until the next call
-                            for this sum */
+                            "nearest", "far field", "far batches", "matrix units"; "" before the first run. Valid until the
+                            next call    for this sum */
   const char* reason;    /* why: the caller's choice, or the estimated cost of each method that could do the run, in
                             pairs of a sum over all pairs, and the obstacles of the other methods */
 

@@ -212,19 +212,37 @@ double CpuSearch::cost() const {
 bool CpuSearch::holds(double skin) const {
   const bool same_cell = !space_.cell || (sorted_space_.cell && space_.cell->has_basis_of(*sorted_space_.cell));
   if (!(skin > 0) || !same_cell || skin != skin_ || i_.values.size() != i_at_sort_.size() ||
-      j_.values.size() != j_at_sort_.size() || space_.length != sorted_space_.length ||
-      space_.uniform > sorted_space_.uniform)
+      j_.values.size() != j_at_sort_.size() || space_.uniform > sorted_space_.uniform)
     return false;
+  const double left = skin_ - most_change_of_images();
+  if (!(left > 0)) return false;
   const bool one_set = !i_tree_ && is_one_set();
-  return (one_set || stays_near(i_, i_at_sort_, source_.search.of_i())) &&
-         stays_near(j_, j_at_sort_, source_.search.of_j());
+  return (one_set || stays_near(i_, i_at_sort_, source_.search.of_i(), left / 2)) &&
+         stays_near(j_, j_at_sort_, source_.search.of_j(), left / 2);
 }
 
-// True if every particle has moved by at most half of the skin since the last sort(), and the bounds that depend on its
+// How far lengths of the box that have changed since the last sort() move the image of a j that is nearest to an i: at
+// most so many times the change of each length as the image is periods away, from the particles' positions then. A pair
+// at most half a length apart, whose particles have each moved by at most half of the skin, is at most (half a length +
+// extent + skin) / length periods away. Infinite if a length was or is open.
+double CpuSearch::most_change_of_images() const {
+  double squared = 0;
+  for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis) {
+    const double now = space_.length[axis], then = sorted_space_.length[axis];
+    if (now == then) continue;
+    if (now == 0 || then == 0) return std::numeric_limits<double>::infinity();
+    const double periods = std::floor(0.5 + 1.001 * (extent_at_sort_[axis] + skin_) / now);
+    squared += (now - then) * (now - then) * periods * periods;
+  }
+  return std::sqrt(squared);
+}
+
+// True if every particle has moved by at most `most_moved` since the last sort(), and the bounds that depend on its
 // coordinates and reach hold.
-bool CpuSearch::stays_near(const Located& side, const std::vector<double>& then, bool reaches) const {
+bool CpuSearch::stays_near(const Located& side, const std::vector<double>& then, bool reaches,
+                           double most_moved) const {
   constexpr std::int64_t kAtOnce = 256;
-  const double most = skin_ * skin_ / 4;
+  const double most = most_moved * most_moved;
   const std::size_t axes = side.rows.size() - 1;
   for (std::int64_t begin = 0; begin < side.count; begin += kAtOnce) {
     const std::int64_t count = std::min(kAtOnce, side.count - begin);
@@ -283,6 +301,8 @@ void CpuSearch::sort(double skin, const ForEach& for_each) {
     found_.resize(std::size_t(groups()));
   i_at_sort_ = i_.values;
   j_at_sort_ = j_.values;
+  for (std::size_t axis = 0; axis < std::size_t(space_.axes); ++axis)
+    extent_at_sort_[axis] = std::max(i_.high[axis], j_.high[axis]) - std::min(i_.low[axis], j_.low[axis]);
   skin_ = skin;
 }
 

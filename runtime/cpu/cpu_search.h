@@ -98,7 +98,8 @@ class CpuSearch {
   };
   Displacement displacement(const Located& a, std::int64_t i, const Located& b, std::int64_t j) const;
   void share_reaches();
-  bool stays_near(const Located& side, const std::vector<double>& then, bool reaches) const;
+  double most_change_of_images() const;
+  bool stays_near(const Located& side, const std::vector<double>& then, bool reaches, double most_moved) const;
   double fraction_tested() const;  // of all pairs, in a search of full lists
   BoundingBox box_of(std::int64_t group) const;
   void sort_by_number(std::vector<int>& positions) const;
@@ -118,7 +119,8 @@ class CpuSearch {
   double skin_ = 0;
   SearchSpace sorted_space_;
   double longest_period_ = 0;  // the largest of: lengths of the box or components of lattice vectors, skin
-  std::vector<double> i_at_sort_, j_at_sort_;  // Located::values at the last sort()
+  std::vector<double> i_at_sort_, j_at_sort_;      // Located::values at the last sort()
+  std::array<double, kMaxAxes> extent_at_sort_{};  // of all i and j
   // Empty without a skin. [group]: positions of its j, filled by gather(); [piece], filled by half_lists().
   std::vector<std::vector<int>> found_;
   std::vector<std::vector<HalfList>> half_lists_;

@@ -3,7 +3,6 @@
 // time; a backend makes it. On a GPU work is launched in the stream of the run.
 #pragma once
 #include <array>
-#include <compare>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -44,12 +43,6 @@ struct FarShare {
   std::int64_t end(std::int64_t all) const { return all * (index + 1) / count; }
 };
 
-// A pair with an image of j.
-struct ImagePair {
-  int image = 0, i = 0, j = 0;  // image: the number of the shift
-  auto operator<=>(const ImagePair&) const = default;
-};
-
 // The pairs of a walk.
 struct FarCounts {
   double pairs = 0;              // of both kinds
@@ -64,6 +57,7 @@ struct FarCosts {
   double point = 0;     // the other work for a point of a grid
   double settled = 0;   // to find a pair of cells and list it
   double launches = 0;  // of a run
+  double excluded = 0;  // for an i of a table of the pairs that a sum over all pairs excludes with one image
 };
 
 class FarBackend {
@@ -116,12 +110,10 @@ class FarBackend {
   // `sampled`: the i that need sums; empty: all. A backend for which sums_sample_alone() is false ignores them.
   virtual FarCounts make_lists(int order, const FarLimits& limits, std::span<const std::int64_t> sampled,
                                const FarShare& share) = 0;
-  // The excluded pairs (i, j) that are parts of distant pairs of these lists: for i of the lists, those that are no
-  // near pairs. In any order; a pair may occur more than once.
-  virtual std::vector<std::pair<int, int>> distant_pairs(const PairRows& excluded) = 0;
-  // The excluded pairs among the near pairs of these lists, by image. Of periodic sums alone. In any order; a pair may
-  // occur more than once.
-  virtual std::vector<ImagePair> near_images(const PairRows& excluded) = 0;
+  // Excluded pairs do not act in near lists, with any image. Finds the pairs of i of the lists that are therefore to be
+  // corrected: those that act as parts of distant pairs are to be taken out; of a periodic sum, which excludes the
+  // nearest image of each pair, others are to be added again. Null: nothing is excluded.
+  virtual void find_corrections(const PairRows* excluded) = 0;
   virtual bool sums_sample_alone() const = 0;
 
   // ---- sums ----
@@ -133,6 +125,8 @@ class FarBackend {
   virtual void sum_distant(const SumRequest& request, bool lists_are_new) = 0;
   // Sums of near and distant pairs -> totals.
   virtual void go_down(int order, const FarArray& totals, const FarShare& share) = 0;
+  // Adds the terms that find_corrections() has found.
+  virtual void add_corrections(const SumRequest& request, const FarArray& totals) = 0;
 
   // The far images of a periodic sum act through the points of the cell. collect_far_images() computes the sums at
   // these points from the weights of all j, once for these particles; add_far_images() adds to totals[output][i] what

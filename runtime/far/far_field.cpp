@@ -31,6 +31,12 @@ constexpr double kCloseLimits = 1.3;  // with a smaller ratio the costs are near
 // Beyond so many times the cost of all pairs no other order or leaf will be cheaper than all pairs; beyond so many
 // times that, no other limit either.
 constexpr double kHopeless = 1.3, kGuess = 3;
+// A trial takes about as long as a run with its setting: another setting is tried if its runs take less than this share
+// of the best one's, so that ten runs make up for the trial.
+constexpr double kWorthATrial = 0.91;
+// If the first limit of the first order has more than kTooInexact times the tolerance as its error, the next order is
+// tried instead of smaller limits, if it would cost less than kNextOrder times as much.
+constexpr double kTooInexact = 5, kNextOrder = 0.8;
 constexpr double kMostRounding = 1e-4;   // rounding errors are smaller
 constexpr double kShareOfMemory = 0.95;  // that a far field may use
 
@@ -87,6 +93,13 @@ SumStatistics FarField::statistics() {
     all.far.sampled = errors_of_all_->sampled;
   }
   return all;
+}
+
+void FarField::set_precision(Precision precision) {
+  std::vector<int> orders{first_order()};
+  if (choice_.order == 0) orders.insert(orders.end(), {first_order() - 1, first_order() + 1});
+  run_ = std::make_unique<FarRun>(kernel_, summation_, precision, tolerance_, orders);
+  precision_ = precision;
 }
 
 std::string FarField::use_precision(const SumRequest& request, Precision precision) {
@@ -220,9 +233,9 @@ bool FarField::is_due(const SumRequest& request) {
   if (!is_far_ && run_->kernels().precision == name(Precision::Double)) return false;
   if (exclusions_ != number_of_exclusions(request)) return true;
   const double sampled = double(std::min(run_->least_sampled(), request.i_count));
-  if (std::has_single_bit(runs_) || work_since_check_ * kShareOfChecks >
-                                        kExactPair * sampled * run_->images_of_sample(request.nj) * double(request.nj))
-    return true;
+  const double cost =
+      kExactPair * sampled * run_->images_of_sample(request.nj) * double(request.nj) + run_->cost_of_exclusions();
+  if (std::has_single_bit(runs_) || work_since_check_ * kShareOfChecks > cost) return true;
   // The error grows at most as the norms of some weights grow beside those of others.
   return is_far_ &&
          (run_->has_moved_far() || run_->have_values_changed(std::clamp(tolerance_ / error_, 1.0, kMaxSpread)));
@@ -344,7 +357,7 @@ std::optional<FarField::Choice> FarField::cheapest(const SumRequest& request) {
   int leaf = choice_.leaf > 0 ? choice_.leaf : kFirstLeaf;
   while (choice_.leaf == 0 && leaf < kMaxLeaf && !fits(request, {first, leaf})) leaf *= 2;
   const double infinite = std::numeric_limits<double>::infinity();
-  std::optional<Choice> best = fit(request, first, leaf, first_limit(first), infinite);
+  std::optional<Choice> best = fit(request, first, leaf, first_limit(first), infinite, !is_experiment());
   if (is_experiment() || (best && best->cost > kHopeless * all_pairs)) return best;
   for (const int step : {1, -1}) {
     bool has_improved = false;
@@ -352,7 +365,7 @@ std::optional<FarField::Choice> FarField::cheapest(const SumRequest& request) {
       const double most = best ? best->cost : infinite;
       // What suited one order suits its neighbour, as much more or less as it usually is.
       const double scale = best ? next_limit(best->setting.limit, best->error) / first_limit(best->setting.order) : 1;
-      const std::optional<Choice> next = fit(request, order, leaf, scale * first_limit(order), most);
+      const std::optional<Choice> next = fit(request, order, leaf, scale * first_limit(order), most, false);
       if (!next || next->cost >= most) break;
       best = next;
       has_improved = true;
@@ -367,21 +380,21 @@ std::optional<FarField::Choice> FarField::cheapest(const SumRequest& request) {
       next.setting.leaf = larger ? next.setting.leaf * 2 : next.setting.leaf / 2;
       if (next.setting.leaf < kMinLeaf || next.setting.leaf > kMaxLeaf) break;
       next.cost = cost(request, next.setting);
-      if (next.cost > 0.97 * best->cost) break;
+      if (next.cost > kWorthATrial * best->cost) break;
       best = next;
     }
     if (best->cost < of_leaf.cost) break;
   }
   if (best->setting.leaf == leaf) return best;
   const std::optional<Choice> again =
-      fit(request, best->setting.order, best->setting.leaf, best->setting.limit, of_leaf.cost);
+      fit(request, best->setting.order, best->setting.leaf, best->setting.limit, of_leaf.cost, false);
   return again ? again : of_leaf;
 }
 
 // The largest limit, to some tens of percent, with which the sample keeps the tolerance. Nothing: none that costs less
-// than most_cost, or none at all.
+// than most_cost to be worth a trial, none at all, or with may_rise one that promises less than the next order.
 std::optional<FarField::Choice> FarField::fit(const SumRequest& request, int order, int leaf, double limit,
-                                              double most_cost) {
+                                              double most_cost, bool may_rise) {
   const double all_pairs = this->all_pairs(request);
   std::optional<Choice> best;
   double too_large = std::numeric_limits<double>::infinity();
@@ -389,7 +402,7 @@ std::optional<FarField::Choice> FarField::fit(const SumRequest& request, int ord
     const FarSetting setting{order, leaf, limit, choice_.separation};
     const double cost = this->cost(request, setting);
     // More exact only costs more.
-    if (cost > most_cost || (best && cost >= 0.99 * best->cost)) break;
+    if (cost > kWorthATrial * (best ? std::min(best->cost, most_cost) : most_cost)) break;
     // The first limit is a guess, which may be far too strict. Later limits are too costly because errors of
     // interpolation or of rounding are too large.
     if (!is_experiment() && !best && cost > (trial == 0 ? kGuess * kHopeless : kHopeless) * all_pairs) {
@@ -406,6 +419,10 @@ std::optional<FarField::Choice> FarField::fit(const SumRequest& request, int ord
     if (is_kept && error <= rounding_of(precision_)) break;
     if (!is_kept) too_large = std::min(too_large, limit);
     limit = std::min(next_limit(limit, error), 2.0);
+    if (may_rise && trial == 0 && order < kMaxOrder && error > kTooInexact * tolerance_ &&
+        this->cost(request, {order + 1, leaf, first_limit(order + 1)}) <
+            kNextOrder * this->cost(request, {order, leaf, limit}))
+      return {};
     if (best && too_large < std::max(limit, best->setting.limit) / 0.9) {
       if (too_large < kCloseLimits * best->setting.limit) break;
       limit = std::sqrt(best->setting.limit * too_large);

@@ -56,10 +56,7 @@ class FarField {
     double error = 0;  // of the sample; 0: not measured
   };
 
-  void set_precision(Precision precision) {
-    run_ = std::make_unique<FarRun>(kernel_, summation_, precision, tolerance_);
-    precision_ = precision;
-  }
+  void set_precision(Precision precision);
   // Returns what prepare() returns.
   std::string use_precision(const SumRequest& request, Precision precision);
   std::int64_t sample_size(const SumRequest& request) const;
@@ -93,7 +90,8 @@ class FarField {
   double error_of_all(const SumRequest& request);
   void exchange_errors(const SumRequest& request);
   std::optional<Choice> cheapest(const SumRequest& request);
-  std::optional<Choice> fit(const SumRequest& request, int order, int leaf, double limit, double most_cost);
+  std::optional<Choice> fit(const SumRequest& request, int order, int leaf, double limit, double most_cost,
+                            bool may_rise);
   // The limit that should have half of the tolerance as its error, after one that had `error`; a little more from near.
   double next_limit(double limit, double error) const;
   // One that usually suits the tolerance.

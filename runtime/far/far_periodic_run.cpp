@@ -2,7 +2,6 @@
 // image, and exact sums of a sample by an operator of their own.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -18,17 +17,6 @@
 namespace nbcc {
 
 using Seconds = FarStatistics::Seconds;
-
-namespace {
-
-// Sorts, and removes all but one of equal elements.
-template <typename T>
-void sort_once(std::vector<T>& elements) {
-  std::ranges::sort(elements);
-  elements.erase(std::ranges::unique(elements).begin(), elements.end());
-}
-
-}  // namespace
 
 void FarRun::move_to_cell(Member& member, const SumRequest& request) {
   const std::lock_guard lock(images_mutex_);  // the first of several GPUs makes the cell and the operator for all
@@ -55,77 +43,49 @@ void FarRun::add_far_images(const FarArray& totals, Of of) {
 
 // ---- exclusions -----------------------------------------------------------------------------------------------------
 
-// Finds the nearest images of excluded pairs, and with which images sums over all pairs exclude them.
-void FarRun::find_excluded_images(const SumRequest& request) {
-  FarBackend& backend = *first().backend;
-  if (!request.excluded_rows) {
-    if (!nearest_images_.empty())
-      for (const Member& member : members_) member.backend->sums().set_excluded(nullptr);
-    nearest_images_.clear();
-    exclusions_of_images_ = 0;
-    return;
-  }
+// Finds with which images sums over all pairs exclude pairs of all i, or of the sampled i: the nearest ones.
+void FarRun::exclude_nearest_images(const SumRequest& request, Of of) {
+  if (!images_) return;
+  const auto set = [&](const std::shared_ptr<const FarSums::ExcludedOfImages>& images, std::int64_t number) {
+    for (const Member& member : members_) member.backend->sums().set_excluded(images);
+    exclusions_of_images_ = number;
+    excluded_images_ = images ? std::int64_t(images->size()) : 0;
+  };
+  if (!request.excluded_rows) return set(nullptr, 0);
   const PairRows& excluded = *request.excluded_rows;
   if (exclusions_of_images_ == excluded.number) return;
-  const auto axes = std::size_t(kernels().axes);
-  const auto positions = [&](double* of, std::int64_t count, std::vector<std::int64_t> particles) {
-    for (std::int64_t& particle : particles) particle *= std::int64_t(axes);
-    return backend.rows({of, 1, count}, int(axes), particles);
-  };
-  std::vector<std::int64_t> of_i, of_j(excluded.j.begin(), excluded.j.end());
-  for (std::int64_t i = 0; i + 1 < std::int64_t(excluded.first.size()); ++i)
+  std::vector<std::int64_t> of_i, of_j;
+  const auto add = [&](std::int64_t i) {
     of_i.insert(of_i.end(), excluded.of(i).size(), i);
+    of_j.insert(of_j.end(), excluded.of(i).begin(), excluded.of(i).end());
+  };
+  if (of == Of::All)
+    for (std::int64_t i = 0; i < request.ni; ++i) add(i);
+  else
+    for (const std::int64_t i : sample_.particles()) add(i);
+  FarBackend& backend = *first().backend;
+  const auto axes = std::size_t(kernels().axes);
+  const auto positions = [&](double* of_all, std::int64_t count, std::vector<std::int64_t> particles) {
+    for (std::int64_t& particle : particles) particle *= std::int64_t(axes);
+    return backend.rows({of_all, 1, count}, int(axes), particles);
+  };
   const FarParticles& particles = backend.particles();
   const std::vector<double> position_i = positions(particles.position_of_i, particles.ni, of_i),
                             position_j = positions(particles.position_of_j, particles.nj, of_j);
   const PeriodicCell& cell = images_->last()->tables.cell;
-  const std::vector<CellVector> shifts = FarImages::shifts(cell);
-  const NearestImage nearest(cell, shifts);
-  nearest_images_.resize(of_i.size());
+  const NearestImage nearest(cell, FarImages::shifts(cell));
   std::map<int, std::vector<std::pair<int, int>>> of_images;
-  for (std::size_t k = 0; k < of_i.size(); ++k) {
-    nearest_images_[k] = nearest.number(&position_i[k * axes], &position_j[k * axes]);
-    of_images[nearest_images_[k]].emplace_back(int(of_i[k]), int(of_j[k]));
-  }
+  for (std::size_t k = 0; k < of_i.size(); ++k)
+    of_images[nearest.number(&position_i[k * axes], &position_j[k * axes])].emplace_back(int(of_i[k]), int(of_j[k]));
   FarSums::ExcludedOfImages made;
   for (auto& [image, pairs] : of_images) {
-    sort_once(pairs);
+    std::ranges::sort(pairs);
+    pairs.erase(std::ranges::unique(pairs).begin(), pairs.end());
     FarSums::ExcludedOfImage& one = made[image];
     one.rows = rows_of_pairs("exclusions", particles.ni, pairs);
     one.exclusions = std::make_unique<const Exclusions>(one.rows);
   }
-  const auto shared = std::make_shared<const FarSums::ExcludedOfImages>(std::move(made));
-  for (const Member& member : members_) member.backend->sums().set_excluded(shared);
-  exclusions_of_images_ = excluded.number;
-}
-
-// Lists exclude a pair with all images that they have of it.
-void FarRun::collect_excluded_images(const SumRequest& request, Of of) {
-  if (!request.excluded_rows) return;
-  const PairRows& excluded = *request.excluded_rows;
-  std::vector<ImagePair> near;
-  for (const Member& member : members_)
-    near.insert(near.end(), member.excluded_images.begin(), member.excluded_images.end());
-  sort_once(near);
-  std::vector<ImagePair> lacking, surplus;
-  std::vector<ImagePair> nearest;
-  for (std::int64_t i = 0; i + 1 < std::int64_t(excluded.first.size()); ++i)
-    for (const int j : excluded.of(i)) nearest.push_back({nearest_images_[nearest.size()], int(i), j});
-  sort_once(nearest);
-  std::ranges::set_difference(near, nearest, std::back_inserter(lacking));
-  std::ranges::set_difference(nearest, near, std::back_inserter(surplus));
-  if (of == Of::Sampled) {
-    const std::span<const std::int64_t> sampled = sample_.particles();
-    std::erase_if(surplus, [&](const ImagePair& pair) { return !std::ranges::binary_search(sampled, pair.i); });
-  }
-  const std::vector<CellVector> shifts = FarImages::shifts(images_->last()->tables.cell);
-  for (const auto& [sign, all] : {std::pair(FarSums::Sign::Plus, &lacking), std::pair(FarSums::Sign::Minus, &surplus)})
-    for (auto begin = all->begin(); begin != all->end();) {
-      std::vector<std::pair<int, int>> pairs;
-      const int image = begin->image;
-      for (; begin != all->end() && begin->image == image; ++begin) pairs.emplace_back(begin->i, begin->j);
-      corrections_.push_back(correction(sign, shifts[std::size_t(image)], pairs));
-    }
+  set(std::make_shared<const FarSums::ExcludedOfImages>(std::move(made)), of == Of::All ? excluded.number : 0);
 }
 
 // ---- the sample -----------------------------------------------------------------------------------------------------

@@ -18,11 +18,12 @@ namespace nbcc {
 
 using Seconds = FarStatistics::Seconds;
 
-FarRun::FarRun(const Kernel& kernel, const Summation& summation, Precision at_least, double tolerance)
+FarRun::FarRun(const Kernel& kernel, const Summation& summation, Precision at_least, double tolerance,
+               std::span<const int> orders)
     : source_(kernel.source),
       tolerance_(tolerance),
       members_([&] {
-        std::vector<std::shared_ptr<FarBackend>> backends = summation.far_backends(kernel, at_least);
+        std::vector<std::shared_ptr<FarBackend>> backends = summation.far_backends(kernel, at_least, orders);
         if (backends.empty()) backends.push_back(std::make_shared<HostFarBackend>(kernel, summation, at_least));
         std::vector<Member> members;
         const auto count = std::int64_t(backends.size());
@@ -84,7 +85,6 @@ std::string FarRun::prepare(const SumRequest& request, int leaf) {
   on_each(request, [&](Member& member, const SumRequest& own) {
     obstacles[std::size_t(member.share.index)] = prepare(member, own, leaf);
   });
-  if (images_) find_excluded_images(request);
   return obstacles.front();
 }
 
@@ -193,6 +193,7 @@ std::string FarRun::draw_sample(const SumRequest& request, std::int64_t wanted) 
   const bool has_changed = sample_.draw(backend.particles().chosen, wanted, backend.chosen_i());
   if (has_changed && first().lists && first().lists->of == Of::Sampled) first().lists.reset();
   if (sample_.particles().empty()) return "no i has a finite position";
+  exclude_nearest_images(request, Of::Sampled);
   return sample_.set_exact(exact_sums(request)) ? "" : "the terms of no sampled i are finite";
 }
 
@@ -291,47 +292,16 @@ void FarRun::compute(const SumRequest& request, const FarSetting& setting, Of of
   const bool makes_lists = std::ranges::any_of(members_, [&](const Member& member) { return member.lists != made; });
   const FarLimits limits = makes_lists ? this->limits(setting) : FarLimits();
   if (makes_lists) statistics_.separation = limits.largest_ratio();
-  if (makes_lists) excluded_are_of_lists_ = false;  // also if an interrupt ends the run
   totals_ = first().backend->reserve_sums(FarBackend::Sums::Totals, source_.outputs);
   if (is_shared()) first().backend->wait(nullptr);
   on_each(request, [&](Member& member, const SumRequest& own) { compute(member, own, made, limits); });
   add_far_images(totals_, of);
-  if (!excluded_are_of_lists_) collect_excluded(request, made.of);
-  excluded_are_of_lists_ = true;
-  if (!corrections_.empty()) {
-    FarBackend& backend = *first().backend;
-    backend.timed(&Seconds::down, [&] {
-      for (const Correction& one : corrections_)
-        backend.sums().add_pairs(one.sign, backend.with_inputs(of_members(request)), one.pairs, one.i, totals_,
-                                 one.shift);
-    });
-    if (is_shared()) wait();
-  }
   double pairs = 0;
   for (const Member& member : members_) pairs += member.pairs;
   statistics_.pairs_per_i = pairs / double(first().backend->particles().chosen);
   statistics_.order = setting.order;
   statistics_.leaf = setting.leaf;
   statistics_.precision = kernels().precision;
-}
-
-FarRun::Correction FarRun::correction(FarSums::Sign sign, const CellVector& shift,
-                                      std::span<const std::pair<int, int>> pairs) {
-  Correction made{sign, shift, rows_of_pairs("exclusions", first().backend->particles().ni, pairs), {}};
-  for (const auto& [i, j] : pairs)
-    if (made.i.empty() || made.i.back() != i) made.i.push_back(i);
-  return made;
-}
-
-// Two GPUs may have lists of one leaf.
-void FarRun::collect_excluded(const SumRequest& request, Of of) {
-  corrections_.clear();
-  if (images_) return collect_excluded_images(request, of);
-  std::vector<std::pair<int, int>> all;
-  for (const Member& member : members_) all.insert(all.end(), member.excluded.begin(), member.excluded.end());
-  std::ranges::sort(all);
-  all.erase(std::ranges::unique(all).begin(), all.end());
-  if (!all.empty()) corrections_.push_back(correction(FarSums::Sign::Minus, {}, all));
 }
 
 void FarRun::compute(Member& member, const SumRequest& request, const Made& made, const FarLimits& limits) {
@@ -344,15 +314,7 @@ void FarRun::compute(Member& member, const SumRequest& request, const Made& made
     const auto sampled = made.of == Of::Sampled ? sample_.particles() : std::span<const std::int64_t>();
     backend.timed(&Seconds::walk,
                   [&] { member.pairs = backend.make_lists(order, limits, sampled, member.share).pairs; });
-    member.excluded.clear();
-    member.excluded_images.clear();
-    if (here.excluded_rows)
-      backend.timed(&Seconds::walk, [&] {
-        if (images_)
-          member.excluded_images = backend.near_images(*here.excluded_rows);
-        else
-          member.excluded = backend.distant_pairs(*here.excluded_rows);
-      });
+    backend.timed(&Seconds::walk, [&] { backend.find_corrections(here.excluded_rows); });
     member.lists = made;
     member.lists_are_new = true;
   }
@@ -365,11 +327,15 @@ void FarRun::compute(Member& member, const SumRequest& request, const Made& made
   if (here.progress) here.progress->set_stage(0.4, 1);
   backend.timed(&Seconds::distant, [&] { backend.sum_distant(here, member.lists_are_new); });
   member.lists_are_new = false;
-  backend.timed(&Seconds::down, [&] { backend.go_down(order, totals_, member.share); });
+  backend.timed(&Seconds::down, [&] {
+    backend.go_down(order, totals_, member.share);
+    backend.add_corrections(here, totals_);
+  });
 }
 
 void FarRun::compute_all_pairs(const SumRequest& request, Of of) {
   totals_ = first().backend->reserve_sums(FarBackend::Sums::Totals, source_.outputs);
+  exclude_nearest_images(request, of);
   statistics_.set_all_pairs(std::int64_t(images()) * request.nj, kernels().precision);
   if (of == Of::Sampled) {
     compute_all_pairs(first(), sample_.chosen_of(of_members(request)));

@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,8 +38,9 @@ class FarRun {
   enum class Of : bool { All, Sampled };
 
   // Both must outlive this object. Throws UsageError if the pipeline has no far field.
-  // `tolerance`: of the far images of a periodic sum.
-  FarRun(const Kernel& kernel, const Summation& summation, Precision at_least, double tolerance);
+  // `tolerance`: of the far images of a periodic sum. `orders`: of the grids that runs will probably have.
+  FarRun(const Kernel& kernel, const Summation& summation, Precision at_least, double tolerance,
+         std::span<const int> orders = {});
 
   // Reads the particles and builds trees whose leaves have at most `leaf` particles, unless the particles are where
   // they were in the last run. Returns why there can be no far field, or "".
@@ -78,6 +80,10 @@ class FarRun {
   double images() const { return images_ ? images_->count() : 1; }
   // The same of the exact sums of a sample.
   double images_of_sample(std::int64_t nj) const;
+  // The cost of the tables of excluded pairs of the last such sums, in near pairs.
+  double cost_of_exclusions() {
+    return double(excluded_images_) * double(kept_.ni) * first().backend->costs().excluded;
+  }
   std::int64_t least_sampled() const {
     if (!images_) return kSampled;
     const bool takes_few = tolerance_ >= kLargeTolerance && members_.front().backend->sums_sample_alone();
@@ -108,8 +114,6 @@ class FarRun {
     int leaf = 0;  // of the trees; 0: there are none of these particles
     std::optional<Made> lists;
     double pairs = 0;                            // of the lists
-    std::vector<std::pair<int, int>> excluded;   // FarBackend::distant_pairs() of the lists
-    std::vector<ImagePair> excluded_images;      // FarBackend::near_images() of the lists
     bool lists_are_new = true;                   // the sums have other lists
     std::shared_ptr<const FarOperator> through;  // of the lists, whose shifts are those of its cell
     std::optional<int> up_order;
@@ -121,15 +125,6 @@ class FarRun {
     std::int64_t ni = 0, nj = 0;
     std::array<std::vector<FarNorms>, 2> norms;  // of weights, of factors
     bool are_here = false;                       // no particle has moved since
-  };
-
-  // Terms of excluded pairs that are parts of distant pairs are taken out of the sums. Lists exclude near pairs with
-  // all images, of which all but the nearest are added again.
-  struct Correction {
-    FarSums::Sign sign = FarSums::Sign::Minus;
-    CellVector shift{};
-    PairRows pairs;
-    std::vector<std::int64_t> i;
   };
 
   Member& first() { return members_.front(); }
@@ -148,10 +143,7 @@ class FarRun {
   FarLimits limits(const FarSetting& setting);
   void compute(Member& member, const SumRequest& request, const Made& made, const FarLimits& limits);
   void compute_all_pairs(Member& member, const SumRequest& request);
-  Correction correction(FarSums::Sign sign, const CellVector& shift, std::span<const std::pair<int, int>> pairs);
-  void collect_excluded(const SumRequest& request, Of of);
-  void collect_excluded_images(const SumRequest& request, Of of);
-  void find_excluded_images(const SumRequest& request);
+  void exclude_nearest_images(const SumRequest& request, Of of);
 
   const KernelSource& source_;
   const double tolerance_;
@@ -162,12 +154,10 @@ class FarRun {
   std::mutex images_mutex_;
   Kept kept_;
   FarArray totals_;  // [output][i], in the memory of the first backend
-  std::vector<Correction> corrections_;
-  bool excluded_are_of_lists_ = false;  // false: the lists are newer
-  // [excluded pair] the number of its nearest image, of the particles where they are now.
-  std::vector<int> nearest_images_;
-  std::int64_t exclusions_of_images_ = 0;  // PairRows::number of nearest_images_; 0: none
-  void* stream_ = nullptr;                 // of the last run
+  // PairRows::number whose nearest images FarSums excludes for all i, of the particles where they are now; 0: none.
+  std::int64_t exclusions_of_images_ = 0;
+  std::int64_t excluded_images_ = 0;  // with which some pair is excluded in sums over all pairs
+  void* stream_ = nullptr;            // of the last run
   FarStatistics statistics_;
 };
 

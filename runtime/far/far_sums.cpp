@@ -110,6 +110,19 @@ void FarSums::sum_near(const SumRequest& request, const FarArray& near, const De
   run(*near_, request, made, near.count, request.nj, I::All);
 }
 
+void FarSums::sum_corrections(const SumRequest& request, const FarArray& rows, const DeviceLists* new_lists) {
+  if (!corrections_) corrections_ = derived_sum(kernel_, "far", "near", at_least_);
+  if (new_lists) corrections_->set_device_lists(*new_lists, rows.count);
+  std::vector<MadeArray> made = outputs_at(rows);
+  if (images_) made.insert(made.end(), {{kPlaceOfI, images_->place_of_i({})}, {kPlaceOfJ, images_->place_of_j}});
+  SumRequest bound = corrections_->bind(request, made);
+  bound.ni = rows.count, bound.nj = request.nj;
+  bound.i_begin = 0, bound.i_count = rows.count, bound.i_list = nullptr;
+  bound.accumulate = false;
+  corrections_->run(bound);
+  if (waits_) corrections_->wait(request.progress);
+}
+
 void FarSums::add_pairs(Sign sign, const SumRequest& request, const PairRows& pairs, std::span<const std::int64_t> i,
                         const FarArray& totals, const CellVector& shift) {
   std::unique_ptr<DerivedSum>& sum = listed_[std::size_t(sign)];

@@ -59,6 +59,8 @@ class FarSums {
   // near[output][i], or [row] if the lists say so. Without lists all pairs act on the chosen i. Excluded pairs do not
   // act.
   void sum_near(const SumRequest& request, const FarArray& near, const DeviceLists* new_lists = nullptr);
+  // The same of lists in which excluded pairs act.
+  void sum_corrections(const SumRequest& request, const FarArray& rows, const DeviceLists* new_lists);
   // totals[output][i] += or -= the terms of these pairs; `shift`: of the image of j, in a periodic sum.
   enum class Sign : bool { Plus, Minus };
   void add_pairs(Sign sign, const SumRequest& request, const PairRows& pairs, std::span<const std::int64_t> i,
@@ -98,6 +100,7 @@ class FarSums {
   std::unique_ptr<DerivedSum> sample_of_some_;                  // null: not used yet
   std::vector<std::string> sizes_;                              // names of outputs of `sample`
   std::unique_ptr<DerivedSum> listed_[2];                       // by Sign; null: not used yet
+  std::unique_ptr<DerivedSum> corrections_;                     // null: not used yet
 };
 
 }  // namespace nbcc

@@ -139,6 +139,7 @@ void HostFarBackend::move_to_cell(const PeriodicCell& cell, const std::vector<Ce
         cell.move_in(positions->data() + std::size_t(p) * axes);
     });
   }
+  cell_ = cell;
   images_ = shifts;
   sums_.set_images({[this, axes](const CellVector& shift) {
                       if (shift == CellVector{}) return places(position_of_i_.data(), particles_.ni);
@@ -229,7 +230,10 @@ std::vector<int> HostFarBackend::cell_sizes(bool of_i) const {
 // its position and to add up and store its sums.
 FarCosts HostFarBackend::costs() const {
   const double operations = std::max(1.0, kernels().near.operations);
-  return {.product = 40 / operations, .point = 20000 / operations, .settled = 5000 / operations};
+  return {.product = 40 / operations,
+          .point = 20000 / operations,
+          .settled = 5000 / operations,
+          .excluded = 1000 / operations};
 }
 
 FarWalk HostFarBackend::walk_trees(int order, const FarLimits& limits, bool counts_only) const {
@@ -324,55 +328,6 @@ FarCounts HostFarBackend::make_lists(int order, const FarLimits& limits, std::sp
   distant_lists_.set_shifts(images_, kernels().axes);
   near_lists_.j_order.assign(tree_of_j_.order().begin(), tree_of_j_.order().end());
   return counts_of(order, found);
-}
-
-// [j] the position in the order of the tree.
-std::vector<std::int64_t> HostFarBackend::positions_of_j() const {
-  const std::vector<std::int64_t>& order = near_lists_.j_order;
-  std::vector<std::int64_t> positions(order.size());
-  for (std::size_t p = 0; p < order.size(); ++p) positions[std::size_t(order[p])] = std::int64_t(p);
-  return positions;
-}
-
-std::vector<ImagePair> HostFarBackend::near_images(const PairRows& excluded) {
-  const ListStore& near = near_lists_;
-  const std::vector<std::int64_t> position_of_j = positions_of_j();
-  std::vector<ImagePair> found;
-  for (std::size_t group = 0; group < near.groups; ++group)
-    for (auto slot = std::size_t(near.i_first[group]); slot < std::size_t(near.i_first[group + 1]); ++slot) {
-      const std::int64_t i = near.i_order[slot];
-      for (const int j : excluded.of(i))
-        for (auto range = std::size_t(near.range_first[group]); range < std::size_t(near.range_first[group + 1]);
-             ++range)
-          if (const std::int64_t position = position_of_j[std::size_t(j)];
-              near.j_begin[range] <= position && position < near.j_end[range])
-            found.push_back({int(near.images[range]), int(i), j});
-    }
-  return found;
-}
-
-// The last group of near_lists_, of i without sums, has no ranges and no part here.
-std::vector<std::pair<int, int>> HostFarBackend::distant_pairs(const PairRows& excluded) {
-  const ListStore& near = near_lists_;
-  const std::vector<std::int64_t> position_of_j = positions_of_j();
-  std::vector<std::vector<std::pair<int, int>>> of_groups(near.groups);
-  for_each_(std::int64_t(near.groups), [&](std::int64_t g) {
-    const auto group = std::size_t(g);
-    const auto begin = near.range_first[group], end = near.range_first[group + 1];
-    const auto is_near = [&](std::int64_t position) {
-      for (auto range = std::size_t(begin); range < std::size_t(end); ++range)
-        if (near.j_begin[range] <= position && position < near.j_end[range]) return true;
-      return false;
-    };
-    for (auto slot = std::size_t(near.i_first[group]); slot < std::size_t(near.i_first[group + 1]); ++slot) {
-      const std::int64_t i = near.i_order[slot];
-      for (const int j : excluded.of(i))
-        if (!is_near(position_of_j[std::size_t(j)])) of_groups[group].emplace_back(int(i), j);
-    }
-  });
-  std::vector<std::pair<int, int>> found;
-  for (const auto& of_group : of_groups) found.insert(found.end(), of_group.begin(), of_group.end());
-  return found;
 }
 
 // ---- sums -----------------------------------------------------------------------------------------------------------

@@ -2,7 +2,9 @@
 #pragma once
 #include <array>
 #include <chrono>
+#include <compare>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -63,8 +65,7 @@ class HostFarBackend final : public FarBackend {
   }
   FarCounts make_lists(int order, const FarLimits& limits, std::span<const std::int64_t> sampled,
                        const FarShare& share) override;
-  std::vector<std::pair<int, int>> distant_pairs(const PairRows& excluded) override;
-  std::vector<ImagePair> near_images(const PairRows& excluded) override;
+  void find_corrections(const PairRows* excluded) override;
   bool sums_sample_alone() const override { return true; }
   FarArray reserve_sums(Sums which, int components) override;
   std::vector<double> rows(const FarArray& columns, int components, std::span<const std::int64_t> particles) override;
@@ -72,6 +73,7 @@ class HostFarBackend final : public FarBackend {
   void sum_near(const SumRequest& request, const FarArray& totals, bool lists_are_new) override;
   void sum_distant(const SumRequest& request, bool lists_are_new) override;
   void go_down(int order, const FarArray& totals, const FarShare& share) override;
+  void add_corrections(const SumRequest& request, const FarArray& totals) override;
   void collect_far_images(std::shared_ptr<const FarOperator> through) override;
   void add_far_images(const FarArray& totals, std::span<const std::int64_t> sampled) override;
   std::shared_ptr<double> zeros(std::int64_t count) override {
@@ -99,6 +101,18 @@ class HostFarBackend final : public FarBackend {
     void set_shifts(std::span<const CellVector> of_images, int axes);
     ListArrays arrays() const;
   };
+  // Pairs whose terms are added or taken out, with one image of j.
+  struct CorrectedPair {
+    FarSums::Sign sign = FarSums::Sign::Minus;
+    int image = 0, i = 0, j = 0;  // image: the number of the shift
+    auto operator<=>(const CorrectedPair&) const = default;
+  };
+  struct Correction {
+    FarSums::Sign sign = FarSums::Sign::Minus;
+    CellVector shift{};
+    PairRows pairs;
+    std::vector<std::int64_t> i;
+  };
   using Clock = std::chrono::steady_clock;
 
   void mark(std::size_t k) override;
@@ -106,13 +120,13 @@ class HostFarBackend final : public FarBackend {
     return std::chrono::duration<double>(marks_[second] - marks_[first]).count();
   }
   const FarTree& tree_of_i() const { return one_tree_ ? tree_of_j_ : tree_of_i_; }
-  std::vector<std::int64_t> positions_of_j() const;
   FarWalk walk_trees(int order, const FarLimits& limits, bool counts_only) const;
   FarCounts counts_of(int order, const FarWalk& walk) const;
   void find_sampled_cells(std::span<const std::int64_t> sampled);
 
   const ForEach for_each_;
-  std::vector<CellVector> images_;  // shifts of the near images of a periodic sum; empty: it is none
+  std::vector<CellVector> images_;    // shifts of the near images of a periodic sum; empty: it is none
+  std::optional<PeriodicCell> cell_;  // of a periodic sum
   ImageSums far_images_;
   std::vector<double> position_of_i_, position_of_j_;  // [particle][axis]
   std::vector<double> shifted_;                        // of i, by the shift of an image
@@ -122,6 +136,7 @@ class HostFarBackend final : public FarBackend {
   FarTree tree_of_i_, tree_of_j_;
   ListStore near_lists_, distant_lists_;
   std::vector<char> is_sampled_, sampled_cells_;  // [position in the tree of i], [cell]; empty: all have sums
+  std::vector<Correction> corrections_;
   FarColumns points_of_i_, points_of_j_, distant_sums_, totals_, exact_;
   std::vector<Clock::time_point> marks_;
 };

@@ -35,8 +35,6 @@ const MatrixSums::Candidate MatrixSums::kCandidates[] = {
     {"two halves", "two halves sums", "two halves", 0.2},
 };
 
-bool MatrixSums::apply_to(const Kernel& kernel) { return kernel.derived(kRow).obstacle.empty(); }
-
 MatrixSums::MatrixSums(const Kernel& kernel, const Summation& summation, double tolerance)
     : kernel_(kernel),
       summation_(summation),

@@ -19,10 +19,7 @@ namespace nbcc {
 
 class MatrixSums {
  public:
-  // True if the pipeline has wide loops, for which a tolerance chooses the precision of matrix instructions.
-  static bool apply_to(const Kernel& kernel);
-
-  // Both must outlive this object; apply_to(kernel) must hold.
+  // Both must outlive this object; the kernel must have the row "matrix units" without an obstacle.
   MatrixSums(const Kernel& kernel, const Summation& summation, double tolerance);
   // The pair method "matrix units", which keeps `sums` alive.
   static PairMethod method(std::shared_ptr<MatrixSums> sums);

@@ -17,9 +17,16 @@ void set_tolerance(SumState& sum, double tolerance, const FarChoice& choice) {
   }
   if (!(tolerance >= 1e-14 && tolerance <= 1))
     throw UsageError(fmt::format("tolerance: it must be 0 (none) or from 1e-14 to 1, got {}", tolerance));
-  if (!sum.kernel().derived("far").obstacle.empty() && MatrixSums::apply_to(sum.kernel())) {
-    sum.add_method(MatrixSums::method(std::make_shared<MatrixSums>(sum.kernel(), sum.summation(), tolerance)));
-    return;
+  if (const std::string& no_far_field = sum.kernel().derived("far").obstacle; !no_far_field.empty()) {
+    const DerivedKernels& matrix_units = sum.kernel().derived("matrix units");
+    if (matrix_units.obstacle.empty()) {
+      sum.add_method(MatrixSums::method(std::make_shared<MatrixSums>(sum.kernel(), sum.summation(), tolerance)));
+      return;
+    }
+    if (matrix_units.facts)  // it has wide loops
+      throw UsageError(
+          fmt::format("tolerance: pipeline '{}' has no products for matrix instructions: {}; and no far field: {}",
+                      sum.kernel().source.pipeline, matrix_units.obstacle, no_far_field));
   }
   const auto field = std::make_shared<FarField>(sum.kernel(), sum.summation(), tolerance, choice);
   PairMethod method;

@@ -214,6 +214,26 @@ TEST_F(UnusualSetsOnShim, OfReachesThatDifferByMuch) {
   expect_all(0, 5, c);
 }
 
+// Six groups of 32 see all j, of which four are summed in slices; with lists that are kept, too.
+TEST_F(UnusualSetsOnShim, OfReachesBeyondAllOthers) {
+  NeighbourCase c;
+  std::mt19937_64 random(14);
+  std::uniform_real_distribution<double> place(0, 16);
+  constexpr std::size_t kCount = 4200;
+  for (std::size_t k = 0; k < 3 * kCount; ++k) c.xi.push_back(place(random));
+  c.hi.assign(kCount, 0.5);
+  for (std::size_t k = 100; k < kCount; k += 700) c.hi[k] = k == 800 ? 30 : 1e20;
+  expect_all(0, 1, c);
+  run_->sum().set_skin(0.25);
+  for (int n = 0; n < 3; ++n) {
+    const Columns found = (*run_)(PairChoice::Cutoff);
+    EXPECT_EQ(found, (*run_)(PairChoice::All));
+    EXPECT_EQ(run_->sum().statistics().searches, 2);
+    for (double& x : c.xi) x += 0.01;
+    run_->put("xi", c.xi);
+  }
+}
+
 // A length of 0 or infinity leaves its axis open.
 TEST_F(UnusualSetsOnShim, InABoxThatIsOpen) {
   for (const double length : {0.0, HUGE_VAL}) {

@@ -214,6 +214,28 @@ TEST(HistogramOfI, OutputsThatAreInputsAreRefusedInPieces) {
 
 // ---- GPUs
 
+// A GPU stores rows in its memory with the numbers that the host makes of their words.
+void expect_rows_of_the_host(const std::shared_ptr<const Kernel>& kernel, const CudaGpu& gpu) {
+  OracleInput input = test::weighted_particles(profiles(), 300, 500);
+  input.params = {0.375};
+  for (const bool accumulates : {false, true}) {
+    test::Columns rows[2];
+    std::int64_t outside[2]{};
+    for (const std::size_t there : {0, 1})
+      rows[there] = test::run_kernel(kernel, input,
+                                     {.begin = 13,
+                                      .count = 200,
+                                      .arrays_on = there == 1 ? &gpu : nullptr,
+                                      .after = [&](SumState& sum) { outside[there] = sum.statistics().terms_outside; },
+                                      .accumulate = accumulates,
+                                      .before = 3});
+    for (std::size_t c = 0; c < rows[0].size(); ++c)
+      if (profiles().field_of(Role::Output, int(c)).is_histogram()) EXPECT_EQ(rows[0][c], rows[1][c]) << c;
+    EXPECT_EQ(outside[0], outside[1]);
+    EXPECT_GT(outside[0], 0);
+  }
+}
+
 void expect_rows_on_cuda(CudaDevice& device) {
   const KernelSource source =
       build_cuda_kernel(parse({"small.pipe", kSmallRows}), {.precision = Precision::Single}, "");
@@ -221,6 +243,8 @@ void expect_rows_on_cuda(CudaDevice& device) {
   const KernelSource all = build_cuda_kernel(profiles(), {.precision = Precision::Double}, "");
   for (const CudaGpu* gpu : {static_cast<const CudaGpu*>(nullptr), &device.gpu()})
     expect_same_in_pieces([&](std::int64_t most_words) { return rows_kernel(device, all, most_words); }, gpu);
+  for (const std::int64_t most_words : {std::int64_t(1) << 26, std::int64_t(500'000)})
+    expect_rows_of_the_host(rows_kernel(device, all, most_words), device.gpu());
 }
 
 TEST(HistogramOfI, SomeAtATimeOnShim) {

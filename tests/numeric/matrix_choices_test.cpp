@@ -23,12 +23,12 @@
 namespace nbcc::test {
 namespace {
 
-struct Text {
+struct ChoiceText {
   int elements, chosen;
   bool greatest, is_product, skips_self;
 };
 
-std::string text_of(const Text& text) {
+std::string choice_text(const ChoiceText& text) {
   const std::string array = text.chosen > 1 ? fmt::format("[{}]", text.chosen) : "",
                     arg = text.greatest ? "argmax" : "argmin";
   std::string result = fmt::format("input_i real xi[{0}];\ninput_j real xj[{0}];\ninput_j int label;\n", text.elements);
@@ -51,17 +51,17 @@ class MatrixChoices : public testing::Test {
   std::shared_ptr<CudaDevice> device = std::make_shared<CudaDevice>(shim.driver(), shim.compiler(), 0, "", "");
   std::vector<double> x, y, label, near, value, kind, best;
 
-  void check(const Text& text, std::size_t ni, std::size_t nj, double tolerance, std::int64_t i_begin = 0) {
+  void check(const ChoiceText& text, std::size_t ni, std::size_t nj, double tolerance, std::int64_t i_begin = 0) {
     const auto elements = std::size_t(text.elements), chosen = std::size_t(text.chosen);
     SCOPED_TRACE(fmt::format("{} and {} vectors of {}, {} chosen, tolerance {}\n{}", ni, nj, elements, chosen,
-                             tolerance, text_of(text)));
+                             tolerance, choice_text(text)));
     RandomSource random(unsigned(ni + 3 * nj));
     x.resize(ni * elements), y.resize(nj * elements), label.resize(nj);
     for (std::vector<double>* const of : {&x, &y})
       for (double& element : *of) element = random.between(-100, 100) / 100.0;
     for (std::size_t j = 0; j < nj; ++j) label[j] = double(10 * j + 7);
     for (std::vector<double>* const of : {&near, &value, &kind, &best}) of->assign(ni * chosen, -5);
-    SumState sum(device->load(build_kernel(backend_named("cuda"), Source{"near.pipe", text_of(text)}, {}, {}, "")));
+    SumState sum(device->load(build_kernel(backend_named("cuda"), Source{"near.pipe", choice_text(text)}, {}, {}, "")));
     const auto bind = [&](const char* name, std::vector<double>& array, std::size_t count) {
       const auto row = std::int64_t(array.size() / count * 8);
       sum.bind(name, {array.data(), Element::Double, std::int64_t(count), row, 8});
@@ -115,12 +115,12 @@ class MatrixChoices : public testing::Test {
 };
 
 TEST_F(MatrixChoices, NameTheirPairs) {
-  constexpr Text texts[] = {{64, 1, false, false, false},
-                            {70, 1, true, true, true},
-                            {45, 8, false, false, true},
-                            {100, 3, true, true, false},
-                            {33, 20, false, true, false}};
-  for (const Text& text : texts) {
+  constexpr ChoiceText texts[] = {{64, 1, false, false, false},
+                                  {70, 1, true, true, true},
+                                  {45, 8, false, false, true},
+                                  {100, 3, true, true, false},
+                                  {33, 20, false, true, false}};
+  for (const ChoiceText& text : texts) {
     check(text, 60, 300, 0);
     check(text, 1, 1, 2e-2);
     check(text, 5, 300, 2e-2);
@@ -134,7 +134,7 @@ TEST_F(MatrixChoices, OrderWhatRoundingExchanges) {
   constexpr int kElements = 40;
   std::vector<double> x(kElements, 0.0), y(2 * kElements, 1.0), near(2, -5), value(2, -5);
   y[kElements] = 1 - 1e-5;  // the second is nearer by 2e-5 of 40
-  const std::string text = text_of({kElements, 2, false, false, false});
+  const std::string text = choice_text({kElements, 2, false, false, false});
   SumState sum(device->load(build_kernel(backend_named("cuda"), Source{"near.pipe", text}, {}, {}, "")));
   std::vector<double> label{1, 2}, kind(2);
   sum.bind("xi", {x.data(), Element::Double, 1, 8 * kElements, 8});

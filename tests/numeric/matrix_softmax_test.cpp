@@ -21,12 +21,12 @@
 namespace nbcc::test {
 namespace {
 
-constexpr std::size_t kElements = 40, kValues = 50;
-const std::string kInputs =
+constexpr std::size_t kSoftmaxElements = 40, kSoftmaxValues = 50;
+const std::string kSoftmaxInputs =
     "input_i real xi[40];\ninput_j real xj[40];\ninput_j real vj[50];\noutput(softmax) real y[50];\n";
-const std::string kLogarithm = "output(logsumexp) real z;\n";
-const std::string kMask = "skip_if(j_index >= i_index);\n";
-const std::string kMean =
+const std::string kSoftmaxLogarithm = "output(logsumexp) real z;\n";
+const std::string kSoftmaxMask = "skip_if(j_index >= i_index);\n";
+const std::string kSoftmaxMean =
     "real logit = dot(xi, xj) / 4.0;\nfor (int k = 0; k < 50; ++k) y[k] = softmax(y[k], logit, vj[k]);\n";
 
 class MatrixSoftmax : public testing::Test {
@@ -38,7 +38,7 @@ class MatrixSoftmax : public testing::Test {
   // i and j are one set.
   SumState sum_of(const std::string& text, std::size_t n, bool has_logarithm) {
     RandomSource random{unsigned(n)};
-    x.resize(n * kElements), v.resize(n * kValues), y.assign(n * kValues, -5), z.assign(n, -5);
+    x.resize(n * kSoftmaxElements), v.resize(n * kSoftmaxValues), y.assign(n * kSoftmaxValues, -5), z.assign(n, -5);
     for (std::vector<double>* const of : {&x, &v})
       for (double& element : *of) element = random.between(-100, 100) / 100.0;
     SumState sum(device->load(build_kernel(backend_named("cuda"), Source{"mean.pipe", text}, {}, {}, "")));
@@ -53,7 +53,8 @@ class MatrixSoftmax : public testing::Test {
   void check(std::size_t n, bool is_masked, bool has_logarithm, double tolerance, bool excludes = false) {
     SCOPED_TRACE(fmt::format("{} points, mask {}, logarithm {}, tolerance {}, exclusions {}", n, is_masked,
                              has_logarithm, tolerance, excludes));
-    const std::string text = kInputs + (has_logarithm ? kLogarithm : "") + (is_masked ? kMask : "") + kMean +
+    const std::string text = kSoftmaxInputs + (has_logarithm ? kSoftmaxLogarithm : "") +
+                             (is_masked ? kSoftmaxMask : "") + kSoftmaxMean +
                              (has_logarithm ? "z = logsumexp(z, logit);\n" : "");
     SumState sum = sum_of(text, n, has_logarithm);
     std::vector<std::int64_t> first{0}, excluded;
@@ -69,22 +70,24 @@ class MatrixSoftmax : public testing::Test {
     EXPECT_LE(sum.statistics().far.error, tolerance);
     for (std::size_t i = 0; i < n; ++i) {
       double all = 0;
-      std::vector<double> mean(kValues);
+      std::vector<double> mean(kSoftmaxValues);
       for (std::size_t j = 0; j < n; ++j) {
         if ((is_masked && j >= i) || (excludes && i % 3 == 0 && j == i / 2)) continue;
         double logit = 0;
-        for (std::size_t k = 0; k < kElements; ++k) logit += x[i * kElements + k] * x[j * kElements + k] / 4;
+        for (std::size_t k = 0; k < kSoftmaxElements; ++k)
+          logit += x[i * kSoftmaxElements + k] * x[j * kSoftmaxElements + k] / 4;
         all += std::exp(logit);
-        for (std::size_t k = 0; k < kValues; ++k) mean[k] += std::exp(logit) * v[j * kValues + k];
+        for (std::size_t k = 0; k < kSoftmaxValues; ++k) mean[k] += std::exp(logit) * v[j * kSoftmaxValues + k];
       }
       if (all == 0) {
-        EXPECT_TRUE(std::isnan(y[i * kValues]) && std::isnan(y[i * kValues + kValues - 1])) << i;
+        EXPECT_TRUE(std::isnan(y[i * kSoftmaxValues]) && std::isnan(y[i * kSoftmaxValues + kSoftmaxValues - 1])) << i;
         if (has_logarithm) {
           EXPECT_EQ(z[i], -INFINITY);
         }
         continue;
       }
-      for (std::size_t k = 0; k < kValues; ++k) EXPECT_NEAR(y[i * kValues + k], mean[k] / all, 4 * tolerance) << i;
+      for (std::size_t k = 0; k < kSoftmaxValues; ++k)
+        EXPECT_NEAR(y[i * kSoftmaxValues + k], mean[k] / all, 4 * tolerance) << i;
       if (has_logarithm) {
         EXPECT_NEAR(z[i], std::log(all), 4 * tolerance) << i;
       }
@@ -101,17 +104,18 @@ TEST_F(MatrixSoftmax, KeepsTheTolerance) {
 
 TEST_F(MatrixSoftmax, LeavesWhatTwoPassesCannotDo) {
   {
-    SumState sum = sum_of(kInputs + kMean, 3, false);  // the second point has no pair
+    SumState sum = sum_of(kSoftmaxInputs + kSoftmaxMean, 3, false);  // the second point has no pair
     constexpr std::int64_t first[] = {0, 0, 3, 3}, excluded[] = {0, 1, 2};
     sum.set_exclusions(3, first, 3, excluded);
     set_tolerance(sum, 1e-2);
     sum.run();
     sum.wait();
     EXPECT_EQ(sum.method(), "all pairs");
-    EXPECT_TRUE(std::isnan(y[kValues]));
+    EXPECT_TRUE(std::isnan(y[kSoftmaxValues]));
   }
-  const std::string finished = kInputs + kMean + "void finish() { y[0] = 2.0 * y[0]; }\n",
-                    of_two = "output(softmax) real u;\n" + kInputs + kMean + "u = softmax(u, 2.0 * logit, 1.0);\n";
+  const std::string finished = kSoftmaxInputs + kSoftmaxMean + "void finish() { y[0] = 2.0 * y[0]; }\n",
+                    of_two = "output(softmax) real u;\n" + kSoftmaxInputs + kSoftmaxMean +
+                             "u = softmax(u, 2.0 * logit, 1.0);\n";
   for (const std::string& text : {finished, of_two}) {
     SumState sum(device->load(build_kernel(backend_named("cuda"), Source{"mean.pipe", text}, {}, {}, "")));
     EXPECT_THROW(set_tolerance(sum, 1e-2), UsageError) << text;

@@ -237,6 +237,43 @@ TEST(NeighbourSums, AreKeptByASkin) {
   EXPECT_GT(kept.statistics().pairs_tested, 0);
 }
 
+// A box that breathes in every step, as under constant pressure, takes a part of the skin, more for particles that are
+// several lengths apart.
+TEST(NeighbourSums, AreKeptByASkinInABoxThatChangesInEveryStep) {
+  const Device device("cpu");
+  PipelineOptions options;
+  options.precision = NBCC_DOUBLE;
+  const Pipeline pipeline = Pipeline::from_text(device, text_of(kMetrics[1], kReaches[0]), "kept", options);
+  for (const int lengths_apart : {0, 1, 40}) {
+    std::mt19937_64 random(13);
+    std::uniform_real_distribution<double> place(0, 6), step(-0.004, 0.004);
+    NeighbourCase c;
+    c.ni = c.nj = 500;
+    c.box = {6, 6, 6};
+    c.rc = 1;
+    for (std::int64_t k = 0; k < 3 * c.ni; ++k)
+      c.xi.push_back(place(random) + (k % 2 == 0 ? 6 * lengths_apart : 0)), c.vi.push_back(0);
+    for (std::int64_t k = 0; k < c.ni; ++k) c.hi.push_back(1), c.ki.push_back(double(k % 7));
+    c.xj = c.xi, c.vj = c.vi, c.hj = c.hi, c.kj = c.ki;
+    Sum kept(pipeline);
+    kept.pairs(NBCC_PAIRS_CUTOFF).skin(0.3);
+    constexpr int kRuns = 60;
+    for (int n = 0; n < kRuns; ++n) {
+      SCOPED_TRACE(n);
+      EXPECT_EQ(run(kept, pipeline, c), run(pipeline, c, NBCC_PAIRS_ALL)) << lengths_apart;
+      const double scale = n < 35 ? 1.0008 : 1 / 1.0008;
+      for (double& length : c.box) length *= scale;
+      for (double& x : c.xi) x = x * (lengths_apart == 0 ? scale : 1) + step(random);
+      c.xj = c.xi;
+    }
+    if (lengths_apart == 40)
+      EXPECT_GE(kept.statistics().searches, kRuns / 3);
+    else
+      EXPECT_LE(kept.statistics().searches, kRuns / 4) << lengths_apart;
+    EXPECT_GE(kept.statistics().searches, 2);
+  }
+}
+
 // The kernel itself counts the pairs within reach, of all chosen i; so must the statistics, of lists that are new and
 // of lists that a skin has kept.
 TEST(NeighbourSums, HaveStatistics) {

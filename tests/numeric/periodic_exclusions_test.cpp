@@ -152,6 +152,31 @@ TEST(PeriodicExclusions, TakeOutTheNearestImageOnShim) {
   expect_nearest_images_are_excluded(std::make_shared<CudaDevice>(shim.driver(), shim.compiler(), 0, "", ""), 90);
 }
 
+// On a lattice images at opposite sides are equally near: a GPU excludes the one that the host excludes.
+TEST(PeriodicExclusions, OfEquallyNearImagesAreThoseOfTheHostOnShim) {
+  constexpr int kSide = 4, kCount = kSide * kSide * kSide;
+  std::vector<Vector3> x;
+  for (int k = 0; k < kCount; ++k)
+    x.push_back({(k / 16 + 0.5) / kSide, (k / 4 % 4 + 0.5) / kSide, (k % 4 + 0.5) / kSide});
+  ExcludedOfI excluded;
+  for (std::int64_t i = 0; i < kCount; ++i) excluded.push_back({i ^ 2, i ^ 8, i ^ 32, i ^ 42});
+  const CudaShim shim;
+  std::vector<std::vector<double>> fields;
+  for (const auto& device : {cpu_of(1), std::shared_ptr<KernelDevice>(
+                                            std::make_shared<CudaDevice>(shim.driver(), shim.compiler(), 0, "", ""))}) {
+    PeriodicTrial trial(kCharges, Precision::Single, device);
+    trial.set_cell(kCube);
+    set_charges(trial, kCount);
+    exclude_pairs(trial, excluded);
+    set_tolerance(trial.sum, 1e-3, {.order = 4, .leaf = 4, .separation = 0.4});
+    trial.run(x);
+    EXPECT_LE(trial.sum.statistics().far.error, 1e-3);
+    fields.push_back(trial.arrays.at("field"));
+  }
+  // The term of an image at half the cell is 4 or 6; the sums of all |terms| are a few hundred.
+  for (std::size_t k = 0; k < fields[0].size(); ++k) EXPECT_NEAR(fields[0][k], fields[1][k], 1) << k;
+}
+
 // As a Drude particle on its core: the terms of the pair are infinite.
 TEST(PeriodicExclusions, OfParticlesAtOnePosition) {
   std::mt19937_64 random(6);

@@ -8,8 +8,8 @@
 #include <map>
 
 #include "compiler/ir/rewrite.h"
-#include "compiler/passes/derived/add_field.h"
 #include "compiler/passes/derived/saved_results.h"
+#include "compiler/passes/outputs/add_field.h"
 
 namespace nbcc {
 namespace {

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "compiler/ir/rewrite.h"
-#include "compiler/passes/derived/add_field.h"
 #include "compiler/passes/facts/displacement.h"
 #include "compiler/passes/facts/power_product.h"
+#include "compiler/passes/outputs/add_field.h"
 #include "compiler/passes/prove/non_finite.h"
 
 namespace nbcc {

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "compiler/ir/rewrite.h"
-#include "compiler/passes/derived/add_field.h"
 #include "compiler/passes/derived/every_image.h"
-#include "compiler/passes/derived/one_choice.h"
+#include "compiler/passes/outputs/add_field.h"
+#include "compiler/passes/outputs/one_choice.h"
 #include "compiler/passes/prove/neighbourhood.h"
 
 namespace nbcc {

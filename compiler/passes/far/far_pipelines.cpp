@@ -4,7 +4,7 @@
 #include "compiler/ir/rewrite.h"
 #include "compiler/ir/verify.h"
 #include "compiler/made_inputs.h"
-#include "compiler/passes/derived/add_field.h"
+#include "compiler/passes/outputs/add_field.h"
 
 namespace nbcc {
 namespace {

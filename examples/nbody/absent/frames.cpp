@@ -11,7 +11,8 @@ Frames::Frames(const FrameChoice&, const nbcc::Device&, const Bodies&) {
   throw Missing("built without --frames and --movie: they need libegl-dev, libgl-dev and libpng-dev");
 }
 Frames::~Frames() = default;
-void Frames::add(const Simulation&) {}
+void Frames::draw(const Moving&) {}
+void Frames::add(const Moving&) {}
 void Frames::finish() {}
 
 }  // namespace examples

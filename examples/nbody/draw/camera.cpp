@@ -1,10 +1,13 @@
-// A place to look from -> a matrix. Entry points: Camera, camera_for(). Knows no OpenGL.
+// A place to look from -> a matrix. Entry points: Camera, camera_for(), first_bodies(). Knows no OpenGL.
 #include "examples/nbody/draw/camera.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <string>
 #include <vector>
+
+#include "examples/support/failure.h"
 
 namespace examples {
 namespace {
@@ -25,7 +28,8 @@ std::array<float, 16> Camera::to_clip(double aspect) const {
   // The camera's own axes: to the right, upwards, and backwards, where it stands from the target.
   const double axis[3][3] = {{ca, 0, -sa}, {-se * sa, ce, -se * ca}, {ce * sa, se, ce * ca}};
   const double near = 0.01 * distance, far = 100 * distance;
-  const double scale[2] = {1 / (kHalfView * aspect), 1 / kHalfView};
+  const double half_view = kHalfView / std::min(1.0, aspect);  // from below to above
+  const double scale[2] = {1 / (half_view * aspect), 1 / half_view};
   const double depth = (far + near) / (near - far), shift = 2 * far * near / (near - far);
   std::array<float, 16> m{};
   double offset[3];  // of the world's origin, seen by the camera
@@ -40,6 +44,17 @@ std::array<float, 16> Camera::to_clip(double aspect) const {
     m[4 * c + 3] = float(-seen(2));
   }
   return m;
+}
+
+Bodies first_bodies(const Bodies& bodies, std::int64_t count) {
+  if (count > bodies.count())
+    throw UsageError("--draw: expected at most " + std::to_string(bodies.count()) + ", the number of bodies, got " +
+                     std::to_string(count));
+  if (count == 0) return bodies;
+  const auto first = [](const std::vector<double>& values, std::int64_t n) {
+    return std::vector<double>(values.begin(), values.begin() + n);
+  };
+  return {first(bodies.mass, count), first(bodies.x, 3 * count), first(bodies.v, 3 * count), bodies.G};
 }
 
 Camera camera_for(const Bodies& bodies) {

@@ -19,8 +19,11 @@ struct Camera {
   std::array<float, 16> to_clip(double aspect) const;
 };
 
-// The tangent of half the angle of view, from below to above.
+// The tangent of half the angle of view, along the shorter side of the picture.
 inline constexpr double kHalfView = 0.4;
+
+// The bodies that a picture of the first `count` shows; 0: all. Throws UsageError if there are not so many.
+Bodies first_bodies(const Bodies& bodies, std::int64_t count);
 
 // Before the centre of mass, so far away that most bodies are in the picture.
 Camera camera_for(const Bodies& bodies);

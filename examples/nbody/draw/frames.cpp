@@ -26,6 +26,7 @@ void make_folder(const std::string& folder) {
 
 Camera camera_of(const FrameChoice& choice, const Bodies& bodies) {
   Camera camera = camera_for(bodies);
+  camera.approach(choice.zoom);
   constexpr double degree = std::numbers::pi / 180;
   camera.orbit(choice.orbit[0] * degree, choice.orbit[1] * degree);
   return camera;
@@ -34,13 +35,16 @@ Camera camera_of(const FrameChoice& choice, const Bodies& bodies) {
 }  // namespace
 
 struct Frames::State {
-  State(const FrameChoice& chosen, const nbcc::Device& device, const Bodies& start)
+  // shown: the bodies that are drawn.
+  State(const FrameChoice& chosen, const nbcc::Device& device, const Bodies& shown)
       : choice(chosen),
         screen(open_offscreen(cuda_ordinal(device), chosen.size[0], chosen.size[1])),
-        sprites(screen->gl(), start.count()),
+        sprites(screen->gl(), shown.count()),
         vertices(screen->gl(), device, sprites),
-        camera(camera_of(chosen, start)),
-        look(look_for(start, camera)) {}
+        camera(camera_of(chosen, shown)),
+        look(look_for(shown, camera)) {
+    look.brightness *= chosen.brightness;
+  }
 
   FrameChoice choice;
   std::unique_ptr<Offscreen> screen;
@@ -54,7 +58,7 @@ struct Frames::State {
 };
 
 Frames::Frames(const FrameChoice& choice, const nbcc::Device& device, const Bodies& start)
-    : state_(std::make_unique<State>(choice, device, start)) {
+    : state_(std::make_unique<State>(choice, device, first_bodies(start, choice.drawn))) {
   if (!choice.folder.empty()) make_folder(choice.folder);
   if (is_animation(choice.movie))
     state_->animation.emplace(choice.movie, choice.size[0], choice.size[1], kPerSecond);
@@ -65,10 +69,19 @@ Frames::Frames(const FrameChoice& choice, const nbcc::Device& device, const Bodi
 
 Frames::~Frames() = default;
 
-void Frames::add(const Simulation& simulation) {
+void Frames::draw(const Moving& particles) {
   State& s = *state_;
-  s.vertices.update(simulation);
-  s.sprites.draw(s.camera, s.look, s.screen->width(), s.screen->height());
+  const Scene scene = particles.scene();
+  s.vertices.update(scene);
+  SpriteLook look = s.look;
+  if (scene.values) look.fast = 1;  // coloured.pipe
+  s.sprites.draw(s.camera, look, {0, 0, s.screen->width(), s.screen->height()});
+  s.screen->gl().Finish();
+}
+
+void Frames::add(const Moving& particles) {
+  State& s = *state_;
+  draw(particles);
   const Image image = s.screen->read();
   char name[32];
   std::snprintf(name, sizeof name, "/frame-%04d.png", s.number++);

@@ -16,19 +16,20 @@ namespace examples {
                   f(DELETEPROGRAM, DeleteProgram) f(DELETERENDERBUFFERS, DeleteRenderbuffers) f(                      \
                       DELETESHADER, DeleteShader) f(DELETEVERTEXARRAYS, DeleteVertexArrays) f(DISABLE, Disable)       \
                       f(DRAWARRAYS, DrawArrays) f(ENABLE, Enable) f(ENABLEVERTEXATTRIBARRAY, EnableVertexAttribArray) \
-                          f(FRAMEBUFFERRENDERBUFFER, FramebufferRenderbuffer) f(GENBUFFERS, GenBuffers)               \
-                              f(GENFRAMEBUFFERS, GenFramebuffers) f(GENRENDERBUFFERS, GenRenderbuffers)               \
-                                  f(GENVERTEXARRAYS, GenVertexArrays) f(GETPROGRAMINFOLOG, GetProgramInfoLog)         \
-                                      f(GETPROGRAMIV, GetProgramiv) f(GETSHADERINFOLOG, GetShaderInfoLog)             \
-                                          f(GETSHADERIV, GetShaderiv) f(GETSTRING, GetString)                         \
-                                              f(GETUNIFORMLOCATION, GetUniformLocation) f(LINKPROGRAM, LinkProgram)   \
-                                                  f(PIXELSTOREI, PixelStorei) f(READPIXELS, ReadPixels)               \
-                                                      f(RENDERBUFFERSTORAGE, RenderbufferStorage)                     \
-                                                          f(SHADERSOURCE, ShaderSource) f(UNIFORM1F, Uniform1f)       \
-                                                              f(UNIFORMMATRIX4FV, UniformMatrix4fv)                   \
-                                                                  f(USEPROGRAM, UseProgram)                           \
-                                                                      f(VERTEXATTRIBPOINTER, VertexAttribPointer)     \
-                                                                          f(VIEWPORT, Viewport)
+                          f(FINISH, Finish) f(FRAMEBUFFERRENDERBUFFER, FramebufferRenderbuffer)                       \
+                              f(GENBUFFERS, GenBuffers) f(GENFRAMEBUFFERS, GenFramebuffers)                           \
+                                  f(GENRENDERBUFFERS, GenRenderbuffers) f(GENVERTEXARRAYS, GenVertexArrays)           \
+                                      f(GETPROGRAMINFOLOG, GetProgramInfoLog) f(GETPROGRAMIV, GetProgramiv)           \
+                                          f(GETSHADERINFOLOG, GetShaderInfoLog) f(GETSHADERIV, GetShaderiv)           \
+                                              f(GETSTRING, GetString) f(GETUNIFORMLOCATION, GetUniformLocation)       \
+                                                  f(LINKPROGRAM, LinkProgram) f(PIXELSTOREI, PixelStorei)             \
+                                                      f(READPIXELS, ReadPixels)                                       \
+                                                          f(RENDERBUFFERSTORAGE, RenderbufferStorage)                 \
+                                                              f(SHADERSOURCE, ShaderSource) f(UNIFORM1F, Uniform1f)   \
+                                                                  f(UNIFORMMATRIX4FV, UniformMatrix4fv)               \
+                                                                      f(USEPROGRAM, UseProgram)                       \
+                                                                          f(VERTEXATTRIBPOINTER, VertexAttribPointer) \
+                                                                              f(VIEWPORT, Viewport)
 
 // gl.Clear(...) is glClear(...) of the context that was current when this was made.
 struct Gl {

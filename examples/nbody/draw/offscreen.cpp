@@ -3,6 +3,7 @@
 #include "examples/nbody/draw/offscreen.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 #include "examples/support/failure.h"
@@ -15,6 +16,24 @@ const OffscreenContext& there(const std::unique_ptr<OffscreenContext>& context, 
   return *context;
 }
 
+constexpr float kBrightest = 65504;  // the largest finite half float
+
+Image black(int width, int height) {
+  return {width, height, std::vector<std::uint8_t>(std::size_t(3) * std::size_t(width) * std::size_t(height))};
+}
+
+// OpenGL begins with the lowest row.
+void turn_upside_down(Image& image) {
+  const std::ptrdiff_t row = 3 * std::ptrdiff_t(image.width);
+  for (std::ptrdiff_t y = 0; y < image.height / 2; ++y)
+    std::swap_ranges(image.rgb.begin() + y * row, image.rgb.begin() + (y + 1) * row,
+                     image.rgb.begin() + (image.height - 1 - y) * row);
+}
+
+// Light of 0 and more -> 0 to 1: the same up to a half, then ever closer to 1. Where thousands of bodies overlap, their
+// colour is seen, which clipping would make white.
+float compressed(float light) { return light <= 0.5F ? light : 1 - 0.5F * std::exp(1 - 2 * light); }
+
 }  // namespace
 
 Offscreen::Offscreen(std::unique_ptr<OffscreenContext> context, const std::string& reasons, int width, int height)
@@ -24,7 +43,7 @@ Offscreen::Offscreen(std::unique_ptr<OffscreenContext> context, const std::strin
       height_(height) {
   gl_.GenRenderbuffers(1, &pixels_);
   gl_.BindRenderbuffer(GL_RENDERBUFFER, pixels_);
-  gl_.RenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, width, height);
+  gl_.RenderbufferStorage(GL_RENDERBUFFER, GL_RGBA16F, width, height);
   gl_.GenFramebuffers(1, &target_);
   gl_.BindFramebuffer(GL_FRAMEBUFFER, target_);
   gl_.FramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, pixels_);
@@ -41,17 +60,26 @@ Offscreen::~Offscreen() {
 
 std::string Offscreen::renderer() const { return reinterpret_cast<const char*>(gl_.GetString(GL_RENDERER)); }
 
-Image Offscreen::read() const { return read_pixels(gl_, width_, height_); }
+Image Offscreen::read() const {
+  Image image = black(width_, height_);
+  std::vector<float> light(image.rgb.size());
+  gl_.PixelStorei(GL_PACK_ALIGNMENT, 1);
+  gl_.ReadPixels(0, 0, width_, height_, GL_RGB, GL_FLOAT, light.data());
+  for (float& one : light) one = std::min(one, kBrightest);
+  for (std::size_t k = 0; k < light.size(); k += 3) {
+    const float brightest = std::max({light[k], light[k + 1], light[k + 2]});
+    const float factor = brightest > 0 ? 255 * compressed(brightest) / brightest : 0;
+    for (std::size_t c = k; c < k + 3; ++c) image.rgb[c] = std::uint8_t(factor * light[c] + 0.5F);
+  }
+  turn_upside_down(image);
+  return image;
+}
 
 Image read_pixels(const Gl& gl, int width, int height) {
-  Image image{width, height, std::vector<std::uint8_t>(std::size_t(3) * std::size_t(width) * std::size_t(height))};
+  Image image = black(width, height);
   gl.PixelStorei(GL_PACK_ALIGNMENT, 1);
   gl.ReadPixels(0, 0, width, height, GL_RGB, GL_UNSIGNED_BYTE, image.rgb.data());
-  // OpenGL begins with the lowest row.
-  const std::ptrdiff_t row = 3 * std::ptrdiff_t(width);
-  for (std::ptrdiff_t y = 0; y < height / 2; ++y)
-    std::swap_ranges(image.rgb.begin() + y * row, image.rgb.begin() + (y + 1) * row,
-                     image.rgb.begin() + (height - 1 - y) * row);
+  turn_upside_down(image);
   return image;
 }
 

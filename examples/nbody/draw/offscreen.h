@@ -33,6 +33,7 @@ class Offscreen {
   std::string renderer() const;  // "NVIDIA H200/PCIe/SSE2"
   int width() const { return width_; }
   int height() const { return height_; }
+  // Bright light is compressed, and keeps its colour.
   Image read() const;
 
  private:

@@ -103,8 +103,8 @@ Sprites::~Sprites() {
   gl_.DeleteProgram(program_);
 }
 
-void Sprites::draw(const Camera& camera, const SpriteLook& look, int width, int height) const {
-  gl_.Viewport(0, 0, width, height);
+void Sprites::draw(const Camera& camera, const SpriteLook& look, const Rectangle& pixels) const {
+  gl_.Viewport(pixels.left, pixels.bottom, pixels.width, pixels.height);
   gl_.ClearColor(0, 0, 0, 1);
   gl_.Clear(GL_COLOR_BUFFER_BIT);
   gl_.Disable(GL_DEPTH_TEST);
@@ -112,12 +112,12 @@ void Sprites::draw(const Camera& camera, const SpriteLook& look, int width, int 
   gl_.Enable(GL_BLEND);
   gl_.BlendFunc(GL_ONE, GL_ONE);
   gl_.UseProgram(program_);
-  const std::array<float, 16> to_clip = camera.to_clip(double(width) / height);
+  const std::array<float, 16> to_clip = camera.to_clip(double(pixels.width) / pixels.height);
   gl_.UniformMatrix4fv(gl_.GetUniformLocation(program_, "to_clip"), 1, GL_FALSE, to_clip.data());
   const auto set = [&](const char* name, double value) {
     gl_.Uniform1f(gl_.GetUniformLocation(program_, name), float(value));
   };
-  set("pixels", look.radius * height / kHalfView);
+  set("pixels", look.radius * std::min(pixels.width, pixels.height) / kHalfView);
   set("fast", look.fast);
   set("brightness", look.brightness);
   gl_.BindVertexArray(array_);

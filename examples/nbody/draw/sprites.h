@@ -16,6 +16,10 @@ struct SpriteLook {
 // For so many bodies, seen by that camera.
 SpriteLook look_for(const Bodies& bodies, const Camera& camera);
 
+struct Rectangle {
+  int left = 0, bottom = 0, width = 0, height = 0;  // pixels
+};
+
 // In the context that was current when it was made.
 class Sprites {
  public:
@@ -28,8 +32,8 @@ class Sprites {
   // Where the bodies go: x, y, z and speed of each, as float.
   unsigned buffer() const { return buffer_; }
   std::int64_t count() const { return count_; }
-  // On black, into the whole of a picture of that size.
-  void draw(const Camera& camera, const SpriteLook& look, int width, int height) const;
+  // On black, into a rectangle of the picture, whose rest is black too.
+  void draw(const Camera& camera, const SpriteLook& look, const Rectangle& pixels) const;
 
  private:
   const Gl& gl_;

@@ -1,5 +1,5 @@
-// A simulation's positions and velocities -> the buffer of the sprites, by sprites.pipe. Entry point: Vertices. Draws
-// nothing.
+// Positions and velocities or values -> the buffer of the sprites, by sprites.pipe or coloured.pipe. Entry point:
+// Vertices. Draws nothing.
 #include "examples/nbody/draw/vertices.h"
 
 #include <cctype>
@@ -25,7 +25,7 @@ std::optional<int> cuda_ordinal(const nbcc::Device& device) {
 }
 
 Vertices::Vertices(const Gl& gl, const nbcc::Device& device, const Sprites& sprites)
-    : gl_(gl), sprites_(sprites), sum_(open_sum(device, "examples/nbody/sprites.pipe", NBCC_SINGLE)) {
+    : gl_(gl), sprites_(sprites), device_(device), sum_(open_sum(device, "examples/nbody/sprites.pipe", NBCC_SINGLE)) {
   sum_.counts(sprites.count(), 0);
   if (const std::optional<int> ordinal = cuda_ordinal(device)) {
     try {
@@ -42,18 +42,34 @@ Vertices::Vertices(const Gl& gl, const nbcc::Device& device, const Sprites& spri
   host_.resize(std::size_t(4 * sprites.count()));
 }
 
-void Vertices::update(const Simulation& simulation) {
-  sum_.bind("xi", simulation.positions()).bind("vi", simulation.velocities());
-  if (shared_) return update_shared();
-  sum_.bind("sprite", nbcc::view(host_.data(), sprites_.count(), kStride)).run();
-  gl_.BindBuffer(GL_ARRAY_BUFFER, sprites_.buffer());
-  gl_.BufferSubData(GL_ARRAY_BUFFER, 0, std::ptrdiff_t(host_.size() * sizeof(float)), host_.data());
+void Vertices::update(const Scene& particles) {
+  // The first of all particles.
+  const auto first = [&](nbcc::View view) {
+    view.where.count = sprites_.count();
+    return view;
+  };
+  if (!particles.values) {
+    sum_.bind("xi", first(particles.positions)).bind("vi", first(particles.velocities));
+    return run(sum_);
+  }
+  if (!coloured_) {
+    coloured_.emplace(open_sum(device_, "examples/nbody/pipeline/coloured.pipe", NBCC_SINGLE));
+    coloured_->counts(sprites_.count(), 0);
+  }
+  coloured_->bind("xi", first(particles.positions)).bind("value", first(*particles.values));
+  coloured_->set("low", particles.low).set("high", particles.high);
+  run(*coloured_);
 }
 
-void Vertices::update_shared() {
-  float* const buffer = static_cast<float*>(shared_->map());
-  sum_.bind("sprite", nbcc::view(buffer, sprites_.count(), kStride)).run();
-  shared_->unmap();
+void Vertices::run(nbcc::Sum& sum) {
+  if (shared_) {
+    float* const buffer = static_cast<float*>(shared_->map());
+    sum.bind("sprite", nbcc::view(buffer, sprites_.count(), kStride)).run();
+    return shared_->unmap();
+  }
+  sum.bind("sprite", nbcc::view(host_.data(), sprites_.count(), kStride)).run();
+  gl_.BindBuffer(GL_ARRAY_BUFFER, sprites_.buffer());
+  gl_.BufferSubData(GL_ARRAY_BUFFER, 0, std::ptrdiff_t(host_.size() * sizeof(float)), host_.data());
 }
 
 }  // namespace examples

@@ -8,7 +8,7 @@
 
 #include "examples/nbody/draw/interop.h"
 #include "examples/nbody/draw/sprites.h"
-#include "examples/nbody/simulation.h"
+#include "examples/nbody/moving.h"
 
 namespace examples {
 
@@ -17,19 +17,21 @@ std::optional<int> cuda_ordinal(const nbcc::Device& device);
 
 class Vertices {
  public:
-  // All three must outlive it.
+  // Context, device and sprites must outlive it.
   Vertices(const Gl& gl, const nbcc::Device& device, const Sprites& sprites);
 
-  void update(const Simulation& simulation);
+  void update(const Scene& particles);
   // For people: "positions stay on the GPU" or "positions pass through the host", with the reason.
   const std::string& path() const { return path_; }
 
  private:
-  void update_shared();
+  void run(nbcc::Sum& sum);
 
   const Gl& gl_;
   const Sprites& sprites_;
-  nbcc::Sum sum_;  // of nothing: sprites.pipe
+  const nbcc::Device& device_;
+  nbcc::Sum sum_;                      // of nothing: sprites.pipe
+  std::optional<nbcc::Sum> coloured_;  // coloured.pipe, when it is first needed
   std::unique_ptr<SharedBuffer> shared_;
   std::vector<float> host_;
   std::string path_ = "positions pass through the host";

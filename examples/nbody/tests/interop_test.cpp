@@ -9,6 +9,7 @@
 
 #include "examples/nbody/draw/offscreen.h"
 #include "examples/nbody/draw/vertices.h"
+#include "examples/nbody/simulation.h"
 #include "examples/support/failure.h"
 #include "examples/support/plummer.h"
 
@@ -41,9 +42,9 @@ class Shown {
 
   Image after(int steps) {
     for (int k = 0; k < steps; ++k) simulation_.step(1.0 / 64);
-    vertices_.update(simulation_);
+    vertices_.update(simulation_.scene());
     const Camera camera = camera_for(bodies_);
-    sprites_.draw(camera, look_for(bodies_, camera), screen_.width(), screen_.height());
+    sprites_.draw(camera, look_for(bodies_, camera), {0, 0, screen_.width(), screen_.height()});
     return screen_.read();
   }
   const std::string& path() const { return vertices_.path(); }

@@ -23,9 +23,12 @@ struct Controls {
 struct Telling {
   std::int64_t bodies = 0;
   double time = 0, pictures_per_second = 0, interactions_per_second = 0;
+  bool counts_interactions = true;    // 20 operations each
   std::string device, path, problem;  // problem: of the last switch, or ""
+  std::string red = "speed drawn red";
 };
 
-void draw_panel(Controls& controls, const Telling& telling, const std::vector<Simulator>& simulators);
+// At the left edge of the window. Returns the pixels from there that it covers.
+int draw_panel(Controls& controls, const Telling& telling, const std::vector<Simulator>& simulators);
 
 }  // namespace examples

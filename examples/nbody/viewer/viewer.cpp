@@ -42,17 +42,25 @@ class Viewer {
  public:
   Viewer(const ViewerStart& start, const FrameChoice& look)
       : start_(start),
-        simulators_(simulators_here(start.device, start.settings.tolerance == 0)),
+        simulators_(start.motion ? std::vector<Simulator>{{start.device, start.device, {}, {}}}
+                                 : simulators_here(start.device, start.settings.tolerance == 0)),
         window_("n-body", look.size[0], look.size[1]),
-        sprites_(window_.gl(), start.state.bodies.count()),
-        first_camera_(camera_for(start.state.bodies)) {
+        shown_(first_bodies(start.state.bodies, look.drawn)),
+        sprites_(window_.gl(), shown_.count()),
+        first_camera_(camera_for(shown_)) {
     first_camera_.orbit(look.orbit[0] * kDegree, look.orbit[1] * kDegree);
+    first_camera_.approach(look.zoom);
     camera_ = first_camera_;
     controls_.dt = controls_.first_dt = start.dt;
-    controls_.look = look_for(start.state.bodies, camera_);
+    controls_.look = look_for(shown_, camera_);
+    controls_.look.brightness *= look.brightness;
     telling_.bodies = start.state.bodies.count();
     telling_.time = double(start.state.step) * start.dt;
     run_on(0, start.state);
+    telling_.counts_interactions = !start.motion;
+    if (!running_->has_values()) return;
+    controls_.look.fast = 1;  // coloured.pipe
+    telling_.red = "value drawn red";
   }
 
   void run(const ViewerChoice& choice) {
@@ -74,8 +82,9 @@ class Viewer {
   static constexpr double kDegree = std::numbers::pi / 180;
 
   void run_on(int simulator, const State& state) {
-    running_ =
-        std::make_unique<Running>(simulators_[std::size_t(simulator)], state, start_.settings, window_.gl(), sprites_);
+    const Simulator& chosen = simulators_[std::size_t(simulator)];
+    running_ = start_.motion ? std::make_unique<Running>(chosen, start_.motion, window_.gl(), sprites_)
+                             : std::make_unique<Running>(chosen, state, start_.settings, window_.gl(), sprites_);
     current_ = simulator;
     telling_.device = running_->device();
     telling_.path = running_->path();
@@ -84,7 +93,7 @@ class Viewer {
   // The bodies go on where they are. If the new simulator cannot be, they stay with the old one.
   void switch_simulator() {
     telling_.problem.clear();
-    const State state = running_->simulation().state();
+    const State state = running_->state();
     running_.reset();  // a buffer is shared with one GPU's memory at a time
     try {
       run_on(controls_.simulator, state);
@@ -106,30 +115,32 @@ class Viewer {
   void advance() {
     int steps = controls_.paused ? 0 : controls_.steps;
     if (std::exchange(controls_.one_step, false)) steps = 1;
-    Simulation& simulation = running_->simulation();
-    for (int k = 0; k < steps; ++k) simulation.step(controls_.dt);
+    for (int k = 0; k < steps; ++k) running_->step(controls_.dt);
     telling_.time += steps * controls_.dt;
-    meter_.count(steps > 0 ? steps * simulation.pairs_per_step() : 0, telling_);
+    meter_.count(steps > 0 ? steps * running_->pairs_per_step() : 0, telling_);
   }
 
   void draw() {
     running_->update_sprites();
-    sprites_.draw(camera_, controls_.look, window_.width(), window_.height());
+    // Beside the panel, as wide as it was in the last picture, where that leaves more than half of the window.
+    const int width = window_.width(), left = 2 * covered_ < width ? covered_ : 0;
+    sprites_.draw(camera_, controls_.look, {left, 0, width - left, window_.height()});
     window_.begin_controls();
-    draw_panel(controls_, telling_, simulators_);
+    covered_ = draw_panel(controls_, telling_, simulators_);
     window_.end_controls();
   }
 
   ViewerStart start_;
   std::vector<Simulator> simulators_;
   Window window_;
+  Bodies shown_;
   Sprites sprites_;
   Camera first_camera_, camera_;
   Controls controls_;
   Telling telling_;
   Meter meter_;
   std::unique_ptr<Running> running_;
-  int current_ = 0;
+  int current_ = 0, covered_ = 0;  // the simulator; pixels at the left edge, by the panel
 };
 
 }  // namespace

@@ -18,7 +18,10 @@ int i_of_item(const KernelSource& source) { return 32 * lists_of(source).launche
 
 }  // namespace
 
-std::vector<std::shared_ptr<FarBackend>> CudaSummation::far_backends(const Kernel& callers, Precision at_least) const {
+std::vector<std::shared_ptr<FarBackend>> CudaSummation::far_backends(const Kernel& callers, Precision at_least,
+                                                                     std::span<const int> orders) const {
+  if (const DerivedKernels& row = callers.derived("far", at_least); row.obstacle.empty())
+    compile_far_programs(kernel_, row.as<FarKernels>(), orders);
   return {std::make_shared<CudaFarBackend>(kernel_, callers, at_least)};
 }
 
@@ -30,7 +33,8 @@ CudaFarBackend::CudaFarBackend(const CudaKernel& kernel, const Kernel& callers, 
       points_of_j_(gpu_),
       distant_(gpu_),
       totals_(gpu_),
-      near_(gpu_) {
+      near_(gpu_),
+      corrected_(gpu_) {
   walk_.set_items(i_of_item(kernels().near), i_of_item(kernels().distant));
 }
 
@@ -50,8 +54,11 @@ void CudaFarBackend::move_to_cell(const PeriodicCell& cell, const std::vector<Ce
 
 // ---- lists ----------------------------------------------------------------------------------------------------------
 
-// A near pair takes some 0.65 ps on an H100 (bench/RESULTS.md).
-FarCosts CudaFarBackend::costs() const { return {.product = 0.1, .point = 150, .settled = 400, .launches = 5e8}; }
+// A near pair takes some 0.65 ps on an H100 (bench/RESULTS.md). The host makes a table of excluded pairs in 8 ns an
+// i, and sends 32 bytes.
+FarCosts CudaFarBackend::costs() const {
+  return {.product = 0.1, .point = 150, .settled = 400, .launches = 5e8, .excluded = 2e4};
+}
 
 void CudaFarBackend::set_trees(int order, const FarLimits& limits) {
   int grid = 1;
@@ -168,11 +175,31 @@ void CudaFarBackend::go_down(int order, const FarArray& totals, const FarShare& 
   of_i.add_up(kernels().parts, addition, stream_);
 }
 
+// ---- excluded pairs -------------------------------------------------------------------------------------------------
+
+void CudaFarBackend::find_corrections(const PairRows* excluded) {
+  const CudaContextGuard guard(gpu_);
+  walk_.find_corrections(excluded, particles_.position_of_i, particles_.position_of_j, stream_);
+  corrections_are_new_ = true;
+}
+
+void CudaFarBackend::add_corrections(const SumRequest& request, const FarArray& totals) {
+  const CudaContextGuard guard(gpu_);
+  const CudaFarWalk::Corrections& corrections = walk_.corrections();
+  if (corrections.count == 0) return;
+  corrected_.resize(source_.outputs, corrections.count, "terms of excluded pairs");
+  FarArray rows = corrected_.array();
+  rows.count = particles_.ni;
+  sums_.sum_corrections(request, rows, corrections_are_new_ ? &corrections.lists : nullptr);
+  corrections_are_new_ = false;
+  walk_.add_corrections(corrected_.columns(), columns_of(totals), source_.outputs, stream_);
+}
+
 // ---- memory ---------------------------------------------------------------------------------------------------------
 
 std::int64_t CudaFarBackend::bytes_held() const {
   std::int64_t bytes = CudaFarParticles::bytes() + walk_.bytes();
-  for (const CudaFarColumns* columns : {&points_of_i_, &points_of_j_, &near_, &distant_, &totals_})
+  for (const CudaFarColumns* columns : {&points_of_i_, &points_of_j_, &near_, &distant_, &totals_, &corrected_})
     bytes += columns->bytes();
   const std::int64_t packed = particles_.nj * lists_of(kernels().near).packed_bytes +
                               points_of_j_.count() * lists_of(kernels().distant).packed_bytes;

@@ -23,14 +23,8 @@ class CudaFarBackend final : public CudaFarParticles {
   FarCounts count_pairs(int order, const FarLimits& limits) override;
   FarCounts make_lists(int order, const FarLimits& limits, std::span<const std::int64_t> sampled,
                        const FarShare& share) override;
-  std::vector<std::pair<int, int>> distant_pairs(const PairRows& excluded) override {
-    const CudaContextGuard guard(gpu_);
-    return walk_.distant_pairs(excluded, stream_);
-  }
-  std::vector<ImagePair> near_images(const PairRows& excluded) override {
-    const CudaContextGuard guard(gpu_);
-    return walk_.near_images(excluded, stream_);
-  }
+  void find_corrections(const PairRows* excluded) override;
+  void add_corrections(const SumRequest& request, const FarArray& totals) override;
   bool sums_sample_alone() const override { return false; }  // all i are summed within milliseconds
   FarArray reserve_sums(Sums which, int components) override;
   void go_up(int order) override;
@@ -56,8 +50,10 @@ class CudaFarBackend final : public CudaFarParticles {
   CudaFarWalk walk_;
   GridsByOrder grids_of_i_, grids_of_j_;
   CudaFarColumns points_of_i_, points_of_j_, distant_, totals_;
-  CudaFarColumns near_;     // before them, the exact sums of the sample
-  bool has_lists_ = false;  // lists were made, so that the sums have packed particles
+  CudaFarColumns near_;               // before them, the exact sums of the sample
+  CudaFarColumns corrected_;          // terms of corrections
+  bool corrections_are_new_ = false;  // the sums have other lists
+  bool has_lists_ = false;            // lists were made, so that the sums have packed particles
 };
 
 }  // namespace nbcc

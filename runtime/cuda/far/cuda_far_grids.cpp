@@ -20,14 +20,7 @@ constexpr std::int64_t kAlignment = 256;  // bytes; alignment of arrays
 }  // namespace
 
 CudaFarGrids::CudaFarGrids(const CudaKernel& any, int axes, int order)
-    : program_(any,
-               cuda_far_source(fmt::format("far grids, {} axes, order {}", axes, order),
-                               fmt::format("#define NBCC_AXES {}\n#define NBCC_ORDER {}\n", axes, order),
-                               {"cuda_far_grids.cu"}),
-               false),
-      gpu_(any.gpu()),
-      order_(order),
-      memory_(any.gpu()) {
+    : program_(any, far_grids_source(axes, order), false), gpu_(any.gpu()), order_(order), memory_(any.gpu()) {
   for (int axis = 0; axis < axes; ++axis) points_per_cell_ *= order;
   const Chebyshev chebyshev(order);
   for (int k = 0; k < order; ++k) {

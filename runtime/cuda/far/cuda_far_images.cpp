@@ -34,7 +34,7 @@ double* doubles(const CudaBuffer& buffer) { return reinterpret_cast<double*>(buf
 }  // namespace
 
 CudaFarImages::CudaFarImages(const CudaKernel& any)
-    : program_(any, cuda_far_source("cuda_far_images.cu", "", {"cuda_far_images.cu"})),
+    : program_(any, far_images_source()),
       extents_(any.gpu()),
       too_far_(any.gpu()),
       shifted_(any.gpu()),

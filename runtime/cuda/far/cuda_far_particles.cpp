@@ -28,7 +28,7 @@ CudaFarParticles::CudaFarParticles(const CudaKernel& kernel, const Kernel& calle
     : FarBackend(callers, at_least, false),
       gpu_(kernel.gpu()),
       sort_(kernel),
-      program_(kernel, cuda_far_source("cuda_far_particles.cu", "", {"cuda_far_particles.cu"})),
+      program_(kernel, far_particles_source()),
       tree_of_i_(kernel, kernels().axes, sort_),
       tree_of_j_(kernel, kernels().axes, sort_),
       positions_of_i_(gpu_),

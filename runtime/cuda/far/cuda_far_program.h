@@ -3,8 +3,10 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <span>
 #include <string_view>
 
+#include "compiler/far_kernels.h"
 #include "runtime/cuda/driver/cuda_memory.h"
 #include "runtime/cuda/far/cuda_far_source.h"
 #include "runtime/cuda/program/cuda_kernel.h"
@@ -29,6 +31,10 @@ class CudaFarProgram {
   bool overlaps_;
   mutable std::map<std::string_view, CudaFunction*> functions_;
 };
+
+// Compiles the programs of a far field with grids of these orders on threads of the host, so that later loads find
+// them. A program that fails is compiled again, with its error, where it is needed.
+void compile_far_programs(const CudaKernel& any, const FarKernels& kernels, std::span<const int> orders);
 
 // Reserves room for `count` elements. Throws DeviceError if the GPU's memory does not suffice.
 void reserve_elements(CudaBuffer& buffer, std::int64_t count, std::size_t bytes_of_element, const char* what);

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "compiler/kernel_source.h"
+#include "fmt/format.h"
 #include "templates/embedded.h"
 
 namespace nbcc {
@@ -27,6 +28,25 @@ inline KernelSource cuda_far_source(std::string name, std::string_view macros,
   source.target = "cuda";
   source.variants.push_back(std::move(variant));
   return source;
+}
+
+// The programs of a far field besides those of its derived kernels.
+inline KernelSource far_particles_source() {
+  return cuda_far_source("cuda_far_particles.cu", "", {"cuda_far_particles.cu"});
+}
+inline KernelSource far_walk_source() { return cuda_far_source("cuda_far_walk.cu", "", {"cuda_far_walk.cu"}); }
+inline KernelSource far_images_source() { return cuda_far_source("cuda_far_images.cu", "", {"cuda_far_images.cu"}); }
+inline KernelSource radix_sort_source() {
+  return cuda_far_source("radix_sort", "", {"cuda_far_blocks.cuh", "cuda_onesweep.cuh", "cuda_radix_sort.cu"});
+}
+inline KernelSource far_tree_source(int axes) {
+  return cuda_far_source("far_tree", fmt::format("#define NBCC_AXES {}\n", axes),
+                         {"cuda_far_blocks.cuh", "cuda_far_tree.cu"});
+}
+inline KernelSource far_grids_source(int axes, int order) {
+  return cuda_far_source(fmt::format("far grids, {} axes, order {}", axes, order),
+                         fmt::format("#define NBCC_AXES {}\n#define NBCC_ORDER {}\n", axes, order),
+                         {"cuda_far_grids.cu"});
 }
 
 }  // namespace nbcc

@@ -41,8 +41,7 @@ CudaDevicePointer address_of(const void* at) { return reinterpret_cast<std::uint
 CudaFarTree::CudaFarTree(const CudaKernel& kernel, int axes, CudaRadixSort& sort)
     : axes_(axes),
       sort_(sort),
-      program_(kernel, cuda_far_source("far_tree", fmt::format("#define NBCC_AXES {}\n", axes),
-                                       {"cuda_far_blocks.cuh", "cuda_far_tree.cu"})),
+      program_(kernel, far_tree_source(axes)),
       gpu_(kernel.gpu()),
       state_(gpu_),
       particles_(gpu_),

@@ -40,7 +40,7 @@ FarCounts counts_of(const FarWalkState& state) {
 }  // namespace
 
 CudaFarWalk::CudaFarWalk(const CudaKernel& kernel, CudaRadixSort& sort)
-    : program_(kernel, cuda_far_source("cuda_far_walk.cu", "", {"cuda_far_walk.cu"})),
+    : program_(kernel, far_walk_source()),
       sort_(sort),
       walk_cells_i_(kernel.gpu()),
       walk_cells_j_(kernel.gpu()),
@@ -57,6 +57,7 @@ CudaFarWalk::CudaFarWalk(const CudaKernel& kernel, CudaRadixSort& sort)
       ranks_(kernel.gpu()),
       excluded_(kernel.gpu()),
       found_(kernel.gpu()),
+      corrected_(kernel.gpu()),
       pinned_(kernel.gpu()) {}
 
 void CudaFarWalk::set_images(std::span<const std::array<double, 3>> shifts, int axes, CudaStream* stream) {
@@ -247,77 +248,121 @@ void CudaFarWalk::make_items(Kind kind, int group_begin, int group_end, int item
   lists.shifts = walk_.shifts ? range_shifts_.data() : 0;
 }
 
-// words_of_pair: 1 for pairs that are in no list, 2 for near pairs with their images. Returns the words that were
-// found.
-std::vector<std::uint64_t> CudaFarWalk::find_excluded(const PairRows& excluded, int words_of_pair, CudaStream* stream) {
-  const CudaGpu& gpu = program_.gpu();
-  const std::size_t count = excluded.j.size(), first_bytes = excluded.first.size() * sizeof(std::int64_t);
-  if (excluded_number_ != excluded.number) {
-    excluded_number_ = 0;
-    reserve_elements(excluded_, std::int64_t(first_bytes + count * sizeof(int)) + 1, 1, "excluded pairs");
-    gpu.send(excluded_.data(), excluded.first.data(), first_bytes, stream);
-    if (count > 0) gpu.send(excluded_.data() + first_bytes, excluded.j.data(), count * sizeof(int), stream);
-    gpu.synchronize(stream);
-    excluded_number_ = excluded.number;
+// Rows that rise, without pairs that are named again.
+void CudaFarWalk::send_excluded(const PairRows& excluded, CudaStream* stream) {
+  if (excluded_number_ == excluded.number) return;
+  excluded_number_ = 0;
+  std::vector<std::int64_t> first{0};
+  std::vector<int> j;
+  first.reserve(excluded.first.size());
+  j.reserve(excluded.j.size());
+  for (std::int64_t i = 0; i + 1 < std::int64_t(excluded.first.size()); ++i) {
+    const auto begin = std::ptrdiff_t(j.size());
+    j.insert(j.end(), excluded.of(i).begin(), excluded.of(i).end());
+    std::sort(j.begin() + begin, j.end());
+    j.erase(std::unique(j.begin() + begin, j.end()), j.end());
+    first.push_back(std::int64_t(j.size()));
   }
+  const CudaGpu& gpu = program_.gpu();
+  const std::size_t first_bytes = first.size() * sizeof(std::int64_t), j_bytes = j.size() * sizeof(int);
+  reserve_elements(excluded_, std::int64_t(first_bytes + j_bytes) + 1, 1, "excluded pairs");
+  gpu.send(excluded_.data(), first.data(), first_bytes, stream);
+  if (j_bytes > 0) gpu.send(excluded_.data() + first_bytes, j.data(), j_bytes, stream);
+  gpu.synchronize(stream);
+  excluded_number_ = excluded.number;
+  excluded_count_ = std::int64_t(j.size());
+}
+
+const CudaFarWalk::Corrections& CudaFarWalk::find_corrections(const PairRows* excluded, const double* positions_of_i,
+                                                              const double* positions_of_j, CudaStream* stream) {
+  corrections_ = {};
+  if (!excluded) return corrections_;
+  send_excluded(*excluded, stream);
+  const CudaGpu& gpu = program_.gpu();
   reserve_elements(ranks_, of_j_->count(), sizeof(unsigned), "positions of particles");
   const FarRankArgument of_ranks{reinterpret_cast<const long long*>(of_j_->order()), at<unsigned>(ranks_),
                                  of_j_->count()};
   program_.launch("nbcc_far_ranks", ceil_div(of_j_->count(), kBlock), kBlock, {&of_ranks}, stream);
+  const bool is_periodic = walk_.shifts != nullptr;
   FarExcludedArgument argument{};
   argument.lists = lists_;
   argument.positions = walk_.positions;
   argument.order = reinterpret_cast<const long long*>(of_i_->order());
   argument.ranks = of_ranks.ranks;
   argument.first = at<const long long>(excluded_);
-  argument.j = reinterpret_cast<const int*>(excluded_.data() + first_bytes);
-  argument.of_images = words_of_pair == 2 ? 1 : 0;
-  for (auto capacity = std::int64_t(count) + 1;;) {
-    reserve_elements(found_, words_of_pair * capacity + 1, sizeof(std::uint64_t), "excluded pairs");
+  argument.j = reinterpret_cast<const int*>(excluded_.data() + excluded->first.size() * sizeof(std::int64_t));
+  argument.axes = is_periodic ? walk_.axes : 0;
+  argument.images = is_periodic ? walk_.images : 0;
+  argument.shifts = at<const double>(images_);
+  argument.positions_of_i = positions_of_i;
+  argument.positions_of_j = positions_of_j;
+  argument.image_bits = bits_of(std::uint64_t(walk_.images));
+  std::int64_t count = 0;
+  CudaDevicePointer keys = 0, slots = 0;
+  for (std::int64_t capacity = excluded_count_ + 1;;) {
+    // The count, then keys, then slots.
+    reserve_elements(found_, 2 + capacity, sizeof(std::uint64_t) + sizeof(unsigned), "excluded pairs");
     gpu.require(gpu.driver().memset_d32_async(found_.data(), 0, 2, stream), "clearing a counter");
-    argument.found_count = at<unsigned>(found_);  // the pairs follow
-    argument.found = at<unsigned long long>(found_) + 1;
+    keys = found_.data() + sizeof(std::uint64_t);
+    slots = keys + std::uint64_t(capacity) * sizeof(std::uint64_t);
+    argument.count = at<unsigned>(found_);
+    argument.keys = reinterpret_cast<unsigned long long*>(keys);
+    argument.slots = reinterpret_cast<unsigned*>(slots);
     argument.capacity = unsigned(capacity);
     program_.launch("nbcc_far_excluded", ceil_div(std::int64_t(lists_.cells_i), kBlock / 32), kBlock, {&argument},
                     stream);
-    unsigned found = 0;
-    pinned_.reserve(sizeof found);
-    gpu.fetch(pinned_.data(), found_.data(), sizeof found, stream);
+    pinned_.reserve(sizeof(unsigned));
+    gpu.fetch(pinned_.data(), found_.data(), sizeof(unsigned), stream);
     gpu.synchronize(stream);
+    unsigned found = 0;
     std::memcpy(&found, pinned_.data(), sizeof found);
-    if (found > capacity) {
-      capacity = found;
-      continue;
-    }
-    std::vector<std::uint64_t> words(std::size_t(found) * std::size_t(words_of_pair));
-    if (found > 0) {
-      gpu.fetch(words.data(), found_.data() + sizeof(std::uint64_t), words.size() * sizeof(std::uint64_t), stream);
-      gpu.synchronize(stream);
-    }
-    return words;
+    count = found;
+    if (count <= capacity) break;
+    capacity = count;
   }
+  if (count == 0) return corrections_;
+  if (count > std::numeric_limits<int>::max())
+    throw DeviceError("a far field has more than 2^31 excluded distant pairs");
+  const int key_bits = 1 + argument.image_bits + bits_of(std::uint64_t(excluded_count_));
+  const CudaRadixSort::Sorted sorted = sort_.sort(keys, slots, count, 0, key_bits, stream);
+  if (sorted.keys != keys) {  // the memory of the sort is overwritten by the next one
+    gpu.require(gpu.driver().memcpy_async(keys, sorted.keys, std::size_t(count) * sizeof(std::uint64_t), stream),
+                "copying excluded pairs");
+    gpu.require(gpu.driver().memcpy_async(slots, sorted.payloads, std::size_t(count) * sizeof(unsigned), stream),
+                "copying excluded pairs");
+  }
+  const std::int64_t shift_bytes = argument.axes * std::int64_t(sizeof(double));
+  reserve_elements(corrected_, count, std::size_t(shift_bytes) + sizeof(FarItem) + sizeof(FarRange), "excluded pairs");
+  const CudaDevicePointer ranges = corrected_.data() + std::uint64_t(count * shift_bytes),
+                          items = ranges + std::uint64_t(count) * sizeof(FarRange);
+  const FarCorrectionsArgument made{argument, count, reinterpret_cast<FarItem*>(items),
+                                    reinterpret_cast<FarRange*>(ranges), at<double>(corrected_)};
+  program_.launch("nbcc_far_corrections", ceil_div(count, kBlock), kBlock, {&made}, stream);
+  correct_ = {argument.keys, argument.slots, argument.order, count, {}, {}, 0};
+  corrections_.count = count;
+  corrections_.lists = {.items = items,
+                        .ranges = ranges,
+                        .item_count = count,
+                        .shifts = is_periodic ? corrected_.data() : 0,
+                        .i_order = of_i_->order(),
+                        .j_order = of_j_->order(),
+                        .pairs = double(count)};
+  return corrections_;
 }
 
-std::vector<std::pair<int, int>> CudaFarWalk::distant_pairs(const PairRows& excluded, CudaStream* stream) {
-  std::vector<std::pair<int, int>> pairs;
-  for (const std::uint64_t key : find_excluded(excluded, 1, stream))
-    pairs.emplace_back(int(key >> 32), int(key & 0xffffffffu));
-  return pairs;
-}
-
-std::vector<ImagePair> CudaFarWalk::near_images(const PairRows& excluded, CudaStream* stream) {
-  const std::vector<std::uint64_t> words = find_excluded(excluded, 2, stream);
-  std::vector<ImagePair> pairs;
-  for (std::size_t k = 0; k < words.size(); k += 2)
-    pairs.push_back({int(words[k + 1]), int(words[k] >> 32), int(words[k] & 0xffffffffu)});
-  return pairs;
+void CudaFarWalk::add_corrections(const FarColumns& terms, const FarColumns& totals, int outputs, CudaStream* stream) {
+  FarCorrectArgument argument = correct_;
+  argument.terms = terms;
+  argument.totals = totals;
+  argument.outputs = outputs;
+  program_.launch("nbcc_far_correct", ceil_div(argument.count, kBlock), kBlock, {&argument}, stream);
 }
 
 std::int64_t CudaFarWalk::bytes() const {
   std::size_t bytes = 0;
   for (const CudaBuffer* buffer :
        {&walk_cells_i_, &walk_cells_j_, &frontier_, &entries_, &first_, &ranges_, &range_shifts_, &items_[0],
-        &items_[1], &blocks_[0], &blocks_[1], &ranks_, &excluded_, &found_})
+        &items_[1], &blocks_[0], &blocks_[1], &ranks_, &excluded_, &found_, &corrected_})
     bytes += buffer->bytes();
   return std::int64_t(bytes);
 }

@@ -48,16 +48,24 @@ class CudaFarWalk {
     std::int64_t rows = 0;
   };
   const Part& part(Kind kind) const { return parts_[kind]; }
-  // FarBackend::distant_pairs() of the last make_lists(). Waits.
-  std::vector<std::pair<int, int>> distant_pairs(const PairRows& excluded, CudaStream* stream);
-  // FarBackend::near_images() of the last make_lists(). Waits.
-  std::vector<ImagePair> near_images(const PairRows& excluded, CudaStream* stream);
+  // FarBackend::find_corrections() of the last make_lists(). The positions of a periodic sum are those in its cell.
+  // Waits.
+  struct Corrections {
+    DeviceLists lists;
+    std::int64_t count = 0;  // rows of results
+  };
+  const Corrections& find_corrections(const PairRows* excluded, const double* positions_of_i,
+                                      const double* positions_of_j, CudaStream* stream);
+  const Corrections& corrections() const { return corrections_; }
+  // terms[output][correction] -> totals[output][i]
+  void add_corrections(const far_data::FarColumns& terms, const far_data::FarColumns& totals, int outputs,
+                       CudaStream* stream);
   void combine(Kind kind, const far_data::FarColumns& sums, int columns, CudaStream* stream);
   std::int64_t bytes() const;
 
  private:
   std::optional<far_data::FarWalkState> walk(bool counts_only, CudaStream* stream);
-  std::vector<std::uint64_t> find_excluded(const PairRows& excluded, int words_of_pair, CudaStream* stream);
+  void send_excluded(const PairRows& excluded, CudaStream* stream);
   void make_items(Kind kind, int group_begin, int group_end, int item_i, CudaStream* stream);
   std::int64_t resident_blocks() const { return std::int64_t(program_.gpu().multiprocessors()) * 6; }
 
@@ -71,8 +79,11 @@ class CudaFarWalk {
   std::array<CudaBuffer, kKinds> items_, blocks_;
   std::array<far_data::FarListsArgument, kKinds> of_parts_{};
   std::array<Part, kKinds> parts_;
-  CudaBuffer ranks_, excluded_, found_;
-  std::int64_t excluded_number_ = 0;  // PairRows::number of the contents of excluded_; 0: none
+  CudaBuffer ranks_, excluded_, found_, corrected_;
+  std::int64_t excluded_number_ = 0;        // PairRows::number of the contents of excluded_; 0: none
+  std::int64_t excluded_count_ = 0;         // pairs of excluded_, without those that are named again
+  far_data::FarCorrectArgument correct_{};  // keys, slots and count of the corrections
+  Corrections corrections_;
   CudaPinned pinned_;
 };
 

@@ -22,11 +22,7 @@ T* address(CudaDevicePointer at) {
 }  // namespace
 
 CudaRadixSort::CudaRadixSort(const CudaKernel& kernel)
-    : program_(kernel,
-               cuda_far_source("radix_sort", "", {"cuda_far_blocks.cuh", "cuda_onesweep.cuh", "cuda_radix_sort.cu"})),
-      gpu_(kernel.gpu()),
-      counters_(gpu_),
-      memory_(gpu_) {}
+    : program_(kernel, radix_sort_source()), gpu_(kernel.gpu()), counters_(gpu_), memory_(gpu_) {}
 
 CudaRadixSort::Sorted CudaRadixSort::sort(CudaDevicePointer keys, CudaDevicePointer payloads, std::int64_t count,
                                           int first_bit, int last_bit, CudaStream* stream) {

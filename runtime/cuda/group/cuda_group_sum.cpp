@@ -58,10 +58,10 @@ CudaGroupSummation::~CudaGroupSummation() {
   }
 }
 
-std::vector<std::shared_ptr<FarBackend>> CudaGroupSummation::far_backends(const Kernel& callers,
-                                                                          Precision at_least) const {
+std::vector<std::shared_ptr<FarBackend>> CudaGroupSummation::far_backends(const Kernel& callers, Precision at_least,
+                                                                          std::span<const int> orders) const {
   std::vector<std::shared_ptr<FarBackend>> backends;
-  for (const auto& member : members_) backends.push_back(member->sum.far_backends(callers, at_least).front());
+  for (const auto& member : members_) backends.push_back(member->sum.far_backends(callers, at_least, orders).front());
   return backends;
 }
 

@@ -27,7 +27,8 @@ class CudaGroupSummation final : public Summation {
   void set_launch(const LaunchConfig& overrides) override;
   LaunchConfig launch_for(std::int64_t ni, std::int64_t nj) override { return first().launch_for(ni, nj); }
   SumStatistics statistics() const override;
-  std::vector<std::shared_ptr<FarBackend>> far_backends(const Kernel& callers, Precision at_least) const override;
+  std::vector<std::shared_ptr<FarBackend>> far_backends(const Kernel& callers, Precision at_least,
+                                                        std::span<const int> orders) const override;
   std::unique_ptr<TotalSteps> total_steps() override;  // cuda_group_totals.cpp
   DeviceCopies* device_copies(std::span<const ArrayView> arrays) override;
   void synchronize(void* stream) const override { first().synchronize(stream); }

@@ -83,6 +83,9 @@ CudaSearch::Layout CudaSearch::layout(const SumRequest& request, CudaDevicePoint
   a.first_box[level] = boxes;
   a.top = level - 1;
   take(a.boxes, boxes);
+  a.wide_blocks = nj < kMinWideJ || !kernel_.source.search.of_i() ? 0 : kWideBlocks;
+  if (a.wide_blocks > 0)
+    take(a.wide_sums, kWideGroups * kWideSlices * std::int64_t(std::max(accumulators_of(kernel_.source), 1)) * kGroup);
   take(a.extents, kBlocksOfExtent * kernel_.gpu().multiprocessors() * 6);
   a.report = reinterpret_cast<SearchReport*>(report_.data());
   const std::int64_t tiles = ceil_div(nj, kSortTile) + ceil_div(ni, kSortTile);
@@ -191,7 +194,7 @@ void CudaSearch::run(const CudaRunContext& context, const CudaPiece& piece) {
   if (search.uses_output_buffer != 0) buffered.emplace(into_output_buffer(search));
   if (end > first) {
     launch("nbcc_list", blocks(end - first, kBlock), 1, kBlock, {&search}, stream, overlaps);
-    launch("nbcc_interact", blocks(end - first, kGroup * kWarps), 1, kGroup * kWarps,
+    launch("nbcc_interact", blocks(end - first, kGroup * kWarps) + unsigned(search.wide_blocks), 1, kGroup * kWarps,
            {buffered ? buffered->data() : particles, &search}, stream, overlaps);
   }
   last_ = search;

@@ -36,6 +36,8 @@ class CudaKernel final : public Kernel {
   // Null if the program is not loaded and may_load is false.
   const CudaProgram* program_of(const CudaVariant& variant, bool may_load = true) const;
   LaunchConfig model_choice(std::int64_t ni, std::int64_t nj) const;
+  // Compiles a program of another kernel for the same GPU, so that later loads find it.
+  void compile(const KernelSource& other, const CudaVariant& variant) const { loader_->load(other, variant); }
   // The key of this kernel's stored tunings.
   CudaTuningSubject tuning_subject() const {
     return {source.pipeline, source.first().source, gpu().model(), gpu().multiprocessors()};

@@ -1,7 +1,7 @@
 // Runs with histograms on a GPU: kernels add to words in its memory (templates/cuda/frames/cuda_histograms.cuh.in),
-// which are cleared before the run and read when it is done; in a captured run a kernel stores their values in the
-// caller's arrays (templates/cuda/frames/cuda_histogram_values.cu.in). Entry point:
-// CudaSummation::run_with_histograms().
+// which are cleared before the run. Words of totals are read when it is done. Rows, and all words of a captured run,
+// become values in the caller's arrays by a kernel (templates/cuda/frames/cuda_histogram_values.cu.in); where the
+// arrays are not on the GPU, rows are read, too. Entry point: CudaSummation::run_with_histograms().
 #include <algorithm>
 #include <cstdint>
 #include <span>
@@ -29,6 +29,9 @@ std::size_t copies_of(std::size_t words) {
   while (copies < kMostCopies && 2 * copies * words <= kMostWords) copies *= 2;
   return copies;
 }
+
+// Of memory for the words, and for the number of pairs of rows that named no element.
+std::size_t bytes_of(std::size_t words) { return (words + 1) * sizeof(std::int64_t); }
 
 }  // namespace
 
@@ -63,15 +66,14 @@ void CudaSummation::run_with_histograms(const SumRequest& request, CudaMethod* m
 }
 
 void CudaSummation::set_histograms(const SumRequest& request, std::size_t copies) {
-  const std::span<std::int64_t* const> pointers = request.histograms->pointers();
-  const std::size_t histograms = pointers.size(), stride = request.histograms->words().size();
+  const std::size_t histograms = kernel_.source.histograms.size(), stride = std::size_t(request.histograms->count());
   for (std::size_t h = 0; h < histograms; ++h)
     launcher_.arguments().histogram(h) =
-        histograms_.data() + std::uint64_t(pointers[h] - request.histograms->words().data()) * sizeof(std::int64_t);
+        histograms_.data() + std::uint64_t(request.histograms->first_word(h)) * sizeof(std::int64_t);
   launcher_.arguments().histogram(histograms) = stride;
   launcher_.arguments().histogram(histograms + 1) = copies - 1;
   launcher_.arguments().histogram(histograms + 2) = CudaDevicePointer(request.histograms->first_index());
-  gpu_.require(gpu_.driver().memset_d32_async(histograms_.data(), 0, copies * stride * sizeof(std::int64_t) / 4,
+  gpu_.require(gpu_.driver().memset_d32_async(histograms_.data(), 0, bytes_of(copies * stride) / 4,
                                               static_cast<CudaStream*>(request.stream)),
                "clearing histograms");
 }
@@ -79,25 +81,59 @@ void CudaSummation::set_histograms(const SumRequest& request, std::size_t copies
 void CudaSummation::run_for_histograms(const SumRequest& request, CudaMethod* method) {
   auto* const stream = static_cast<CudaStream*>(request.stream);
   wait_for_work(request.progress);
-  const std::size_t stride = request.histograms->words().size(), copies = copies_of(stride);
-  std::vector<std::int64_t> words(copies * stride);
-  const std::size_t bytes = words.size() * sizeof(std::int64_t);
-  if (!histograms_.reserve(bytes)) throw DeviceError("out of memory of the GPU: there is no room for histograms");
+  HistogramWords& all = *request.histograms;
+  const auto stride = std::size_t(all.count());
+  const std::size_t copies = copies_of(stride);
+  if (!histograms_.reserve(bytes_of(copies * stride)))
+    throw DeviceError("out of memory of the GPU: there is no room for histograms");
   set_histograms(request, copies);
   gpu_.synchronize(stream);
   run(request, method);
   wait_for_work(request.progress);
-  gpu_.fetch(words.data(), histograms_.data(), bytes, stream);
+  const bool may_store = stores_rows(request);
+  if (may_store || residency_.all_on_device) load_histogram_values();
+  const bool stores = may_store && histogram_values_;
+  const CudaDevicePointer outside = histograms_.data() + std::uint64_t(copies * stride) * sizeof(std::int64_t);
+  for (std::size_t h = 0; stores && h < kernel_.source.histograms.size(); ++h)
+    if (kernel_.source.histograms[h].of_i) store_histogram(request, h, copies, outside);
+  const std::size_t read = stores ? std::size_t(all.count_of_totals()) : stride;
+  std::vector<std::int64_t> words(copies * read + 1);
+  const auto fetch = [&](std::size_t to, std::size_t from, std::size_t count) {
+    gpu_.fetch(words.data() + to, histograms_.data() + std::uint64_t(from) * sizeof(std::int64_t),
+               count * sizeof(std::int64_t), stream);
+  };
+  if (read == stride) fetch(0, 0, copies * stride);
+  for (std::size_t copy = 0; read > 0 && read < stride && copy < copies; ++copy)
+    fetch(copy * read, copy * stride, read);
+  if (stores) fetch(copies * read, copies * stride, 1);
   gpu_.synchronize(stream);
-  for (std::size_t copy = 0; copy < copies; ++copy)
-    request.histograms->add(std::span(words).subspan(copy * stride, stride));
-  // For a capture, which can load no code.
-  if (residency_.all_on_device && !histogram_values_ && !has_no_histogram_values_) try {
-      histogram_values_ = std::static_pointer_cast<const CudaKernel>(kernel_.load(cuda_plain_source(
-          "histogram values", histogram_data::kThreads, {"cuda_histogram_data.h", "cuda_histogram_values.cu"})));
-    } catch (const DeviceError&) {
-      has_no_histogram_values_ = true;  // no compiler
-    }
+  for (std::size_t copy = 0; copy < copies; ++copy) all.add(std::span(words).subspan(copy * read, read));
+  if (stores) all.set_rows_stored(words.back());
+}
+
+// Before a capture, which can load no code.
+void CudaSummation::load_histogram_values() {
+  if (histogram_values_ || has_no_histogram_values_) return;
+  try {
+    histogram_values_ = std::static_pointer_cast<const CudaKernel>(kernel_.load(cuda_plain_source(
+        "histogram values", histogram_data::kThreads, {"cuda_histogram_data.h", "cuda_histogram_values.cu"})));
+  } catch (const DeviceError&) {
+    has_no_histogram_values_ = true;  // no compiler
+  }
+}
+
+// True if this run alone makes the rows of its i, and their arrays are on the GPU.
+bool CudaSummation::stores_rows(const SumRequest& request) const {
+  const HistogramWords& words = *request.histograms;
+  if (request.i_list || request.j_part != JPart::Whole || &words.source() != &kernel_.source) return false;
+  bool has_rows = false;
+  for (std::size_t h = 0; h < kernel_.source.histograms.size(); ++h) {
+    if (!kernel_.source.histograms[h].of_i) continue;
+    has_rows = true;
+    const ArrayView& view = words.arrays()[h];
+    if (view.data && residency_of(gpu_, view.data, "a histogram") != Residency::Device) return false;
+  }
+  return has_rows;
 }
 
 // A captured run: the words are neither read nor added to those of other runs.
@@ -105,10 +141,10 @@ void CudaSummation::capture_histograms(const SumRequest& request, CudaMethod* me
   const auto refuse = [](std::string_view why) {
     throw DeviceError(fmt::format("a run with histograms cannot be captured: {}", why));
   };
-  const std::size_t stride = request.histograms->words().size(), copies = copies_of(stride);
+  const auto stride = std::size_t(request.histograms->count());
+  const std::size_t copies = copies_of(stride);
   if (!histogram_values_) refuse("the code that stores them is not loaded: run once before the capture");
-  if (copies * stride * sizeof(std::int64_t) > histograms_.bytes())
-    refuse("their memory must grow: run once before the capture");
+  if (bytes_of(copies * stride) > histograms_.bytes()) refuse("their memory must grow: run once before the capture");
   if (request.j_part != JPart::Whole) refuse("its j come in parts, whose terms the host adds");
   const double pairs = request.lists          ? double(request.lists->pairs)
                        : request.listed_pairs ? double(request.listed_pairs->j.size())
@@ -127,7 +163,8 @@ void CudaSummation::capture_histograms(const SumRequest& request, CudaMethod* me
 }
 
 // Launches the kernel that stores a histogram: of the total, or of the chosen i, which are consecutive.
-void CudaSummation::store_histogram(const SumRequest& request, std::size_t h, std::size_t copies) {
+void CudaSummation::store_histogram(const SumRequest& request, std::size_t h, std::size_t copies,
+                                    CudaDevicePointer outside) {
   const HistogramLayout& layout = kernel_.source.histograms[h];
   const ArrayView& view = request.histograms->arrays()[h];
   if (!view.data) return;
@@ -140,7 +177,7 @@ void CudaSummation::store_histogram(const SumRequest& request, std::size_t h, st
   const std::int64_t first_row = layout.of_i ? first + request.i_offset - request.histograms->first_index() : 0;
   rows.words = gpu_pointer<const long long>(launcher_.arguments().histogram(h)) + first_row * layout.row_words();
   rows.copies = std::int64_t(copies);
-  rows.of_copy = std::int64_t(request.histograms->words().size());
+  rows.of_copy = request.histograms->count();
   rows.rows = layout.of_i ? request.i_count : 1;
   rows.row_words = layout.row_words();
   rows.elements = layout.elements;
@@ -152,6 +189,7 @@ void CudaSummation::store_histogram(const SumRequest& request, std::size_t h, st
   rows.to = static_cast<char*>(view.data) + first * view.stride;
   rows.stride = view.stride;
   rows.component_stride = view.component_stride;
+  rows.outside = outside == 0 ? nullptr : gpu_pointer<long long>(outside);
   rows.element = std::int64_t(view.element);
   void* arguments[] = {&rows};
   launch_kernel(gpu_, histogram_values_->program().function(), "storing a histogram",

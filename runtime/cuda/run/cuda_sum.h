@@ -8,6 +8,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "runtime/cuda/launch/cuda_launch.h"
@@ -57,10 +58,10 @@ class CudaSummation final : public Summation {
   }
   LaunchConfig launch_for(std::int64_t ni, std::int64_t nj) override;
   SumStatistics statistics() const override;
-  std::vector<std::shared_ptr<FarBackend>> far_backends(const Kernel& callers,
-                                                        Precision at_least) const override;  // cuda_far_backend.cpp
-  std::unique_ptr<TotalSteps> total_steps() override;                                        // cuda_totals.cpp
-  DeviceCopies* device_copies(std::span<const ArrayView> arrays) override;                   // cuda_device_copies.cpp
+  std::vector<std::shared_ptr<FarBackend>> far_backends(
+      const Kernel& callers, Precision at_least, std::span<const int> orders) const override;  // cuda_far_backend.cpp
+  std::unique_ptr<TotalSteps> total_steps() override;                                          // cuda_totals.cpp
+  DeviceCopies* device_copies(std::span<const ArrayView> arrays) override;                     // cuda_device_copies.cpp
   void synchronize(void* stream) const override;
   // Enqueues work of `launch` in a stream after all earlier runs; later runs and wait() wait for it, too.
   void launch_after_runs(CudaStream* stream, bool capturing, const std::function<void()>& launch) {
@@ -79,7 +80,10 @@ class CudaSummation final : public Summation {
   void run_for_histograms(const SumRequest& request, CudaMethod* method);
   void capture_histograms(const SumRequest& request, CudaMethod* method);
   void set_histograms(const SumRequest& request, std::size_t copies);
-  void store_histogram(const SumRequest& request, std::size_t histogram, std::size_t copies);
+  void load_histogram_values();
+  bool stores_rows(const SumRequest& request) const;
+  void store_histogram(const SumRequest& request, std::size_t histogram, std::size_t copies,
+                       CudaDevicePointer outside = 0);
   CudaRunContext begin(const SumRequest& request, const CudaMethod* method);
   void send_exclusions(const CudaRunContext& context);
   void send_tables(const CudaRunContext& context);
@@ -110,7 +114,7 @@ class CudaSummation final : public Summation {
   bool chosen_launch_ = false;   // the caller has chosen a launch configuration, which applies to all pairs only
   bool searched_ = false;        // the last run was a search
   CudaBuffer histograms_{gpu_};  // HistogramWords::words of one run
-  std::shared_ptr<const CudaKernel> histogram_values_;  // stores them in captured runs; null: not loaded
+  std::shared_ptr<const CudaKernel> histogram_values_;  // stores them without the host; null: not loaded
   bool has_no_histogram_values_ = false;                // it cannot be compiled
   CudaBuffer tables_{gpu_};
   std::int64_t tables_number_ = 0;  // Tables::number of the contents of tables_; 0: none

@@ -33,9 +33,9 @@ int NearestImage::number(const double* position_i, const double* position_j) con
     if (!std::isfinite(way[axis])) return 0;
   }
   const auto squared_distance = [&](int number) {
-    double squared = 0;
-    for (std::size_t axis = 0; axis < axes; ++axis)
-      squared += std::pow(way[axis] + shifts_[std::size_t(number)][axis], 2);
+    const auto to_image = [&](std::size_t axis) { return way[axis] + shifts_[std::size_t(number)][axis]; };
+    double squared = 0;  // GPUs round it in the same way
+    for (std::size_t axis = 0; axis < axes; ++axis) squared += to_image(axis) * to_image(axis);
     return squared;
   };
   const CellVector coordinates = cell_.coordinates(end.data());

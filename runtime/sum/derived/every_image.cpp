@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,11 +31,15 @@ class InputColumns {
 
   // The values of a formula for `count` particles.
   std::vector<double> values(const Formula& formula, std::int64_t count) {
+    std::vector<double> results;
+    find_values(formula, count, results);
+    return results;
+  }
+  void find_values(const Formula& formula, std::int64_t count, std::vector<double>& results) {
+    results.resize(std::size_t(count));
     for (const Formula::Step& step : formula.steps)
       if (step.op == Formula::Op::Input) read(step.component, count);
-    std::vector<double> results(std::size_t(count), 0.0);
     evaluate(formula, request_.params, pointers_, count, results.data());
-    return results;
   }
 
  private:
@@ -88,8 +93,9 @@ class CopiesSummation final : public ForwardingSummation {
 
   std::span<const PairMethod> methods() const override { return row_; }
 
-  std::vector<std::shared_ptr<FarBackend>> far_backends(const Kernel& callers, Precision at_least) const override {
-    return device().far_backends(callers, at_least);
+  std::vector<std::shared_ptr<FarBackend>> far_backends(const Kernel& callers, Precision at_least,
+                                                        std::span<const int> orders) const override {
+    return device().far_backends(callers, at_least, orders);
   }
 
   FoundPairs find_pairs(const SumRequest& request) override {
@@ -162,14 +168,16 @@ class CopiesSummation final : public ForwardingSummation {
     fetched_ = 0;
     InputColumns of_i(callers_, Role::InputI, request, device()), of_j(callers_, Role::InputJ, request, device());
     const std::size_t axes = layout_.of_i.size();
-    Coordinates i(axes), j(axes);
+    at_i_.resize(axes), at_j_.resize(axes);
     for (std::size_t axis = 0; axis < axes; ++axis) {
-      i[axis] = of_i.values(layout_.of_i[axis], request.ni);
-      j[axis] = of_j.values(layout_.of_j[axis], request.nj);
+      of_i.find_values(layout_.of_i[axis], request.ni, at_i_[axis]);
+      of_j.find_values(layout_.of_j[axis], request.nj, at_j_[axis]);
     }
     const PeriodicVectors& periods = lattice.periods;
     periods_ = lattice.in_given;
-    const Coordinates scaled_i = scaled(i, lattice.unit), scaled_j = scaled(j, lattice.unit);
+    Coordinates of_units_i, of_units_j;
+    const Coordinates &scaled_i = scaled(at_i_, lattice.unit, of_units_i),
+                      &scaled_j = scaled(at_j_, lattice.unit, of_units_j);
     const std::vector<double> reaches = reaches_of_j(request, of_i, of_j);
     if (!holds(request, periods, scaled_i, scaled_j, reaches)) {
       made_.reset();  // until all of it is made
@@ -181,9 +189,10 @@ class CopiesSummation final : public ForwardingSummation {
                           widened, lattice.rounding);
       moves_given_i_.clear();
       for (const Multiples& moves : moves_i_) moves_given_i_.push_back(periods.in_given_vectors(moves));
+      shifts_of_.reset();
       made_.emplace(Made{periods, scaled_i, scaled_j, reaches});
     }
-    place(i, j);
+    place();
     exclude(request);
     return bound(request, nullptr);
   }
@@ -225,11 +234,13 @@ class CopiesSummation final : public ForwardingSummation {
     return count;
   }
 
-  static Coordinates scaled(Coordinates at, const std::vector<double>& unit) {
+  // `memory` holds the result unless all units are 1.
+  static const Coordinates& scaled(const Coordinates& at, const std::vector<double>& unit, Coordinates& memory) {
+    if (std::ranges::count(unit, 1.0) == std::ptrdiff_t(unit.size())) return at;
+    memory = at;
     for (std::size_t axis = 0; axis < at.size(); ++axis)
-      if (unit[axis] != 1)
-        for (double& x : at[axis]) x *= unit[axis];
-    return at;
+      for (double& x : memory[axis]) x *= unit[axis];
+    return memory;
   }
 
   // Upper bounds of the distances at which a j acts on any i; one for all, or by j.
@@ -294,23 +305,34 @@ class CopiesSummation final : public ForwardingSummation {
   // The positions in the first cell, and the shifts of the copies, [particle or copy][axis]. The kernel's displacement
   // is the difference of positions plus the shift: the pair of i with an image of j and its reverse differ in sign
   // alone, because both particles are in the first cell and the shift of the reverse is exactly opposite.
-  void place(const Coordinates& i, const Coordinates& j) {
-    const std::size_t axes = i.size();
-    place_i_.resize(moves_i_.size() * axes);
-    place_j_.resize(copies_.of.size() * axes);
-    shift_j_.resize(place_j_.size());
-    const auto placed = [&](double x, const Multiples& moves, std::size_t axis) {
-      return moves == Multiples{} ? x : x + PeriodicVectors::sum_of(periods_, axis, moves);
+  void place() {
+    const std::size_t axes = at_i_.size();
+    const auto position = [&](const Coordinates& at, const std::vector<Multiples>& moves, std::size_t p, double* to) {
+      const bool is_moved = (moves[p][0] | moves[p][1] | moves[p][2]) != 0;
+      for (std::size_t axis = 0; axis < axes; ++axis)
+        to[axis] = is_moved ? at[axis][p] + PeriodicVectors::sum_of(periods_, axis, moves[p]) : at[axis][p];
     };
-    for (std::size_t p = 0; p < moves_i_.size(); ++p)
-      for (std::size_t axis = 0; axis < axes; ++axis) place_i_[p * axes + axis] = placed(i[axis][p], moves_i_[p], axis);
-    for (std::size_t copy = 0; copy < copies_.of.size(); ++copy) {
-      const auto p = std::size_t(copies_.of[copy]);
-      for (std::size_t axis = 0; axis < axes; ++axis) {
-        place_j_[copy * axes + axis] = placed(j[axis][p], moves_j_[p], axis);
-        shift_j_[copy * axes + axis] = PeriodicVectors::sum_of(periods_, axis, copies_.moved[copy]);
-      }
-    }
+    place_i_.resize(moves_i_.size() * axes);
+    in_chunks(moves_i_.size(), [&](std::size_t p) { position(at_i_, moves_i_, p, &place_i_[p * axes]); });
+    place_j_.resize(copies_.of.size() * axes);
+    in_chunks(copies_.of.size(), [&](std::size_t copy) {
+      position(at_j_, moves_j_, std::size_t(copies_.of[copy]), &place_j_[copy * axes]);
+    });
+    if (shifts_of_ == periods_) return;
+    shift_j_.resize(place_j_.size());
+    for (std::size_t k = 0; k < shift_j_.size(); ++k)
+      shift_j_[k] = PeriodicVectors::sum_of(periods_, k % axes, copies_.moved[k / axes]);
+    shifts_of_ = periods_;
+  }
+
+  // body(0), ..., body(count - 1), on the threads of the host.
+  template <typename Body>
+  void in_chunks(std::size_t count, const Body& body) const {
+    constexpr std::size_t kChunk = 4096;
+    device().on_host_threads(std::int64_t((count + kChunk - 1) / kChunk), [&](std::int64_t chunk) {
+      const std::size_t begin = std::size_t(chunk) * kChunk, end = std::min(count, begin + kChunk);
+      for (std::size_t k = begin; k < end; ++k) body(k);
+    });
   }
 
   // An array of rows of a made input.
@@ -328,10 +350,6 @@ class CopiesSummation final : public ForwardingSummation {
     for (std::size_t f = 0; f < callers_.fields.size(); ++f)
       if (callers_.fields[f].role == Role::InputJ)
         made.push_back({callers_.fields[f].name, gathered_field(f, request, copies, device)});
-    if (!device) {
-      copied_.resize(copies_.of.size());
-      for (std::size_t c = 0; c < copied_.size(); ++c) copied_[c] = copies_.of[c] + request.j_offset;
-    }
     for (const FieldLayout& field : sum_.source().fields) {
       const std::string& name = field.name;
       const auto add = [&](const char* of, const auto& on_device, const auto& on_host) {
@@ -346,7 +364,13 @@ class CopiesSummation final : public ForwardingSummation {
       add(
           kShiftOfJ, [&] { return on_device_.shift_of_j(); },
           [&] { return rows_of(shift_j_, Element::Double, copies, axes); });
-      add(kCopiedJ, [&] { return on_device_.copied(); }, [&] { return rows_of(copied_, Element::Int64, copies, 1); });
+      add(
+          kCopiedJ, [&] { return on_device_.copied(); },
+          [&] {
+            copied_ = copies_.of;
+            for (std::int64_t& j : copied_) j += request.j_offset;
+            return rows_of(copied_, Element::Int64, copies, 1);
+          });
       add(kMovedI, [&] { return on_device_.moved_i(); }, [&] { return multiples(moves_given_i_); });
       add(kMovedJ, [&] { return on_device_.moved_j(); }, [&] { return multiples(copies_.moved_given); });
     }
@@ -441,8 +465,10 @@ class CopiesSummation final : public ForwardingSummation {
   std::optional<Made> made_;
   double skin_ = 0;
   std::array<std::vector<double>, 3> periods_;  // the reduced basis, [vector][axis]; 0 where there is none
-  std::vector<Multiples> moves_i_, moves_j_;    // to the first cell
+  std::optional<std::array<std::vector<double>, 3>> shifts_of_;  // periods_ of shift_j_; nothing: of other copies
+  std::vector<Multiples> moves_i_, moves_j_;                     // to the first cell
   ImageCopies copies_;
+  Coordinates at_i_, at_j_;  // as given
   // The arrays that are bound.
   std::vector<Multiples> moves_given_i_;  // moves_i_ in given vectors
   std::vector<double> place_i_, place_j_, shift_j_;

@@ -107,10 +107,10 @@ class PairValuesSummation final : public ForwardingSummation {
     }
   }
 
-  // The particles of each pair. A device keeps them from run to run.
+  // The particles of each pair, which are kept from run to run.
   void list(const PairRows& rows, const SumRequest& request, DeviceCopies* copies) {
     const Listed now{rows.number, request.i_offset, request.j_offset, copies};
-    if (copies && now == listed_) return;
+    if (now == listed_) return;
     if (copies) wait(request.progress);  // for earlier runs over other lists
     listed_ = {};
     i_.clear();
@@ -123,9 +123,8 @@ class PairValuesSummation final : public ForwardingSummation {
       *indices = *particles;
       for (std::int64_t& index : *indices) index += offset;
     }
-    if (!copies) return;
     const std::vector<std::int64_t>* const indices[] = {&i_, &j_, &i_index_, &j_index_};
-    for (std::size_t k = 0; k < std::size(indices); ++k) {
+    for (std::size_t k = 0; copies && k < std::size(indices); ++k) {
       const std::size_t bytes = sizeof(std::int64_t) * indices[k]->size();
       on_device_[k] = static_cast<std::int64_t*>(copies->reserve(k, bytes));
       copies->send(on_device_[k], indices[k]->data(), bytes);

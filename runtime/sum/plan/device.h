@@ -54,10 +54,10 @@ struct Summation {
   // Sets the launch configuration of later runs; numbers that are 0 are chosen automatically. GPUs only.
   virtual void set_launch(const LaunchConfig&) {}
   // For sums with a far field in the memory of this device, or of each of several; empty: in the memory of the host.
-  // `callers`: the kernel as callers see it, which must outlive them. Throws UsageError if the pipeline has no far
-  // field.
-  virtual std::vector<std::shared_ptr<FarBackend>> far_backends(const Kernel& /*callers*/,
-                                                                Precision /*at_least*/) const {
+  // `callers`: the kernel as callers see it, which must outlive them. `orders`: of the grids that runs will probably
+  // have. Throws UsageError if the pipeline has no far field.
+  virtual std::vector<std::shared_ptr<FarBackend>> far_backends(const Kernel& /*callers*/, Precision /*at_least*/,
+                                                                std::span<const int> /*orders*/) const {
     return {};
   }
   // The steps of totals in the memory where this device stores results; on the host unless a device has its own.

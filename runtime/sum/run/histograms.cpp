@@ -138,18 +138,35 @@ void HistogramWords::set_arrays(std::span<const ArrayView> views) {
 void HistogramWords::set_rows(std::int64_t first_index, std::int64_t count) {
   outside_ += outside_in_words(true);
   words_.resize(std::size_t(words_of_totals_));
-  words_.resize(std::size_t(words_of_totals_ + count * row_words_of(source_)));
   first_index_ = first_index;
   rows_ = count;
-  std::int64_t *total = words_.data(), *row = total + words_of_totals_;
-  for (std::size_t h = 0; h < pointers_.size(); ++h) {
-    const HistogramLayout& layout = source_.histograms[h];
-    std::int64_t*& next = layout.of_i ? row : total;
-    pointers_[h] = std::exchange(next, next + rows_of(layout) * layout.row_words());
-  }
+  have_rows_memory_ = are_rows_stored_ = false;
+  set_pointers();
+}
+
+void HistogramWords::make_rows() {
+  if (std::exchange(have_rows_memory_, true)) return;
+  words_.resize(std::size_t(count()));
+  set_pointers();
+}
+
+void HistogramWords::set_pointers() {
+  for (std::size_t h = 0; h < pointers_.size(); ++h) pointers_[h] = words_.data() + first_word(h);
+}
+
+std::int64_t HistogramWords::count() const { return words_of_totals_ + rows_ * row_words_of(source_); }
+
+std::int64_t HistogramWords::first_word(std::size_t histogram) const {
+  const bool of_i = source_.histograms[histogram].of_i;
+  std::int64_t first = of_i ? words_of_totals_ : 0;
+  for (std::size_t h = 0; h < histogram; ++h)
+    if (const HistogramLayout& layout = source_.histograms[h]; layout.of_i == of_i)
+      first += rows_of(layout) * layout.row_words();
+  return first;
 }
 
 void HistogramWords::add(std::span<const std::int64_t> words) {
+  if (std::int64_t(words.size()) > words_of_totals_) make_rows();
   for (std::size_t k = 0; k < words.size(); ++k) words_[k] += words[k];
   normalize(std::int64_t(words.size()) > words_of_totals_);
 }
@@ -161,7 +178,7 @@ void HistogramWords::normalize() { normalize(true); }
 void HistogramWords::normalize(bool rows_too) {
   for (std::size_t h = 0; h < pointers_.size(); ++h) {
     const HistogramLayout& layout = source_.histograms[h];
-    if (layout.element == Element::Int64 || (layout.of_i && !rows_too)) continue;
+    if (layout.element == Element::Int64 || (layout.of_i && !(rows_too && have_rows_memory_))) continue;
     for (std::int64_t row = 0; row < rows_of(layout); ++row)
       for (int e = 0; e < layout.elements; ++e)
         carry({pointers_[h] + row * layout.row_words() + std::int64_t(e + 1) * layout.words,
@@ -174,6 +191,7 @@ std::int64_t HistogramWords::outside() const { return outside_ + outside_in_word
 
 std::int64_t HistogramWords::outside_in_words(bool of_i) const {
   std::int64_t count = 0;
+  if (of_i && !have_rows_memory_) return 0;
   for (std::size_t h = 0; h < pointers_.size(); ++h)
     for (std::int64_t row = 0; source_.histograms[h].of_i == of_i && row < rows_of(source_.histograms[h]); ++row)
       count += element(h, row, -1)[0];
@@ -206,6 +224,7 @@ double HistogramWords::real(std::size_t histogram, std::int64_t row, int element
 void HistogramsOfThreads::begin(HistogramWords* sum) {
   of_threads_.clear();  // a run that failed may have left some
   sum_ = sum;
+  if (sum_) sum_->pointers();  // makes the rows, before threads add to them
   shares_rows_ = false;
 }
 
@@ -254,9 +273,10 @@ void RunHistograms::store(const SumRequest& request, std::span<const ArrayView> 
       nbcc::store(words_, h, 0, 1, view, request.accumulate, summation_);
 }
 
-void store_histograms_of_i(const HistogramWords& words, const SumRequest& request, std::span<const ArrayView> views,
+void store_histograms_of_i(HistogramWords& words, const SumRequest& request, std::span<const ArrayView> views,
                            Summation& sum) {
-  if (words.are_stored()) return;
+  if (words.are_stored() || words.are_rows_stored()) return;
+  words.pointers();  // rows to which no pair has added are zeros
   const KernelSource& source = words.source();
   const auto i_at = [&](std::int64_t k) { return request.i_list ? request.i_list[k] : request.i_begin + k; };
   for (std::size_t h = 0; h < source.histograms.size(); ++h) {

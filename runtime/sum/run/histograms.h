@@ -38,9 +38,17 @@ class HistogramWords {
   // Makes the words digits again. To be called before the terms of more than most_pairs() pairs have been added since
   // the last call.
   void normalize();
-  // By histogram. Other threads may add to the rows of other i.
-  std::span<std::int64_t* const> pointers() { return pointers_; }
+  // By histogram. Other threads may add to the rows of other i. The first call after set_rows() makes their memory.
+  std::span<std::int64_t* const> pointers() {
+    make_rows();
+    return pointers_;
+  }
+  // Without the rows while they have no memory.
   std::span<const std::int64_t> words() const { return words_; }
+  // Of all histograms with the rows, of totals alone, and before the first of a histogram.
+  std::int64_t count() const;
+  std::int64_t count_of_totals() const { return words_of_totals_; }
+  std::int64_t first_word(std::size_t histogram) const;
   std::int64_t first_index() const { return first_index_; }
   std::int64_t rows() const { return rows_; }
   const KernelSource& source() const { return source_; }
@@ -50,6 +58,12 @@ class HistogramWords {
   // The device has stored the values of this run's elements in the caller's arrays, since clear().
   bool are_stored() const { return are_stored_; }
   void set_stored() { are_stored_ = true; }
+  // The same of the present rows alone, or of some of them; `outside`: pairs of theirs that named no element.
+  bool are_rows_stored() const { return are_rows_stored_; }
+  void set_rows_stored(std::int64_t outside) {
+    are_rows_stored_ = true;
+    outside_ += outside;
+  }
   std::int64_t outside() const;  // pairs that named no element, since clear()
   // The values of elements: integers, [element] of a row, or the exact sum rounded to double.
   const std::int64_t* integers(std::size_t histogram, std::int64_t row) const;
@@ -57,6 +71,8 @@ class HistogramWords {
 
  private:
   std::span<const std::int64_t> element(std::size_t histogram, std::int64_t row, int element) const;
+  void make_rows();
+  void set_pointers();
   void normalize(bool rows_too);
   std::int64_t outside_in_words(bool of_i) const;
   std::int64_t rows_of(const HistogramLayout& layout) const { return layout.of_i ? rows_ : 1; }
@@ -66,7 +82,9 @@ class HistogramWords {
   std::vector<std::int64_t> words_;  // of totals, then the rows
   std::vector<std::int64_t*> pointers_;
   std::int64_t first_index_ = 0, rows_ = 0;
-  std::int64_t outside_ = 0;  // of earlier rows
+  bool have_rows_memory_ = false;
+  bool are_rows_stored_ = false;
+  std::int64_t outside_ = 0;  // of earlier rows, and of rows that the device has stored
   bool are_stored_ = false;
   std::vector<ArrayView> arrays_;
 };
@@ -116,7 +134,7 @@ class RunHistograms final : public RunResult {
 };
 
 // Stores the rows of the request's i, whose list the host can read, in the caller's arrays `views`.
-void store_histograms_of_i(const HistogramWords& words, const SumRequest& request, std::span<const ArrayView> views,
+void store_histograms_of_i(HistogramWords& words, const SumRequest& request, std::span<const ArrayView> views,
                            Summation& sum);
 
 }  // namespace nbcc

@@ -5,6 +5,20 @@
 #include <cstring>
 
 namespace nbcc {
+namespace {
+
+// Rows of kBytes adjacent bytes; 0: of `bytes`.
+template <std::size_t kBytes>
+void copy_rows(const std::byte* from, std::int64_t stride, std::span<const std::int64_t> rows, std::byte* to,
+               std::size_t bytes = kBytes) {
+  const std::size_t width = kBytes > 0 ? kBytes : bytes;
+  for (const std::int64_t row : rows) {
+    std::memcpy(to, from + row * stride, width);
+    to += width;
+  }
+}
+
+}  // namespace
 
 ArrayView on_host(const ArrayView& view, int components, std::vector<std::byte>& held, const Summation& device,
                   void* stream) {
@@ -28,11 +42,24 @@ ArrayView gathered(const ArrayView& view, int components, std::span<const std::i
   std::vector<std::byte> held;
   const ArrayView from = on_host(view, components, held, device, stream);
   memory.resize(std::size_t(count * components * size));
+  const auto* const begin = static_cast<const std::byte*>(from.data);
   std::byte* to = memory.data();
-  for (const std::int64_t row : rows)
-    for (std::int64_t c = 0; c < components; ++c, to += size)
-      std::memcpy(to, static_cast<const std::byte*>(from.data) + row * view.stride + c * view.component_stride,
-                  std::size_t(size));
+  const auto width = std::size_t(components * size);
+  if (components > 1 && view.component_stride != size) {
+    for (const std::int64_t row : rows)
+      for (std::int64_t c = 0; c < components; ++c, to += size)
+        std::memcpy(to, begin + row * view.stride + c * view.component_stride, std::size_t(size));
+  } else if (width == 4) {
+    copy_rows<4>(begin, view.stride, rows, to);
+  } else if (width == 8) {
+    copy_rows<8>(begin, view.stride, rows, to);
+  } else if (width == 12) {
+    copy_rows<12>(begin, view.stride, rows, to);
+  } else if (width == 24) {
+    copy_rows<24>(begin, view.stride, rows, to);
+  } else {
+    copy_rows<0>(begin, view.stride, rows, to, width);
+  }
   return {memory.data(), view.element, count, components * size, size};
 }
 

@@ -116,7 +116,7 @@ struct FarCombineArgument {
   int columns;
 };
 
-// Excluded pairs that are no near pairs of the lists.
+// Corrections for excluded pairs.
 struct FarRankArgument {
   const long long* order;  // [position in the tree] particle
   unsigned* ranks;         // [particle] position in the tree
@@ -127,12 +127,35 @@ struct FarExcludedArgument {
   FarPositions positions;  // of i, of the walk
   const long long* order;  // [position in the tree of i] particle
   const unsigned* ranks;   // [j] position in the tree of j
-  const long long* first;  // [i + 1] the excluded j of i are j[first[i]], ..., j[first[i + 1] - 1]
+  const long long* first;  // [i + 1] the excluded j of i are j[first[i]], ..., j[first[i + 1] - 1], which rise
   const int* j;
-  unsigned long long* found;  // i << 32 | j; of near images two words, the second is the image
-  unsigned* found_count;      // 0 before
-  unsigned capacity;          // what was found beyond it is counted alone
-  int of_images;              // pairs in lists, by image; 0: pairs that are in no list
+  int axes;
+  int images;                                     // 0: the sum is not periodic
+  const double* shifts;                           // [image][axis]
+  const double *positions_of_i, *positions_of_j;  // [particle][axis], of periodic sums
+  int image_bits;
+  // Corrections, in any order: key = ((k << image_bits) | image) << 1 | is_added, with j[k]; slot: of i in the tree.
+  unsigned long long* keys;
+  unsigned* slots;
+  unsigned* count;    // 0 before
+  unsigned capacity;  // what was found beyond it is counted alone
+};
+// Sorted corrections, each an item of one pair.
+struct FarCorrectionsArgument {
+  FarExcludedArgument excluded;
+  long long count;
+  FarItem* items;
+  FarRange* ranges;
+  double* range_shifts;  // [correction][axis], if there are images
+};
+struct FarCorrectArgument {
+  const unsigned long long* keys;
+  const unsigned* slots;
+  const long long* order;  // [slot] i
+  long long count;
+  FarColumns terms;   // [output][correction]
+  FarColumns totals;  // [output][i]
+  int outputs;
 };
 
 // ---- checks and samples of particles (cuda_far_particles.cu.in) -----------------------------------------------------

@@ -17,6 +17,7 @@ struct Rows {
   int accumulate;                                   // nonzero: added to the numbers that are there
   char* to;                                         // of the first row
   long long stride, component_stride, element;      // bytes, bytes, Element
+  long long* outside;                               // += pairs of the rows that named no element; null: not counted
 };
 
 }  // namespace nbcc::histogram_data

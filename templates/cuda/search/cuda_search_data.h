@@ -18,7 +18,12 @@ constexpr int kPasses = 8, kLowPasses = 4;                   // 8-bit digits of 
 constexpr int kHistograms = kPasses + kPasses - kLowPasses;  // one for each digit of Morton keys and of column keys
 constexpr int kSortItems = 16, kSortTile = kSortItems * kBlock;
 constexpr int kSampledCells = 2048;  // counters of particles in hashed cells
-constexpr int kFewCounters = kSampledCells + 2 * kHistograms * kDigits + 2 * (kPasses + 1) + 4;
+// A wide group reaches across a quarter of the domain, by the reach of one of its i. The first kWideGroups of them, in
+// the order of groups, are sums of kWideSlices warps each, because a warp looks at a million j in 44 ms (an H100).
+constexpr int kWideGroups = 4, kWideSlices = 256, kWideBlocks = kWideGroups * kWideSlices / kWarps;
+constexpr int kMinWideJ = 4096;  // of fewer j no group is wide
+constexpr float kWideReach = 0.25f;
+constexpr int kFewCounters = kSampledCells + 2 * kHistograms * kDigits + 2 * (kPasses + 1) + 4 + kWideGroups;
 constexpr int kExclusionBytes = 16;  // added to a packed j for its index, in a kernel with exclusions
 constexpr int kMaxExtent = 13;       // doubles that extent() writes: periodic lengths, the reach, the vectors of a cell
 
@@ -29,7 +34,7 @@ struct alignas(16) PositionRecord {
 // A bounding box (AABB). The centre of an empty box is NaN, so that every distance test fails.
 struct alignas(16) Box {
   float centre[3], reach;  // reach: the largest one in the box
-  float half[3], unused;
+  float half[3], wide;     // nonzero: a wide group
 };
 // The normalised domain: a position x becomes (x - low) * scale. It is kept from run to run. Below, `units` are lengths
 // times scale.
@@ -58,6 +63,7 @@ struct Domain {
   int images;                         // 1: the lists ignore the periodic images along some axis
   int curve;                          // 1: the particles are too uneven for columns and are sorted by Morton keys
   int search;                         // 1: the lists are rebuilt; 0: the lists of an earlier run still hold
+  unsigned has_wide;                  // 1: a group was wide when the lists were built
   // What the lists were built for: extent(), and values of the host.
   double given[kMaxExtent], given_skin;
   long long counts[2], i_are_j, groups[2], has_inverse_order;
@@ -104,8 +110,10 @@ struct Search {
   unsigned* inverse_order;                // [i] its index among the sorted i; null: there is no output buffer
   const void* exclusions;                 // [i] Exclusions; null in a kernel without exclusions
   const int* far_exclusions;
+  long long wide_blocks;  // the first blocks of nbcc_interact sum slices of wide groups; 0: there are none
+  double* wide_sums;      // [wide group][slice][kPlaces][i of the group]
 };
-static_assert(sizeof(long long) == 8 && sizeof(void*) == 8 && sizeof(Domain) == 592 && sizeof(Search) == 360 &&
+static_assert(sizeof(long long) == 8 && sizeof(void*) == 8 && sizeof(Domain) == 592 && sizeof(Search) == 376 &&
                   sizeof(SearchReport) == 4176 && sizeof(PositionRecord) == 16 && sizeof(Box) == 32,
               "the same layout on the host and in the kernels");
 

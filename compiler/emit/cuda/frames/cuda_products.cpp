@@ -19,8 +19,8 @@
 #include "compiler/emit/cuda/pair/cuda_statement.h"
 #include "compiler/emit/finish.h"
 #include "compiler/emit/spelling.h"
-#include "compiler/passes/derived/one_choice.h"
 #include "compiler/passes/optimize/element_loops.h"
+#include "compiler/passes/outputs/one_choice.h"
 #include "compiler/text/fill_template.h"
 #include "templates/cuda/frames/cuda_product_data.h"
 

@@ -49,6 +49,20 @@ TEST(SeemingFormat, NamesTheFormatAndWhatReadsIt) {
   EXPECT_THAT(foreign_format("silicon\n1.0\n", "run/POSCAR"), HasSubstr("POSCAR of VASP"));
 }
 
+// The first item of a snapshot that mkplummer writes is its history: characters, with a dimension.
+TEST(SeemingFormat, SnapshotsOfNemoOfBothByteOrders) {
+  for (const std::string_view bytes : {"\x92\x0b"
+                                       "c\0History\0\x20\0\0\0"sv,
+                                       "\x0b\x92"
+                                       "c\0History\0\0\0\0\x20"sv,
+                                       "\x92\x09(\0SnapShot\0"sv, "\x09\x92(\0SnapShot\0"sv})
+    EXPECT_THAT(foreign_format(bytes, "a.snap"),
+                testing::AllOf(HasSubstr("it looks like a snapshot of NEMO, which nbcc does not read; s2a of NEMO"),
+                               HasSubstr("s2a in=FILE out=bodies.txt write=mxv")));
+  EXPECT_EQ(foreign_format("\x92\x09z\0"sv, "a.snap"), "");
+  EXPECT_EQ(foreign_format("\x92\x0b"sv, "a.snap"), "");
+}
+
 TEST(SeemingFormat, TablesAreNotTakenForOthers) {
   for (const std::string_view text :
        {"# x[3] m\n1 2 3 4\n"sv, "3\nwater\nO 0 0 0\n"sv, "ATOM 1 2 3\n"sv, "data 1 2\n"sv, "\n2 atoms\n"sv, ""sv,

@@ -206,9 +206,9 @@ TEST(InitialConditions, PlanetsHaveTheEnergyOfTheirOrbits) {
 }
 
 TEST(InitialConditions, WhatCannotBeMadeIsNamed) {
-  EXPECT_EQ(
-      error_of([] { make_initial_conditions("galaxy", 10, 1); }),
-      "'galaxy' is not a kind of initial conditions; there are plummer, cube, two-body, figure-eight, solar-system");
+  EXPECT_EQ(error_of([] { make_initial_conditions("galaxy", 10, 1); }),
+            "'galaxy' is not a kind of initial conditions; there are plummer, cube, disc, "
+            "collision, two-body, figure-eight, solar-system");
   EXPECT_EQ(error_of([] { make_initial_conditions("plummer", 0, 1); }),
             "plummer needs the number of particles, at least 1");
   EXPECT_EQ(error_of([] { make_initial_conditions("two-body", 3, 1); }), "two-body has 2 particles; 3 cannot be made");

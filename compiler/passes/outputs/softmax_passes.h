@@ -1,6 +1,6 @@
 // A pipeline with softmax outputs -> two pipelines without, for kernels that only add terms: the first computes the
 // logarithm of the sum of weights of each i, the second adds terms whose weights it has divided. Tested by
-// tests/numeric/matrix_units_test.cpp.
+// tests/numeric/matrix_softmax_test.cpp.
 #pragma once
 #include <optional>
 

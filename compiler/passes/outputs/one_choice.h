@@ -1,5 +1,5 @@
 // Pipelines whose outputs all choose by one value: nearest neighbours, best matches. Tested by
-// tests/unit/compiler/passes/derived/one_choice_test.cpp.
+// tests/unit/compiler/passes/outputs/one_choice_test.cpp.
 #pragma once
 #include <optional>
 

@@ -1,11 +1,11 @@
 // Entry points: one_choice(), choice_and_values().
-#include "compiler/passes/derived/one_choice.h"
+#include "compiler/passes/outputs/one_choice.h"
 
 #include <cstddef>
 #include <vector>
 
 #include "compiler/field.h"
-#include "compiler/passes/derived/add_field.h"
+#include "compiler/passes/outputs/add_field.h"
 
 namespace nbcc {
 

@@ -1,5 +1,5 @@
 // Entry point: softmax_passes().
-#include "compiler/passes/derived/softmax_passes.h"
+#include "compiler/passes/outputs/softmax_passes.h"
 
 #include <cstddef>
 #include <limits>
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/passes/derived/add_field.h"
+#include "compiler/passes/outputs/add_field.h"
 
 namespace nbcc {
 namespace {
