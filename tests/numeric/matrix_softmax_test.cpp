@@ -22,7 +22,7 @@ namespace nbcc::test {
 namespace {
 
 constexpr std::size_t kElements = 40, kValues = 50;
-const std::string kInputs =
+const std::string kSoftmaxInputs =
     "input_i real xi[40];\ninput_j real xj[40];\ninput_j real vj[50];\noutput(softmax) real y[50];\n";
 const std::string kLogarithm = "output(logsumexp) real z;\n";
 const std::string kMask = "skip_if(j_index >= i_index);\n";
@@ -53,7 +53,7 @@ class MatrixSoftmax : public testing::Test {
   void check(std::size_t n, bool is_masked, bool has_logarithm, double tolerance, bool excludes = false) {
     SCOPED_TRACE(fmt::format("{} points, mask {}, logarithm {}, tolerance {}, exclusions {}", n, is_masked,
                              has_logarithm, tolerance, excludes));
-    const std::string text = kInputs + (has_logarithm ? kLogarithm : "") + (is_masked ? kMask : "") + kMean +
+    const std::string text = kSoftmaxInputs + (has_logarithm ? kLogarithm : "") + (is_masked ? kMask : "") + kMean +
                              (has_logarithm ? "z = logsumexp(z, logit);\n" : "");
     SumState sum = sum_of(text, n, has_logarithm);
     std::vector<std::int64_t> first{0}, excluded;
@@ -101,7 +101,7 @@ TEST_F(MatrixSoftmax, KeepsTheTolerance) {
 
 TEST_F(MatrixSoftmax, LeavesWhatTwoPassesCannotDo) {
   {
-    SumState sum = sum_of(kInputs + kMean, 3, false);  // the second point has no pair
+    SumState sum = sum_of(kSoftmaxInputs + kMean, 3, false);  // the second point has no pair
     constexpr std::int64_t first[] = {0, 0, 3, 3}, excluded[] = {0, 1, 2};
     sum.set_exclusions(3, first, 3, excluded);
     set_tolerance(sum, 1e-2);
@@ -110,8 +110,9 @@ TEST_F(MatrixSoftmax, LeavesWhatTwoPassesCannotDo) {
     EXPECT_EQ(sum.method(), "all pairs");
     EXPECT_TRUE(std::isnan(y[kValues]));
   }
-  const std::string finished = kInputs + kMean + "void finish() { y[0] = 2.0 * y[0]; }\n",
-                    of_two = "output(softmax) real u;\n" + kInputs + kMean + "u = softmax(u, 2.0 * logit, 1.0);\n";
+  const std::string finished = kSoftmaxInputs + kMean + "void finish() { y[0] = 2.0 * y[0]; }\n",
+                    of_two =
+                        "output(softmax) real u;\n" + kSoftmaxInputs + kMean + "u = softmax(u, 2.0 * logit, 1.0);\n";
   for (const std::string& text : {finished, of_two}) {
     SumState sum(device->load(build_kernel(backend_named("cuda"), Source{"mean.pipe", text}, {}, {}, "")));
     EXPECT_THROW(set_tolerance(sum, 1e-2), UsageError) << text;
