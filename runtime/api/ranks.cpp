@@ -4,7 +4,7 @@
 #include "fmt/format.h"
 #include "runtime/api/handles.h"
 #include "runtime/api/nbcc_ranks.h"
-#include "runtime/far/far_peers.h"
+#include "runtime/sum/request/far_peers.h"
 
 namespace nbcc {
 namespace {

@@ -40,11 +40,6 @@ constexpr double kTooInexact = 5, kNextOrder = 0.8;
 constexpr double kMostRounding = 1e-4;   // rounding errors are smaller
 constexpr double kShareOfMemory = 0.95;  // that a far field may use
 
-// Rounding errors of single precision are some 3e-7 of the terms, of mixed precision some 3e-8.
-Precision precision_for(double tolerance) {
-  return tolerance >= 2e-6 ? Precision::Single : tolerance >= 1e-7 ? Precision::Mixed : Precision::Double;
-}
-
 Precision higher(Precision precision) { return precision == Precision::Single ? Precision::Mixed : Precision::Double; }
 
 double rounding_of(Precision precision) {
@@ -52,6 +47,11 @@ double rounding_of(Precision precision) {
 }
 
 }  // namespace
+
+// Rounding errors of single precision are some 3e-7 of the terms, of mixed precision some 3e-8.
+Precision FarField::precision_for(double tolerance) {
+  return tolerance >= 2e-6 ? Precision::Single : tolerance >= 1e-7 ? Precision::Mixed : Precision::Double;
+}
 
 // A cell that breathes, as under constant pressure, is one case: its lengths count in steps of some 4 percent.
 FarField::Case FarField::case_of(const SumRequest& request) const {

@@ -57,6 +57,7 @@ class FarField {
   };
 
   void set_precision(Precision precision);
+  static Precision precision_for(double tolerance);
   // Returns what prepare() returns.
   std::string use_precision(const SumRequest& request, Precision precision);
   std::int64_t sample_size(const SumRequest& request) const;

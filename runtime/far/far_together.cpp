@@ -14,7 +14,7 @@
 #include "fmt/format.h"
 #include "runtime/error.h"
 #include "runtime/far/far_field.h"
-#include "runtime/far/far_peers.h"
+#include "runtime/sum/request/far_peers.h"
 
 namespace nbcc {
 namespace {

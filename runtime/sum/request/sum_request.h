@@ -14,7 +14,7 @@
 
 namespace nbcc {
 
-class FarPeers;        // runtime/far/far_peers.h
+class FarPeers;        // far_peers.h
 class HistogramWords;  // histograms.h
 
 // The caller's choice of pair methods. Auto: the method with the least cost.
