@@ -10,7 +10,11 @@
 #endif
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "mpi/rank_peers.h"
@@ -46,7 +50,20 @@ std::int64_t piece_count(std::int64_t ni, std::int64_t nj) {
               "rank " + std::to_string(rank) + ": the " + fields + " are not those of rank 0's pipeline");
 }
 
-constexpr std::size_t kSizes = 5;  // numbers of a rank that Ring::exchange() gathers first
+// As text: 0 is none.
+std::string text_of(double tolerance) {
+  if (tolerance == 0) return "none";
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), tolerance).ptr};
+}
+
+// Called on all ranks or on none, as refuse_pipeline().
+[[noreturn]] void refuse_tolerance(int rank, double its, double of_first) {
+  throw Error(NBCC_ERROR_USAGE, "rank " + std::to_string(rank) + ": tolerance: it is " + text_of(its) + " here and " +
+                                    text_of(of_first) + " on rank 0: expected one tolerance on all ranks");
+}
+
+constexpr std::size_t kSizes = 6;  // numbers of a rank that Ring::exchange() gathers first
 
 // The numbers of one rank, where each rank has `each` of them.
 std::span<const std::int64_t> numbers_of(const std::vector<std::int64_t>& all, std::size_t each, int rank) {
@@ -206,18 +223,21 @@ void Ring::run_gathered(BoundArrays& bound, const nbcc_run_options& options) {
   ranks_.agree(attempt([&] { detail::call(nbcc_sum_set_offsets, bound.sum, first_i_[own], first_j_[own]); }));
 }
 
-// Exchanges the number of particles and the element types of all ranks, and checks their numbers of totals.
+// Exchanges the number of particles and the element types of all ranks, and checks their numbers of totals and their
+// tolerances.
 bool Ring::exchange(const BoundArrays& bound, std::int64_t totals) {
   const std::size_t fields = bound.fields.size();
   const std::int64_t needs_all_j = *nbcc_sum_needs_all_j(bound.sum) != 0 ? 1 : 0;
-  const std::vector<std::int64_t> sizes =
-      ranks_.gather({bound.ni, bound.nj, std::int64_t(fields), totals, needs_all_j});
+  const std::vector<std::int64_t> sizes = ranks_.gather({bound.ni, bound.nj, std::int64_t(fields), totals, needs_all_j,
+                                                         std::bit_cast<std::int64_t>(nbcc_sum_tolerance(bound.sum))});
   bool any_needs_all_j = false;
   for (int rank = 0; rank < ranks_.count(); ++rank) {
     const std::span<const std::int64_t> its = numbers_of(sizes, kSizes, rank);
     any_needs_all_j = any_needs_all_j || its[4] != 0;
     if (its[2] != sizes[2]) refuse_pipeline(rank);
     if (its[3] != sizes[3]) refuse_pipeline(rank, "totals");
+    const double tolerance = std::bit_cast<double>(its[5]), of_first = std::bit_cast<double>(sizes[5]);
+    if (tolerance != of_first) refuse_tolerance(rank, tolerance, of_first);
   }
   std::vector<std::int64_t> mine;
   for (std::size_t f = 0; f < fields; ++f) {

@@ -33,6 +33,7 @@ struct nbcc_sum {
   bool skips_self = false;  // no pair of a particle and itself contributes
   nbcc_progress progress = nullptr;
   void* progress_data = nullptr;  // first argument of `progress`
+  double tolerance = 0;           // of nbcc_sum_set_tolerance
   // Strings returned by the last nbcc_sum_get_statistics.
   mutable std::string method = {}, reason = {}, precision = {}, convention = {};
 };

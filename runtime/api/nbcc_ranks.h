@@ -13,6 +13,9 @@ extern "C" {
  * until the next call for this sum. */
 NBCC_API const char* nbcc_sum_needs_all_j(nbcc_sum* sum);
 
+/* The tolerance of nbcc_sum_set_tolerance; 0: none. All processes of a run must have the same. */
+NBCC_API double nbcc_sum_tolerance(const nbcc_sum* sum);
+
 /* Returns the error of a run with these options that has wrong arguments, arrays, lists or params, without a sum. Ends
  * a sum in parts that has begun. */
 NBCC_API nbcc_status nbcc_sum_check_run(nbcc_sum* sum, const nbcc_run_options* options, nbcc_error** error);

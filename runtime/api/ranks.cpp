@@ -44,6 +44,8 @@ extern "C" {
 
 const char* nbcc_sum_needs_all_j(nbcc_sum* sum) { return sum ? sum->state.needs_all_j().data() : ""; }
 
+double nbcc_sum_tolerance(const nbcc_sum* sum) { return sum ? sum->tolerance : 0; }
+
 nbcc_status nbcc_sum_check_run(nbcc_sum* sum, const nbcc_run_options* options, nbcc_error** error) {
   return guarded(error, [&] { nbcc::check_run(nbcc::checked(sum, "sum"), options); });
 }

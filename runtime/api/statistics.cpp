@@ -33,6 +33,7 @@ nbcc_status nbcc_sum_set_tolerance(nbcc_sum* sum, double tolerance, const nbcc_f
                                    nbcc_error** error) {
   return guarded(error, [&] {
     nbcc::set_tolerance(nbcc::checked(sum, "sum").state, tolerance, nbcc::checked_choice(experiment));
+    sum->tolerance = tolerance;
   });
 }
 

@@ -193,7 +193,7 @@ Estimate FarField::measure(const SumRequest& request) {
   run_->reset_seconds();
   seconds_of_preparation_ = {};
   seconds_of_choice_ = 0;
-  has_totals_ = is_measured_ = false;
+  has_totals_ = is_measured_ = has_no_i_ = false;
   const bool is_known = case_ == case_of(request);
   ++runs_, ++runs_since_error_;
   work_since_check_ += is_known && is_far_ ? chosen_.cost : all_pairs(request);
@@ -243,7 +243,9 @@ bool FarField::is_due(const SumRequest& request) {
 
 void FarField::draw(const SumRequest& request, std::int64_t wanted) {
   refusal_ = run_->draw_sample(request, wanted);
-  has_sample_ = is_measured_ = refusal_.empty();
+  has_sample_ = refusal_.empty();
+  is_measured_ = has_sample_ || request.peers;
+  if (!request.peers) errors_of_all_.reset();
   if (!has_sample_) return;
   exclusions_ = number_of_exclusions(request);
   runs_since_error_ = 0;
@@ -433,14 +435,13 @@ std::optional<FarField::Choice> FarField::fit(const SumRequest& request, int ord
 
 void FarField::run(const SumRequest& request) {
   if (request.nj > 0) {
-    if (!is_far_)
+    if (!is_far_ || has_no_i_)
       run_->compute_all_pairs(request, FarRun::Of::All);
     else if (!has_totals_)
       run_->compute(request, chosen_.setting, FarRun::Of::All);
     has_totals_ = false;
     if (is_measured_) {
-      run_->error_of_sample();
-      errors_of_all_.reset();
+      if (has_sample_) run_->error_of_sample();
       if (request.peers) exchange_errors(request);
     }
   }

@@ -120,6 +120,7 @@ class FarField {
   bool is_far_ = false;           // the far field is the cheapest
   bool takes_all_pairs_ = false;  // in a raised precision
   bool is_obstructed_ = false;    // the particles of the last survey cannot have a far field
+  bool has_no_i_ = false;         // with SumRequest::peers: no chosen i of this process has a finite position
   double error_ = 0;              // of the last sample, as FarRun::error_of_sample() returns it
   unsigned runs_ = 0;             // since the choice
   std::int64_t runs_since_error_ = 0;
@@ -127,7 +128,7 @@ class FarField {
   FarStatistics::Seconds seconds_of_preparation_;  // before a choice
   double seconds_of_choice_ = 0;
   bool has_totals_ = false;                   // of the particles of this survey
-  bool is_measured_ = false;                  // this survey has drawn a sample
+  bool is_measured_ = false;                  // this survey has drawn a sample, or that of another process has
   bool has_sample_ = false;                   // the statistics have the error of a run of this case
   std::vector<double> i_of_peers_;            // [process]: the number of its chosen i; 0: it does not take part
   std::optional<ErrorsOfAll> errors_of_all_;  // of the i of all processes, in place of those of this process

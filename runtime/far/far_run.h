@@ -45,6 +45,8 @@ class FarRun {
   // Reads the particles and builds trees whose leaves have at most `leaf` particles, unless the particles are where
   // they were in the last run. Returns why there can be no far field, or "".
   std::string prepare(const SumRequest& request, int leaf);
+  // After prepare(): False if no chosen i has a finite position.
+  bool has_i() const { return members_.front().backend->particles().chosen > 0; }
   // True if many particles have moved by more than some percent of the extent of all since the last draw_sample(): the
   // errors of that sample say little about them.
   bool has_moved_far();

@@ -87,7 +87,8 @@ void FarTable::begin(std::vector<double> params, std::vector<double> weights, st
 
 FarLimits FarTable::limits(std::span<const int> sizes, const FarSetting& setting) {
   FarLimits limits;
-  if (sizes.empty()) return limits;
+  // Without weights no errors are known, as of i without finite terms: no grid serves.
+  if (sizes.empty() || (setting.separation == 0 && weights_.empty())) return limits;
   limits.first_size = sizes.front();
   limits.rows.resize(std::size_t(sizes.back() - sizes.front() + 1), FarLimits::Row{});
   for (const int size : sizes) {

@@ -60,14 +60,17 @@ Estimate FarField::measure_together(const SumRequest& request) {
   bool is_new = has_any(asked, 3);
   if (!is_new && !is_far_ && !takes_all_pairs_ && !is_obstructed_) return answer_together(request);
   if (!is_known && precision_ != precision_for(tolerance_)) set_precision(precision_for(tolerance_));
+  if (!is_known && may_be_far(request)) require_memory(request);
   int leaf = choice_.leaf > 0 ? choice_.leaf : kFirstLeaf;
   if (is_known && chosen_.setting.leaf > 0) leaf = chosen_.setting.leaf;
   const std::string obstacle = run_->prepare(request, leaf);
   const bool was_obstructed = is_obstructed_;
-  const Numbers prepared = request.peers->exchange({double(!obstacle.empty()),
+  has_no_i_ = !run_->has_i();
+  const Numbers prepared = request.peers->exchange({double(!obstacle.empty() && !has_no_i_),
                                                     double(is_known && is_far_ && obstacle.empty() && is_due(request)),
-                                                    double(is_known && is_far_)});
-  is_obstructed_ = has_any(prepared, 0);
+                                                    double(is_known && is_far_), double(has_no_i_)});
+  const bool any_has_i = std::ranges::any_of(prepared, [](const auto& one) { return !one.empty() && one[3] == 0; });
+  is_obstructed_ = has_any(prepared, 0) || !any_has_i;
   is_new = is_new || has_any(prepared, 1) || is_obstructed_ != was_obstructed;
   if (!is_new) return answer_together(request);
   case_.reset();
@@ -95,7 +98,7 @@ Estimate FarField::answer_together(const SumRequest& request) const {
 // Whether the earlier choice keeps the tolerance of these particles.
 bool FarField::keeps_together(const SumRequest& request) {
   draw(request, sample_size(request));
-  run_->compute(request, chosen_.setting, FarRun::Of::All);
+  if (!has_no_i_) run_->compute(request, chosen_.setting, FarRun::Of::All);
   error_ = error_of_all(request);
   return has_totals_ = error_ <= tolerance_;
 }
@@ -104,13 +107,14 @@ void FarField::choose_together(const SumRequest& request, const std::string& obs
   runs_ = 1;
   refusal_ = "";
   is_far_ = takes_all_pairs_ = false;
-  const auto leader = std::size_t(std::ranges::max_element(i_of_peers_) - i_of_peers_.begin());
   use_precision(request, precision_for(tolerance_));
   draw(request, may_be_far(request) ? sample_size(request) : run_->least_sampled());
-  if (std::size_t(request.peers->own()) == leader && !is_obstructed_) {
-    if (may_be_far(request)) require_memory(request);
-    choose_again(request);
-  }
+  // A process without finite positions or terms has nothing to choose by; the others do not mind it.
+  const Numbers drawn = request.peers->exchange({double(has_sample_)});
+  for (std::size_t peer = 0; peer < drawn.size(); ++peer)
+    if (has_any(drawn, 0) && !drawn[peer].empty() && drawn[peer][0] == 0) i_of_peers_[peer] = 0;
+  const auto leader = std::size_t(std::ranges::max_element(i_of_peers_) - i_of_peers_.begin());
+  if (std::size_t(request.peers->own()) == leader && !is_obstructed_) choose_again(request);
   const FarSetting& mine = chosen_.setting;
   const Numbers all = request.peers->exchange({double(is_far_), double(precision_), double(mine.order),
                                                double(mine.leaf), mine.limit, mine.separation, chosen_.cost});
@@ -177,7 +181,7 @@ void FarField::exchange_errors(const SumRequest& request) {
   of_all.error = rms_of(all);
   double squares = 0, weight = 0;
   for (const auto& one : all) {
-    if (one.empty()) continue;
+    if (one.empty() || one[1] == 0) continue;
     of_all.largest = std::max(of_all.largest, one[2]);
     squares += one[1] * one[3] * one[3];
     weight += one[1];

@@ -2,6 +2,7 @@
 // for another whose run has ended.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -119,15 +120,64 @@ TEST_F(GatheredFar, OfOtherTolerances) {
   const nbcc::Pipeline pipeline = compiled(kGravity, NBCC_SINGLE);
   const Particles all = random_particles(300, 9, 0);
   Bound mine(pipeline, all, all);
-  mine.sum.tolerance(rank == 0 ? 1e-3 : 1e-2);
-  try {
-    ring.run(mine.sum);
-    FAIL();
-  } catch (const nbcc::Error& e) {
-    EXPECT_EQ(e.status(), NBCC_ERROR_USAGE);
-    EXPECT_STREQ(e.what(),
-                 "rank 0: tolerance: this rank has 0.001, rank 1 has 0.01: expected one tolerance on all ranks");
-  }
+  const auto expect_refusal = [&](double of_first, double of_others, const std::string& message) {
+    mine.sum.tolerance(rank == 0 ? of_first : of_others);
+    try {
+      ring.run(mine.sum);
+      FAIL();
+    } catch (const nbcc::Error& e) {
+      EXPECT_EQ(e.status(), NBCC_ERROR_USAGE);
+      EXPECT_EQ(e.what(), "rank 1: tolerance: it is " + message + " on rank 0: expected one tolerance on all ranks");
+    }
+  };
+  expect_refusal(1e-3, 1e-2, "0.01 here and 0.001");
+  expect_refusal(1e-3, 0, "none here and 0.001");
+  expect_refusal(0, 1e-2, "0.01 here and none");
+  mine.sum.tolerance(0);
+  ring.run(mine.sum);
+}
+
+// The i of one rank have no finite positions, or terms: those of the others have a far field, whose error is theirs.
+TEST_F(GatheredFar, OneRankHasNoFiniteI) {
+  if (rank_count() == 1) return;
+  const nbcc::Pipeline charged = compiled(R"(
+input_i vec3 xi; input_i real qi; input_j vec3 xj; input_j real mj;
+output(sum) real pot;
+vec3 d = xj - xi;
+pot += qi * mj * rsqrt(dot(d, d) + 0.0001);
+)",
+                                          NBCC_SINGLE);
+  const double none = std::nan("");
+  const std::int64_t count = 6000, begin = first_of(count, rank, 1), end = first_of(count, rank + 1, 1);
+  const Particles all = random_particles(count, 9, 0);
+  for (const bool has_positions : {true, false})
+    for (const int without : {0, rank_count() - 1}) {
+      Particles i = all.part(begin, end);
+      Reals charges(std::size_t(end - begin), 1.0);
+      if (rank == without) (has_positions ? charges : i.x).assign(has_positions ? charges.size() : i.x.size(), none);
+      Bound mine(charged, i, all.part(begin, end)), whole(charged, i, all);
+      mine.sum.bind("qi", charges);
+      whole.sum.bind("qi", charges);
+      whole.sum.run();
+      const nbcc_far_choice choice{sizeof choice, 5, 0, 0};
+      ASSERT_EQ(nbcc_sum_set_tolerance(mine.sum.get(), 1e-3, &choice, nullptr), NBCC_OK);
+      for (int times = 0; times < 3; ++times) {
+        ring.run(mine.sum);
+        const nbcc_statistics found = mine.sum.statistics();
+        EXPECT_STREQ(found.method, "far field") << found.reason;
+        EXPECT_LE(found.error, 1e-3);
+        EXPECT_GT(found.error, 0);
+        EXPECT_GT(found.sampled, 0);
+        if (rank != without) EXPECT_EQ(found.order, 5) << found.reason;
+        const Reals& got = mine.columns["pot"];
+        double squares = 0;
+        for (std::size_t k = 0; k < got.size(); ++k) squares += std::pow(got[k] / whole.columns["pot"][k] - 1, 2);
+        if (rank == without)
+          EXPECT_TRUE(std::ranges::all_of(got, [](double pot) { return std::isnan(pot); }));
+        else
+          EXPECT_LE(std::sqrt(squares / double(got.size())), 2e-3);
+      }
+    }
 }
 
 // The others wait for no exchange with a rank whose run has ended.
