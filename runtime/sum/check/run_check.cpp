@@ -14,8 +14,9 @@ void RunCheck::begin(const SumState& sum, const RunChoice& choice) {
   std::vector<ArrayView> inputs;
   for (const FieldLayout& field : sum.fields())
     if (field.role == Role::InputI || field.role == Role::InputJ) inputs.push_back(sum.bound(field.name));
+  // The j of several ranks are in other arrays than the i.
   const bool has_reason =
-      choice.part == JPart::Whole && !sum.has_lists() && sum.offsets().first == sum.offsets().second;
+      choice.part == JPart::Whole && !choice.peers && !sum.has_lists() && sum.offsets().first == sum.offsets().second;
   if (has_reason && inputs == compared_) return;
   compared_ = has_reason ? std::move(inputs) : std::vector<ArrayView>();
   std::optional<std::string> text;

@@ -375,9 +375,12 @@ std::string_view SumState::needs_all_j() const {
   if (exclusions_) return features()[std::size_t(Feature::Exclusions)].name;
   for (const std::string_view kind : kinds_of(source()))
     if (find_capability(kind)->to(Feature::Parts) == Answer::Refused) return kind;
-  if (source().search.bound == kNearestBound && request_.pairs != PairChoice::All) return "nearest neighbours";
+  if (source().search.bound == kNearestBound && request_.pairs != PairChoice::All &&
+      kernel().derived("nearest").obstacle.empty())
+    return "nearest neighbours";
   for (const PairMethod& method : sum_.methods())
-    if (method.name == "far field" || method.name == "matrix units") return "a tolerance";
+    if (request_.pairs == PairChoice::Auto && (method.name == "far field" || method.name == "matrix units"))
+      return "a tolerance";
   return "";
 }
 
