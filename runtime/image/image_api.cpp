@@ -1,10 +1,12 @@
 // Compiled pipelines through the C interface: the functions of nbcc_image.h, nbcc_last_error() and nbcc_last_warning().
 // Sums run as for pipelines compiled in the process; only the kernel is loaded differently.
 #include <atomic>
+#include <charconv>
 #include <cstdlib>
 #include <mutex>
 #include <span>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -101,14 +103,24 @@ KernelDevice& device_of_calls() {
   return **device;
 }
 
-// The tolerance of calls without handles; 0: none.
-double tolerance_of_calls() {
+// Sets the tolerance of calls without handles. The text is read in the same way in every locale.
+void set_tolerance_of_calls(SumState& sum) {
   const char* const variable = std::getenv("NBCC_TOLERANCE");
-  if (!variable || !*variable) return 0;
-  char* end = nullptr;
-  const double tolerance = std::strtod(variable, &end);
-  if (*end) throw UsageError(fmt::format("NBCC_TOLERANCE: expected a number, got '{}'", variable));
-  return tolerance;
+  if (!variable || !*variable) return;
+  const std::string_view text = variable;
+  double tolerance = 0;
+  // A number that is too small for a double is an error, too: it is not 0.
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), tolerance);
+  if (error == std::errc::result_out_of_range)
+    throw UsageError(fmt::format("NBCC_TOLERANCE: it must be 0 (none) or from 1e-14 to 1, got {}", text));
+  if (error != std::errc() || end != text.data() + text.size())
+    throw UsageError(fmt::format("NBCC_TOLERANCE: expected a number, got '{}'", text));
+  if (tolerance == 0) return;
+  try {
+    set_tolerance(sum, tolerance);
+  } catch (const UsageError& e) {
+    throw UsageError(fmt::format("NBCC_TOLERANCE: {}", e.what()));
+  }
 }
 
 // A pipeline on device_of_calls(), with a pool of sums that no call is using.
@@ -138,7 +150,7 @@ class Calls {
       }
     }
     auto made = std::make_unique<SumState>(kernel_);
-    if (const double tolerance = tolerance_of_calls(); tolerance != 0) set_tolerance(*made, tolerance);
+    set_tolerance_of_calls(*made);
     return made;
   }
 

@@ -1,5 +1,5 @@
-/* cunbody_api() with and without NBCC_TOLERANCE. Argument: "exact", "tolerance", or "refused" for a tolerance that is no
- * number. Exit code 0 if all is as it should be. */
+/* cunbody_api() with and without NBCC_TOLERANCE. Argument: "exact", "tolerance", or "refused" for a text that is no
+ * tolerance. Exit code 0 if all is as it should be. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
