@@ -120,6 +120,26 @@ class ImageCompiler final : public CudaCompiler {
   mutable std::shared_ptr<const CudaCompiler> opened_;
 };
 
+// The rows of a library on a GPU, which holds no machine code of their kernels.
+class RowsForCompiler final : public Derivations {
+ public:
+  RowsForCompiler(std::shared_ptr<const Derivations> rows, std::shared_ptr<const ImageCompiler> compiler)
+      : rows_(std::move(rows)), compiler_(std::move(compiler)) {}
+  const DerivedKernels& row(std::string_view name, Precision at_least) const override {
+    const DerivedKernels& held = rows_->row(name, at_least);
+    if (!held.obstacle.empty()) return held;
+    std::call_once(asked_, [&] { can_compile_ = compiler_->can_compile(); });
+    return can_compile_ ? held : none_;
+  }
+
+ private:
+  const std::shared_ptr<const Derivations> rows_;
+  const std::shared_ptr<const ImageCompiler> compiler_;
+  mutable std::once_flag asked_;
+  mutable bool can_compile_ = false;
+  const DerivedKernels none_{"its kernels need NVRTC"};
+};
+
 // Finds the code of derived kernels, which is in the library as their main kernel is.
 CpuDevice::LoadCode loader_of(std::span<const nbcc_image_code> codes, std::string_view isa) {
   static_assert(kCpuFunctions.size() == NBCC_IMAGE_FUNCTIONS);
@@ -188,7 +208,7 @@ std::shared_ptr<const Kernel> load_image(const CudaDevice& device, const Pipelin
   CudaDevice own(gpu.driver(), codes, gpu.ordinal(), "", device.dump_folder());
   own.set_tunings(device.tunings());
   KernelSource source = image.cuda;
-  source.derivations = stored_derivations(image.rows, source.target);
+  source.derivations = std::make_shared<RowsForCompiler>(stored_derivations(image.rows, source.target), codes);
   const auto is_missing = [&](const LaunchConfig& config) { return !codes->holds(config); };
   // Without NVRTC, restrict the launch configurations to those that the library holds.
   std::vector<LaunchConfig>& launches = source.first().launches;

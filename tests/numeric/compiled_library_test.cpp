@@ -32,8 +32,10 @@ class CompiledLibraryOnGpu : public testing::Test {
   }
 
   // What a library for these architectures says of gravity.
-  PipelineImage image_for(const std::vector<std::string>& architectures) const {
+  PipelineImage image_for(const std::vector<std::string>& architectures,
+                          const std::vector<std::string>& with = {}) const {
     LibraryRequest request;
+    request.with = with;
     request.sources = {gravity_};
     request.isas = {baseline_isa()};
     request.architectures = architectures;
@@ -97,6 +99,12 @@ TEST_F(CompiledLibraryOnGpu, PtxIsTranslatedByTheDriver) {
 TEST_F(CompiledLibraryOnGpu, TheTextIsCompiledByNvrtc) {
   const PipelineImage image = image_for({});
   expect_same_sums(image, [this] { return compiler_; }, 2048);
+}
+
+TEST_F(CompiledLibraryOnGpu, MoreKernelsNeedNvrtc) {
+  const PipelineImage image = image_for({device_->arch()}, {"symmetric"});
+  EXPECT_EQ(load_image(*device_, image, no_compiler)->derived("symmetric").obstacle, "its kernels need NVRTC");
+  EXPECT_EQ(load_image(*device_, image, [this] { return compiler_; })->derived("symmetric").obstacle, "");
 }
 
 }  // namespace
