@@ -198,14 +198,17 @@ TEST_F(RanksCrossed, EveryRowWithEveryFeature) {
       if (column.feature == Feature::Batches || column.feature == Feature::Parts ||
           row.to(column.feature) == Answer::Refused || row.to(column.feature) == Answer::Elsewhere)
         continue;
+      if (row.name == "symmetric" && column.feature == Feature::ListedPairs) continue;  // refused on several ranks
       if (!tests_all() && ++cell % kPeriod != 0) continue;
-      for (int tries = 0; tries < 8; ++tries) {
+      bool has_run = false;
+      for (int tries = 0; tries < 8 && !has_run; ++tries) {
         const CrossedRun run = draw_crossed(row.name, column.feature, ++seed, variety);
         const CrossedText text = crossed_text(family_of(run.row, run.number), run.number);
         if (is_passed_over(run, text)) continue;
         expect_oracle(run, text);
-        break;
+        has_run = true;
       }
+      if (tests_all()) EXPECT_TRUE(has_run) << "no run of " << row.name << " with " << column.name;
       if (HasFailure()) return;
     }
   }
