@@ -337,6 +337,7 @@ class Reader {
 
   Polynomial choose(NodeId condition, const Polynomial& yes, const Polynomial& no, Type type) {
     if (made_.graph.is_constant(condition)) return made_.graph.constant_value(condition) != 0 ? yes : no;
+    type = widest(yes, widest(no, type));
     Polynomial result;
     std::set<Monomial> monomials;
     for (const Polynomial* side : {&yes, &no})
@@ -368,6 +369,15 @@ class Reader {
     return {Term{1, {made}}};
   }
 
+  // The type of the polynomial's widest node, at least `type`: where the text narrows a value, its factors are wider.
+  Type widest(const Polynomial& polynomial, Type type) const {
+    for (const auto& [monomial, sum] : polynomial)
+      for (const Term& term : sum)
+        for (const NodeId factor : term.factors) type = std::max(type, made_.graph[factor].type);
+    return type;
+  }
+
+  // `type`: no factor is wider.
   NodeId node_of(const Sum& sum, Type type) {
     Graph& graph = made_.graph;
     NodeId total = kNone;
@@ -435,7 +445,7 @@ class Reader {
   }
 
   void add_sums(int output, const Polynomial& polynomial) {
-    const Type type = old_[pipeline_.contributions[std::size_t(output)].value].type;
+    const Type type = widest(polynomial, old_[pipeline_.contributions[std::size_t(output)].value].type);
     std::map<FarProduct, NodeId> by_factor;
     for (const auto& [monomial, sum] : polynomial) {
       const NodeId coefficient = node_of(sum, type);

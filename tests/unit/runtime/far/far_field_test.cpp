@@ -111,6 +111,9 @@ const FarText kFarOwnFields[] = {
     {"double", "linear in mj, both sides",
      "input_i double xi[3]; input_j double xj[3]; input_j real mj; output(sum) double pot;\n"
      "double s = 0.0; for (int k = 0; k < 3; ++k) s += (xj[k] - xi[k]) * (xj[k] - xi[k]); pot += mj / sqrt(s);"},
+    {"double values, narrowed", "linear in mj, both sides",
+     "input_i vec3 xi; input_i double qi; input_j vec3 xj; input_j double mj; output(sum) real pot;\n"
+     "vec3 d = xj - xi; real r2 = dot(d, d); pot += qi * mj / r2; pot += d.x > 4.0 ? 2.0 * qi * mj : qi * mj / r2;"},
     {"float weight", "linear in mj, both sides",
      "input_i vec3 xi; input_j vec3 xj; input_j float mj; output(sum) real pot; vec3 d = xj - xi; pot += mj / dot(d, "
      "d);"},
