@@ -206,7 +206,9 @@ DerivedKernels make_matrix_units(const DerivationInput& of) {
   };
   const Pipeline& pipeline = passes ? passes->weighted : of.pipeline;
   // What is compared with exact results. Other j than the exact ones may be chosen, if their values are as good.
-  const Pipeline sums = choice ? choice_and_values(pipeline, *choice) : without_finish(pipeline);
+  const Pipeline sums = choice   ? choice_and_values(pipeline, *choice)
+                        : passes ? passes->means
+                                 : without_finish(pipeline);
   Options options = of.options;
   for (const auto& [name, units] : {std::pair{"half", MatrixUnits::Half}, {"two halves", MatrixUnits::TwoHalves}}) {
     options.matrix_units = units;
@@ -216,8 +218,9 @@ DerivedKernels make_matrix_units(const DerivationInput& of) {
   }
   if (row.kernels.empty())
     facts->obstacle = of.backend.name == "cuda"
-                          ? "matrix instructions need single precision, fast math, at most 88 values that are kept for "
-                            "each i, and one loop over elements, which sums products of a value of i and a value of j, "
+                          ? "matrix instructions need single precision, fast math, at most some 84 numbers that are "
+                            "kept for each i (an index counts as two), and one loop over elements, which sums products "
+                            "of a value of i and a value of j, "
                             "or squares of their differences"
                           : "matrix instructions are those of GPUs";
   add("sums", sums, of.options, true);

@@ -69,7 +69,7 @@ double FarSample::error(std::span<const double> totals, FarStatistics& statistic
         const bool is_same = total == exact[c] || (std::isnan(total) && std::isnan(exact[c]));
         const double difference = is_same ? 0 : total - exact[c];
         error += difference * difference;
-        sum += exact[c] * exact[c];
+        sum += std::isnan(exact[c]) ? 0 : exact[c] * exact[c];
       }
       const double size = size_of_terms(k, number);
       if (error == 0 || !std::isfinite(size)) continue;

@@ -1,4 +1,4 @@
-// Chooses the precision of matrix instructions by a sample. Entry points: MatrixSums::apply_to(), MatrixSums::method().
+// Chooses the precision of matrix instructions by a sample. Entry point: MatrixSums::method().
 //
 // A choice holds as long as params, numbers of particles and the arrays of vectors stay the same. Its error is measured
 // in the run that chooses, in the second, fourth, eighth ... run after it, and whenever that takes less than some 3% of
@@ -232,8 +232,12 @@ double MatrixSums::error_of(const SumRequest& request, const char* kernel) {
   const std::size_t sampled = sample_.particles().size(), columns = found.size() / sampled,
                     exact_columns = exact_.values.size() / sampled;
   double squares = 0;
-  for (std::size_t k = 0; k < logarithms.size(); ++k)
-    if (logarithms[k] != exact_.logarithms[k]) squares += std::pow(logarithms[k] - exact_.logarithms[k], 2);
+  for (std::size_t k = 0; k < logarithms.size(); ++k) {
+    const double exact = exact_.logarithms[k];
+    if (logarithms[k] == exact || (std::isnan(logarithms[k]) && std::isnan(exact))) continue;
+    squares += std::pow(logarithms[k] - exact, 2);
+  }
+  if (std::isnan(squares)) return std::numeric_limits<double>::infinity();
   const double of_logarithms = std::sqrt(squares / double(sampled));
   const double error = std::max(sample_.error(found, statistics_), of_logarithms);
   statistics_.error = std::max(statistics_.error, of_logarithms);

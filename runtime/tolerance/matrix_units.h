@@ -1,7 +1,8 @@
 // Sums over pairs of vectors with many elements, to a tolerance: all pairs, whose products of vectors are computed by
 // the matrix instructions of a GPU in the lowest precision that keeps the tolerance (MatrixFacts in
 // compiler/derived_kernels.h). The error is measured: the sums of some i drawn at random are compared with sums in
-// double precision. Used by set_tolerance(). Tested by tests/numeric/matrix_units_test.cpp.
+// double precision. Used by set_tolerance(). Tested by tests/numeric/matrix_units_test.cpp, matrix_choices_test.cpp and
+// matrix_softmax_test.cpp.
 #pragma once
 #include <cstdint>
 #include <memory>

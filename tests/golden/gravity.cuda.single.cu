@@ -227,12 +227,12 @@ constexpr int kRegisters = 65536 / (NBCC_RESIDENT > 512 ? NBCC_RESIDENT : 512);
 constexpr int kAhead = 16 * kPartialSize + 38 <= kRegisters ? 8 : kPartialSize <= 8 ? 4 : kPartialSize <= 16 ? 2 : 1;
 constexpr unsigned kSplitGroup = 16 * NBCC_J_SLICES;
 
-// Combines the sums of all blocks with the same i-particles; the last of these blocks to arrive stores the results.
-// With a cutoff there are many j-splits, which are combined in groups of kSplitGroup, level by level, so that a block
-// waits for few loads. Without a cutoff all splits are one group: the loop over levels would take registers from the
-// pair loop. True in the blocks that store results.
-NBCC_DEVICE bool reduce(const Arguments& a, const Sums* sum, SlicePartials* partial, int slice, int row,
-                        unsigned split) {
+// Combines the sums of all blocks with the same i-particles. With a cutoff there are many j-splits, which are combined in
+// groups of kSplitGroup, level by level, so that a block waits for few loads. Without a cutoff all splits are one group:
+// the loop over levels would take registers from the pair loop. True in the last of these blocks to arrive, in whose
+// `partial` the j-slices then are.
+NBCC_DEVICE bool combine_splits(const Arguments& a, const Sums* sum, SlicePartials* partial, int slice, int row,
+                                unsigned split) {
 #pragma unroll
   for (int r = 0; r < NBCC_I_PER_THREAD; ++r) {
     store_partial(partial_of(sum[r]), &partial[slice][0][row + r * kSliceThreads], kBlockI);
@@ -274,16 +274,30 @@ NBCC_DEVICE bool reduce(const Arguments& a, const Sums* sum, SlicePartials* part
     }
     __syncthreads();
   }
+  return true;
+}
+
+// Stores the results of the block's i; sums_of(number): the sums of an i of the block.
+template <typename SumsOf>
+NBCC_DEVICE void store_results(const Arguments& a, int slice, int row, const SumsOf& sums_of) {
+  const index first_i = (index)blockIdx.x * kBlockI + row;
 #pragma unroll 1
   for (int r = slice; r < NBCC_I_PER_THREAD; r += NBCC_J_SLICES) {
     const index at = first_i + r * kSliceThreads;
     if (at >= a.ni) break;
     Partial all;
-    combine(all, combine_slices(partial, row + r * kSliceThreads));
+    combine(all, sums_of(row + r * kSliceThreads));
     if (!carry(a, at, all)) continue;
     const index i = i_particle(a, at);
     finish(a, i, i, all, nan_if_non_finite(a, i));
   }
+}
+
+// True in the blocks that store results.
+NBCC_DEVICE bool reduce(const Arguments& a, const Sums* sum, SlicePartials* partial, int slice, int row,
+                        unsigned split) {
+  if (!combine_splits(a, sum, partial, slice, row, split)) return false;
+  store_results(a, slice, row, [&](int number) { return combine_slices(partial, number); });
   return true;
 }
 

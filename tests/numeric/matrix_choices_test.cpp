@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <set>
 #include <string>
@@ -51,7 +52,8 @@ class MatrixChoices : public testing::Test {
   std::shared_ptr<CudaDevice> device = std::make_shared<CudaDevice>(shim.driver(), shim.compiler(), 0, "", "");
   std::vector<double> x, y, label, near, value, kind, best;
 
-  void check(const ChoiceText& text, std::size_t ni, std::size_t nj, double tolerance, std::int64_t i_begin = 0) {
+  void check(const ChoiceText& text, std::size_t ni, std::size_t nj, double tolerance, std::int64_t i_begin = 0,
+             bool has_nan = false) {
     const auto elements = std::size_t(text.elements), chosen = std::size_t(text.chosen);
     SCOPED_TRACE(fmt::format("{} and {} vectors of {}, {} chosen, tolerance {}\n{}", ni, nj, elements, chosen,
                              tolerance, choice_text(text)));
@@ -59,6 +61,7 @@ class MatrixChoices : public testing::Test {
     x.resize(ni * elements), y.resize(nj * elements), label.resize(nj);
     for (std::vector<double>* const of : {&x, &y})
       for (double& element : *of) element = random.between(-100, 100) / 100.0;
+    if (has_nan) x[(ni - 1) * elements + 1] = std::numeric_limits<double>::quiet_NaN();
     for (std::size_t j = 0; j < nj; ++j) label[j] = double(10 * j + 7);
     for (std::vector<double>* const of : {&near, &value, &kind, &best}) of->assign(ni * chosen, -5);
     SumState sum(device->load(build_kernel(backend_named("cuda"), Source{"near.pipe", choice_text(text)}, {}, {}, "")));
@@ -75,7 +78,11 @@ class MatrixChoices : public testing::Test {
       sum.wait();
     });
     EXPECT_EQ(sum.method(), tolerance > 0 ? "matrix units" : "all pairs") << sum.statistics().reason;
-    for (std::size_t i = std::size_t(i_begin); i < ni; ++i) {
+    if (has_nan) {
+      EXPECT_EQ(near[ni - 1], -1);
+      EXPECT_TRUE(std::isnan(best[ni - 1]));
+    }
+    for (std::size_t i = std::size_t(i_begin); i < ni - (has_nan ? 1 : 0); ++i) {
       std::vector<double> exact(nj), sorted;
       double largest = 0;
       for (std::size_t j = 0; j < nj; ++j) {
@@ -127,6 +134,7 @@ TEST_F(MatrixChoices, NameTheirPairs) {
     check(text, 130, 131, 1e-6);
     check(text, 140, 17, 2e-2, 3);
   }
+  check(texts[0], 12, 40, 2e-2, 0, true);
 }
 
 // Half precision tells these vectors apart; only exact values show which of two candidates is nearer.

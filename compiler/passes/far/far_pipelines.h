@@ -19,8 +19,9 @@ FarPipelines far_pipelines(const Pipeline& pipeline, const FarTerms& terms);
 FarPipelines far_pipelines(const CopiesPipeline& copies, const FarTerms& terms);
 
 // Used wherever sums are compared with exact ones: the pipeline without finish(); and that with one more output for
-// each output NAME but indices: nbcc_size_NAME, to which errors are relative. Of a sum it is the sum of the terms' magnitudes (for
-// vectors, of their lengths), of a minimum or maximum the largest magnitude of a term, of a logsumexp 1.
+// each output NAME that is no index: nbcc_size_NAME, to which errors are relative. Of a sum it is the sum of the terms'
+// magnitudes (for vectors, of their lengths), of a minimum, maximum or payload the largest magnitude of a term, of a
+// logsumexp 1.
 Pipeline without_finish(Pipeline pipeline);
 Pipeline sample_pipeline(const Pipeline& pipeline);
 

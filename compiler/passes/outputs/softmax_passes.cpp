@@ -3,8 +3,6 @@
 
 #include <cstddef>
 #include <limits>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "compiler/passes/outputs/add_field.h"
@@ -14,48 +12,34 @@ namespace {
 
 constexpr const char* kLogSumExp = "nbcc_logsumexp";
 
-// The pipeline with its outputs of one reduction.
-Pipeline with_outputs(const Pipeline& pipeline, Reduction reduction, std::string_view suffix) {
-  Pipeline made = pipeline;
-  made.name += suffix;
-  made.fields.clear();
-  made.contributions.clear();
-  for (Field field : pipeline.fields) {
-    if (field.role == Role::Output) {
-      if (field.reduction != reduction) continue;
-      const auto first = pipeline.contributions.begin() + field.first;
-      field.first = int(made.contributions.size());
-      made.contributions.insert(made.contributions.end(), first, first + field.components());
-    }
-    made.fields.push_back(std::move(field));
-  }
-  return made;
-}
-
 }  // namespace
 
 std::optional<SoftmaxPasses> softmax_passes(const Pipeline& pipeline) {
   if (!pipeline.finished.empty()) return {};
   NodeId logit = kNone, guard = kNone;
+  bool has_softmax = false;
   for (const Field& field : pipeline.fields) {
-    if (field.role != Role::Output || field.reduction == Reduction::LogSumExp) continue;
-    if (field.reduction != Reduction::Softmax) return {};
+    if (field.role != Role::Output) continue;
+    const bool is_softmax = field.reduction == Reduction::Softmax;
+    if (!is_softmax && field.reduction != Reduction::LogSumExp) return {};
+    has_softmax = has_softmax || is_softmax;
     for (int c = field.first; c < field.first + field.components(); ++c) {
       const Contribution& one = pipeline.contributions[std::size_t(c)];
-      if (logit == kNone) logit = one.logit, guard = one.guard;
-      if (one.logit != logit || one.guard != guard) return {};
+      const NodeId own = is_softmax ? one.logit : one.value;
+      if (logit == kNone) logit = own, guard = one.guard;
+      if (own != logit || one.guard != guard) return {};
     }
   }
-  if (logit == kNone) return {};
-  SoftmaxPasses made{with_outputs(pipeline, Reduction::LogSumExp, "_logsumexp"),
-                     with_outputs(pipeline, Reduction::Softmax, "_weighted")};
+  if (!has_softmax) return {};
+  SoftmaxPasses made{pipeline, pipeline, {}};
+  made.logsumexp.name += "_logsumexp";
+  made.logsumexp.contributions = {{.value = logit, .guard = guard}};
+  std::erase_if(made.logsumexp.fields, [](const Field& field) { return field.role == Role::Output; });
   Field exponential;
   exponential.reduction = Reduction::LogSumExp;
   add_field(made.logsumexp, kLogSumExp, Role::Output, pipeline.pair[logit].type, exponential);
-  made.logsumexp.contributions.push_back({.value = logit, .guard = guard});
 
-  for (Field& field : made.weighted.fields)
-    if (field.role == Role::Output) field.reduction = Reduction::Sum;
+  made.weighted.name += "_weighted";
   const Type type = pipeline.pair[logit].type;
   const int input = add_field(made.weighted, kLogSumExp, Role::InputI, type);
   Graph& graph = made.weighted.pair;
@@ -68,7 +52,28 @@ std::optional<SoftmaxPasses> softmax_passes(const Pipeline& pipeline) {
                                      graph.constant(std::numeric_limits<double>::quiet_NaN(), type));
     weight = graph.select(guard, weight, none);
   }
-  for (Contribution& one : made.weighted.contributions) one = {.value = graph.binary(Op::Mul, weight, one.value)};
+  for (Field& field : made.weighted.fields) {
+    if (field.role != Role::Output) continue;
+    const bool is_softmax = field.reduction == Reduction::Softmax;
+    field.reduction = is_softmax ? Reduction::Sum : Reduction::Max;  // the largest of equal numbers
+    for (int c = field.first; c < field.first + field.components(); ++c) {
+      Contribution& one = made.weighted.contributions[std::size_t(c)];
+      if (is_softmax)
+        one = {.value = graph.binary(Op::Mul, weight, one.value)};
+      else
+        one = {.value = of_i, .guard = guard};
+    }
+  }
+  made.means = made.weighted;
+  made.means.name += "_means";
+  made.means.contributions.clear();
+  std::erase_if(made.means.fields, [](const Field& field) { return field.reduction == Reduction::Max; });
+  for (Field& field : made.means.fields) {
+    if (field.role != Role::Output) continue;
+    const auto first = made.weighted.contributions.begin() + field.first;
+    field.first = int(made.means.contributions.size());
+    made.means.contributions.insert(made.means.contributions.end(), first, first + field.components());
+  }
   return made;
 }
 

@@ -66,11 +66,11 @@ void CudaDeviceCopies::end() noexcept {
 
 void CudaDeviceCopies::refuse_capture(const char* what) const {
   if (captured_)
-    throw DeviceError(
-        fmt::format("copies of particles, for every_image(), results per pair or arrays of 16-bit numbers: {}, which "
-                    "cannot be done while a "
-                    "stream is captured",
-                    what));
+    throw DeviceError(fmt::format(
+        "copies of particles, for every_image(), results per pair, arrays of 16-bit numbers or softmax: {}, which "
+        "cannot be done while a "
+        "stream is captured",
+        what));
 }
 
 void* CudaDeviceCopies::reserve(std::size_t number, std::size_t bytes) {

@@ -280,13 +280,21 @@ const index i = i_particle(a, at);
   const std::optional<OneChoice> choice = one_choice(pipeline);
   const bool keeps_lists = choice && choice->indices > 1;
   if (choice && choice->indices > 0) {
-    std::string found;
+    std::string found, has_nan = "false", set_nan;
     for (int m = 0; m < choice->indices; ++m)
       found += fmt::format("{}to_index({})", m > 0 ? ", " : "", cuda_result(plan, choice->first + m));
+    for (int k = 0; k < int(plan.outputs.size()); ++k) {
+      const Reduction reduction = plan.outputs[std::size_t(k)].reduction;
+      if (reduction != Reduction::Min && reduction != Reduction::Max) continue;
+      has_nan += fmt::format(" || {0} != {0}", cuda_result(plan, k));
+      set_nan += cuda_result(plan, k) + " = __longlong_as_double(0x7ff8000000000000LL);\n";
+    }
     of_array["reduce"] =
         fill_template("cuda_product_choice.cuh",
                       {{"chosen", std::to_string(choice->indices)},
                        {"found", found},
+                       {"has_nan", has_nan},
+                       {"set_nan", set_nan},
                        {"first", std::to_string(loop.elements.first)},
                        {"views_of_i", views(loop.of_i, 'i')},
                        {"views_of_j", views(loop.of_j, 'j')},
@@ -302,11 +310,6 @@ const index i = i_particle(a, at);
                        {"pair", body.pair},
                        {"flush", body.flush}});
   }
-  std::string flush = body.flush;
-  if (keeps_lists)
-    flush += fill_template("cuda_product_bound.cuh", {{"first", std::to_string(choice->first)},
-                                                      {"last", std::to_string(choice->indices - 1)},
-                                                      {"before", choice->is_minimum ? "<" : ">"}});
   std::string self;
   if (body.tests_self) self = "int self[NBCC_I_PER_THREAD];\nfind_self(a, first_i, first_j, self);\n";
   if (body.two_loops) self += "constexpr bool may_be_self = true;\n";
@@ -338,7 +341,7 @@ const index i = i_particle(a, at);
       {"self", self},
       {"pair_j", body.pair_j},
       {"pair", pair},
-      {"flush", flush}};
+      {"flush", body.flush}};
   of_array.insert(of_pairs.begin(), of_pairs.end());
   return declarations_of("cuda_product_data.h", "products") + fill_template("cuda_products.cu", of_array);
 }

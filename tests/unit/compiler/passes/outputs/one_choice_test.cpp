@@ -51,10 +51,11 @@ TEST(SoftmaxPasses, AreSumsAndALogarithm) {
   ASSERT_TRUE(passes);
   verify(passes->logsumexp, "the test");
   verify(passes->weighted, "the test");
-  EXPECT_EQ(passes->logsumexp.fields_of(Role::Output).front()->name, "z");
-  EXPECT_EQ(passes->logsumexp.fields_of(Role::Output).back()->name, "nbcc_logsumexp");
-  ASSERT_EQ(passes->weighted.components(Role::Output), 1);
-  EXPECT_EQ(passes->weighted.fields_of(Role::Output).front()->reduction, Reduction::Sum);
+  ASSERT_EQ(passes->logsumexp.components(Role::Output), 1);
+  EXPECT_EQ(passes->logsumexp.fields_of(Role::Output).front()->name, "nbcc_logsumexp");
+  ASSERT_EQ(passes->weighted.components(Role::Output), 2);
+  EXPECT_EQ(passes->weighted.fields_of(Role::Output).front()->reduction, Reduction::Max);
+  EXPECT_EQ(passes->weighted.fields_of(Role::Output).back()->reduction, Reduction::Sum);
 }
 
 TEST(SoftmaxPasses, AreNoneOfOtherOutputs) {
@@ -62,6 +63,9 @@ TEST(SoftmaxPasses, AreNoneOfOtherOutputs) {
   const std::string y = "output(softmax) real y;\n", mean = "y = softmax(y, d, mj);\n";
   EXPECT_FALSE(softmax_passes(parsed(y + "output(sum) real s;\n", mean + "s += d;\n")));
   EXPECT_FALSE(softmax_passes(parsed(y + "output(softmax) real u;\n", mean + "u = softmax(u, 2.0 * d, mj);\n")));
+  const std::string z = "output(logsumexp) real z;\n", of_other = "z = logsumexp(z, 1000.0 * d);\n";
+  EXPECT_FALSE(softmax_passes(parsed(z + y, mean + of_other)));
+  EXPECT_FALSE(softmax_passes(parsed(y + z, mean + of_other)));
   EXPECT_FALSE(softmax_passes(parsed(y, mean + "void finish() { y = 2.0 * y; }\n")));
 }
 
