@@ -120,7 +120,8 @@ void declare_pipeline(CLI::App& app, PipelineChoice& choice) {
   of_file(app.add_option("--as", choice.as, "What this output is"))
       ->check(CLI::IsMember({"velocity", "acceleration", "force"}))
       ->capture_default_str();
-  of_file(app.add_option("--factor", choice.factor, "A column that multiplies it, such as the charge for a field"));
+  of_file(app.add_option("--factor", choice.factor,
+                         "A column that multiplies it, such as the charge for a field; not of a velocity"));
   of_file(app.add_option("--colour", choice.colour, "What colours show: speed, a column, or an output"))
       ->capture_default_str();
   of_file(app.add_option("--colour-range", choice.range, "The values drawn blue and red [least and most of the start]"))
@@ -150,6 +151,8 @@ const char* conflict(const Options& options) {
              "--snapshots";
     if (!options.pipeline.range.empty() && !(options.pipeline.range[0] < options.pipeline.range[1]))
       return "--colour-range: expected two rising numbers";
+    if (!options.pipeline.factor.empty() && options.pipeline.as == "velocity")
+      return "--factor multiplies accelerations and forces: give no --as velocity, or no --factor";
   }
   if (options.benchmark) {
     const bool runs = !options.bodies.empty() || options.restart || options.viewer || options.wants_frames();

@@ -361,6 +361,7 @@ std::optional<FarField::Choice> FarField::cheapest(const SumRequest& request) {
   const double infinite = std::numeric_limits<double>::infinity();
   std::optional<Choice> best = fit(request, first, leaf, first_limit(first), infinite, !is_experiment());
   if (is_experiment() || (best && best->cost > kHopeless * all_pairs)) return best;
+  const bool is_first_left = !best;  // the next order promised more, or no limit suited
   for (const int step : {1, -1}) {
     bool has_improved = false;
     for (int order = first + step; order >= kMinOrder && order <= kMaxOrder; order += step) {
@@ -373,6 +374,11 @@ std::optional<FarField::Choice> FarField::cheapest(const SumRequest& request) {
       has_improved = true;
     }
     if (has_improved) break;
+  }
+  if (is_first_left && !(best && best->cost < all_pairs)) {
+    // The next order has not kept its promise: smaller limits of the first, as if there were no other.
+    const std::optional<Choice> of_first = fit(request, first, leaf, first_limit(first), infinite, false);
+    if (of_first && (!best || of_first->cost < best->cost)) best = of_first;
   }
   if (!best || best->cost >= all_pairs) return best;  // all pairs will run
   const Choice of_leaf = *best;

@@ -214,29 +214,66 @@ TEST(HistogramOfI, OutputsThatAreInputsAreRefusedInPieces) {
 
 // ---- GPUs
 
-// A GPU stores rows in its memory with the numbers that the host makes of their words.
-void expect_rows_of_the_host(const std::shared_ptr<const Kernel>& kernel, const CudaGpu& gpu) {
+// A GPU stores rows in its memory with the numbers that the host makes of their words. Where a histogram is ignored the
+// host stores the others'. `shim` counts launches, of which each histogram that a GPU stores needs one; null: a GPU.
+void expect_rows_of_the_host(const std::shared_ptr<const Kernel>& kernel, const CudaGpu& gpu, test::CudaShim* shim) {
   OracleInput input = test::weighted_particles(profiles(), 300, 500);
   input.params = {0.375};
+  const auto stored = std::ranges::count_if(kernel->source.histograms, &HistogramLayout::of_i);
+  const auto pieces = int((200 + most_rows(kernel->source) - 1) / most_rows(kernel->source));
   for (const bool accumulates : {false, true}) {
-    test::Columns rows[2];
-    std::int64_t outside[2]{};
-    for (const std::size_t there : {0, 1})
-      rows[there] = test::run_kernel(kernel, input,
-                                     {.begin = 13,
-                                      .count = 200,
-                                      .arrays_on = there == 1 ? &gpu : nullptr,
-                                      .after = [&](SumState& sum) { outside[there] = sum.statistics().terms_outside; },
-                                      .accumulate = accumulates,
-                                      .before = 3});
-    for (std::size_t c = 0; c < rows[0].size(); ++c)
-      if (profiles().field_of(Role::Output, int(c)).is_histogram()) EXPECT_EQ(rows[0][c], rows[1][c]) << c;
-    EXPECT_EQ(outside[0], outside[1]);
-    EXPECT_GT(outside[0], 0);
+    std::vector<std::int64_t> launches;  // by what is ignored, then by where the arrays are
+    for (const std::string& ignored : {"", "near"}) {
+      test::Columns rows[2];
+      std::int64_t outside[2]{};
+      for (const std::size_t there : {0, 1}) {
+        if (shim) shim->forget_calls();
+        rows[there] =
+            test::run_kernel(kernel, input,
+                             {.begin = 13,
+                              .count = 200,
+                              .arrays_on = there == 1 ? &gpu : nullptr,
+                              .after = [&](SumState& sum) { outside[there] = sum.statistics().terms_outside; },
+                              .accumulate = accumulates,
+                              .before = 3,
+                              .ignores = [&](const FieldLayout& field) { return field.name == ignored; }});
+        if (shim) launches.push_back(shim->calls("launch_kernel") + shim->calls("launch_kernel_ex"));
+      }
+      for (std::size_t c = 0; c < rows[0].size(); ++c)
+        if (profiles().field_of(Role::Output, int(c)).is_histogram()) EXPECT_EQ(rows[0][c], rows[1][c]) << c << ignored;
+      EXPECT_EQ(outside[0], outside[1]) << ignored;
+      EXPECT_GT(outside[0], 0);
+    }
+    if (shim) EXPECT_EQ(launches[1] - launches[0] - (launches[3] - launches[2]), stored * pieces);
   }
 }
 
-void expect_rows_on_cuda(CudaDevice& device) {
+// A run of more pairs than the words of totals can take stores no row.
+void expect_no_rows_of_too_many_pairs(const std::shared_ptr<const Kernel>& limited, const CudaGpu& gpu) {
+  OracleInput input = test::weighted_particles(profiles(), 300, 500);
+  input.params = {0.375};
+  const auto refused = testing::ThrowsMessage<DeviceError>(testing::HasSubstr("take the terms of at most"));
+  const std::vector<std::int64_t> j(300);
+  std::vector<std::int64_t> first(301);
+  std::iota(first.begin(), first.end(), 0);
+  using Prepare = std::function<void(SumState&)>;
+  for (const Prepare& prepare :
+       {Prepare([](SumState& sum) { sum.set_pairs(PairChoice::Cutoff); }),
+        Prepare([&](SumState& sum) { sum.set_listed_pairs(300, first.data(), 300, j.data()); })}) {
+    const test::Columns rows = test::run_kernel(
+        limited, input,
+        {.arrays_on = &gpu,
+         .prepare = prepare,
+         .execute = [&](SumState& sum, const RunChoice& run) { EXPECT_THAT([&] { sum.run(run); }, refused); },
+         .accumulate = true,
+         .before = 3});
+    for (std::size_t c = 0; c < rows.size(); ++c)
+      if (profiles().field_of(Role::Output, int(c)).is_histogram())
+        EXPECT_EQ(rows[c], (test::Columns::value_type(rows[c].size(), 3))) << c;
+  }
+}
+
+void expect_rows_on_cuda(CudaDevice& device, test::CudaShim* shim) {
   const KernelSource source =
       build_cuda_kernel(parse({"small.pipe", kSmallRows}), {.precision = Precision::Single}, "");
   expect_few_rows([&](std::int64_t most_words) { return rows_kernel(device, source, most_words); });
@@ -244,19 +281,22 @@ void expect_rows_on_cuda(CudaDevice& device) {
   for (const CudaGpu* gpu : {static_cast<const CudaGpu*>(nullptr), &device.gpu()})
     expect_same_in_pieces([&](std::int64_t most_words) { return rows_kernel(device, all, most_words); }, gpu);
   for (const std::int64_t most_words : {std::int64_t(1) << 26, std::int64_t(500'000)})
-    expect_rows_of_the_host(rows_kernel(device, all, most_words), device.gpu());
+    expect_rows_of_the_host(rows_kernel(device, all, most_words), device.gpu(), shim);
+  KernelSource limited = all;
+  for (HistogramLayout& layout : limited.histograms) layout.most_terms = 100;
+  expect_no_rows_of_too_many_pairs(device.load(limited), device.gpu());
 }
 
 TEST(HistogramOfI, SomeAtATimeOnShim) {
   test::CudaShim shim;
   shim.set_block_order({test::ShimOrder::Kind::Shuffled, 3});
   CudaDevice device(shim.driver(), shim.compiler(), 0, "", "");
-  expect_rows_on_cuda(device);
+  expect_rows_on_cuda(device, &shim);
 }
 
 class HistogramOfIOnGpu : public test::OnGpu {};
 
-TEST_F(HistogramOfIOnGpu, FewRowsAtATime) { expect_rows_on_cuda(*device_); }
+TEST_F(HistogramOfIOnGpu, FewRowsAtATime) { expect_rows_on_cuda(*device_, nullptr); }
 
 }  // namespace
 }  // namespace nbcc

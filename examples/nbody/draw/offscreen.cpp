@@ -65,7 +65,7 @@ Image Offscreen::read() const {
   std::vector<float> light(image.rgb.size());
   gl_.PixelStorei(GL_PACK_ALIGNMENT, 1);
   gl_.ReadPixels(0, 0, width_, height_, GL_RGB, GL_FLOAT, light.data());
-  for (float& one : light) one = std::min(one, kBrightest);
+  for (float& one : light) one = one < kBrightest ? one : kBrightest;  // also of NaN
   for (std::size_t k = 0; k < light.size(); k += 3) {
     const float brightest = std::max({light[k], light[k + 1], light[k + 2]});
     const float factor = brightest > 0 ? 255 * compressed(brightest) / brightest : 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "examples/support/failure.h"
 #include "examples/support/open_sum.h"
@@ -63,6 +64,17 @@ void set_param(nbcc::Sum& sum, const std::string& assignment) {
 
 }  // namespace
 
+std::pair<double, double> finite_range(std::span<const double> values) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  std::pair<double, double> range{kNone, kNone};
+  for (const double value : values) {
+    if (!std::isfinite(value)) continue;
+    range.first = std::fmin(range.first, value);
+    range.second = std::fmax(range.second, value);
+  }
+  return range;
+}
+
 Bodies bodies_of(const Columns& columns) {
   Bodies bodies{
       std::vector<double>(std::size_t(columns.count), 1.0), {}, std::vector<double>(std::size_t(3 * columns.count))};
@@ -105,9 +117,8 @@ Motion::Motion(const nbcc::Device& device, const Columns& columns, const Pipelin
   push_.bind("v", v_.view()).counts(count_, 0);
   sum_.run();
   if (!values_) return;
-  const std::vector<double> values = this->values();
-  const auto [least, most] = std::ranges::minmax(values);
-  low_ = choice.range.empty() ? least : choice.range[0];
+  const auto [least, most] = finite_range(values());
+  low_ = choice.range.empty() ? std::isnan(least) ? 0 : least : choice.range[0];
   high_ = choice.range.empty() ? most : choice.range[1];
   if (!(high_ > low_)) high_ = low_ + 1;
 }
@@ -139,22 +150,23 @@ void Motion::bind_inputs(const nbcc::Device& device, const Columns& columns) {
 void Motion::bind_outputs(const nbcc::Device& device, const Columns& columns) {
   const std::vector<nbcc::Field> fields = this->fields();
   const std::string moving = moving_output(fields, choice_.moves);
-  if (choice_.colour != "speed" && !columns_.contains(choice_.colour)) {
-    const bool is_output = std::ranges::any_of(fields, [&](const nbcc::Field& field) {
+  if (choice_.colour != "speed") {
+    const bool is_input = columns_.contains(choice_.colour);
+    const bool is_output = !is_input && std::ranges::any_of(fields, [&](const nbcc::Field& field) {
       return field.role == NBCC_OUTPUT && field.name == choice_.colour && field.components == 1 && !field.total;
     });
-    if (!is_output && !columns.find(choice_.colour))
+    const Column* const column = is_output ? nullptr : columns.find(choice_.colour);
+    if (!is_output && !column)
       throw UsageError("--colour: expected speed, a column or an output of one component, got '" + choice_.colour +
                        "'; the pipeline's outputs: " + names_of(fields, NBCC_OUTPUT));
-    const auto array = columns_.emplace(choice_.colour, std::make_unique<Numbers>(device, count_)).first;
-    if (!is_output) {
-      const Column& column = columns.at(choice_.colour, "--colour");
-      if (column.width != 1)
-        throw UsageError("--colour: column '" + choice_.colour + "' has several numbers of each particle");
-      array->second->write(column.values);
+    if (column && column->width != 1)
+      throw UsageError("--colour: column '" + choice_.colour + "' has several numbers of each particle");
+    if (!is_input) {
+      columns_[choice_.colour] = std::make_unique<Numbers>(device, count_);
+      if (column) columns_[choice_.colour]->write(column->values);
     }
+    values_ = columns_.at(choice_.colour).get();
   }
-  if (choice_.colour != "speed") values_ = columns_.at(choice_.colour).get();
   for (const nbcc::Field& field : fields) {
     if (field.role != NBCC_OUTPUT) continue;
     if (field.name == moving)

@@ -2,7 +2,9 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "examples/nbody/moving.h"
@@ -21,6 +23,9 @@ struct PipelineChoice {
   std::vector<std::string> params;  // "rc=3", "box=8,8,8"
   std::vector<double> range;        // the values drawn blue and red; empty: least and greatest value at the start
 };
+
+// The least and the greatest of the finite values; NaN if there are none.
+std::pair<double, double> finite_range(std::span<const double> values);
 
 // Positions and velocities of the file; masses of 1.
 Bodies bodies_of(const Columns& columns);

@@ -18,7 +18,7 @@ void print_report(double time, const Motion& motion) {
   for (const double component : bodies.v) square += component * component;
   std::printf("%10.4f %14.6g", time, std::sqrt(square / double(std::max<std::int64_t>(1, bodies.count()))));
   if (const std::vector<double> values = motion.values(); !values.empty()) {
-    const auto [least, most] = std::ranges::minmax(values);
+    const auto [least, most] = finite_range(values);
     std::printf(" %14.6g %14.6g", least, most);
   }
   std::printf("\n");

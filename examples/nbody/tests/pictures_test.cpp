@@ -251,6 +251,10 @@ TEST_F(PicturesTest, WhatAPipelineCannotShowIsNamed) {
   EXPECT_THAT(problem(write("none.txt", "1 0 1\n") + " --pipeline " + pipeline, 1),
               HasSubstr("none.txt:1: a row of 3 numbers"));
   EXPECT_THAT(problem(good + " --pipeline " + pipeline + " --compare"), HasSubstr("--pipeline is for pictures"));
+  EXPECT_THAT(problem(good + " --pipeline " + pipeline + " --as velocity --factor g"),
+              HasSubstr("--factor multiplies accelerations and forces: give no --as velocity, or no --factor"));
+  EXPECT_THAT(problem(write("vector_g.txt", "# x[2] g[2]\n1 0 1 2\n") + " --pipeline " + pipeline + " --colour g"),
+              HasSubstr("--colour: column 'g' has several numbers of each particle"));
   EXPECT_THAT(problem(good + " --pipeline " + pipeline + " --eps 0.1"), HasSubstr("--eps excludes --pipeline"));
   EXPECT_THAT(problem(good + " --colour g"), HasSubstr("--pipeline"));
 }

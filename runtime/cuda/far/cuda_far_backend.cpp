@@ -203,7 +203,8 @@ std::int64_t CudaFarBackend::bytes_held() const {
     bytes += columns->bytes();
   const std::int64_t packed = particles_.nj * lists_of(kernels().near).packed_bytes +
                               points_of_j_.count() * lists_of(kernels().distant).packed_bytes;
-  return bytes + (has_lists_ ? packed : 0);
+  const std::int64_t of_corrections = particles_.nj * lists_of(kernels().near).packed_bytes;
+  return bytes + (has_lists_ ? packed : 0) + (corrected_.bytes() > 0 ? of_corrections : 0);
 }
 
 // The distributions of particles in bench/RESULTS.md have so many cells and entries.
@@ -227,6 +228,13 @@ FarMemory CudaFarBackend::memory(const SumRequest& request, const FarSetting& se
   bytes += std::max(std::max(ni, nj) * kSorted, ni * cells * kListsOfCell / 4) + ni * cells * kListsOfCell;
   bytes += nj * lists_of(k.near).packed_bytes + nj * (1 + grid) * lists_of(k.distant).packed_bytes;
   bytes += double(bytes_to_send(request));
+  if (request.excluded_rows) {
+    // The rows, then of each correction its key and slot, found and sorted, its item, its terms, and the shift of j.
+    const double of_pair = sizeof(int) + 3 * (sizeof(std::uint64_t) + sizeof(unsigned)) + sizeof(far_data::FarItem) +
+                           sizeof(far_data::FarRange) + 8.0 * (source_.outputs + k.axes);
+    bytes += 8 * ni + double(request.excluded_rows->j.size()) * of_pair;
+    bytes += nj * double(sizeof(unsigned) + std::size_t(lists_of(k.near).packed_bytes));  // ranks, the list sum's j
+  }
   std::size_t free = 0, total = 0;
   gpu_.require(gpu_.driver().mem_get_info(&free, &total), "asking for the GPU's memory");
   return {fmt::format("cuda:{}", gpu_.ordinal()), std::int64_t(bytes), std::int64_t(free) + bytes_held()};

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <exception>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -69,7 +70,11 @@ void compile_far_programs(const CudaKernel& any, const FarKernels& kernels, std:
   };
   const std::size_t threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, programs.size());
   std::vector<std::jthread> others;
-  while (others.size() + 1 < threads) others.emplace_back(compile);
+  try {
+    while (others.size() + 1 < threads) others.emplace_back(compile);
+  } catch (const std::system_error&) {
+    // The threads that there are compile everything.
+  }
   compile();
 }
 

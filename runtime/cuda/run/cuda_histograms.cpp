@@ -33,6 +33,20 @@ std::size_t copies_of(std::size_t words) {
 // Of memory for the words, and for the number of pairs of rows that named no element.
 std::size_t bytes_of(std::size_t words) { return (words + 1) * sizeof(std::int64_t); }
 
+// The pairs of a run; of a search, which counts its pairs, all that there are.
+double known_pairs(const SumRequest& request) {
+  if (request.lists) return double(request.lists->pairs);
+  return request.listed_pairs ? double(request.listed_pairs->j.size()) : pairs_of(request);
+}
+
+void require_at_most(double most, double pairs) {
+  if (pairs > most)
+    throw DeviceError(
+        fmt::format("histograms of real numbers take the terms of at most {:.3g} pairs in one run on a "
+                    "GPU, this run has {:.3g}: run it for some i at a time, with accumulate",
+                    most, pairs));
+}
+
 }  // namespace
 
 // All pairs of many particles are summed for some i at a time, so that no word overflows. Searches and lists have fewer
@@ -45,23 +59,12 @@ void CudaSummation::run_with_histograms(const SumRequest& request, CudaMethod* m
   if (has_pieces && find_overlap(kernel_.source.fields, request.views, disjoint))
     throw UsageError("an output may not be an input of j where histograms are summed for some i at a time");
   if (has_pieces && request.progress) request.progress->begin(pairs_of(request));
-  const auto tested_so_far = [&] { return method == &search_ ? search_.statistics().pairs_tested : 0; };
   wait_for_work(request.progress);
   const std::int64_t at_a_time = has_pieces ? i_within(std::int64_t(most), request.nj) : 0;
   for_ranges_of_i(request.i_count, at_a_time, [&](std::int64_t begin, std::int64_t count) {
     SumRequest piece = with_i(request, begin, count);
     if (has_pieces) piece.share.i_of_run = request.i_of_run();  // the pieces are one run, with one progress
-    const std::int64_t tested = tested_so_far();
     run_for_histograms(piece, method);
-    const double pairs = method == &search_     ? double(tested_so_far() - tested)
-                         : request.lists        ? double(request.lists->pairs)
-                         : request.listed_pairs ? double(request.listed_pairs->j.size())
-                                                : pairs_of(piece);
-    if (pairs > most)
-      throw DeviceError(
-          fmt::format("histograms of real numbers take the terms of at most {:.3g} pairs in one run on a "
-                      "GPU, this run has {:.3g}: run it for some i at a time, with accumulate",
-                      most, pairs));
   });
 }
 
@@ -81,6 +84,10 @@ void CudaSummation::set_histograms(const SumRequest& request, std::size_t copies
 void CudaSummation::run_for_histograms(const SumRequest& request, CudaMethod* method) {
   auto* const stream = static_cast<CudaStream*>(request.stream);
   wait_for_work(request.progress);
+  const double most = most_pairs(kernel_.source);
+  const bool searches = method == &search_;
+  if (!searches) require_at_most(most, known_pairs(request));
+  const std::int64_t tested = searches ? search_.statistics().pairs_tested : 0;
   HistogramWords& all = *request.histograms;
   const auto stride = std::size_t(all.count());
   const std::size_t copies = copies_of(stride);
@@ -90,6 +97,7 @@ void CudaSummation::run_for_histograms(const SumRequest& request, CudaMethod* me
   gpu_.synchronize(stream);
   run(request, method);
   wait_for_work(request.progress);
+  if (searches) require_at_most(most, double(search_.statistics().pairs_tested - tested));
   const bool may_store = stores_rows(request);
   if (may_store || residency_.all_on_device) load_histogram_values();
   const bool stores = may_store && histogram_values_;
@@ -131,7 +139,8 @@ bool CudaSummation::stores_rows(const SumRequest& request) const {
     if (!kernel_.source.histograms[h].of_i) continue;
     has_rows = true;
     const ArrayView& view = words.arrays()[h];
-    if (view.data && residency_of(gpu_, view.data, "a histogram") != Residency::Device) return false;
+    // The words of one that is not wanted are read, for the pairs that named no element of it.
+    if (!view.data || residency_of(gpu_, view.data, "a histogram") != Residency::Device) return false;
   }
   return has_rows;
 }
@@ -146,9 +155,7 @@ void CudaSummation::capture_histograms(const SumRequest& request, CudaMethod* me
   if (!histogram_values_) refuse("the code that stores them is not loaded: run once before the capture");
   if (bytes_of(copies * stride) > histograms_.bytes()) refuse("their memory must grow: run once before the capture");
   if (request.j_part != JPart::Whole) refuse("its j come in parts, whose terms the host adds");
-  const double pairs = request.lists          ? double(request.lists->pairs)
-                       : request.listed_pairs ? double(request.listed_pairs->j.size())
-                                              : pairs_of(request);
+  const double pairs = known_pairs(request);
   if (const double most = most_pairs(kernel_.source); pairs > most)
     refuse(fmt::format("real numbers take the terms of at most {:.3g} pairs at once, this run may have {:.3g}", most,
                        pairs));
