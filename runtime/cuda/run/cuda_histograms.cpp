@@ -130,10 +130,12 @@ void CudaSummation::load_histogram_values() {
   }
 }
 
-// True if this run alone makes the rows of its i, and their arrays are on the GPU.
+// True if this run alone makes all rows, of all chosen i, and their arrays are on the GPU. A batch of a run makes some
+// of them, and an i whose batch has no j is in none.
 bool CudaSummation::stores_rows(const SumRequest& request) const {
   const HistogramWords& words = *request.histograms;
   if (request.i_list || request.j_part != JPart::Whole || &words.source() != &kernel_.source) return false;
+  if (request.i_count != words.rows()) return false;
   bool has_rows = false;
   for (std::size_t h = 0; h < kernel_.source.histograms.size(); ++h) {
     if (!kernel_.source.histograms[h].of_i) continue;
