@@ -141,8 +141,11 @@ GivenPairs listed_pairs_of(const CrossedRun& run, OracleInput& input, const Cros
           }};
 }
 
-// A search for the nearest needs finite inputs, and so has a far field.
-bool may_have_nan(TextFamily family) { return family != TextFamily::Nearest && family != TextFamily::Far; }
+// A search for the nearest needs finite inputs, and so do far fields. A tolerance of wide pairs chooses nothing without
+// a finite sum.
+bool may_have_nan(TextFamily family) {
+  return family != TextFamily::Nearest && family != TextFamily::Far && family != TextFamily::Wide;
+}
 
 // Some values of particles that are no numbers, beside positions.
 void put_nan(const CrossedText& text, OracleInput& input) {

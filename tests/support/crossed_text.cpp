@@ -226,10 +226,17 @@ class TextAuthor {
   std::string wide() {
     text_ = fmt::format("input_i real fi[{0}]; input_j real fj[{0}]; input_j real bj;\n", 40 + random_.below(30));
     const std::string count = text_.substr(16, 2);
-    if (random_.chance(60)) declare("output(sum) real pot;", "pot += w;\n");
-    if (random_.chance(50) || outputs_.empty())
-      declare("output(sum) real slope[" + count + "];",
-              "for (int e = 0; e < " + count + "; ++e) slope[e] += w * (fj[e] - fi[e]);\n");
+    const bool is_mean = random_.chance(30);
+    if (is_mean) {
+      declare("output(softmax) real mean[" + count + "];",
+              "for (int e = 0; e < " + count + "; ++e) mean[e] = softmax(mean[e], 0.02 * s, fj[e]);\n");
+      if (random_.chance(50)) declare("output(logsumexp) real all;", "all = logsumexp(all, 0.02 * s);\n");
+    } else {
+      if (random_.chance(60)) declare("output(sum) real pot;", "pot += w;\n");
+      if (random_.chance(50) || outputs_.empty())
+        declare("output(sum) real slope[" + count + "];",
+                "for (int e = 0; e < " + count + "; ++e) slope[e] += w * (fj[e] - fi[e]);\n");
+    }
     const std::string product = random_.chance(50) ? "real s = dot(fi, fj);\n"
                                                    : "real s = 0.0;\nfor (int e = 0; e < " + count +
                                                          "; ++e) s += (fj[e] - fi[e]) * (fj[e] - fi[e]);\n";
