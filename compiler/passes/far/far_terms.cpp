@@ -360,16 +360,15 @@ class Reader {
       if (old_.constant_value(id) == 0) return {};
       return {Term{old_.constant_value(id), {}}};
     }
-    if (node.op == Op::Neg || (node.op == Op::Mul && is_floating(node.type) && !axis_of(id))) {
-      if (node.op == Op::Neg) return product_of({Term{-1, {}}}, factors_of(node.args[0]));
+    if (node.op == Op::Neg) return product_of({Term{-1, {}}}, factors_of(node.args[0]));
+    if (node.op == Op::Mul && is_floating(node.type) && !axis_of(id))
       return product_of(factors_of(node.args[0]), factors_of(node.args[1]));
-    }
     const NodeId made = copy(id);
     if (made_.graph.is_constant(made) && made_.graph.constant_value(made) == 0) return {};
     return {Term{1, {made}}};
   }
 
-  // The type of the polynomial's widest node, at least `type`: where the text narrows a value, its factors are wider.
+  // Of all factors, at least `type`, for node_of(): where the text narrows a value, its factors are wider.
   Type widest(const Polynomial& polynomial, Type type) const {
     for (const auto& [monomial, sum] : polynomial)
       for (const Term& term : sum)
@@ -377,7 +376,6 @@ class Reader {
     return type;
   }
 
-  // `type`: no factor is wider.
   NodeId node_of(const Sum& sum, Type type) {
     Graph& graph = made_.graph;
     NodeId total = kNone;
