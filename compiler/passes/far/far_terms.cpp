@@ -368,7 +368,7 @@ class Reader {
     return {Term{1, {made}}};
   }
 
-  // Of all factors, at least `type`, for node_of(): where the text narrows a value, its factors are wider.
+  // The widest type of a factor, at least `type`: where the text narrows a value, factors of node_of() are wider.
   Type widest(const Polynomial& polynomial, Type type) const {
     for (const auto& [monomial, sum] : polynomial)
       for (const Term& term : sum)

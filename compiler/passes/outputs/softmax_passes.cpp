@@ -46,7 +46,7 @@ std::optional<SoftmaxPasses> softmax_passes(const Pipeline& pipeline) {
   const NodeId of_i = graph.leaf(Op::InputI, input, type);
   NodeId weight = graph.unary(Op::Exp, graph.binary(Op::Sub, logit, of_i));
   if (guard != kNone) {
-    // An i without a pair has no mean: the pairs that its guard leaves out have the weight NaN.
+    // An i without a pair has no mean. So pairs whose guard is false have the weight NaN where no other pair counts.
     const NodeId lowest = graph.constant(-std::numeric_limits<float>::max(), type);
     const NodeId none = graph.select(graph.binary(Op::Lt, lowest, of_i), graph.constant(0, type),
                                      graph.constant(std::numeric_limits<double>::quiet_NaN(), type));

@@ -277,6 +277,17 @@ const index i = i_particle(a, at);
     pair += output.guard == kNone ? fmt::format("factor[r][u] = t{};\n", array->of_pair)
                                   : fmt::format("factor[r][u] = t{} ? t{} : 0.0f;\n", output.guard, array->of_pair);
   }
+  // Of the loop over tiles and of the pairs that a choice computes again.
+  const TemplateHoles of_both{{"first", std::to_string(loop.elements.first)},
+                              {"views_of_i", views(loop.of_i, 'i')},
+                              {"views_of_j", views(loop.of_j, 'j')},
+                              {"element_of_i", element(loop.of_i, 'i')},
+                              {"element_of_j", element(loop.of_j, 'j')},
+                              {"load_i", body.load_i},
+                              {"stage_j", body.stage_j},
+                              {"loop", fmt::format("loop{}", loop.loop)},
+                              {"pair_j", body.pair_j},
+                              {"flush", body.flush}};
   const std::optional<OneChoice> choice = one_choice(pipeline);
   const bool keeps_lists = choice && choice->indices > 1;
   if (choice && choice->indices > 0) {
@@ -289,26 +300,16 @@ const index i = i_particle(a, at);
       has_nan += fmt::format(" || {0} != {0}", cuda_result(plan, k));
       set_nan += cuda_result(plan, k) + " = __longlong_as_double(0x7ff8000000000000LL);\n";
     }
-    of_array["reduce"] =
-        fill_template("cuda_product_choice.cuh",
-                      {{"chosen", std::to_string(choice->indices)},
-                       {"found", found},
-                       {"has_nan", has_nan},
-                       {"set_nan", set_nan},
-                       {"first", std::to_string(loop.elements.first)},
-                       {"views_of_i", views(loop.of_i, 'i')},
-                       {"views_of_j", views(loop.of_j, 'j')},
-                       {"element_of_i", element(loop.of_i, 'i')},
-                       {"element_of_j", element(loop.of_j, 'j')},
-                       {"load_i", body.load_i},
-                       {"stage_j", body.stage_j},
-                       {"loop", fmt::format("loop{}", loop.loop)},
-                       {"self", body.tests_self ? "const int self[1] = {i + a.i_offset == chosen.j ? 0 : -1};\n"
-                                                  "constexpr bool may_be_self = true;\n"
-                                                : ""},
-                       {"pair_j", body.pair_j},
-                       {"pair", body.pair},
-                       {"flush", body.flush}});
+    TemplateHoles of_choice{{"chosen", std::to_string(choice->indices)},
+                            {"found", found},
+                            {"has_nan", has_nan},
+                            {"set_nan", set_nan},
+                            {"self", body.tests_self ? "const int self[1] = {i + a.i_offset == chosen.j ? 0 : -1};\n"
+                                                       "constexpr bool may_be_self = true;\n"
+                                                     : ""},
+                            {"pair", body.pair}};
+    of_choice.insert(of_both.begin(), of_both.end());
+    of_array["reduce"] = fill_template("cuda_product_choice.cuh", of_choice);
   }
   std::string self;
   if (body.tests_self) self = "int self[NBCC_I_PER_THREAD];\nfind_self(a, first_i, first_j, self);\n";
@@ -329,19 +330,10 @@ const index i = i_particle(a, at);
        body.pair_statements <= kMostStatementsForTwo && plan.arrays.empty() && !keeps_lists ? "2" : "1"},
       {"uniform", body.uniform},
       {"packed", std::to_string(packed_per_block(loop))},
-      {"first", std::to_string(loop.elements.first)},
-      {"views_of_i", views(loop.of_i, 'i')},
-      {"views_of_j", views(loop.of_j, 'j')},
-      {"element_of_i", element(loop.of_i, 'i')},
-      {"element_of_j", element(loop.of_j, 'j')},
-      {"load_i", body.load_i},
-      {"stage_j", body.stage_j},
-      {"loop", fmt::format("loop{}", loop.loop)},
       {"value", loop.is_difference ? "larger(0.0f, fmaf(-2.0f * x_y, y.scale, x.norm + y.norm))" : "x_y * y.scale"},
       {"self", self},
-      {"pair_j", body.pair_j},
-      {"pair", pair},
-      {"flush", body.flush}};
+      {"pair", pair}};
+  of_array.insert(of_both.begin(), of_both.end());
   of_array.insert(of_pairs.begin(), of_pairs.end());
   return declarations_of("cuda_product_data.h", "products") + fill_template("cuda_products.cu", of_array);
 }
