@@ -16,13 +16,14 @@
 #include <utility>
 #include <vector>
 
+#include "particles/initial_conditions/bodies.h"
 #include "particles/initial_conditions/random_numbers.h"
 #include "runtime/error.h"
 
 namespace nbcc {
 namespace {
 
-using Point = std::array<double, 3>;
+using Point = Vector;
 using Axes = std::array<Point, 3>;  // directions of a galaxy's x, y, z axes
 
 constexpr double kPi = std::numbers::pi;
@@ -106,7 +107,7 @@ class Galaxy {
     const double within = options_.halo_limit / (options_.halo_limit + options_.halo_length);
     const double root = within * std::sqrt(random.uniform());  // r / (r + a), whose square is the share of the mass
     const double radius = options_.halo_length * root / (1 - root);
-    const Point place = on_sphere(random, radius);
+    const Point place = random_direction(random, radius);
     x.insert(x.end(), place.begin(), place.end());
     const double sigma = halo_sigma_.at(std::sqrt(radius)), limit = kSlowest * escape_.at(std::sqrt(radius));
     Point speed;
@@ -125,15 +126,6 @@ class Galaxy {
       const double c = random.uniform(-1, 1), s = random.uniform(-1, 1), square = c * c + s * s;
       if (square > 1 || square < 1e-6) continue;
       return {c / std::sqrt(square), s / std::sqrt(square)};
-    }
-  }
-  static Point on_sphere(RandomNumbers& random, double length) {
-    for (;;) {
-      const Point p = {random.uniform(-1, 1), random.uniform(-1, 1), random.uniform(-1, 1)};
-      const double square = p[0] * p[0] + p[1] * p[1] + p[2] * p[2];
-      if (square > 1 || square < 1e-6) continue;
-      const double factor = length / std::sqrt(square);
-      return {p[0] * factor, p[1] * factor, p[2] * factor};
     }
   }
 
@@ -258,12 +250,8 @@ class Galaxy {
   Curve radial_{1, {0, 0}}, tangential_{1, {0, 0}}, rotation_{1, {0, 0}}, halo_sigma_{1, {0, 0}}, escape_{1, {0, 0}};
 };
 
-struct Component {
-  std::vector<double> m, x, v;
-};
-
 struct Parts {
-  Component disc, halo;
+  Bodies disc, halo;
 };
 
 std::int64_t disc_bodies(std::int64_t n, double share) {
@@ -273,13 +261,13 @@ std::int64_t disc_bodies(std::int64_t n, double share) {
 void rest(Parts& parts) {
   double mass = 0;
   Point place{}, speed{};
-  for (const Component* part : {&parts.disc, &parts.halo})
+  for (const Bodies* part : {&parts.disc, &parts.halo})
     for (std::size_t k = 0; k < part->x.size(); ++k) {
       if (k % 3 == 0) mass += part->m[k / 3];
       place[k % 3] += part->m[k / 3] * part->x[k];
       speed[k % 3] += part->m[k / 3] * part->v[k];
     }
-  for (Component* part : {&parts.disc, &parts.halo})
+  for (Bodies* part : {&parts.disc, &parts.halo})
     for (std::size_t k = 0; k < part->x.size(); ++k) {
       part->x[k] -= place[k % 3] / mass;
       part->v[k] -= speed[k % 3] / mass;
@@ -306,25 +294,15 @@ void turn_and_move(std::vector<double>& vectors, const Axes& axes, const Point& 
   }
 }
 
-void append(Component& all, const Component& part) {
+void append(Bodies& all, const Bodies& part) {
   all.m.insert(all.m.end(), part.m.begin(), part.m.end());
   all.x.insert(all.x.end(), part.x.begin(), part.x.end());
   all.v.insert(all.v.end(), part.v.begin(), part.v.end());
 }
 
-using Attributes = std::vector<std::pair<std::string, std::string>>;
-
-ParticleTable table_of(Component bodies, std::int64_t stars, const Galaxy& galaxy, const DiscGalaxyOptions& options,
+ParticleTable table_of(Bodies bodies, std::int64_t stars, const Galaxy& galaxy, const DiscGalaxyOptions& options,
                        Attributes first) {
-  ParticleTable table;
-  table.rows = static_cast<std::int64_t>(bodies.m.size());
-  std::vector<std::int64_t> id(bodies.m.size());
-  for (std::size_t k = 0; k < id.size(); ++k) id[k] = static_cast<std::int64_t>(k);
-  table.columns = {{"id", 1, std::move(id)},
-                   {"m", 1, std::move(bodies.m)},
-                   {"x", 3, std::move(bodies.x)},
-                   {"v", 3, std::move(bodies.v)}};
-  table.attributes = std::move(first);
+  ParticleTable table = to_table(std::move(bodies), std::move(first));
   const Attributes common = {
       {"units", "G = 1, mass of a disc = 1, scale length of a disc = 1"},
       {"G", "1"},
@@ -371,7 +349,7 @@ ParticleTable make_collision(std::int64_t n, std::uint64_t seed, const DiscGalax
   const double across = std::sqrt(2 * mass * q) / distance, square = 2 * mass / distance;
   const double towards = std::sqrt(std::max(0.0, square - across * across));
   const double c60 = 0.5, s60 = std::sqrt(3.0) / 2, c30 = s60;
-  Component stars, halos;
+  Bodies stars, halos;
   for (int k = 0; k < 2; ++k) {
     // The node is the axis at -30 (+30) degrees in the plane of the orbit; the disc is turned about it by 60 degrees.
     const double sign = k == 0 ? -1 : 1;
@@ -381,7 +359,7 @@ ParticleTable make_collision(std::int64_t n, std::uint64_t seed, const DiscGalax
                        {node[1] * beside[2] - node[2] * beside[1], node[2] * beside[0] - node[0] * beside[2],
                         node[0] * beside[1] - node[1] * beside[0]}};
     Parts parts = draw_galaxy(galaxy, options, k == 0 ? (n + 1) / 2 : n / 2, seed + std::uint64_t(k));
-    for (Component* part : {&parts.disc, &parts.halo}) {
+    for (Bodies* part : {&parts.disc, &parts.halo}) {
       turn_and_move(part->x, axes, {sign * distance / 2, 0, 0});
       turn_and_move(part->v, axes, {-sign * towards / 2, sign * across / 2, 0});
     }

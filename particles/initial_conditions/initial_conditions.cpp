@@ -8,10 +8,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 
+#include "particles/initial_conditions/bodies.h"
 #include "particles/initial_conditions/disc_galaxy.h"
 #include "particles/initial_conditions/random_numbers.h"
 #include "particles/initial_conditions/solar_system.h"
@@ -21,39 +21,10 @@
 namespace nbcc {
 namespace {
 
-using Vector = std::array<double, 3>;
-
 // Henon's units: G = M = 1 and E = -1/4 make the Plummer length 3 pi / 16.
 constexpr double kPlummerLength = 3 * std::numbers::pi / 16;
 
 constexpr const char* kScaled = "scaled to virial";  // key of an attribute
-
-struct Bodies {
-  std::vector<double> m, x, v;
-};
-
-ParticleTable to_table(Bodies bodies, std::vector<std::pair<std::string, std::string>> attributes) {
-  ParticleTable table;
-  table.rows = static_cast<std::int64_t>(bodies.m.size());
-  std::vector<std::int64_t> id(bodies.m.size());
-  for (std::size_t k = 0; k < id.size(); ++k) id[k] = static_cast<std::int64_t>(k);
-  table.columns = {{"id", 1, std::move(id)},
-                   {"m", 1, std::move(bodies.m)},
-                   {"x", 3, std::move(bodies.x)},
-                   {"v", 3, std::move(bodies.v)}};
-  table.attributes = std::move(attributes);
-  return table;
-}
-
-Vector random_direction(RandomNumbers& random, double length) {
-  for (;;) {
-    const Vector p = {random.uniform(-1, 1), random.uniform(-1, 1), random.uniform(-1, 1)};
-    const double square = p[0] * p[0] + p[1] * p[1] + p[2] * p[2];
-    if (square > 1 || square < 1e-6) continue;
-    const double factor = length / std::sqrt(square);
-    return {p[0] * factor, p[1] * factor, p[2] * factor};
-  }
-}
 
 // A random radius in Plummer lengths. The mass within r is s^3 with s = r / sqrt(1 + r^2), and the largest of three
 // uniform numbers has the distribution s^3, so that no cube root is needed.

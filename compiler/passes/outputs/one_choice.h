@@ -16,8 +16,8 @@ struct OneChoice {
 // these argmins.
 std::optional<OneChoice> one_choice(const Pipeline& pipeline);
 
-// The pipeline with two outputs alone, without finish(): nbcc_chosen, the argmin or argmax that has the most indices, and
-// its payload nbcc_value, the values of the chosen pairs. `choice` must have indices.
+// The pipeline with two outputs alone, without finish(): nbcc_chosen, the argmin or argmax that has the most indices,
+// and its payload nbcc_value, the values of the chosen pairs. `choice` must have indices.
 Pipeline choice_and_values(const Pipeline& pipeline, const OneChoice& choice);
 
 }  // namespace nbcc
