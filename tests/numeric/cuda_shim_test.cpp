@@ -287,7 +287,7 @@ constexpr Mistake kMistakes[] = {
     {"LastSplitForgotten", "count * (slice + 1) / NBCC_J_SLICES", "(count - 1) * (slice + 1) / NBCC_J_SLICES"},
     {"FirstSplitForgotten", "first + count * slice / NBCC_J_SLICES", "first + 1 + count * slice / NBCC_J_SLICES"},
     {"EveryLoadOfTheFirstSplit", "(s + k) * stride", "s * stride"},
-    {"NoBarrierAfterSplitsAreCombined", "    __syncthreads();\n  }\n#pragma unroll 1", "  }\n#pragma unroll 1"},
+    {"NoBarrierAfterSplitsAreCombined", "    __syncthreads();\n  }\n  return true;", "  }\n  return true;"},
     {"ChunksBegunAnew", "if (!a.first) {", "if (false) {"},
     {"ResultsAtWrongIndices", "const index at = first_i + r * kSliceThreads;", "const index at = first_i + r;"},
     {"OneIndexTooMany", "if (at < a.ni)", "if (at <= a.ni)"},

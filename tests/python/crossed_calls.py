@@ -14,12 +14,14 @@ PAIRS = ("lists", "batches", "listed pairs")
 
 
 def table():
-    """(answers, messages): by row and feature."""
-    answers, messages, features, in_messages = {}, {}, [], False
+    """(answers, messages): by row and feature, of calls in one process."""
+    answers, messages, features, section = {}, {}, [], ""
     for line in PAGE.read_text(encoding="utf-8").splitlines():
-        in_messages = line == "## Messages" if line.startswith("## ") else in_messages
+        section = line if line.startswith("## ") else section
         cells = [cell.strip() for cell in line.strip("|").split(" | ")] if line.startswith("|") else []
-        if in_messages and len(cells) == 3 and cells[0].startswith("`"):
+        if section.startswith("## Ranks of MPI"):
+            continue
+        if section == "## Messages" and len(cells) == 3 and cells[0].startswith("`"):
             messages[cells[0].strip("`"), cells[1]] = cells[2]
         elif len(cells) > 3 and not cells[0].startswith("`"):
             features = cells[1:]
