@@ -242,12 +242,13 @@ LibraryFiles build_library(const LibraryRequest& request) {
   if (request.is_static) {
     result.library = make_archive(objects);
   } else {
-    result.library = link_shared_library(
-        {std::move(objects),
-         request.file_name,
-         kRuntimeSoname,
-         {"nbcc_image_run", "nbcc_last_error", "nbcc_last_warning", "nbcc_pipeline_from_image", "nbcc_sum_bind_arrays"},
-         request.rpath});
+    result.library =
+        link_shared_library({std::move(objects),
+                             request.file_name,
+                             kRuntimeSoname,
+                             {"nbcc_image_run", "nbcc_image_run_pairs", "nbcc_last_error", "nbcc_last_warning",
+                              "nbcc_pipeline_from_image", "nbcc_sum_bind_arrays", "nbcc_sum_bind_pairs"},
+                             request.rpath});
   }
   return result;
 }

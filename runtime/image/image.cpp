@@ -51,8 +51,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SearchLayout, bound, obstacle, axes, periodic
                                    reach_uniform, reach_of_i, reach_of_j, lengths, cell, j_positions)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HistogramLayout, field, elements, element, words, digit, of_i, most_terms)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopiesLayout, obstacle, of_i, of_j, periods, units)
-// Pipelines with results per pair are not compiled to libraries.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CallersView, fields, copies)
+// `values` is a stored row.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CallersView, fields, copies, has_pair_values)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelVariant, frame, source, launches, packed_bytes, most_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AccumulatorLayout, reduction, reference, type)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource::Columns, i, j, of_pair)
@@ -75,7 +75,7 @@ namespace {
 constexpr std::string_view kMagic = "nbcc pipeline\n";
 // The format version. Increment it when the member lists above or their meaning change, and when the interface of
 // kernels changes (kernel_source.h, cuda_arguments.h).
-constexpr std::uint32_t kVersion = 26;
+constexpr std::uint32_t kVersion = 27;
 
 static_assert(std::endian::native == std::endian::little);
 

@@ -188,7 +188,7 @@ std::shared_ptr<const Kernel> load_image(CpuDevice& device, const PipelineImage&
     lists->interact = nullptr;
     lists->interact_numbered = reinterpret_cast<nbcc_interact_function>(kernel.lists_numbered);
     lists->interact_excluding = reinterpret_cast<nbcc_interact_function>(kernel.lists_excluding);
-    KernelSource held_source = *source;
+    KernelSource held_source = with_stored_values(*source, image.rows);
     held_source.derivations = stored_derivations(image.rows, held_source.target);
     return device.adopt(std::move(held_source), std::move(code), std::move(lists), loader_of(codes, kernel.isa));
   }
@@ -207,7 +207,7 @@ std::shared_ptr<const Kernel> load_image(const CudaDevice& device, const Pipelin
   // and no disk cache, because the library holds the code.
   CudaDevice own(gpu.driver(), codes, gpu.ordinal(), "", device.dump_folder());
   own.set_tunings(device.tunings());
-  KernelSource source = image.cuda;
+  KernelSource source = with_stored_values(image.cuda, image.rows);
   source.derivations = std::make_shared<RowsForCompiler>(stored_derivations(image.rows, source.target), codes);
   const auto is_missing = [&](const LaunchConfig& config) { return !codes->holds(config); };
   // Without NVRTC, restrict the launch configurations to those that the library holds.

@@ -1,4 +1,5 @@
-// Rows of derived kernels as plain data and back. Entry points: store_rows(), stored_derivations().
+// Rows of derived kernels as plain data and back. Entry points: store_rows(), stored_derivations(),
+// with_stored_values().
 #include "runtime/image/stored_rows.h"
 
 #include <algorithm>
@@ -104,7 +105,8 @@ class StoredDerivations final : public Derivations {
     for (const StorableRow& one : kStorableRows)
       none_[one.row] = {fmt::format("the library has no kernel for it: nbcc compile --with {}", one.choice)};
     for (const StoredRow& row : rows)
-      if (row.target == target) made_[row.name].emplace(row.precision, kernels_of_row(row));
+      if (row.target == target && row.name != kPairValuesRow)
+        made_[row.name].emplace(row.precision, kernels_of_row(row));
   }
   // Kernels of the lowest precision that suffices.
   const DerivedKernels& row(std::string_view name, Precision at_least) const override {
@@ -126,6 +128,13 @@ class StoredDerivations final : public Derivations {
 std::vector<StoredRow> store_rows(const KernelSource& kernel, std::span<const std::string> choices,
                                   Precision precision) {
   std::vector<StoredRow> rows;
+  if (kernel.callers && kernel.callers->values)
+    rows.push_back({kernel.target,
+                    std::string(kPairValuesRow),
+                    Precision::Double,
+                    {},
+                    {{std::string(kPairValuesRow), *kernel.callers->values, {}}},
+                    {}});
   for (const StorableRow& one : kStorableRows) {
     if (std::ranges::find(choices, one.choice) == choices.end()) continue;
     // A tolerance may need a higher precision than the pipeline has.
@@ -144,6 +153,16 @@ std::vector<StoredRow> store_rows(const KernelSource& kernel, std::span<const st
     }
   }
   return rows;
+}
+
+KernelSource with_stored_values(KernelSource kernel, std::span<const StoredRow> rows) {
+  const auto found = std::ranges::find_if(
+      rows, [&](const StoredRow& row) { return row.name == kPairValuesRow && row.target == kernel.target; });
+  if (found == rows.end()) return kernel;
+  CallersView callers = *kernel.callers;
+  callers.values = std::make_shared<const KernelSource>(found->kernels.front().source);
+  kernel.callers = std::make_shared<const CallersView>(std::move(callers));
+  return kernel;
 }
 
 std::shared_ptr<const Derivations> stored_derivations(std::span<const StoredRow> rows, std::string_view target) {

@@ -60,9 +60,14 @@ inline constexpr std::array kStorableRows = {
     StorableRow{"nearest", "nearest", "a search for nearest neighbours"},
 };
 
-// The rows `choices` of a kernel that was built in `precision`.
+// The row of the kernel of results per pair (CallersView::values), which every library has that needs it.
+inline constexpr std::string_view kPairValuesRow = "pair values";
+
+// The rows `choices` of a kernel that was built in `precision`, and kPairValuesRow.
 std::vector<StoredRow> store_rows(const KernelSource& kernel, std::span<const std::string> choices,
                                   Precision precision);
+// The kernel with its CallersView::values, which write_image() does not store with it.
+KernelSource with_stored_values(KernelSource kernel, std::span<const StoredRow> rows);
 // The derived kernels of one target. Other rows have the obstacle that the library was compiled without them.
 std::shared_ptr<const Derivations> stored_derivations(std::span<const StoredRow> rows, std::string_view target);
 

@@ -111,9 +111,8 @@ constexpr Condition kConditions[] = {
 constexpr OtherPlace kOtherPlaces[] = {
     {"lists, batches, listed pairs, exclusions", kYes, kYes, "ranks: every rank has the j of all ranks"},
     {"every_image() with a cutoff", kYes, kYes, "ranks: every rank has the j of all ranks"},
-    {"input_pair", kYes, kYes, "library: such a pipeline is opened, and has no function that sums"},
-    {"output(pair)", kYes, kNo,
-     "library: pipeline 'NAME' has results of pairs (output(pair)), which compiled libraries do not have"},
+    {"input_pair", kYes, kYes, "library: functions take the listed pairs as well"},
+    {"output(pair)", kYes, kYes, "library: functions take the listed pairs as well"},
     {"histograms", kYes, kYes, "ranks: in blocks of j"},
     {"wide loops", kYes, kYes, "ranks: in blocks of j"},
     {"nearest", kYes, kFalls, "ranks: every rank has the j of all ranks; library: yes with --with nearest"},
