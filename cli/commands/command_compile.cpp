@@ -199,6 +199,7 @@ void add_compile(CLI::App& app, Invocation&) {
   std::vector<std::string> rows;
   std::string what_for;
   for (const StorableRow& row : kStorableRows) {
+    if (std::ranges::find(rows, row.choice) != rows.end()) continue;
     rows.emplace_back(row.choice);
     what_for += fmt::format("{}{}: {}", what_for.empty() ? "" : "; ", row.choice, row.for_what);
   }

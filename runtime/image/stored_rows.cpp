@@ -34,6 +34,12 @@ StoredFacts facts_of(const DerivedFacts& facts) {
     stored.periods = far->periods;
     stored.centres = far->centres;
   }
+  if (const auto* const matrix = dynamic_cast<const MatrixFacts*>(&facts)) {
+    stored.has_wide_loops = true;
+    stored.no_matrix_kernels = matrix->obstacle;
+    stored.precision = matrix->precision;
+    stored.two_passes = matrix->two_passes;
+  }
   return stored;
 }
 
@@ -80,8 +86,18 @@ DerivedKernels far_kernels(const StoredRow& row) {
   return made;
 }
 
+// Null: the pipeline has no wide loops.
+std::shared_ptr<const DerivedFacts> matrix_facts(const StoredFacts& stored) {
+  if (!stored.has_wide_loops) return nullptr;
+  auto facts = std::make_shared<MatrixFacts>();
+  facts->obstacle = stored.no_matrix_kernels;
+  facts->precision = precision_named(stored.precision);
+  facts->two_passes = stored.two_passes;
+  return facts;
+}
+
 DerivedKernels kernels_of_row(const StoredRow& row) {
-  if (!row.obstacle.empty()) return {row.obstacle};
+  if (!row.obstacle.empty()) return {row.obstacle, {}, matrix_facts(row.facts)};
   if (row.name == "far") return far_kernels(row);
   DerivedKernels made;
   for (const StoredKernel& kernel : row.kernels)
@@ -90,6 +106,8 @@ DerivedKernels kernels_of_row(const StoredRow& row) {
     auto facts = std::make_shared<NearestFacts>();
     facts->axes = row.facts.axes;
     made.facts = std::move(facts);
+  } else if (row.name == "matrix units") {
+    made.facts = matrix_facts(row.facts);
   } else {
     auto facts = std::make_shared<SymmetricFacts>();
     facts->cost = row.facts.cost;

@@ -23,7 +23,7 @@ struct StoredKernel {
   std::vector<FieldBinding> bind;
 };
 
-// The members of NearestFacts, SymmetricFacts or FarKernels, without their sources.
+// The members of NearestFacts, SymmetricFacts, FarKernels or MatrixFacts, without their sources.
 struct StoredFacts {
   int axes = 0;
   double cost = 1;
@@ -37,6 +37,9 @@ struct StoredFacts {
   std::vector<FarPart> parts;
   std::optional<std::array<std::vector<Formula>, 3>> periods;
   int centres = 0;
+  // Of MatrixFacts, which a pipeline without wide loops lacks.
+  bool has_wide_loops = false, two_passes = false;
+  std::string no_matrix_kernels;  // MatrixFacts::obstacle
 };
 
 struct StoredRow {
@@ -56,6 +59,7 @@ struct StorableRow {
 };
 inline constexpr std::array kStorableRows = {
     StorableRow{"tolerance", "far", "sums to a tolerance"},
+    StorableRow{"tolerance", "matrix units", "sums to a tolerance"},
     StorableRow{"symmetric", "symmetric", "each pair computed once"},
     StorableRow{"nearest", "nearest", "a search for nearest neighbours"},
 };
