@@ -82,8 +82,7 @@ TEST(WhatGoesTogether, OnCpu) {
                      std::make_shared<CpuDevice>(2, detect_isa(), cpu_toolchain(), "", ""),
                      build_as_in_library,
                      {},
-                     0,
-                     "matrix units"});
+                     0});
   CrossedTrials trials(std::move(devices));
   expect_table(trials);
 }

@@ -125,8 +125,7 @@ constexpr OtherPlace kOtherPlaces[] = {
      "ranks: chosen once, for the i of all; library: yes with --with tolerance, else tolerance: pipeline 'NAME' has no "
      "far field: the library has no kernel for it: nbcc compile --with tolerance"},
     {"far batches", kYes, kNo, "ranks: each batch chooses on its rank; library: as far field"},
-    {"matrix units", kYes, kNo,
-     "ranks: each rank chooses for its i; library: tolerance: pipeline 'NAME' has no far field, with the reason"},
+    {"matrix units", kYes, kNo, "ranks: each rank chooses for its i; library: as far field"},
 };
 
 }  // namespace
