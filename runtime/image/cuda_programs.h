@@ -19,10 +19,10 @@ struct CudaProgramSource {
   bool is_needed() const { return !is_choice_by_size(*kernel, variant); }
 };
 
-// Of the pipeline's own kernel: all its variants, and the programs without a pipeline that its runs use.
+// Programs of the pipeline's own kernel: all its variants, and the programs without a pipeline that its runs use.
 std::vector<CudaProgramSource> programs_of_kernel(const KernelSource& kernel);
-// Of the derived kernels of a row, and the programs without a pipeline that runs with the row use. Empty: the row has
-// an obstacle.
+// Programs of a row: of its derived kernels, and those without a pipeline that its runs use. Empty: the row has an
+// obstacle.
 std::vector<CudaProgramSource> programs_of_row(const StoredRow& row);
 // Removes the launch configurations that programs_of_row() does not have, so that runs do not choose them.
 void keep_launches_of_programs(StoredRow& row);

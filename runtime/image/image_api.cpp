@@ -72,7 +72,7 @@ struct ListedPairs {
 };
 
 // Sets the counts and params, and binds the arrays of all fields; nbcc_image.h describes `arrays`. `pairs` null: the
-// caller has no listed pairs. Listed pairs without `first` are those of an earlier call.
+// caller has no listed pairs. Without `first` the pairs of an earlier call remain listed.
 void bind_arrays(SumState& sum, const std::vector<FieldLayout>& fields, Element real, std::int64_t ni, std::int64_t nj,
                  const ListedPairs* pairs, const void* const* arrays) {
   sum.set_counts(ni, nj);

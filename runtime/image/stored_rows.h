@@ -37,7 +37,7 @@ struct StoredFacts {
   std::vector<FarPart> parts;
   std::optional<std::array<std::vector<Formula>, 3>> periods;
   int centres = 0;
-  // Of MatrixFacts, which a pipeline without wide loops lacks.
+  // Members of MatrixFacts, which a pipeline without wide loops lacks.
   bool has_wide_loops = false, two_passes = false;
   std::string no_matrix_kernels;  // MatrixFacts::obstacle
 };
