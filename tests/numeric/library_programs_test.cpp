@@ -100,7 +100,7 @@ TEST_F(LibraryProgramsOnShim, OfMatrixUnits) {
   }
 }
 
-// A refusal of matrix instructions is that of the process that compiles.
+// A pipeline without products for matrix instructions is refused with the same reason as by a process that compiles.
 TEST_F(LibraryProgramsOnShim, ARefusalOfMatrixUnitsHasItsReason) {
   const auto kernel = load({"wide.pipe",
                             "input_i real xi[64];\ninput_j real xj[64];\noutput(sum) real s;\nreal d = dot(xi, xj);\n"
@@ -177,7 +177,7 @@ TEST_F(LibraryProgramsOnShim, OfResultsOfPairs) {
   }
 }
 
-// With the code of a row, and without one of its programs.
+// A library holds the code of a row, or all of it but one program.
 TEST(LibraryRowsOnShim, NeedNoCompilerForCodeThatIsHeld) {
   const CudaShim shim;
   CudaDevice gpu(shim.driver(), shim.compiler(), 0, "", "");
