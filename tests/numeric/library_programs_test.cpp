@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -90,14 +91,16 @@ TEST_F(LibraryProgramsOnShim, OfMatrixUnits) {
       "input_i real xi[40];\ninput_j real xj[40];\ninput_j real wj;\noutput(sum) real s;\nreal r2 = 0;\n"
       "for (int k = 0; k < 40; ++k) r2 += (xj[k] - xi[k]) * (xj[k] - xi[k]);\ns += wj * exp(-r2 / 40);\n";
   FarTrial trial({"wide.pipe", text}, Precision::Single, device, "matrix units");
-  for (const double tolerance : {2e-2, 5e-7}) {
+  std::set<std::string> seen;
+  for (const double tolerance : {2e-2, 2e-7}) {
     trial.fill("uniform", 130, 129, false, 7);
     set_tolerance(trial.sum, tolerance);
     trial.run();
     EXPECT_EQ(trial.sum.statistics().method, "matrix units") << trial.sum.statistics().reason;
-    EXPECT_EQ(std::string(trial.sum.statistics().far.precision), tolerance > 1e-3 ? "half" : "two halves");
+    seen.insert(std::string(trial.sum.statistics().far.precision));
     EXPECT_LE(trial.error(), tolerance);
   }
+  EXPECT_EQ(seen, (std::set<std::string>{"half", "two halves"}));
 }
 
 // A pipeline without products for matrix instructions is refused with the same reason as by a process that compiles.
