@@ -1,6 +1,6 @@
 // The cutoff of the distance between a site of i and a site of j -> a cutoff of the distance between two other sites,
 // by the triangle inequality: |b0 - a0| <= |b1 - a1| + |a1 - a0| + |b1 - b0|, so that guards of several pairs of sites
-// of two molecules are one search. Tested by tests/unit/compiler/passes/prove/neighbourhood_test.cpp.
+// of two molecules are one search. Tested by tests/unit/compiler/passes/prove/sites_test.cpp.
 #pragma once
 #include <optional>
 #include <vector>

@@ -18,9 +18,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "runtime/cpu/thread_pool.h"
-#include "runtime/cuda/driver/nvrtc.h"
 #include "runtime/error.h"
+#include "runtime/thread_pool.h"
 
 namespace nbcc {
 namespace {
@@ -241,12 +240,10 @@ void NvrtcProcesses::end_idle() {
 
 // ---- the process that answers
 
-int serve_nvrtc(const std::string& library, const std::string& identity, int socket) {
-  const std::shared_ptr<const CudaCompiler> nvrtc =
-      open_nvrtc({{library, {std::filesystem::path(library).parent_path().string()}}});
-  if (nvrtc->identity() != identity) return 3;
+int serve_nvrtc(const CudaCompiler& nvrtc, const std::string& identity, int socket) {
+  if (nvrtc.identity() != identity) return 3;
   while (std::optional<Message> request = receive(socket))
-    if (!send(socket, answer_of(*nvrtc, std::move(*request)))) break;
+    if (!send(socket, answer_of(nvrtc, std::move(*request)))) break;
   return 0;
 }
 

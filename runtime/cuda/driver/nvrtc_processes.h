@@ -49,7 +49,8 @@ class NvrtcProcesses {
   bool is_useless_ = false;  // a process could not be started, or has died
 };
 
-// The life of such a process: answers the requests of `socket` until it is closed. Returns the exit code.
-int serve_nvrtc(const std::string& library, const std::string& identity, int socket);
+// The life of such a process: answers the requests of `socket` until it is closed. Returns the exit code, which is 3 if
+// another NVRTC is asked for.
+int serve_nvrtc(const CudaCompiler& nvrtc, const std::string& identity, int socket);
 
 }  // namespace nbcc

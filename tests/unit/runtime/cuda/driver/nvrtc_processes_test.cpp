@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/cpu/thread_pool.h"
 #include "runtime/error.h"
+#include "runtime/thread_pool.h"
 #include "tests/support/installed_nvrtc.h"
 
 namespace nbcc {
@@ -93,7 +93,7 @@ TEST_F(NvrtcProcessesTest, EndWhenTheSocketIsClosed) {
   std::array<int, 2> sockets{};
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets.data()), 0);
   int code = -1;
-  std::thread other([&] { code = serve_nvrtc(nvrtc_->path(), nvrtc_->identity(), sockets[1]); });
+  std::thread other([&] { code = serve_nvrtc(*nvrtc_, nvrtc_->identity(), sockets[1]); });
   ::close(sockets[0]);
   other.join();
   EXPECT_EQ(code, 0);
