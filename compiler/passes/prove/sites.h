@@ -3,18 +3,16 @@
 // of two molecules are one search. Tested by tests/unit/compiler/passes/prove/sites_test.cpp.
 #pragma once
 #include <optional>
-#include <vector>
 
 #include "compiler/ir/ir.h"
-#include "compiler/passes/facts/displacement.h"
 #include "compiler/passes/prove/cutoff.h"
 #include "compiler/passes/prove/reach.h"
 
 namespace nbcc {
 
-// A cutoff along `axes` that holds where `cutoff` holds; empty if the axes are not as many, or are not periodic in the
-// same box or cell. Adds nodes to the graph, which `reaches` belongs to.
-std::optional<Cutoff> between_other_sites(Graph& graph, Reaches& reaches, const Cutoff& cutoff,
-                                          const std::vector<Axis>& axes);
+// The cutoff, along the axes of `a`, that holds where `a` or `b` holds. Empty if they have no site in common, so that
+// they may bound a distance of positions and one of velocities, or if their axes are not as many, or not periodic in
+// the same box or cell. Adds nodes to the graph, which `reaches` belongs to.
+std::optional<Cutoff> between_sites(Graph& graph, Reaches& reaches, const Cutoff& a, const Cutoff& b);
 
 }  // namespace nbcc

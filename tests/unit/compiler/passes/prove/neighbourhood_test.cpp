@@ -387,7 +387,7 @@ class RandomGuard {
                                                     "hi * hi",
                                                     "hj * hj",
                                                     "(r2 > 0 ? r : 0)",
-                                                    "length(vj - vi)",
+                                                    "length(vj - xi)",
                                                     "dot(vj - xi, vj - xi)"};
     if (depth == 0 || below(3) == 0) return leaves[std::size_t(below(int(leaves.size())))];
     const std::string a = number(depth - 1), b = number(depth - 1);

@@ -37,17 +37,17 @@ constexpr SitesCase kSites[] = {
     {"vec3 d = vj - xi; vec3 e = xj - vi; vec3 f = vj - vi; if (r2 < 1 || dot(d, d) < 1 || dot(e, e) < 1 || dot(f, f) "
      "< 1) o += mj;",
      "|xj - xi| < 1 between any of their sites"},
-    {"vec3 d = nearest_image(xj - xi, box); vec3 e = nearest_image(vj - vi, box); if (dot(d, d) < hi * hi || dot(e, e) "
+    {"vec3 d = nearest_image(xj - xi, box); vec3 e = nearest_image(vj - xi, box); if (dot(d, d) < hi * hi || dot(e, e) "
      "< hj * hj) o += mj;",
      "|xj - xi| < max(hi, hj) between any of their sites in the periodic box `box`"},
-    {"vec3 d = nearest_image(xj - xi, la, lb, lc); vec3 e = nearest_image(vj - vi, la, lb, lc); if (dot(d, d) < 1 || "
+    {"vec3 d = nearest_image(xj - xi, la, lb, lc); vec3 e = nearest_image(vj - xi, la, lb, lc); if (dot(d, d) < 1 || "
      "dot(e, e) < 1) o += mj;",
      "|xj - xi| < 1 between any of their sites in the periodic cell `la`, `lb`, `lc`"},
     {"for (int p = 0; p < 2; ++p) for (int q = 0; q < 3; ++q) { vec3 d = xj + real(q) * vj - (xi + real(p) * vi); if "
      "(length(d) < rc) o += mj; }",
      "|xj + vj * 0 - (xi + vi * 0)| < rc between any of their sites"},
-    {"vec3 d = vj - vi; if (min(r2, dot(d, d)) < rc * rc) o += mj;", "|xj - xi| < rc between any of their sites"},
-    {"vec3 d = vj - vi; if (min(r, length(d)) < hi && gi != gj) o += mj;", "|xj - xi| < hi between any of their sites"},
+    {"vec3 d = xj - vi; if (min(r2, dot(d, d)) < rc * rc) o += mj;", "|xj - xi| < rc between any of their sites"},
+    {"vec3 d = vj - xi; if (min(r, length(d)) < hi && gi != gj) o += mj;", "|xj - xi| < hi between any of their sites"},
     {"vec3 d = vj - xi; if (r2 < 1 || dot(d, d) < 1) { if (r2 < 4) o += mj; }",
      "|xj - xi| < 1 between any of their sites"},
 };
@@ -62,6 +62,17 @@ TEST(Sites, AreFoundByOneSearch) {
     const test::PairCounts pairs = test::expect_neighbours(pipeline, 16);
     EXPECT_GT(pairs.contributing, 0);
     EXPECT_GT(pairs.others, 0);
+  }
+}
+
+// They may be positions and velocities, of which a search for positions would find all pairs.
+TEST(Sites, AreNotWhatHasNoSiteInCommon) {
+  for (const char* statements :
+       {"if (r2 < 1 || length(vj - vi) < 1) o += mj;", "if (min(r, length(vj - vi)) < 1) o += mj;",
+        "if (abs(dx.x) < 1 || abs(hj - hi) < 1) o += mj;"}) {
+    const NeighbourhoodProof proof = prove_neighbourhood(with_sites(statements));
+    ASSERT_TRUE(proof.obstacle) << statements;
+    EXPECT_EQ(proof.obstacle->reason, "this bounds two distances without a common axis") << statements;
   }
 }
 
