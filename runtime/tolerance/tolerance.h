@@ -12,4 +12,7 @@ namespace nbcc {
 // set_pairs chooses. Throws UsageError unless it is 0 or from 1e-14 to 1, or if the pipeline has no far field.
 void set_tolerance(SumState& sum, double tolerance, const FarChoice& choice = {});
 
+// As nbcc_sum_why_all_j() of runtime/api/nbcc_ranks.h.
+const char* why_all_j(const SumState& sum);
+
 }  // namespace nbcc
