@@ -9,7 +9,7 @@ namespace nbcc {
 namespace {
 constexpr std::size_t kNumbersOfRank = 1 + NBCC_PEER_NUMBERS;
 constexpr std::int64_t kMaxMessageBytes = 1 << 30;  // MPI counts bytes as int
-}
+}  // namespace
 
 std::vector<double> RankPeers::exchange(bool is_running, const double* mine, int count) const {
   std::vector<double> own(kNumbersOfRank), all(kNumbersOfRank * std::size_t(ranks_.count()));
@@ -74,16 +74,18 @@ int RankPeers::send_for(void* self, const void* const* blocks, void* const* into
 void RankPeers::send(const void* const* blocks, void* const* into) {
   std::vector<MPI_Request> requests;
   for (int step = 1; step < ranks_.count(); ++step) {
-    const int to = (ranks_.own() + step) % ranks_.count(), from = (ranks_.own() - step + ranks_.count()) % ranks_.count();
+    const int to = (ranks_.own() + step) % ranks_.count(),
+              from = (ranks_.own() - step + ranks_.count()) % ranks_.count();
     const std::int64_t expected = expected_[std::size_t(from)], announced = announced_[std::size_t(to)];
     for (std::int64_t at = 0; at < expected; at += kMaxMessageBytes)
       check_mpi(MPI_Irecv(static_cast<std::byte*>(into[from]) + at, int(std::min(kMaxMessageBytes, expected - at)),
                           MPI_BYTE, from, 0, ranks_.comm(), &requests.emplace_back(MPI_REQUEST_NULL)),
                 "MPI_Irecv");
     for (std::int64_t at = 0; at < announced; at += kMaxMessageBytes)
-      check_mpi(MPI_Isend(static_cast<const std::byte*>(blocks[to]) + at, int(std::min(kMaxMessageBytes, announced - at)),
-                          MPI_BYTE, to, 0, ranks_.comm(), &requests.emplace_back(MPI_REQUEST_NULL)),
-                "MPI_Isend");
+      check_mpi(
+          MPI_Isend(static_cast<const std::byte*>(blocks[to]) + at, int(std::min(kMaxMessageBytes, announced - at)),
+                    MPI_BYTE, to, 0, ranks_.comm(), &requests.emplace_back(MPI_REQUEST_NULL)),
+          "MPI_Isend");
     bytes_received_ += expected;
   }
   const int own = ranks_.own();

@@ -245,9 +245,9 @@ Ring::Needs Ring::exchange(const BoundArrays& bound, std::int64_t totals) {
   const std::size_t fields = bound.fields.size();
   const std::int64_t needs_all_j = *nbcc_sum_needs_all_j(bound.sum) != 0 ? 1 : 0;
   const std::string why_all_j = on_gpu_ ? "the ranks sum on GPUs" : nbcc_sum_why_all_j(bound.sum);
-  const std::vector<std::int64_t> sizes = ranks_.gather({bound.ni, bound.nj, std::int64_t(fields), totals, needs_all_j,
-                                                         std::bit_cast<std::int64_t>(nbcc_sum_tolerance(bound.sum)),
-                                                         why_all_j.empty() ? 1 : 0});
+  const std::vector<std::int64_t> sizes =
+      ranks_.gather({bound.ni, bound.nj, std::int64_t(fields), totals, needs_all_j,
+                     std::bit_cast<std::int64_t>(nbcc_sum_tolerance(bound.sum)), why_all_j.empty() ? 1 : 0});
   bool any_needs_all_j = false, all_may_have_own_j = ranks_.count() > 1;
   for (int rank = 0; rank < ranks_.count(); ++rank) {
     const std::span<const std::int64_t> its = numbers_of(sizes, kSizes, rank);

@@ -69,8 +69,8 @@ class Ring {
   GatheredJ gathered_;
   std::int64_t bytes_received_ = 0;
   std::array<char, NBCC_PEER_TEXT> why_all_j_{};  // nbcc_peers::why_all_j of the last run
-  std::vector<JField> fields_;       // of the last run, like all members below
-  std::vector<RankLayout> layouts_;  // [rank]
+  std::vector<JField> fields_;                    // of the last run, like all members below
+  std::vector<RankLayout> layouts_;               // [rank]
   std::vector<std::int64_t> first_i_, first_j_;
 };
 

@@ -21,7 +21,7 @@
 namespace nbcc {
 namespace {
 
-constexpr double kSafety = 0.7;              // of the tolerance: an error of a sample is found to within some 15%
+constexpr double kSafety = 0.7;  // of the tolerance: an error of a sample is found to within some 15%
 constexpr int kMinOrder = 2, kMaxOrder = 13;
 constexpr int kMinLeaf = 32, kMaxLeaf = 512;
 constexpr int kTrials = 5;            // limits that are tried for one order

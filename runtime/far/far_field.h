@@ -121,13 +121,13 @@ class FarField {
   const double tolerance_;
   const FarChoice choice_;
   Precision precision_ = Precision::Single;
-  bool is_raised_ = false;                 // the tolerance requires a higher precision than the pipeline has
-  std::optional<FarMemory> too_large_;     // for which the memory does not suffice
-  std::unique_ptr<FarRanks> ranks_;        // null: this process has all j
-  double i_of_ranks_ = 0, j_of_ranks_ = 0; // of all processes
-  SumRequest moved_;                       // of FarRun::move() in this run
-  std::string why_all_j_;                  // of the last run of all j
-  std::shared_ptr<double> sums_of_parts_;  // of a run in parts that has begun: [output][i]
+  bool is_raised_ = false;                  // the tolerance requires a higher precision than the pipeline has
+  std::optional<FarMemory> too_large_;      // for which the memory does not suffice
+  std::unique_ptr<FarRanks> ranks_;         // null: this process has all j
+  double i_of_ranks_ = 0, j_of_ranks_ = 0;  // of all processes
+  SumRequest moved_;                        // of FarRun::move() in this run
+  std::string why_all_j_;                   // of the last run of all j
+  std::shared_ptr<double> sums_of_parts_;   // of a run in parts that has begun: [output][i]
   std::int64_t ni_of_parts_ = 0;
   std::unique_ptr<FarRun> run_;
   std::optional<Case> case_;     // of the choice or the refusal; nothing: neither is made

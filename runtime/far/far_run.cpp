@@ -99,6 +99,12 @@ void FarRun::wait_for_caller(const SumRequest& request) {
 
 // ---- particles and trees --------------------------------------------------------------------------------------------
 
+SumRequest FarRun::move(const SumRequest& request) {
+  SumRequest moved;
+  first().backend->timed(&Seconds::particles, [&] { moved = ranks_->move(request, first().backend->sums()); });
+  return moved;
+}
+
 std::string FarRun::prepare(const SumRequest& request, int leaf) {
   if (is_shared()) wait_for_caller(request);
   stream_ = of_members(request).stream;
@@ -305,8 +311,8 @@ double FarRun::cost(const FarSetting& setting) {
   double products = double(backend.particles().nj) * kernels().weights;
   if (kernels().both_sides) products += double(backend.particles().chosen) * kernels().sums;
   const double cost = counts.near + counts.distant * of_distant_pair + costs.settled * counts.settled +
-                      costs.product * products * std::pow(setting.order, kernels().axes) +
-                      costs.point * counts.points + costs.launches;
+                      costs.product * products * std::pow(setting.order, kernels().axes) + costs.point * counts.points +
+                      costs.launches;
   if (!ranks_) return cost;
   // All wait for the slowest.
   const std::vector<std::vector<double>> of_all = ranks_->exchange({cost});

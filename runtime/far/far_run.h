@@ -39,14 +39,14 @@ class FarRun {
   enum class Of : bool { All, Sampled };
 
   // Both must outlive this object. Throws UsageError if the pipeline has no far field.
-  // `tolerance`: of the far images of a periodic sum. `orders`: of the grids that runs will probably have. `ranks`: with
-  // it all functions are collective, unless they are const, and requests are those of FarRanks::move(), except of move()
-  // and finish().
+  // `tolerance`: of the far images of a periodic sum. `orders`: of the grids that runs will probably have. `ranks`:
+  // with it all functions are collective, unless they are const, and requests are those of FarRanks::move(), except of
+  // move() and finish().
   FarRun(const Kernel& kernel, const Summation& summation, Precision at_least, double tolerance,
          std::span<const int> orders = {}, FarRanks* ranks = nullptr);
 
   // With ranks: the request for the particles of this process.
-  SumRequest move(const SumRequest& request) { return ranks_->move(request, first().backend->sums()); }
+  SumRequest move(const SumRequest& request);
 
   // Reads the particles and builds trees whose leaves have at most `leaf` particles, unless the particles are where
   // they were in the last run. Returns why there can be no far field, or "".

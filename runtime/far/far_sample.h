@@ -27,8 +27,8 @@ class FarSample {
   void set_complete(bool is_complete) { is_complete_ = is_complete; }
 
   // rows[k * columns() + c]: of the k-th drawn i, the exact sum of output component c, then for each output field the
-  // sum of |terms|. Where several processes draw together, the rows of all processes, here and in error(). An i whose terms are not finite, like a NaN of its own inputs, has no error. False: no i has finite
-  // terms.
+  // sum of |terms|. Where several processes draw together, the rows of all processes, here and in error(). An i whose
+  // terms are not finite, like a NaN of its own inputs, has no error. False: no i has finite terms.
   [[nodiscard]] bool set_exact(std::vector<double> rows);
   int columns() const { return components_ + fields_; }
   // True for an output of the pipeline, and not of its kernel alone, that has values.

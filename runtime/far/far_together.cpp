@@ -202,9 +202,8 @@ void FarField::exchange_errors(const SumRequest& request) {
 
 Estimate FarField::measure_among_ranks(const SumRequest& request) {
   ranks_->begin_run(*request.peers);
-  const Numbers all =
-      ranks_->exchange({double(request.i_count), double(request.nj), double(case_ == case_of(request)), i_of_ranks_,
-                        j_of_ranks_});
+  const Numbers all = ranks_->exchange(
+      {double(request.i_count), double(request.nj), double(case_ == case_of(request)), i_of_ranks_, j_of_ranks_});
   i_of_ranks_ = j_of_ranks_ = 0;
   for (const auto& one : all) i_of_ranks_ += one[0], j_of_ranks_ += one[1];
   const bool is_known = std::ranges::all_of(

@@ -347,7 +347,8 @@ void HostFarBackend::go_up(int order) {
   std::vector<std::span<double>> columns = points_of_j_.all();
   grids_of_j.locate(std::span(columns).first(axes), for_each_);
   const std::span<std::span<double>> weights = std::span(columns).subspan(axes);
-  for_each_(kernels().weights, [&](std::int64_t k) { in_order(tree_of_j_, weights_[int(k)], weights[std::size_t(k)]); });
+  for_each_(kernels().weights,
+            [&](std::int64_t k) { in_order(tree_of_j_, weights_[int(k)], weights[std::size_t(k)]); });
   grids_of_j.go_up(weights, for_each_);
   make_points_of_i(order);
 }

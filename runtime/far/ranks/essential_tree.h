@@ -26,9 +26,9 @@ struct FarBox {
 };
 
 struct EssentialTree {
-  std::vector<FarCell> cells;            // parents before children; levels contiguous; particles by position in `order`
-  std::vector<std::int32_t> grids;       // cells of the own tree whose grids are sent, in the order of `cells`
-  std::vector<std::int32_t> order;       // positions in the own tree of the particles that are sent
+  std::vector<FarCell> cells;       // parents before children; levels contiguous; particles by position in `order`
+  std::vector<std::int32_t> grids;  // cells of the own tree whose grids are sent, in the order of `cells`
+  std::vector<std::int32_t> order;  // positions in the own tree of the particles that are sent
   std::int64_t particles() const { return std::int64_t(order.size()); }
 };
 

@@ -219,7 +219,7 @@ FarDomains::Domains FarDomains::domains_of(const SumRequest& request, FarSums& s
 }
 
 // A message: numbers of i and of j, global indices if the text compares them, rows of i field by field, rows of j.
-void FarDomains::send_rows(const SumRequest& request, const Domains& domains) {
+void FarDomains::send_rows(const SumRequest& request, Domains domains) {
   for (std::vector<Rows>* side : {&i_, &j_})
     for (Rows& rows : *side) {
       rows.element = domains.is_wide[rows.field] != 0 ? Element::Double : Element::Float;
@@ -252,6 +252,7 @@ void FarDomains::send_rows(const SumRequest& request, const Domains& domains) {
     add(writer, i_, i);
     add(writer, j_, j);
     to.push_back(writer.take());
+    domains.j[peer] = {};
   }
   const std::vector<Bytes> from = send(std::move(to));
   ni_ = nj_ = received_ = 0;
@@ -273,7 +274,7 @@ void FarDomains::send_rows(const SumRequest& request, const Domains& domains) {
     nj_ += nj;
   }
   is_aligned_ = index_of_i == index_of_j;
-  sent_i_ = domains.i;
+  sent_i_ = std::move(domains.i);
   ni_of_caller_ = request.ni;
 }
 
@@ -348,8 +349,8 @@ FarArray FarDomains::totals_of_caller(const FarArray& totals, int outputs) {
 }
 
 // Each process sums the terms of its j for the sampled i of all, which travel as rows.
-std::vector<double> FarDomains::exact_sums(const SumRequest& request, std::span<const std::int64_t> sampled, int columns,
-                                           FarBackend& backend) {
+std::vector<double> FarDomains::exact_sums(const SumRequest& request, std::span<const std::int64_t> sampled,
+                                           int columns, FarBackend& backend) {
   MessageWriter writer;
   writer.add_one(std::int64_t(sampled.size()));
   for (const Rows& rows : i_)
@@ -424,9 +425,10 @@ bool FarDomains::have_values_changed(double spread, bool keeps_scale) const {
 }
 
 std::string FarDomains::text() const {
-  return fmt::format("each rank has the j that its i need: this one {} of its domain and {} of others, and received "
-                     "{:.3g} MB",
-                     nj_, received_, 1e-6 * double(bytes_received_));
+  return fmt::format(
+      "each rank has the j that its i need: this one {} of its domain and {} of others, and received "
+      "{:.3g} MB",
+      nj_, received_, 1e-6 * double(bytes_received_));
 }
 
 }  // namespace nbcc

@@ -74,7 +74,7 @@ class FarDomains final : public FarRanks {
   };
   struct Domains;
   Domains domains_of(const SumRequest& request, FarSums& sums);
-  void send_rows(const SumRequest& request, const Domains& domains);
+  void send_rows(const SumRequest& request, Domains domains);
   void view_rows(std::vector<Rows>& side, std::int64_t count);
 
   const KernelSource& source_;

@@ -1,6 +1,6 @@
-// The processes that share a sum to a tolerance. Each sums for its own i, and has either all j, or its own j alone; then
-// the particles move to the processes by their positions (runtime/far/ranks/). Implemented by runtime/api/ranks.cpp over
-// functions of the caller, for libnbcc_mpi.
+// The processes that share a sum to a tolerance. Each sums for its own i, and has either all j, or its own j alone;
+// then the particles move to the processes by their positions (runtime/far/ranks/). Implemented by
+// runtime/api/ranks.cpp over functions of the caller, for libnbcc_mpi.
 #pragma once
 #include <cstddef>
 #include <stdexcept>
@@ -23,8 +23,8 @@ class FarPeers {
   // Collective. [process][number]: the numbers of all processes that take part; empty for a process that has no i, or
   // whose run has ended or failed. `mine` has as many numbers on every process. Throws DeviceError.
   virtual std::vector<std::vector<double>> exchange(const std::vector<double>& mine) = 0;
-  // Collective, if each process has its own j. Sends to[process], and returns what [process] has sent to this one. Throws
-  // DeviceError, or Interrupted if the run of another process has ended.
+  // Collective, if each process has its own j. Sends to[process], and returns what [process] has sent to this one.
+  // Throws DeviceError, or Interrupted if the run of another process has ended.
   virtual std::vector<Bytes> send(std::vector<Bytes> to) = 0;
 };
 
