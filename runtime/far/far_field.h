@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/far/far_choice.h"
+#include "runtime/sum/request/far_choice.h"
 #include "runtime/far/far_run.h"
 
 namespace nbcc {

@@ -1,6 +1,7 @@
 // Several processes that share a far field, each with its own j alone. The particles of all are divided by their
 // positions; each process sums for the i of its domain, over its j and what it receives of the others. Each function is
-// collective, except where it is said. Implemented by FarDomains (ranks/far_domains.h).
+// collective, except where it is said. Made by
+// make_ranks() (ranks/make_ranks.h).
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -7,7 +7,7 @@
 #include "fmt/format.h"
 #include "runtime/error.h"
 #include "runtime/far/far_batches.h"
-#include "runtime/far/ranks/far_domains.h"
+#include "runtime/far/ranks/make_ranks.h"
 #include "runtime/sum/request/far_peers.h"
 #include "runtime/tolerance/matrix_units.h"
 
@@ -21,8 +21,7 @@ class FarFields {
   FarFields(const Kernel& kernel, const Summation& summation, double tolerance, const FarChoice& choice)
       : all_j_(std::make_shared<FarField>(kernel, summation, tolerance, choice)),
         make_own_j_([&kernel, &summation, tolerance, choice] {
-          return std::make_unique<FarField>(kernel, summation, tolerance, choice,
-                                            std::make_unique<FarDomains>(kernel.source));
+          return std::make_unique<FarField>(kernel, summation, tolerance, choice, make_ranks(kernel.source));
         }) {}
   const std::shared_ptr<FarField>& of_all_j() const { return all_j_; }
   FarField& of(const SumRequest& request) {

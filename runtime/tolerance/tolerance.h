@@ -2,7 +2,7 @@
 // docs/explanation/far_field.md). The pair methods "far field" and "far batches". Tested by
 // tests/numeric/far_field_test.cpp.
 #pragma once
-#include "runtime/far/far_choice.h"
+#include "runtime/sum/request/far_choice.h"
 #include "runtime/sum/run/sum.h"
 
 namespace nbcc {

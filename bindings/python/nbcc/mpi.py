@@ -150,6 +150,7 @@ class _RingSum(Sum):
                 ring.pointer, self.pointer, None if options is None else ctypes.addressof(options), self.place.address
             )
         )
+        self._number_run()
 
 
 class Spread(Caller):

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <queue>
 #include <utility>
 
@@ -28,6 +29,49 @@ bool serves(const FarCell& cell, const FarBox& box, int axes, const FarLimits& l
                      [&](float acting) { return double(cell.count()) <= double(acting); });
 }
 
+FarBox box_around(std::span<const FarBox> boxes) {
+  FarBox all;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (const FarBox& box : boxes) {
+      low = std::min(low, box.centre[axis] - box.half[axis]);
+      high = std::max(high, box.centre[axis] + box.half[axis]);
+    }
+    all.centre[axis] = low / 2 + high / 2;
+    all.half[axis] = std::max(high - all.centre[axis], all.centre[axis] - low);
+  }
+  return all;
+}
+
+// Boxes, and boxes around some of them that are neighbours: what serves for all points of a large box serves for the
+// small ones in it.
+class Boxes {
+ public:
+  Boxes(std::span<const FarBox> boxes, int axes, const FarLimits& limits)
+      : boxes_(boxes), axes_(axes), limits_(limits), around_(box_around(boxes)) {
+    for (std::size_t first = 0; first < boxes.size(); first += kInGroup) groups_.push_back(box_around(group(first)));
+  }
+  // Whether the cell's grid serves for all i.
+  bool are_served_by(const FarCell& cell) const {
+    const auto is_served = [&](const FarBox& box) { return serves(cell, box, axes_, limits_); };
+    if (is_served(around_)) return true;
+    for (std::size_t k = 0; k < groups_.size(); ++k)
+      if (!is_served(groups_[k]) && !std::ranges::all_of(group(k * kInGroup), is_served)) return false;
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t kInGroup = 16;
+  std::span<const FarBox> group(std::size_t first) const {
+    return boxes_.subspan(first, std::min(kInGroup, boxes_.size() - first));
+  }
+  std::span<const FarBox> boxes_;
+  int axes_;
+  const FarLimits& limits_;
+  FarBox around_;
+  std::vector<FarBox> groups_;
+};
+
 }  // namespace
 
 std::vector<FarBox> boxes_of(std::span<const FarCell> cells, std::size_t most) {
@@ -48,7 +92,7 @@ std::vector<FarBox> boxes_of(std::span<const FarCell> cells, std::size_t most) {
       largest.emplace(cells[std::size_t(child)].radius, child);
   }
   for (; !largest.empty(); largest.pop()) leaves.push_back(largest.top().second);
-  std::ranges::sort(leaves);
+  std::ranges::sort(leaves, {}, [&](std::int32_t k) { return cells[std::size_t(k)].begin; });
   for (const std::int32_t k : leaves) boxes.push_back({cells[std::size_t(k)].centre, cells[std::size_t(k)].half});
   return boxes;
 }
@@ -57,13 +101,14 @@ EssentialTree essential_tree(std::span<const FarCell> cells, int axes, std::span
                              const FarLimits& limits) {
   EssentialTree found;
   if (cells.empty() || boxes.empty()) return found;
+  const Boxes of_i(boxes, axes, limits);
   std::vector<std::int32_t> visits{0}, leaves;
   for (std::size_t k = 0; k < visits.size(); ++k) {
     const FarCell& cell = cells[std::size_t(visits[k])];
     FarCell& sent = found.cells.emplace_back(cell);
     sent.child = -1;
     // A cell may be near where its parent is not: its centre may be nearer to the box.
-    if (std::ranges::all_of(boxes, [&](const FarBox& box) { return serves(cell, box, axes, limits); })) {
+    if (of_i.are_served_by(cell)) {
       found.grids.push_back(visits[k]);
     } else if (cell.is_leaf()) {
       leaves.push_back(visits[k]);

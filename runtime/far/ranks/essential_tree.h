@@ -32,7 +32,7 @@ struct EssentialTree {
   std::int64_t particles() const { return std::int64_t(order.size()); }
 };
 
-// Boxes of cells at the top of a tree, at most `most`, that contain all its particles.
+// Boxes of cells at the top of a tree, at most `most`, that contain all its particles; neighbours are near each other.
 std::vector<FarBox> boxes_of(std::span<const FarCell> cells, std::size_t most);
 // For i in the boxes, by the limits of walk(). No boxes: no cells.
 EssentialTree essential_tree(std::span<const FarCell> cells, int axes, std::span<const FarBox> boxes,

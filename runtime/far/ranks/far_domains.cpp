@@ -13,7 +13,6 @@
 #include "fmt/format.h"
 #include "runtime/error.h"
 #include "runtime/far/ranks/messages.h"
-#include "runtime/far/ranks/ranks_far_backend.h"
 
 namespace nbcc {
 namespace {
@@ -58,11 +57,6 @@ FarDomains::FarDomains(const KernelSource& source) : source_(source) {
     if (field.role == Role::InputI) i_.push_back({f, field.components(), Element::Double, {}});
     if (field.role == Role::InputJ) j_.push_back({f, field.components(), Element::Double, {}});
   }
-}
-
-std::shared_ptr<FarBackend> FarDomains::make_backend(const Kernel& kernel, const Summation& summation,
-                                                     Precision at_least) {
-  return std::make_shared<RanksFarBackend>(kernel, summation, at_least, *this);
 }
 
 void FarDomains::begin_run(FarPeers& peers) {

@@ -21,13 +21,11 @@
 
 namespace nbcc {
 
-class FarDomains final : public FarRanks {
+class FarDomains : public FarRanks {
  public:
   // `source`: of the caller's kernel; must outlive this object.
   explicit FarDomains(const KernelSource& source);
 
-  std::shared_ptr<FarBackend> make_backend(const Kernel& kernel, const Summation& summation,
-                                           Precision at_least) override;
   void begin_run(FarPeers& peers) override;
   std::vector<std::vector<double>> exchange(const std::vector<double>& mine) override;
   std::vector<double> gather(std::span<const double> mine) override;

@@ -13,7 +13,7 @@ namespace {
 using Bytes = FarPeers::Bytes;
 
 // Of the cells at the top of the tree of i: more boxes need fewer particles of others, and more comparisons.
-constexpr std::size_t kMostBoxes = 64;
+constexpr std::size_t kMostBoxes = 512;
 
 }  // namespace
 
