@@ -20,8 +20,8 @@ namespace {
 using Bytes = FarPeers::Bytes;
 
 constexpr double kNoPosition = std::numeric_limits<double>::quiet_NaN();
-// Keys from which splitters are found: their domains differ by some percent.
-constexpr double kKeysPerProcess = 4096, kMostKeys = 1 << 20;
+// Keys from which splitters are found: domains differ by 2%, with 1000 processes by 6%.
+constexpr double kKeysPerProcess = 4096, kMostKeys = 1 << 18;
 
 bool is_finite(const double* position, int axes) {
   return std::all_of(position, position + axes, [](double x) { return std::isfinite(x); });
