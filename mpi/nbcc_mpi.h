@@ -35,11 +35,12 @@ NBCC_API void nbcc_mpi_ring_destroy(nbcc_mpi_ring* ring);
  * the sum are set to those of this rank.
  *
  * Lists, batches, listed pairs, exclusions, every_image(), output(pair), nearest neighbours and a tolerance
- * (nbcc_sum_needs_all_j) need all j at once. If they are set on any rank, every rank receives the j of all ranks, at most 2^31 - 1, into memory of its
- * own, and makes one run over them. Lists, listed pairs and exclusions have the i of this rank and the global indices
- * of j; batches have i_batch of this rank's i and j_batch of the j of all ranks. Arguments are checked on all ranks
- * before any rank sums; if a rank fails later, others may have written their outputs. NBCC_SYMMETRIC_LISTED is
- * NBCC_ERROR_USAGE on several ranks, because a listed pair would add to the i of another rank.
+ * (nbcc_sum_needs_all_j) need all j at once. If they are set on any rank, every rank receives the j of all ranks, at
+ * most 2^31 - 1, into memory of its own, and makes one run over them. Lists, listed pairs and exclusions have the i of
+ * this rank and the global indices of j; batches have i_batch of this rank's i and j_batch of the j of all ranks.
+ * Arguments are checked on all ranks before any rank sums; if a rank fails later, others may have written their
+ * outputs. NBCC_SYMMETRIC_LISTED is NBCC_ERROR_USAGE on several ranks, because a listed pair would add to the i of
+ * another rank.
  *
  * A tolerance is the same on all ranks, and is kept for the i of all together: nbcc_sum_run_among of nbcc_ranks.h. On
  * CPUs the particles of an open sum move to ranks by their positions for the run, and each rank receives the grids and

@@ -46,7 +46,7 @@ class Ring {
 
  private:
   class BoundArrays;  // the j arrays that the caller has bound to a sum
-  // What a run needs, on all ranks alike.
+  // The j that a run needs on each rank; the same on all ranks.
   enum class Needs { Blocks, OwnJ, AllJ };
   Needs exchange(const BoundArrays& bound, std::int64_t totals);
   std::vector<std::int64_t> exchange(const RankTotals& totals);

@@ -10,8 +10,8 @@
 namespace nbcc {
 namespace {
 
-// As Descent::is_far of far_walk.cpp, for a cell of j and all i in a box. A smaller box within this one is at least as
-// far, so that the grid must serve at all smaller ratios, too.
+// The test of Descent::is_far (far_walk.cpp) for a cell of j and all i in a box. A smaller box within this one is at
+// least as far, so that the grid must serve at all smaller ratios, too.
 bool serves(const FarCell& cell, const FarBox& box, int axes, const FarLimits& limits) {
   if (!(cell.radius > 0)) return false;
   const std::int64_t row = std::int64_t(cell.size()) - limits.first_size;
@@ -51,7 +51,7 @@ class Boxes {
       : boxes_(boxes), axes_(axes), limits_(limits), around_(box_around(boxes)) {
     for (std::size_t first = 0; first < boxes.size(); first += kInGroup) groups_.push_back(box_around(group(first)));
   }
-  // Whether the cell's grid serves for all i.
+  // True if the cell's grid serves for all i.
   bool are_served_by(const FarCell& cell) const {
     const auto is_served = [&](const FarBox& box) { return serves(cell, box, axes_, limits_); };
     if (is_served(around_)) return true;
@@ -118,7 +118,7 @@ EssentialTree essential_tree(std::span<const FarCell> cells, int axes, std::span
       visits.push_back(cell.child + 1);
     }
   }
-  // Particles in the order of the own tree: those of a cell are adjacent.
+  // In the order of the own tree the particles of a cell are adjacent.
   std::ranges::sort(leaves, {}, [&](std::int32_t k) { return cells[std::size_t(k)].begin; });
   std::vector<std::int32_t> begins, sent_before{0};
   for (const std::int32_t leaf : leaves) {

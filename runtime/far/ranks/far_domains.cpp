@@ -27,6 +27,10 @@ bool is_finite(const double* position, int axes) {
   return std::all_of(position, position + axes, [](double x) { return std::isfinite(x); });
 }
 
+std::int64_t chosen_i_at(const SumRequest& request, std::int64_t k) {
+  return request.i_list ? request.i_list[k] : request.i_begin + k;
+}
+
 // At most some thousands, at equal distances.
 std::vector<double> some_positions(std::span<const double> positions, int axes) {
   constexpr std::int64_t kMost = 1 << 12;
@@ -172,11 +176,31 @@ FarDomains::Domains FarDomains::domains_of(const SumRequest& request, FarSums& s
   for (std::size_t axis = 0; axis < std::size_t(axes_); ++axis)
     if (high[axis] >= low[axis]) now_.radius = std::hypot(now_.radius, (high[axis] - low[axis]) / 2);
 
-  // Splitters are quantiles of keys drawn at random.
+  const std::vector<std::uint64_t> splitters =
+      splitters_of(request, position_of_i, position_of_j, low, high, particles);
   const FarKeys key_of(axes_, low, high);
-  const auto i_at = [&](std::int64_t k) { return request.i_list ? request.i_list[k] : request.i_begin + k; };
+  found.i.resize(count());
+  found.j.resize(count());
+  const auto domain = [&](const double* position) {
+    if (!is_finite(position, axes_)) return own();
+    return std::size_t(std::ranges::upper_bound(splitters, key_of(position)) - splitters.begin());
+  };
+  for (std::int64_t k = 0; k < request.i_count; ++k) {
+    const std::int64_t i = chosen_i_at(request, k);
+    found.i[domain(position_of_i.data() + i * axes_)].push_back(i);
+  }
+  for (std::int64_t j = 0; j < request.nj; ++j) found.j[domain(position_of_j.data() + j * axes_)].push_back(j);
+  return found;
+}
+
+// Quantiles of keys drawn at random: the first keys of all domains but the first. `particles`: of all processes.
+std::vector<std::uint64_t> FarDomains::splitters_of(const SumRequest& request, std::span<const double> position_of_i,
+                                                    std::span<const double> position_of_j,
+                                                    const std::array<double, 3>& low, const std::array<double, 3>& high,
+                                                    double particles) {
+  const FarKeys key_of(axes_, low, high);
   const double wanted = std::min(kKeysPerProcess * double(count()), kMostKeys);
-  const auto own_particles = request.i_count + request.nj;
+  const std::int64_t own_particles = request.i_count + request.nj;
   const auto drawn = std::int64_t(std::ceil(wanted * double(own_particles) / std::max(1.0, particles)));
   std::mt19937_64 random(771 + own());
   std::uniform_int_distribution<std::int64_t> any(0, std::max<std::int64_t>(own_particles, 1) - 1);
@@ -184,7 +208,7 @@ FarDomains::Domains FarDomains::domains_of(const SumRequest& request, FarSums& s
   for (std::int64_t k = 0; k < drawn && own_particles > 0; ++k) {
     const std::int64_t particle = any(random);
     const double* const position = particle < request.i_count
-                                       ? position_of_i.data() + i_at(particle) * axes_
+                                       ? position_of_i.data() + chosen_i_at(request, particle) * axes_
                                        : position_of_j.data() + (particle - request.i_count) * axes_;
     if (is_finite(position, axes_)) keys.push_back(key_of(position));
   }
@@ -200,16 +224,7 @@ FarDomains::Domains FarDomains::domains_of(const SumRequest& request, FarSums& s
   std::vector<std::uint64_t> splitters;
   for (std::size_t peer = 1; peer < count() && !keys.empty(); ++peer)
     splitters.push_back(keys[keys.size() * peer / count()]);
-  found.i.resize(count());
-  found.j.resize(count());
-  const auto domain = [&](const double* position) {
-    if (!is_finite(position, axes_)) return own();
-    return std::size_t(std::ranges::upper_bound(splitters, key_of(position)) - splitters.begin());
-  };
-  for (std::int64_t k = 0; k < request.i_count; ++k)
-    found.i[domain(position_of_i.data() + i_at(k) * axes_)].push_back(i_at(k));
-  for (std::int64_t j = 0; j < request.nj; ++j) found.j[domain(position_of_j.data() + j * axes_)].push_back(j);
-  return found;
+  return splitters;
 }
 
 // A message: numbers of i and of j, global indices if the text compares them, rows of i field by field, rows of j.

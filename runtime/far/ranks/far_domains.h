@@ -72,6 +72,9 @@ class FarDomains : public FarRanks {
   };
   struct Domains;
   Domains domains_of(const SumRequest& request, FarSums& sums);
+  std::vector<std::uint64_t> splitters_of(const SumRequest& request, std::span<const double> position_of_i,
+                                          std::span<const double> position_of_j, const std::array<double, 3>& low,
+                                          const std::array<double, 3>& high, double particles);
   void send_rows(const SumRequest& request, Domains domains);
   void view_rows(std::vector<Rows>& side, std::int64_t count);
 

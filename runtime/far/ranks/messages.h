@@ -1,5 +1,5 @@
 // Arrays of plain data in the messages between processes: MessageWriter appends arrays, MessageReader reads them in the
-// same order. Bytes are those of this machine: all processes have one byte order.
+// same order. All processes have the byte order of this machine.
 #pragma once
 #include <cstddef>
 #include <cstring>

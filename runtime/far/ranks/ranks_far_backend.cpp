@@ -12,9 +12,9 @@ namespace {
 
 using Bytes = FarPeers::Bytes;
 
-// Of the cells at the top of the tree of i: more boxes need fewer particles of others, and more comparisons. With 16
-// ranks of a Plummer sphere of 10^6 bodies 512 boxes need a third of the particles that 64 need. All ranks know the
-// boxes of all.
+// Boxes by which a process describes where its i are. More boxes need fewer particles of others, and more comparisons:
+// with 16 ranks of a Plummer sphere of 10^6 bodies 512 boxes need a third of the particles that 64 need. All ranks know
+// the boxes of all.
 constexpr std::size_t kMostBoxes = 512, kLeastBoxes = 16, kMostBoxesOfAll = 1 << 15;
 
 }  // namespace

@@ -26,7 +26,7 @@ class RanksFarBackend final : public HostFarBackend {
   FarCounts count_pairs(int order, const FarLimits& limits) override;
   FarCounts make_lists(int order, const FarLimits& limits, std::span<const std::int64_t> sampled,
                        const FarShare& share) override;
-  // Sends grids and particles, and receives those of others.
+  // Sends grids and particles to other processes, and receives theirs.
   void go_up(int order) override;
   void sum_near(const SumRequest& request, const FarArray& totals, bool lists_are_new) override;
   void reserve_particles(const SumRequest& request) override;
