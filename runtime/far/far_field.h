@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/sum/request/far_choice.h"
 #include "runtime/far/far_run.h"
+#include "runtime/sum/request/far_choice.h"
 
 namespace nbcc {
 

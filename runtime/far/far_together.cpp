@@ -15,6 +15,8 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 #include "fmt/format.h"
 #include "runtime/error.h"
@@ -216,6 +218,8 @@ Estimate FarField::measure_among_ranks(const SumRequest& request) {
   if (!is_known && precision_ != precision_for(tolerance_)) set_precision(precision_for(tolerance_));
   work_since_check_ += is_known ? chosen_.cost : all_pairs(request);
   moved_ = run_->move(request);
+  if (ranks_->any(std::max(moved_.ni, moved_.nj) > std::numeric_limits<std::int32_t>::max() / 2))
+    throw NeedsAllJ("a rank has more particles than lists can index");
   if (!is_known) require_memory(moved_);
   int leaf = choice_.leaf > 0 ? choice_.leaf : kFirstLeaf;
   if (is_known && chosen_.setting.leaf > 0) leaf = chosen_.setting.leaf;
