@@ -9,9 +9,9 @@
 #include <iterator>
 #include <set>
 #include <span>
+#include <utility>
 
 #include "jit/build_kernel.h"
-#include "jit/child_processes.h"
 #include "jit/clang_compile.h"
 #include "jit/cpu_jit.h"
 #include "jit/link_library.h"
@@ -51,14 +51,13 @@ std::vector<CudaJob> cuda_jobs(const LibraryRequest& request, const KernelSource
   return jobs;
 }
 
-// Machine code and PTX as one text: the number of bytes of machine code, a line feed, machine code, PTX.
-std::string compile(const CudaCompiler& compiler, const CudaJob& job) {
+CudaCode compile(const CudaCompiler& compiler, const CudaJob& job) {
   CudaCode code = compiler.compile(job.source, job.architecture, job.config, CudaCompiler::Form::Cubin);
   if (!job.wants_ptx)
     code.ptx.clear();
   else if (code.ptx.empty())
     code.ptx = compiler.compile(job.source, job.architecture, job.config, CudaCompiler::Form::Ptx).image;
-  return fmt::format("{}\n{}{}", code.image.size(), code.image, code.ptx);
+  return code;
 }
 
 // Machine code of all jobs, then PTX.
@@ -67,18 +66,17 @@ std::vector<CudaImage> cuda_images(const LibraryRequest& request, const KernelSo
   std::vector<CudaImage> images, ptx;
   if (jobs.empty()) return images;
   const CudaCompiler& compiler = *request.cuda_compiler;
-  const std::vector<std::string> codes =
-      run_in_processes(jobs.size(), compiler.compiles_one_at_a_time() ? unsigned(available_cores()) : 1,
-                       [&](std::size_t k) { return compile(compiler, jobs[k]); });
+  std::vector<CudaCode> codes(jobs.size());
+  ThreadPool(0).parallel_for(std::int64_t(jobs.size()),
+                             [&](std::int64_t k) { codes[std::size_t(k)] = compile(compiler, jobs[std::size_t(k)]); });
   for (std::size_t k = 0; k < jobs.size(); ++k) {
     const CudaJob& job = jobs[k];
-    const std::size_t begin = codes[k].find('\n') + 1, bytes = std::stoull(codes[k]);
     CudaImage image{job.architecture,        job.config,         false,
-                    source_hash(job.source), compiler.version(), codes[k].substr(begin, bytes)};
+                    source_hash(job.source), compiler.version(), std::move(codes[k].image)};
     images.push_back(image);
     if (!job.wants_ptx) continue;
     image.ptx = true;
-    image.bytes = codes[k].substr(begin + bytes);
+    image.bytes = std::move(codes[k].ptx);
     ptx.push_back(std::move(image));
   }
   images.insert(images.end(), ptx.begin(), ptx.end());
