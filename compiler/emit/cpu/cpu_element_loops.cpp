@@ -43,7 +43,7 @@ class LoopText {
     for (const NodeId id : plan_.tiled_loops) text += buffer(id, "loop");
     for (const NodeId id : weights_) text += buffer(id, "value");
     for (const NodeId guard : guards_) text += buffer(guard, "guard");
-    if (!plan_.arrays.empty()) text += fmt::format("vmask counts[{}][{}];\n", stored_rows(), kBlockVectors);
+    if (!plan_.arrays.empty()) text += fmt::format("vmask counts[{}][{}];\n", block_.rows, kBlockVectors);
     return text;
   }
 
@@ -73,13 +73,13 @@ class LoopText {
 
  private:
   std::string buffer(NodeId id, std::string_view what) const {
-    return fmt::format("{} {}{}[{}][{}];\n", cpu_type(graph_[id].type, true), what, id, stored_rows(), kBlockVectors);
+    return fmt::format("{} {}{}[{}][{}];\n", cpu_type(graph_[id].type, true), what, id, block_.rows, kBlockVectors);
   }
-  // The last panel may be longer than the block.
-  int stored_rows() const { return (block_.rows + kMostRows - 1) / kMostRows * kMostRows; }
-  // So many i, times columns_ vectors of j, leave registers for what a term reads; other terms need more of them.
+  // So many i, times columns_ vectors of j, leave registers for what a term reads; other terms need more of them. A
+  // block has no part of a panel.
   int rows_of(const Node& loop) const {
-    const bool is_product = fused_ && inner_nodes(plan_, loop.args[0]).size() <= 2 && is_floating(loop.type);
+    const bool is_product = fused_ && block_.rows % kMostRows == 0 && is_floating(loop.type) &&
+                            inner_nodes(plan_, loop.args[0]).size() <= 2;
     return is_product ? kMostRows : kRowsInRegisters;
   }
 
@@ -98,7 +98,7 @@ class LoopText {
         declared += fmt::format("{} copy{}[{}];\n", vector_type(operand), operand.id, kBlockVectors);
         of_j += fmt::format("{{\n{}copy{}[v] = {};\n}}\n", read, operand.id, name_of(operand));
       } else {
-        declared += fmt::format("{} copy{}[{}];\n", scalar_type(operand), operand.id, stored_rows());
+        declared += fmt::format("{} copy{}[{}];\n", scalar_type(operand), operand.id, block_.rows);
         of_i += fmt::format("{{\n{}copy{}[r] = {}[0];\n}}\n", read, operand.id, name_of(operand));
       }
     }
@@ -151,7 +151,7 @@ class LoopText {
         of_j += fmt::format("{{\n{}copy{}[panel][k - piece][c] = {};\n}}\n", one.read, operand.id, name_of(operand));
       } else if (operand.of_i()) {
         declared += fmt::format("{} copy{}[{}][elements_in_piece + 4][{}];\n", scalar_type(operand), operand.id,
-                                stored_rows() / rows, rows);
+                                block_.rows / rows, rows);
         of_i += fmt::format("{{\n{}copy{}[panel][k - piece][c] = {}[0];\n}}\n", one.read, operand.id, name_of(operand));
       } else {
         text += copy_of_param(one, declared);
@@ -183,7 +183,7 @@ class LoopText {
         declared += fmt::format("{} copy{}[elements_in_piece][{}];\n", vector_type(operand), operand.id, kBlockVectors);
         of_j += fmt::format("{{\n{}copy{}[k - piece][v] = {};\n}}\n", one.read, operand.id, name_of(operand));
       } else if (operand.of_i()) {
-        declared += fmt::format("{} copy{}[elements_in_piece][{}];\n", scalar_type(operand), operand.id, stored_rows());
+        declared += fmt::format("{} copy{}[elements_in_piece][{}];\n", scalar_type(operand), operand.id, block_.rows);
         of_i += fmt::format("{{\n{}copy{}[k - piece][r] = {}[0];\n}}\n", one.read, operand.id, name_of(operand));
       } else {
         text += copy_of_param(one, declared);
