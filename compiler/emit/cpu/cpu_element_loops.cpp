@@ -75,8 +75,8 @@ class LoopText {
   std::string buffer(NodeId id, std::string_view what) const {
     return fmt::format("{} {}{}[{}][{}];\n", cpu_type(graph_[id].type, true), what, id, block_.rows, kBlockVectors);
   }
-  // So many i, times columns_ vectors of j, leave registers for what a term reads; other terms need more of them. A
-  // block has no part of a panel.
+  // So many i, times columns_ vectors of j, leave registers for what a term reads; other terms need more of them. The
+  // rows of a block are entire panels.
   int rows_of(const Node& loop) const {
     const bool is_product = fused_ && block_.rows % kMostRows == 0 && is_floating(loop.type) &&
                             inner_nodes(plan_, loop.args[0]).size() <= 2;
