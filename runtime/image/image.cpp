@@ -48,7 +48,8 @@ struct adl_serializer<std::shared_ptr<const T>> {
 
 namespace nbcc {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SearchLayout, bound, obstacle, axes, periodic, triclinic, reach, strict, mirrored,
-                                   reach_uniform, reach_of_i, reach_of_j, lengths, cell, j_positions)
+                                   reach_uniform, reach_of_i, reach_of_j, written, written_uniform, written_of_i,
+                                   written_of_j, lengths, cell, j_positions)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HistogramLayout, field, elements, element, words, digit, of_i, most_terms)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopiesLayout, obstacle, of_i, of_j, periods, units)
 // `values` is a stored row.
