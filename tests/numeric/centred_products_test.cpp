@@ -1,6 +1,6 @@
 // Sums on the CPU whose squared differences of wide vectors are computed as products, to a tolerance, against sums in
 // double precision: the error of all i is within the tolerance, at awkward sizes, for every kind of text that has such
-// kernels; and what is computed as differences, with the reason.
+// kernels; and texts that keep their differences, with the reason.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

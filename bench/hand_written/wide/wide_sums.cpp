@@ -2,8 +2,8 @@
 // block by block, with exp() of each value in place of storing the matrix. Compiled by bench/wide_pairs_on_cpu.py.
 //
 //                panel of j: W vectors        For a block of i and j and a piece of elements: copy the elements of i
-//              +----+----+----+               to panels [k][R i], those of j to panels [k][W vectors]. A panel of j and
-//  panel of i  | R x W sums   |  -> exp       those of i stay in the L1 cache; R x W sums stay in registers while k
+//              +----+----+----+               to panels [k][R i], and of j to panels [k][W vectors]. A panel of j and
+//  panel of i  | R x W sums   |  -> exp       one of i are in the L1 cache; R x W sums are in registers while k
 //  R rows      +----+----+----+               passes over the piece.
 #define INLINE static inline __attribute__((always_inline))
 typedef long long index;
