@@ -80,7 +80,7 @@ const std::map<std::string, std::vector<std::string>> kModules = {
     {"compiler/passes/derive", {"compiler/passes/facts"}},
     {"compiler/passes/optimize", {"compiler/passes/facts"}},
     {"compiler/passes/prove", {"compiler/passes/derive", "compiler/ir/text"}},
-    {"compiler/passes/outputs", {"compiler/passes"}},
+    {"compiler/passes/outputs", {"compiler/passes/optimize"}},
     {"compiler/passes/derived", {"compiler/passes/prove", "compiler/passes/outputs"}},
     {"compiler/passes/far", {"compiler/passes/derived"}},
     {"compiler/editing", {"compiler/ir"}},
