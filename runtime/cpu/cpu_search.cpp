@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "compiler/periodic_length.h"
@@ -31,6 +32,50 @@ std::int64_t drawn(int k, std::int64_t count) {
   constexpr double kGoldenRatio = 0.6180339887498949;
   const double at = (k + 0.5) * kGoldenRatio;
   return std::min(count - 1, std::int64_t((at - std::floor(at)) * double(count)));
+}
+
+// The least and the largest of values [begin, end) of a row, several at a time; not is_finite: any is NaN or infinite.
+struct RowRange {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  bool is_finite = true;
+};
+RowRange range_of(const double* row, std::int64_t begin, std::int64_t end) {
+  constexpr std::int64_t kVectors = 4, kAtOnce = kVectors * kDoubles;
+  RowRange range;
+  std::array<Doubles, kVectors> low, high, zero{};  // zero: NaN after a value that is not finite
+  low.fill(Doubles{} + range.low);
+  high.fill(Doubles{} + range.high);
+  std::int64_t k = begin;
+  for (; k + kAtOnce <= end; k += kAtOnce)
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      Doubles value;
+      std::memcpy(&value, row + k + std::int64_t(v) * kDoubles, sizeof value);
+      low[v] = value < low[v] ? value : low[v];
+      high[v] = value > high[v] ? value : high[v];
+      zero[v] += value - value;
+    }
+  double all_zero = 0;
+  const auto take = [&](double least, double most, double none) {
+    range.low = std::min(range.low, least);
+    range.high = std::max(range.high, most);
+    all_zero += none;
+  };
+  for (std::size_t v = 0; v < kVectors; ++v)
+    for (int n = 0; n < kDoubles; ++n) take(low[v][n], high[v][n], zero[v][n]);
+  for (; k < end; ++k) take(row[k], row[k], row[k] - row[k]);
+  range.is_finite = all_zero == 0;
+  return range;
+}
+
+bool are_equal(const std::vector<double>& a, const std::vector<double>& b) {
+  constexpr std::size_t kAtOnce = 512;
+  if (a.size() != b.size()) return false;
+  for (std::size_t begin = 0; begin < a.size(); begin += kAtOnce) {
+    bool differ = false;
+    for (std::size_t k = begin; k < std::min(begin + kAtOnce, a.size()); ++k) differ |= a[k] != b[k];
+    if (differ) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -82,27 +127,26 @@ CpuSearch::Extent CpuSearch::Located::replace_non_finite(std::int64_t begin, std
   const auto is_finite = [&](std::int64_t k) {
     return std::ranges::all_of(axes, [k](const double* row) { return std::isfinite(row[k]); });
   };
-  double non_finite_sum = 0;  // NaN if any coordinate is NaN or infinite, else 0
-  for (const double* row : axes)
-    for (std::int64_t k = begin; k < end; ++k) non_finite_sum += row[k] - row[k];
+  std::array<RowRange, kMaxAxes> ranges;
+  bool all_finite = true;
+  for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+    ranges[axis] = range_of(axes[axis], begin, end);
+    all_finite &= ranges[axis].is_finite;
+  }
   Extent extent;
   std::int64_t last_finite = begin;
-  while (non_finite_sum != 0 && last_finite < end && !is_finite(last_finite)) ++last_finite;
+  while (!all_finite && last_finite < end && !is_finite(last_finite)) ++last_finite;
   extent.is_set = last_finite < end;
   if (!extent.is_set) return extent;
-  for (std::int64_t k = begin; k < end && non_finite_sum != 0; ++k) {
+  for (std::int64_t k = begin; k < end && !all_finite; ++k) {
     non_finite[std::size_t(k)] = !is_finite(k);
     if (!non_finite[std::size_t(k)]) last_finite = k;
     for (double* row : axes) row[k] = row[last_finite];
   }
   for (std::size_t axis = 0; axis < axes.size(); ++axis) {
-    double low = std::numeric_limits<double>::infinity(), high = -low;
-    for (std::int64_t k = begin; k < end; ++k) {
-      low = std::min(low, axes[axis][k]);
-      high = std::max(high, axes[axis][k]);
-    }
-    extent.low[axis] = low;
-    extent.high[axis] = high;
+    if (!all_finite) ranges[axis] = range_of(axes[axis], begin, end);
+    extent.low[axis] = ranges[axis].low;
+    extent.high[axis] = ranges[axis].high;
   }
   return extent;
 }
@@ -129,6 +173,7 @@ bool CpuSearch::locate(const nbcc_kernel_arguments& given, std::int64_t ni, std:
     widest = std::max(widest, across);
   }
   if (has_half_lists()) share_reaches();
+  is_one_set_ = layout.of_i() == layout.of_j() && are_equal(i_.values, j_.values);
   const Rounding rounding = rounding_of(source_);
   space_.relative = kRelativeError;
   space_.of_size = rounding.of_size;
