@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "compiler/periodic_length.h"
 #include "runtime/cpu/partition.h"
+#include "runtime/cpu/row_range.h"
 
 namespace nbcc {
 namespace {
@@ -32,50 +32,6 @@ std::int64_t drawn(int k, std::int64_t count) {
   constexpr double kGoldenRatio = 0.6180339887498949;
   const double at = (k + 0.5) * kGoldenRatio;
   return std::min(count - 1, std::int64_t((at - std::floor(at)) * double(count)));
-}
-
-// The least and the largest of values [begin, end) of a row, several at a time; not is_finite: any is NaN or infinite.
-struct RowRange {
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  bool is_finite = true;
-};
-RowRange range_of(const double* row, std::int64_t begin, std::int64_t end) {
-  constexpr std::int64_t kVectors = 4, kAtOnce = kVectors * kDoubles;
-  RowRange range;
-  std::array<Doubles, kVectors> low, high, zero{};  // zero: NaN after a value that is not finite
-  low.fill(Doubles{} + range.low);
-  high.fill(Doubles{} + range.high);
-  std::int64_t k = begin;
-  for (; k + kAtOnce <= end; k += kAtOnce)
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      Doubles value;
-      std::memcpy(&value, row + k + std::int64_t(v) * kDoubles, sizeof value);
-      low[v] = value < low[v] ? value : low[v];
-      high[v] = value > high[v] ? value : high[v];
-      zero[v] += value - value;
-    }
-  double all_zero = 0;
-  const auto take = [&](double least, double most, double none) {
-    range.low = std::min(range.low, least);
-    range.high = std::max(range.high, most);
-    all_zero += none;
-  };
-  for (std::size_t v = 0; v < kVectors; ++v)
-    for (int n = 0; n < kDoubles; ++n) take(low[v][n], high[v][n], zero[v][n]);
-  for (; k < end; ++k) take(row[k], row[k], row[k] - row[k]);
-  range.is_finite = all_zero == 0;
-  return range;
-}
-
-bool are_equal(const std::vector<double>& a, const std::vector<double>& b) {
-  constexpr std::size_t kAtOnce = 512;
-  if (a.size() != b.size()) return false;
-  for (std::size_t begin = 0; begin < a.size(); begin += kAtOnce) {
-    bool differ = false;
-    for (std::size_t k = begin; k < std::min(begin + kAtOnce, a.size()); ++k) differ |= a[k] != b[k];
-    if (differ) return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -424,7 +380,13 @@ void CpuSearch::gather_near(std::int64_t group, std::int64_t count, Gathered& ga
 // Among equal extremes argmin and argmax choose the lowest j; kernels choose the first.
 void CpuSearch::sort_by_number(std::vector<int>& positions) const {
   if (std::ranges::none_of(source_.accumulators, keeps_index, &AccumulatorLayout::reduction)) return;
-  std::ranges::sort(positions, {}, [&](int position) { return j_tree_->numbers()[std::size_t(position)]; });
+  // Keys with the number before the position, because a look-up in each comparison would take longer.
+  std::vector<std::uint64_t> keys;
+  keys.reserve(positions.size());
+  for (const int position : positions)
+    keys.push_back(std::uint64_t(j_tree_->numbers()[std::size_t(position)]) << 32 | std::uint64_t(position));
+  std::ranges::sort(keys);
+  for (std::size_t k = 0; k < keys.size(); ++k) positions[k] = int(keys[k] & 0xffffffff);
 }
 
 void CpuSearch::copy_columns(Gathered& gathered) const {

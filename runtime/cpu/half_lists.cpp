@@ -45,7 +45,9 @@ void HalfLists::Boxes::add(int value, std::size_t axes, const Vector3& away, con
                            double squared_reach) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   values[count] = value;
-  reach2[count] = float(squared_reach * kRoundUp);
+  // Squares below kSmallest are rounded to less than 24 bits.
+  constexpr double kSmallest = 16 * double(std::numeric_limits<float>::min());
+  reach2[count] = float(squared_reach * kRoundUp + kSmallest);
   for (std::size_t axis = 0; axis < axes; ++axis) {
     const double least = away[axis] - half[axis], most = away[axis] + half[axis];
     low[axis][count] = is_placed ? float(least - std::fabs(least) * kMargin) : -kInfinity;
@@ -55,9 +57,7 @@ void HalfLists::Boxes::add(int value, std::size_t axes, const Vector3& away, con
 }
 
 // Pads the boxes with some that are near nothing.
-void HalfLists::Boxes::end() {
-  std::fill_n(reach2.begin() + std::ptrdiff_t(count), 2 * kFloats, -1.0F);
-}
+void HalfLists::Boxes::end() { std::fill_n(reach2.begin() + std::ptrdiff_t(count), 2 * kFloats, -1.0F); }
 
 // Appends to `found` the values of the boxes from `first` on that may have a particle within reach of the box with
 // centre `from`.
@@ -134,14 +134,15 @@ HalfLists::Placed HalfLists::place(const SearchSpace& space, const BoundingBox& 
   return placed;
 }
 
-// Those of them that may have a particle near an i of the leaf and are not before it, relative to the leaf's centre.
+// The vectors from the leaf's first one on that may have a particle near an i of the leaf, relative to its centre.
 void HalfLists::find_near_leaf(const ParticleTree& tree, std::span<const BoundingBox> boxes, std::int64_t leaf,
                                int lanes) {
   const SearchSpace& space = tree.space();
   const auto axes = std::size_t(space.axes);
   const BoundingBox& own = tree.leaf(leaf);
   const auto begin = near_piece_.values.begin();
-  const auto first = std::lower_bound(begin, begin + std::ptrdiff_t(near_piece_.count), int(leaf * ParticleTree::kLeaf / lanes));
+  const auto first =
+      std::lower_bound(begin, begin + std::ptrdiff_t(near_piece_.count), int(leaf * ParticleTree::kLeaf / lanes));
   of_leaf_.clear();
   near_piece_.append_near(std::size_t(first - begin), axes, sum(own.centre, -1, piece_.centre), own.half, of_leaf_);
   near_leaf_.clear(of_leaf_.size(), axes);
@@ -171,7 +172,7 @@ void HalfLists::find(const ParticleTree& tree, std::span<const BoundingBox> boxe
   for (std::int64_t vector = begin / lanes; vector * lanes < end; ++vector) add(vector);
   find_near_piece(tree, boxes, piece, lanes);
   const auto axes = std::size_t(tree.space().axes);
-  std::size_t after_own = 0;  // the first vector in near_leaf_ after that of the i
+  std::size_t after_own = 0;  // index in near_leaf_ of the first vector after `own`
   for (std::int64_t i = begin; i < end; i += kHalfListBlock) {
     const std::int64_t leaf = i / kLeaf, own = i / lanes;
     if (i % kLeaf == 0) {

@@ -48,7 +48,8 @@ class HalfLists {
   // Vectors and their boxes, relative to some centre: [axis][k], [k]. Rounded such that no distance grows.
   struct Boxes {
     void clear(std::size_t capacity, std::size_t axes);
-    void add(int value, std::size_t axes, const Vector3& away, const Vector3& half, bool is_placed, double squared_reach);
+    void add(int value, std::size_t axes, const Vector3& away, const Vector3& half, bool is_placed,
+             double squared_reach);
     void end();
     void append_near(std::size_t first, std::size_t axes, const Vector3& from, const Vector3& half,
                      std::vector<int>& found) const;
@@ -69,10 +70,10 @@ class HalfLists {
   BoundingBox piece_;  // of the piece's i
   Boxes near_piece_, near_leaf_;
   std::vector<int> leaves_, of_leaf_;  // near the piece; vectors near the leaf
-  std::vector<int> found_;    // vectors near each two i of the piece, one after another
-  std::vector<int> ends_;     // [b]: where the vectors of the b-th two i end
-  std::vector<int> vectors_;  // all of found_, ascending
-  std::vector<int> places_;   // [vector]: its index in vectors_; -1: not there
+  std::vector<int> found_;             // vectors near each two i of the piece, one after another
+  std::vector<int> ends_;              // [b]: where the vectors of the b-th two i end
+  std::vector<int> vectors_;           // all of found_, ascending
+  std::vector<int> places_;            // [vector]: its index in vectors_; -1: not there
 };
 
 }  // namespace nbcc

@@ -40,7 +40,8 @@ Vector3 SearchSpace::to_frame(const Vector3& position) const {
     // Subtract the nearest multiple, so that coordinates much smaller than the length remain exact.
     if (!cell && length[axis] > 0) {
       const double periods = at[axis] / length[axis];
-      at[axis] -= length[axis] * (std::fabs(periods) < 0x1p51 ? (periods + 0x1.8p52) - 0x1.8p52 : std::nearbyint(periods));
+      at[axis] -=
+          length[axis] * (std::fabs(periods) < 0x1p51 ? (periods + 0x1.8p52) - 0x1.8p52 : std::nearbyint(periods));
     }
     // Non-finite if the quotient overflowed. Any value is correct then: the bound of rounding errors increases the
     // particle's reach by more than the length.
@@ -151,20 +152,22 @@ void ParticleTree::split(std::span<Record> records, std::size_t first, std::size
                      });
   };
   while (records.size() > kRanked) {
-    // The pivot's rank in a sample is one standard deviation farther to the middle than that of the boundary, so that
-    // the boundary is probably in the smaller part (Floyd and Rivest 1975).
+    // The rank of the pivot in a sample is one standard deviation nearer to the middle than the rank of the boundary,
+    // so that the boundary is probably in the smaller part (Floyd and Rivest 1975).
     const std::size_t count = records.size(), taken = std::min(count / kRecordsOfSample, kMaxSample);
     std::array<double, kMaxSample> sample;
     for (std::size_t k = 0; k < taken; ++k) sample[k] = records[k * count / taken + count / taken / 2].at[axis];
-    const double fraction = double(first) / double(count), deviation = std::sqrt(fraction * (1 - fraction) * double(taken));
+    const double fraction = double(first) / double(count),
+                 deviation = std::sqrt(fraction * (1 - fraction) * double(taken));
     const double rank = fraction * double(taken) + (fraction > 0.5 ? -deviation : deviation);
-    const auto pivot_at = sample.begin() + std::clamp<std::ptrdiff_t>(std::ptrdiff_t(rank), 0, std::ptrdiff_t(taken) - 1);
+    const auto pivot_at =
+        sample.begin() + std::clamp<std::ptrdiff_t>(std::ptrdiff_t(rank), 0, std::ptrdiff_t(taken) - 1);
     std::nth_element(sample.begin(), pivot_at, sample.begin() + std::ptrdiff_t(taken));
     const double pivot = *pivot_at;
     std::size_t lower = 0;
     for (std::size_t k = 0; k < count; ++k) {
       const std::size_t is_lower = records[k].at[axis] < pivot;
-      // Whole vectors, because a load that spans several recent stores waits for all of them.
+      // Records are copied as vectors, because a load that spans several recent stores waits for these.
       const auto load = [&](std::size_t record, std::size_t half) {
         Doubles value;
         std::memcpy(&value, reinterpret_cast<const std::byte*>(&records[record]) + half * sizeof value, sizeof value);
@@ -291,8 +294,8 @@ void ParticleTree::finish_leaf(const Node& leaf) {
 
 // Computes a node's box from the boxes of its children.
 void ParticleTree::join(const Node& node) {
-  boxes_[std::size_t(node.index)] = joined(boxes_[std::size_t(node.left().index)],
-                                           boxes_[std::size_t(node.right().index)], space_.axes);
+  boxes_[std::size_t(node.index)] =
+      joined(boxes_[std::size_t(node.left().index)], boxes_[std::size_t(node.right().index)], space_.axes);
 }
 
 BoundingBox ParticleTree::box_of(std::int64_t begin, std::int64_t end) const {
@@ -313,8 +316,8 @@ BoundingBox ParticleTree::box_of(std::int64_t begin, std::int64_t end) const {
   return box;
 }
 
-// Calls visit(leaf) for each leaf from `first` on that may have a j that acts on an i in the box. Both children of a node
-// are tested together.
+// Calls visit(leaf) for each leaf from `first` on that may have a j that acts on an i in the box. Both children of a
+// node are tested together.
 template <typename Visit>
 void ParticleTree::visit_leaves(const BoundingBox& of_i, std::int64_t first, const Visit& visit) const {
   static_assert(kDoubles == 2);
