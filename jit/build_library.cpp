@@ -9,16 +9,16 @@
 #include <iterator>
 #include <set>
 #include <span>
+#include <utility>
 
 #include "jit/build_kernel.h"
-#include "jit/child_processes.h"
 #include "jit/clang_compile.h"
 #include "jit/cpu_jit.h"
 #include "jit/link_library.h"
 #include "runtime/api/nbcc.h"
 #include "runtime/cpu/thread_pool.h"
-#include "runtime/cuda/program/cuda_variants.h"
 #include "runtime/error.h"
+#include "runtime/image/cuda_programs.h"
 #include "runtime/image/image.h"
 #include "runtime/image/image_kernel.h"
 #include "runtime/image/stored_rows.h"
@@ -37,48 +37,57 @@ struct CudaJob {
   bool wants_ptx = false;  // in addition to machine code
 };
 
-// All variants, for every launch configuration that a device may choose. For the newest architecture also PTX, which
-// newer GPUs compile; PTX lacks the configurations that are chosen by the number of particles.
-std::vector<CudaJob> cuda_jobs(const LibraryRequest& request, const KernelSource& kernel) {
+// All programs that runs of a pipeline load, for every launch configuration that a device may choose. For the newest
+// architecture also PTX, which newer GPUs compile; PTX lacks the configurations that are chosen by the number of
+// particles.
+std::vector<CudaJob> cuda_jobs(const LibraryRequest& request, const KernelSource& kernel,
+                               std::span<const StoredRow> rows) {
   std::vector<CudaJob> jobs;
   if (request.architectures.empty()) return jobs;
+  std::vector<CudaProgramSource> programs = programs_of_kernel(kernel);
+  for (const StoredRow& row : rows) std::ranges::move(programs_of_row(row), std::back_inserter(programs));
   const std::string newest = *std::ranges::max_element(request.architectures, {}, number_of_architecture);
-  const std::vector<CudaVariant> variants = all_variants(kernel);
-  for (const std::string& architecture : request.architectures)
-    for (const CudaVariant& variant : variants)
-      jobs.push_back({architecture, variant.config, source_of(kernel, variant),
-                      architecture == newest && !is_choice_by_size(kernel, variant)});
+  for (const std::string& architecture : request.architectures) {
+    std::set<std::pair<std::uint64_t, LaunchConfig>> known;  // kernels of several rows may be equal
+    for (const CudaProgramSource& program : programs) {
+      std::string source = source_of(*program.kernel, program.variant);
+      if (!program.runs_on(number_of_architecture(architecture)) ||
+          !known.emplace(source_hash(source), program.variant.config).second)
+        continue;
+      jobs.push_back(
+          {architecture, program.variant.config, std::move(source), architecture == newest && program.is_needed()});
+    }
+  }
   return jobs;
 }
 
-// Machine code and PTX as one text: the number of bytes of machine code, a line feed, machine code, PTX.
-std::string compile(const CudaCompiler& compiler, const CudaJob& job) {
+CudaCode compile(const CudaCompiler& compiler, const CudaJob& job) {
   CudaCode code = compiler.compile(job.source, job.architecture, job.config, CudaCompiler::Form::Cubin);
   if (!job.wants_ptx)
     code.ptx.clear();
   else if (code.ptx.empty())
     code.ptx = compiler.compile(job.source, job.architecture, job.config, CudaCompiler::Form::Ptx).image;
-  return fmt::format("{}\n{}{}", code.image.size(), code.image, code.ptx);
+  return code;
 }
 
 // Machine code of all jobs, then PTX.
-std::vector<CudaImage> cuda_images(const LibraryRequest& request, const KernelSource& kernel) {
-  const std::vector<CudaJob> jobs = cuda_jobs(request, kernel);
+std::vector<CudaImage> cuda_images(const LibraryRequest& request, const KernelSource& kernel,
+                                   std::span<const StoredRow> rows) {
+  const std::vector<CudaJob> jobs = cuda_jobs(request, kernel, rows);
   std::vector<CudaImage> images, ptx;
   if (jobs.empty()) return images;
   const CudaCompiler& compiler = *request.cuda_compiler;
-  const std::vector<std::string> codes =
-      run_in_processes(jobs.size(), compiler.compiles_one_at_a_time() ? unsigned(available_cores()) : 1,
-                       [&](std::size_t k) { return compile(compiler, jobs[k]); });
+  std::vector<CudaCode> codes(jobs.size());
+  ThreadPool(0).parallel_for(std::int64_t(jobs.size()),
+                             [&](std::int64_t k) { codes[std::size_t(k)] = compile(compiler, jobs[std::size_t(k)]); });
   for (std::size_t k = 0; k < jobs.size(); ++k) {
     const CudaJob& job = jobs[k];
-    const std::size_t begin = codes[k].find('\n') + 1, bytes = std::stoull(codes[k]);
     CudaImage image{job.architecture,        job.config,         false,
-                    source_hash(job.source), compiler.version(), codes[k].substr(begin, bytes)};
+                    source_hash(job.source), compiler.version(), std::move(codes[k].image)};
     images.push_back(image);
     if (!job.wants_ptx) continue;
     image.ptx = true;
-    image.bytes = codes[k].substr(begin + bytes);
+    image.bytes = std::move(codes[k].ptx);
     ptx.push_back(std::move(image));
   }
   images.insert(images.end(), ptx.begin(), ptx.end());
@@ -123,8 +132,10 @@ std::string build_kernels(const LibraryRequest& request, LibraryPipeline& one, s
     image.cpu.push_back(std::move(kernel));
   }
   image.cuda = one.cuda;
-  image.cuda_images = cuda_images(request, image.cuda);
-  std::ranges::move(store_rows(image.cuda, request.with, request.options.precision), std::back_inserter(image.rows));
+  std::vector<StoredRow> rows = store_rows(image.cuda, request.with, request.options.precision);
+  if (!request.architectures.empty()) std::ranges::for_each(rows, keep_launches_of_programs);
+  image.cuda_images = cuda_images(request, image.cuda, rows);
+  std::ranges::move(rows, std::back_inserter(image.rows));
   return write_image(image);
 }
 
@@ -242,12 +253,13 @@ LibraryFiles build_library(const LibraryRequest& request) {
   if (request.is_static) {
     result.library = make_archive(objects);
   } else {
-    result.library = link_shared_library(
-        {std::move(objects),
-         request.file_name,
-         kRuntimeSoname,
-         {"nbcc_image_run", "nbcc_last_error", "nbcc_last_warning", "nbcc_pipeline_from_image", "nbcc_sum_bind_arrays"},
-         request.rpath});
+    result.library =
+        link_shared_library({std::move(objects),
+                             request.file_name,
+                             kRuntimeSoname,
+                             {"nbcc_image_run", "nbcc_image_run_pairs", "nbcc_last_error", "nbcc_last_warning",
+                              "nbcc_pipeline_from_image", "nbcc_sum_bind_arrays", "nbcc_sum_bind_pairs"},
+                             request.rpath});
   }
   return result;
 }

@@ -40,10 +40,11 @@ std::vector<std::string> declarations(const Signature& signature, const std::str
 std::string comment(const Signature& signature) {
   std::string text = "/*";
   const auto in_table = [](const Argument& argument) {
-    const std::string rows = !argument.has_rows()                         ? ""
-                             : argument.on_i()                            ? "[ni]"
-                             : argument.kind == Argument::Kind::InputPair ? "[pairs]"
-                                                                          : "[nj]";
+    const std::string rows = !argument.has_rows()                        ? ""
+                             : argument.kind == Argument::Kind::FirstOfI ? "[ni + 1]"
+                             : argument.on_i()                           ? "[ni]"
+                             : argument.on_pairs()                       ? "[pairs]"
+                                                                         : "[nj]";
     return argument.name + rows + brackets(argument.shape);
   };
   for (const std::string& line : documentation(signature, in_table)) {
@@ -66,7 +67,7 @@ std::string body_of(const Signature& signature, const std::string& call) {
   std::string text;
   std::vector<std::string> addresses;
   for (const Argument& argument : signature.arguments) {
-    if (argument.is_count()) continue;
+    if (!argument.is_field()) continue;
     if (argument.kind != Argument::Kind::Param) {
       addresses.push_back(argument.name);
     } else if (argument.shape.empty()) {
@@ -88,23 +89,26 @@ std::string body_of(const Signature& signature, const std::string& call) {
 
 std::vector<Function> functions_of(const Signature& signature) {
   const std::string& name = signature.pipeline;
+  // Pipelines of listed pairs have functions of the runtime of their own.
+  const char* const of_pairs = signature.has_listed_pairs ? "_pairs" : "";
+  const char* const counts = signature.has_listed_pairs ? "ni, nj, first, pairs, j" : "ni, nj";
   const auto sums = [&](const std::string& real, const std::string& suffix, const char* element) -> Function {
     return {prototype("NBCC_API int", name + suffix, declarations(signature, real)),
-            body_of(signature,
-                    fmt::format("(int)nbcc_image_run(&nbcc_image_of_{}, {}, ni, nj, nbcc_arrays)", name, element))};
+            body_of(signature, fmt::format("(int)nbcc_image_run{}(&nbcc_image_of_{}, {}, {}, nbcc_arrays)", of_pairs,
+                                           name, element, counts))};
   };
   const auto binds = [&](const std::string& real, const std::string& suffix, const char* element) -> Function {
     std::vector<std::string> arguments = declarations(signature, real);
     arguments.insert(arguments.begin(), "nbcc_sum* sum");
     arguments.emplace_back("nbcc_error** error");
     return {prototype("NBCC_API nbcc_status", name + suffix, arguments),
-            body_of(signature, fmt::format("nbcc_sum_bind_arrays(sum, {}, ni, nj, nbcc_arrays, error)", element))};
+            body_of(signature, fmt::format("nbcc_sum_bind_{}(sum, {}, {}, nbcc_arrays, error)",
+                                           signature.has_listed_pairs ? "pairs" : "arrays", element, counts))};
   };
   const Function open{
       prototype("NBCC_API nbcc_status", name + "_open",
                 {"nbcc_device* device", "nbcc_pipeline** pipeline", "nbcc_error** error"}),
       fmt::format("  return nbcc_pipeline_from_image(device, &nbcc_image_of_{}, pipeline, error);\n", name)};
-  if (signature.is_only_opened) return {open};
   return {sums("double", "", "NBCC_DOUBLE_ELEMENT"), sums("float", "_f", "NBCC_FLOAT"), open,
           binds("double", "_bind", "NBCC_DOUBLE_ELEMENT"), binds("float", "_bind_f", "NBCC_FLOAT")};
 }

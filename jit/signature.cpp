@@ -93,6 +93,15 @@ Argument count(Argument::Kind kind) {
   return {kind, std::string("n") + side, Argument::Number::Int64, {}, fmt::format("number of {}-particles", side)};
 }
 
+// The listed pairs, as nbcc_sum_set_listed_pairs() takes them.
+std::array<Argument, 3> listed_pairs() {
+  using Kind = Argument::Kind;
+  constexpr auto kInt64 = Argument::Number::Int64;
+  return {{{Kind::FirstOfI, "first", kInt64, {}, "the pairs of i are first[i], ..., first[i + 1] - 1, counted from 0"},
+           {Kind::CountPairs, "pairs", kInt64, {}, "number of listed pairs, first[ni]"},
+           {Kind::JOfPair, "j", kInt64, {}, "the j-particle of each pair, counted from 0"}}};
+}
+
 // Names with this prefix are used by nbcc in declarations and in the functions' bodies.
 bool is_ours(const std::string& name) { return lower(name).starts_with("nbcc_") && !name.ends_with('_'); }
 
@@ -101,8 +110,10 @@ void make_names_unique(const std::string& pipeline, std::vector<Argument>& argum
   // Names of the other arguments of P_bind(), and names that Fortran declarations use.
   std::set<std::string> taken{lower(pipeline), "ni",        "nj",      "sum",      "error", "c_int",
                               "c_int32_t",     "c_int64_t", "c_float", "c_double", "c_ptr"};
+  for (const Argument& argument : arguments)
+    if (!argument.is_field()) taken.insert(argument.name);
   for (Argument& argument : arguments) {
-    if (argument.is_count()) continue;
+    if (!argument.is_field()) continue;
     while (is_ours(argument.name) || is_one_of(kWords, argument.name) || is_macro(argument.name) ||
            !taken.insert(lower(argument.name)).second) {
       argument.name += '_';
@@ -120,7 +131,7 @@ int Argument::width() const {
 
 bool Signature::has_flavours() const {
   return std::ranges::any_of(arguments, [](const Argument& argument) {
-    return argument.has_rows() && argument.number == Argument::Number::Real;
+    return argument.is_field() && argument.has_rows() && argument.number == Argument::Number::Real;
   });
 }
 
@@ -130,18 +141,18 @@ std::string c_type(const Argument& argument, const std::string& real) {
 }
 
 Signature signature_of(const Source& source, const KernelSource& kernel) {
-  if (kernel.callers && kernel.callers->has_pair_values)
-    throw UsageError(fmt::format(
-        "pipeline '{}' has results of pairs (output(pair)), which compiled libraries do not have", kernel.pipeline));
   Signature signature{kernel.pipeline, comment_at_head(source), {}};
-  signature.is_only_opened = kernel.sums_listed_pairs_only();
   std::vector<Argument>& arguments = signature.arguments;
   for (const FieldLayout& field : kernel.caller_fields()) arguments.push_back(argument_of(field));
-  if (signature.is_only_opened) return signature;
+  const auto of_pair = std::ranges::find_if(arguments, &Argument::on_pairs);
+  signature.has_listed_pairs = of_pair != arguments.end();
+  if (signature.has_listed_pairs) {
+    const std::array<Argument, 3> listed = listed_pairs();
+    arguments.insert(of_pair, listed.begin(), listed.end());
+  }
   for (const Argument::Kind kind : {Argument::Kind::CountI, Argument::Kind::CountJ}) {
     const auto first = std::ranges::find_if(arguments, [&](const Argument& argument) {
-      return kind == Argument::Kind::CountI ? argument.on_i() && argument.has_rows()
-                                            : argument.kind == Argument::Kind::InputJ;
+      return kind == Argument::Kind::CountI ? argument.on_i() && argument.has_rows() : argument.on_j();
     });
     arguments.insert(first == arguments.end() ? arguments.begin() : first, count(kind));
   }

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "compiler/text/fill_template.h"
 
 namespace nbcc {
@@ -15,12 +18,25 @@ std::string number_type(const Argument& argument, const std::string& real) {
   return (argument.number == Argument::Number::Real ? "" : "std::") + c_type(argument, real);
 }
 
+// Arrays with as many rows: those of i-particles, of j-particles or of listed pairs.
+struct Side {
+  Argument::Kind count;
+  const char* name;
+  bool (Argument::*has)() const;
+};
+constexpr Side kSides[] = {{Argument::Kind::CountI, "ni", &Argument::on_i},
+                           {Argument::Kind::CountJ, "nj", &Argument::on_j},
+                           {Argument::Kind::CountPairs, "pairs", &Argument::on_pairs}};
+
 // True if a side has array arguments; its count then follows from these and is not an argument.
-bool has_rows(const Signature& signature, bool on_i) {
-  for (const Argument& argument : signature.arguments) {
-    if (argument.has_rows() && argument.on_i() == on_i) return true;
-  }
-  return false;
+bool has_rows(const Signature& signature, const Side& side) {
+  return std::ranges::any_of(signature.arguments,
+                             [&](const Argument& argument) { return argument.has_rows() && (argument.*side.has)(); });
+}
+
+bool count_follows(const Signature& signature, Argument::Kind count) {
+  const auto side = std::ranges::find(kSides, count, &Side::count);
+  return side != std::end(kSides) && has_rows(signature, *side);
 }
 
 std::string declaration(const Argument& argument, const std::string& real) {
@@ -62,30 +78,31 @@ std::string passed(const Argument& argument, const std::string& real) {
                      data);
 }
 
-std::string count_of_side(const Signature& signature, bool on_i) {
+std::string count_of_side(const Signature& signature, const Side& side) {
   std::vector<std::string> rows;
   for (const Argument& argument : signature.arguments) {
-    if (!argument.has_rows() || argument.on_i() != on_i) continue;
+    if (!argument.has_rows() || !(argument.*side.has)()) continue;
     // Inputs are required, even if they have no particles.
     const std::string wanted = argument.kind == Argument::Kind::Output ? argument.name + ".is_wanted()" : "true";
     rows.push_back(fmt::format("{{\"{0}\", {0}.count(), {1}}}", argument.name, wanted));
   }
+  const bool is_of_pairs = side.count == Argument::Kind::CountPairs;
   return wrapped(
-      fmt::format("  const std::int64_t n{} = nbcc::detail::count_of(\"{}\", {{", on_i ? 'i' : 'j', signature.pipeline),
-      rows, "});\n", std::string(6, ' '));
+      fmt::format("  const std::int64_t {} = nbcc::detail::count_of(\"{}\", {{", side.name, signature.pipeline), rows,
+      is_of_pairs ? "}, \"pairs\");\n" : "});\n", std::string(6, ' '));
 }
 
 std::string function_of(const Signature& signature, const std::string& real) {
   std::vector<std::string> declarations, values;
   for (const Argument& argument : signature.arguments) {
-    if (!argument.is_count() || !has_rows(signature, argument.kind == Argument::Kind::CountI)) {
-      declarations.push_back(declaration(argument, real));
-    }
+    if (!count_follows(signature, argument.kind)) declarations.push_back(declaration(argument, real));
     values.push_back(passed(argument, real));
   }
   std::string text = wrapped(fmt::format("inline void {}(", signature.pipeline), declarations, ") {\n", "    ");
-  if (has_rows(signature, true)) text += count_of_side(signature, true);
-  if (has_rows(signature, false)) text += count_of_side(signature, false);
+  for (const Side& side : kSides)
+    if (has_rows(signature, side)) text += count_of_side(signature, side);
+  if (signature.has_listed_pairs)
+    text += fmt::format("  nbcc::detail::check_listed(\"{}\", first.count(), ni);\n", signature.pipeline);
   const std::string function = signature.pipeline + (real == "float" ? "_f" : "");
   text += wrapped(fmt::format("  const int nbcc_result = ::{}(", function), values, ");\n", std::string(6, ' '));
   return text +
@@ -109,8 +126,8 @@ std::string cpp_header(const LibraryText& library) {
   std::string text;
   for (const LibraryPipeline& one : library.pipelines) {
     text += (text.empty() ? "// " : "\n\n// ") + title(one.signature) + "\n";
-    if (!one.signature.is_only_opened) text += function_of(one.signature, "double");
-    if (!one.signature.is_only_opened && one.signature.has_flavours()) text += function_of(one.signature, "float");
+    text += function_of(one.signature, "double");
+    if (one.signature.has_flavours()) text += function_of(one.signature, "float");
     text += opening_of(one.signature);
   }
   return fill_text(

@@ -37,8 +37,9 @@ std::string misfit(const Field& field) {
         "constant",
         field.name);
   }
-  if (field.role == Role::InputPair)
-    return fmt::format("input_pair '{}' cannot be used with cunbody_api(), which sums over all pairs", field.name);
+  if (field.is_of_pair())
+    return fmt::format("{} '{}' cannot be used with cunbody_api(), which sums over all pairs",
+                       field.is_pair_result() ? "output(pair)" : "input_pair", field.name);
   const Rows rows = rows_of(field.role);
   const bool one = field.components() == 1;
   return fmt::format(

@@ -37,9 +37,10 @@ Location first_index(const Pipeline& pipeline) {
 void check_sums_over_parts(const LibraryPipeline& one) {
   std::vector<Diagnostic> diagnostics;
   for (const Field& field : one.pipeline.fields) {
-    if (field.role == Role::InputPair)
-      diagnostics.push_back(
-          {Severity::Error, field.where, "FDPS's lists have no pairs: an input_pair cannot be used with it"});
+    if (field.is_of_pair())
+      diagnostics.push_back({Severity::Error, field.where,
+                             fmt::format("FDPS's lists have no pairs: an {} cannot be used with it",
+                                         field.is_pair_result() ? "output(pair)" : "input_pair")});
     if (field.is_total())
       diagnostics.push_back({Severity::Error, field.where,
                              fmt::format("output '{}' is a total, which FDPS has no place for: it keeps results with "

@@ -28,7 +28,8 @@ std::string dimensions(const Argument& argument, const std::string& count) {
   return text.empty() ? "" : "(" + text + ")";
 }
 
-std::string declaration(const Argument& argument, const std::string& real) {
+// `binds`: of NAME_bind(), which may keep the pairs that were listed before.
+std::string declaration(const Argument& argument, const std::string& real, bool binds) {
   const bool is_real = argument.number == Argument::Number::Real;
   const std::string type = fmt::format("{}(c_{})",
                                        argument.field.is_complex ? "complex"
@@ -37,6 +38,7 @@ std::string declaration(const Argument& argument, const std::string& real) {
                                        c_type(argument, real));
   std::string attribute = ", value";
   if (argument.is_array() || !argument.shape.empty()) attribute = ", intent(in)";
+  if (argument.is_list() && binds) attribute += ", optional";
   if (argument.kind == Argument::Kind::Output) attribute = ", intent(inout), optional";
   return fmt::format("{}{} :: {}{}", type, attribute, fortran_name(argument.name), dimensions(argument, "*"));
 }
@@ -44,8 +46,11 @@ std::string declaration(const Argument& argument, const std::string& real) {
 std::string comment(const Signature& signature) {
   std::string text;
   const auto in_table = [](const Argument& argument) {
-    const bool of_pairs = argument.kind == Argument::Kind::InputPair;
-    return fortran_name(argument.name) + dimensions(argument, argument.on_i() ? "ni" : of_pairs ? "pairs" : "nj");
+    const bool is_first = argument.kind == Argument::Kind::FirstOfI;
+    return fortran_name(argument.name) + dimensions(argument, is_first              ? "ni + 1"
+                                                              : argument.on_i()     ? "ni"
+                                                              : argument.on_pairs() ? "pairs"
+                                                                                    : "nj");
   };
   for (const std::string& line : documentation(signature, in_table)) text += (line.empty() ? "!" : "! " + line) + "\n";
   return text;
@@ -63,7 +68,7 @@ std::string function_of(const Signature& signature, const std::string& real, boo
                              fmt::format(") &\n      bind(C, name=\"{}\")\n", c_name), "      ", " &");
   text += "    import\n";
   if (binds) text += "    type(c_ptr), value :: sum\n";
-  for (const Argument& argument : signature.arguments) text += "    " + declaration(argument, real) + "\n";
+  for (const Argument& argument : signature.arguments) text += "    " + declaration(argument, real, binds) + "\n";
   if (binds) text += "    type(c_ptr), intent(out), optional :: error\n";
   return text + "  end function\n";
 }
@@ -72,7 +77,6 @@ std::string interface_of(const Signature& signature) {
   std::string text = comment(signature);
   const std::string name = fortran_name(signature.pipeline);
   for (const bool binds : {false, true}) {
-    if (signature.is_only_opened) break;
     text += fmt::format("interface {}{}\n", name, binds ? "_bind" : "") + function_of(signature, "double", binds);
     if (signature.has_flavours()) text += function_of(signature, "float", binds);
     text += "end interface\n";
@@ -117,7 +121,6 @@ std::string fortran_module(const LibraryText& library) {
     check_names(one.signature);
     interfaces += (interfaces.empty() ? "" : "\n") + interface_of(one.signature);
     for (const char* suffix : {"", "_open", "_bind"}) {
-      if (one.signature.is_only_opened && std::string_view(suffix) != "_open") continue;
       names += fmt::format("public :: {}{}\n", fortran_name(one.signature.pipeline), suffix);
     }
   }

@@ -7,16 +7,19 @@
 #include <csignal>
 #include <cstdio>
 #include <sstream>
+#include <string_view>
 
 #include "cli/commands/commands.h"
 #include "cli/options/meant_words.h"
 #include "cli/report/failure.h"
 #include "cli/report/standard_output.h"
+#include "runtime/cuda/driver/nvrtc_processes.h"
 
 int nbcc_command(int argc, char** argv) {
   // If a result exceeds the limit of file sizes (ulimit -f), the write must fail with an error instead of a signal.
   std::signal(SIGXFSZ, SIG_IGN);
   try {
+    if (argc == 4 && argv[1] == std::string_view(nbcc::kServeNvrtc)) return nbcc::serve_nvrtc(argv[2], argv[3], 0);
     CLI::App app("", "nbcc");
     nbcc::Invocation invocation;
     invocation.command_line = nbcc::spell_command_line(argc, argv);

@@ -167,10 +167,7 @@ void run_compile(const CompileOptions& options) {
 void add_compile(CLI::App& app, Invocation&) {
   const auto options = std::make_shared<CompileOptions>();
   CLI::App& command = *app.add_subcommand("compile", "Make a library of pipelines, for C, C++ and Fortran");
-  command
-      .add_option("FILE", options->files,
-                  "Pipelines; each becomes a function with the name of its file; a pipeline with inputs of pairs is "
-                  "opened only")
+  command.add_option("FILE", options->files, "Pipelines; each becomes a function with the name of its file")
       ->required()
       ->type_name("");
   command
@@ -202,6 +199,7 @@ void add_compile(CLI::App& app, Invocation&) {
   std::vector<std::string> rows;
   std::string what_for;
   for (const StorableRow& row : kStorableRows) {
+    if (std::ranges::find(rows, row.choice) != rows.end()) continue;
     rows.emplace_back(row.choice);
     what_for += fmt::format("{}{}: {}", what_for.empty() ? "" : "; ", row.choice, row.for_what);
   }

@@ -29,9 +29,9 @@ struct InspectOptions {
 
 std::string isa_of(const KernelSource& kernel) { return kernel.target.substr(kernel.target.find('-') + 1); }
 
-// The GPU code of one architecture, cubin or PTX: number of launch configurations, total bytes, CUDA version.
+// The GPU code of one architecture, cubin or PTX: number of programs, total bytes, CUDA version.
 struct Code {
-  int configs = 0;
+  int programs = 0;
   std::size_t bytes = 0;
   std::string toolkit;
 };
@@ -39,7 +39,7 @@ std::map<std::pair<bool, std::string>, Code> codes_of(const PipelineImage& image
   std::map<std::pair<bool, std::string>, Code> codes;
   for (const CudaImage& one : image.cuda_images) {
     Code& code = codes[{one.ptx, one.architecture}];
-    ++code.configs;
+    ++code.programs;
     code.bytes += one.bytes.size();
     code.toolkit = cuda_version_text(one.toolkit);
   }
@@ -54,8 +54,8 @@ std::string text_of(const PipelineImage& image) {
   for (const KernelSource& kernel : image.cpu) isas.push_back(isa_of(kernel));
   text += fmt::format("  CPU: {}\n", isas.empty() ? "none" : fmt::format("{}", fmt::join(isas, ", ")));
   for (const auto& [what, code] : codes_of(image)) {
-    text += fmt::format("  GPU: {}{}, {} launch configuration{}, {} bytes, by CUDA {}\n", what.first ? "PTX of " : "",
-                        what.second, code.configs, code.configs == 1 ? "" : "s", code.bytes, code.toolkit);
+    text += fmt::format("  GPU: {}{}, {} program{}, {} bytes, by CUDA {}\n", what.first ? "PTX of " : "", what.second,
+                        code.programs, code.programs == 1 ? "" : "s", code.bytes, code.toolkit);
   }
   return text + fmt::format("  GPU: text, {} bytes\n", image.cuda.first().source.size());
 }

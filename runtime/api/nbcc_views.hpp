@@ -164,19 +164,28 @@ struct RowCount {
   bool is_wanted;
 };
 
-// The number of particles of one side; throws Error if the arguments of the side disagree.
-inline std::int64_t count_of(const char* pipeline, std::initializer_list<RowCount> arguments) {
+// The number of particles of one side, or of listed pairs, which `rows` names; throws Error if the arguments disagree.
+inline std::int64_t count_of(const char* pipeline, std::initializer_list<RowCount> arguments,
+                             const char* rows = "particles") {
   const RowCount* first = nullptr;
   for (const RowCount& one : arguments) {
     if (!one.is_wanted) continue;
     if (!first) first = &one;
     if (one.count != first->count) {
       throw Error(NBCC_ERROR_USAGE, std::string(pipeline) + ": '" + one.argument + "' has " +
-                                        std::to_string(one.count) + " particles, but '" + first->argument + "' has " +
-                                        std::to_string(first->count));
+                                        std::to_string(one.count) + " " + rows + ", but '" + first->argument +
+                                        "' has " + std::to_string(first->count));
     }
   }
   return first ? first->count : 0;
+}
+
+// Throws Error if the argument `first` of listed pairs does not have ni + 1 numbers.
+inline void check_listed(const char* pipeline, std::int64_t count, std::int64_t ni) {
+  if (count == ni + 1) return;
+  throw Error(NBCC_ERROR_USAGE, std::string(pipeline) + ": 'first' has " + std::to_string(count) +
+                                    " numbers, expected " + std::to_string(ni + 1) + " for " + std::to_string(ni) +
+                                    " i-particles");
 }
 
 }  // namespace detail

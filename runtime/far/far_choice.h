@@ -3,6 +3,9 @@
 
 namespace nbcc {
 
+// The orders of grids among which runs choose.
+inline constexpr int kMinFarOrder = 2, kMaxFarOrder = 13;
+
 // For experiments: numbers that are otherwise chosen so that the tolerance is kept at the least cost. 0: chosen.
 struct FarChoice {
   int order = 0;          // points along each axis of a grid

@@ -24,7 +24,6 @@ constexpr double kSafety = 0.7;              // of the tolerance: an error of a 
 constexpr double kShareOfChecks = 1.0 / 30;  // of the time of runs
 constexpr double kExactPair = 5;             // the time of a pair of an exact sum, in near pairs
 constexpr double kMaxSpread = 2;             // of the norms of weights between two measurements
-constexpr int kMinOrder = 2, kMaxOrder = 13;
 constexpr int kMinLeaf = 32, kMaxLeaf = 512;
 constexpr int kTrials = 5;            // limits that are tried for one order
 constexpr double kCloseLimits = 1.3;  // with a smaller ratio the costs are nearly the same
@@ -122,7 +121,7 @@ double FarField::next_limit(double limit, double error) const {
 
 int FarField::first_order() const {
   if (choice_.order > 0) return choice_.order;
-  return std::clamp(int(std::lround(1.3 - 0.9 * std::log10(tolerance_))), kMinOrder + 1, kMaxOrder - 1);
+  return std::clamp(int(std::lround(1.3 - 0.9 * std::log10(tolerance_))), kMinFarOrder + 1, kMaxFarOrder - 1);
 }
 
 std::optional<Estimate> FarField::estimate(const SumRequest& request) const {
@@ -341,7 +340,7 @@ std::string FarField::choose(const SumRequest& request) {
       return "";
     }
     if (precision_ == Precision::Double)
-      return fmt::format("no order up to {} keeps the tolerance: the error of the sample is {:.2g}", kMaxOrder,
+      return fmt::format("no order up to {} keeps the tolerance: the error of the sample is {:.2g}", kMaxFarOrder,
                          run_->statistics().error);
     if (const std::string obstacle = use_precision(request, higher(precision_)); !obstacle.empty()) return obstacle;
     if (const std::string obstacle = run_->draw_sample(request, sample_size(request)); !obstacle.empty())
@@ -364,7 +363,7 @@ std::optional<FarField::Choice> FarField::cheapest(const SumRequest& request) {
   const bool is_first_left = !best;  // the next order promised more, or no limit suited
   for (const int step : {1, -1}) {
     bool has_improved = false;
-    for (int order = first + step; order >= kMinOrder && order <= kMaxOrder; order += step) {
+    for (int order = first + step; order >= kMinFarOrder && order <= kMaxFarOrder; order += step) {
       const double most = best ? best->cost : infinite;
       // What suited one order suits its neighbour, as much more or less as it usually is.
       const double scale = best ? next_limit(best->setting.limit, best->error) / first_limit(best->setting.order) : 1;
@@ -427,7 +426,7 @@ std::optional<FarField::Choice> FarField::fit(const SumRequest& request, int ord
     if (is_kept && error <= rounding_of(precision_)) break;
     if (!is_kept) too_large = std::min(too_large, limit);
     limit = std::min(next_limit(limit, error), 2.0);
-    if (may_rise && trial == 0 && order < kMaxOrder && error > kTooInexact * tolerance_ &&
+    if (may_rise && trial == 0 && order < kMaxFarOrder && error > kTooInexact * tolerance_ &&
         this->cost(request, {order + 1, leaf, first_limit(order + 1)}) <
             kNextOrder * this->cost(request, {order, leaf, limit}))
       return {};

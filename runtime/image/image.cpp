@@ -51,22 +51,26 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SearchLayout, bound, obstacle, axes, periodic
                                    reach_uniform, reach_of_i, reach_of_j, lengths, cell, j_positions)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HistogramLayout, field, elements, element, words, digit, of_i, most_terms)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopiesLayout, obstacle, of_i, of_j, periods, units)
-// Pipelines with results per pair are not compiled to libraries.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CallersView, fields, copies)
+// `values` is a stored row.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CallersView, fields, copies, has_pair_values)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelVariant, frame, source, launches, packed_bytes, most_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AccumulatorLayout, reduction, reference, type)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource::Columns, i, j, of_pair)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource::Uses, i_index, j_index, minimum_images)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource::PackedVectors, per_block, value_bytes, row_bytes, facts_bytes,
+                                   shared_bytes, least_architecture)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource::OnGpu, argument_in_memory, cutoff, shifts_packed, statements, doubles)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, pipeline, variants, index_checks, target, lanes, tile, i_block,
                                    columns, fields, params, outputs, accumulators, has_finish, table_params, tables,
-                                   uses, search, operations, histograms, callers, first_reaction, on_gpu)
+                                   uses, search, operations, histograms, callers, first_reaction, packed_vectors,
+                                   on_gpu)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CudaImage, architecture, config, ptx, text, toolkit, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FieldBinding, from, caller)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FarPart, output, factor, sum)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StoredKernel, name, source, bind)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StoredFacts, axes, cost, partners, text, precision, raised, weights, weight_names,
-                                   factors, sums, both_sides, needs_one_set, parts, periods, centres)
+                                   factors, sums, both_sides, needs_one_set, parts, periods, centres, has_wide_loops,
+                                   two_passes, no_matrix_kernels)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StoredRow, target, name, precision, obstacle, kernels, facts)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PipelineImage, made_by, precision, math, root, cpu, cuda, cuda_images, rows)
 
@@ -75,7 +79,7 @@ namespace {
 constexpr std::string_view kMagic = "nbcc pipeline\n";
 // The format version. Increment it when the member lists above or their meaning change, and when the interface of
 // kernels changes (kernel_source.h, cuda_arguments.h).
-constexpr std::uint32_t kVersion = 26;
+constexpr std::uint32_t kVersion = 27;
 
 static_assert(std::endian::native == std::endian::little);
 

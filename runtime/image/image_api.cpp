@@ -64,10 +64,19 @@ std::shared_ptr<const Kernel> load(KernelDevice& device, const nbcc_image& image
   throw UsageError(device.name() + " does not run compiled pipelines");
 }
 
-// Sets the counts and params, and binds the arrays of all fields; nbcc_image.h describes `arrays`.
+// The listed pairs of a call, as nbcc_image.h describes them.
+struct ListedPairs {
+  const std::int64_t* first = nullptr;
+  std::int64_t count = 0;
+  const std::int64_t* j = nullptr;
+};
+
+// Sets the counts and params, and binds the arrays of all fields; nbcc_image.h describes `arrays`. `pairs` null: the
+// caller has no listed pairs. Without `first` the pairs of an earlier call remain listed.
 void bind_arrays(SumState& sum, const std::vector<FieldLayout>& fields, Element real, std::int64_t ni, std::int64_t nj,
-                 const void* const* arrays) {
+                 const ListedPairs* pairs, const void* const* arrays) {
   sum.set_counts(ni, nj);
+  if (pairs && pairs->first) sum.set_listed_pairs(ni, pairs->first, pairs->count, pairs->j);
   for (std::size_t f = 0; f < fields.size(); ++f) {
     const FieldLayout& field = fields[f];
     if (field.role == Role::Param) {
@@ -81,7 +90,12 @@ void bind_arrays(SumState& sum, const std::vector<FieldLayout>& fields, Element 
     }
     const Element element = typed_element(field, field.is_total() ? Element::Double : real);
     const std::int64_t bytes = size_of(element);
-    const std::int64_t rows = field.is_total() ? 1 : field.role == Role::InputJ ? nj : ni;
+    if (field.is_of_pair() && !pairs)
+      throw UsageError(fmt::format("'{}' has a value for each listed pair, but this call lists no pairs", field.name));
+    const std::int64_t rows = field.is_total()             ? 1
+                              : field.is_of_pair()         ? pairs->count
+                              : field.role == Role::InputJ ? nj
+                                                           : ni;
     sum.bind(field.name, {const_cast<void*>(arrays[f]), element, rows, field.numbers() * bytes, bytes});
   }
 }
@@ -128,9 +142,10 @@ class Calls {
  public:
   explicit Calls(const nbcc_image& image) : kernel_(load(device_of_calls(), image)) {}
 
-  void run(Element real, std::int64_t ni, std::int64_t nj, const void* const* arrays) {
+  void run(Element real, std::int64_t ni, std::int64_t nj, const ListedPairs* pairs, const void* const* arrays) {
+    if (pairs && !pairs->first) throw UsageError("first: it is a null pointer, and lists no pairs");
     std::unique_ptr<SumState> sum = take();
-    bind_arrays(*sum, kernel_->source.fields, real, ni, nj, arrays);
+    bind_arrays(*sum, kernel_->source.fields, real, ni, nj, pairs, arrays);
     sum->run();
     sum->wait();
     for (const std::string& warning : sum->warnings()) last_warning += (last_warning.empty() ? "" : "\n") + warning;
@@ -178,6 +193,20 @@ void keep_error(nbcc_error* error) {
   nbcc_error_free(error);
 }
 
+// A call without handles. Failures are kept for nbcc_last_error(), warnings for nbcc_last_warning().
+nbcc_status run_call(const nbcc_image* image, nbcc_element real, std::int64_t ni, std::int64_t nj,
+                     const ListedPairs* pairs, const void* const* arrays) {
+  nbcc_error* error = nullptr;
+  last_warning.clear();
+  const nbcc_status status = guarded(&error, [&] {
+    checked(arrays, "arrays");
+    calls_of(checked_image(image)).run(real_element(real), ni, nj, pairs, arrays);
+  });
+  // `error` is null if memory for the message could not be allocated.
+  if (error) keep_error(error);
+  return status;
+}
+
 }  // namespace
 }  // namespace nbcc
 
@@ -200,21 +229,29 @@ nbcc_status nbcc_sum_bind_arrays(nbcc_sum* sum, nbcc_element real, int64_t ni, i
   return nbcc::guarded(error, [&] {
     nbcc::SumState& state = nbcc::checked(sum, "sum").state;
     nbcc::checked(arrays, "arrays");
-    nbcc::bind_arrays(state, state.fields(), nbcc::real_element(real), ni, nj, arrays);
+    nbcc::bind_arrays(state, state.fields(), nbcc::real_element(real), ni, nj, nullptr, arrays);
+  });
+}
+
+nbcc_status nbcc_sum_bind_pairs(nbcc_sum* sum, nbcc_element real, int64_t ni, int64_t nj, const int64_t* first,
+                                int64_t pairs, const int64_t* j, const void* const* arrays, nbcc_error** error) {
+  return nbcc::guarded(error, [&] {
+    nbcc::SumState& state = nbcc::checked(sum, "sum").state;
+    nbcc::checked(arrays, "arrays");
+    const nbcc::ListedPairs listed{first, pairs, j};
+    nbcc::bind_arrays(state, state.fields(), nbcc::real_element(real), ni, nj, &listed, arrays);
   });
 }
 
 nbcc_status nbcc_image_run(const nbcc_image* image, nbcc_element real, int64_t ni, int64_t nj,
                            const void* const* arrays) {
-  nbcc_error* error = nullptr;
-  nbcc::last_warning.clear();
-  const nbcc_status status = nbcc::guarded(&error, [&] {
-    nbcc::checked(arrays, "arrays");
-    nbcc::calls_of(nbcc::checked_image(image)).run(nbcc::real_element(real), ni, nj, arrays);
-  });
-  // `error` is null if memory for the message could not be allocated.
-  if (error) nbcc::keep_error(error);
-  return status;
+  return nbcc::run_call(image, real, ni, nj, nullptr, arrays);
+}
+
+nbcc_status nbcc_image_run_pairs(const nbcc_image* image, nbcc_element real, int64_t ni, int64_t nj,
+                                 const int64_t* first, int64_t pairs, const int64_t* j, const void* const* arrays) {
+  const nbcc::ListedPairs listed{first, pairs, j};
+  return nbcc::run_call(image, real, ni, nj, &listed, arrays);
 }
 
 }  // extern "C"

@@ -4,15 +4,18 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "fmt/format.h"
 #include "runtime/cache/disk_cache.h"
 #include "runtime/cpu/cpu_functions.h"
 #include "runtime/error.h"
+#include "runtime/image/cuda_programs.h"
 
 namespace nbcc {
 namespace {
@@ -35,7 +38,7 @@ class ImageCompiler final : public CudaCompiler {
  public:
   ImageCompiler(const PipelineImage& image, std::string gpu, int driver_version, std::string cache_folder,
                 OpenCompiler open)
-      : gpu_(std::move(gpu)), kernel_(image.cuda), open_(std::move(open)), cache_(std::move(cache_folder)) {
+      : gpu_(std::move(gpu)), open_(std::move(open)), cache_(std::move(cache_folder)) {
     for (const CudaImage& one : image.cuda_images) {
       // A driver loads code of its own CUDA major version and of earlier ones.
       if (one.toolkit / 1000 > driver_version / 1000) {
@@ -57,7 +60,13 @@ class ImageCompiler final : public CudaCompiler {
   std::vector<std::string> architectures() const override { return {gpu_}; }
 
   // True if the image has code for the kernel's first variant in this configuration.
-  bool holds(const LaunchConfig& config) const { return find(kernel_.first().source, config) != nullptr; }
+  bool holds(const KernelSource& kernel, const LaunchConfig& config) const {
+    return find(kernel.first().source, config) != nullptr;
+  }
+  bool holds(const CudaProgramSource& program) const {
+    return !program.runs_on(number_of_architecture(gpu_)) ||
+           find(source_of(*program.kernel, program.variant), program.variant.config) != nullptr;
+  }
   bool can_compile() const {
     try {
       nvrtc();
@@ -111,7 +120,6 @@ class ImageCompiler final : public CudaCompiler {
   }
 
   std::string gpu_;
-  const KernelSource kernel_;
   int too_new_ = 0;
   std::vector<CudaImage> usable_;
   OpenCompiler open_;
@@ -120,24 +128,34 @@ class ImageCompiler final : public CudaCompiler {
   mutable std::shared_ptr<const CudaCompiler> opened_;
 };
 
-// The rows of a library on a GPU, which holds no machine code of their kernels.
-class RowsForCompiler final : public Derivations {
+// The rows of a library on a GPU. Without NVRTC those remain whose code the library holds.
+class RowsOnGpu final : public Derivations {
  public:
-  RowsForCompiler(std::shared_ptr<const Derivations> rows, std::shared_ptr<const ImageCompiler> compiler)
-      : rows_(std::move(rows)), compiler_(std::move(compiler)) {}
+  RowsOnGpu(std::span<const StoredRow> rows, std::string_view target, const std::string& gpu,
+            std::shared_ptr<const ImageCompiler> compiler)
+      : rows_(stored_derivations(rows, target)),
+        compiler_(std::move(compiler)),
+        none_{fmt::format("the library holds no code of its kernels for {}, and these need NVRTC", gpu)} {
+    for (const StoredRow& row : rows) {
+      if (row.target != target || !row.obstacle.empty() || row.name == kPairValuesRow) continue;
+      const auto is_held = [&](const CudaProgramSource& one) { return !one.is_needed() || compiler_->holds(one); };
+      if (std::ranges::all_of(programs_of_row(row), is_held)) held_.insert(&rows_->row(row.name, row.precision));
+    }
+  }
   const DerivedKernels& row(std::string_view name, Precision at_least) const override {
-    const DerivedKernels& held = rows_->row(name, at_least);
-    if (!held.obstacle.empty()) return held;
+    const DerivedKernels& row = rows_->row(name, at_least);
+    if (!row.obstacle.empty() || held_.contains(&row)) return row;
     std::call_once(asked_, [&] { can_compile_ = compiler_->can_compile(); });
-    return can_compile_ ? held : none_;
+    return can_compile_ ? row : none_;
   }
 
  private:
   const std::shared_ptr<const Derivations> rows_;
   const std::shared_ptr<const ImageCompiler> compiler_;
+  std::set<const DerivedKernels*> held_;  // rows of rows_
   mutable std::once_flag asked_;
   mutable bool can_compile_ = false;
-  const DerivedKernels none_{"its kernels need NVRTC"};
+  const DerivedKernels none_;
 };
 
 // Finds the code of derived kernels, which is in the library as their main kernel is.
@@ -188,7 +206,7 @@ std::shared_ptr<const Kernel> load_image(CpuDevice& device, const PipelineImage&
     lists->interact = nullptr;
     lists->interact_numbered = reinterpret_cast<nbcc_interact_function>(kernel.lists_numbered);
     lists->interact_excluding = reinterpret_cast<nbcc_interact_function>(kernel.lists_excluding);
-    KernelSource held_source = *source;
+    KernelSource held_source = with_stored_values(*source, image.rows);
     held_source.derivations = stored_derivations(image.rows, held_source.target);
     return device.adopt(std::move(held_source), std::move(code), std::move(lists), loader_of(codes, kernel.isa));
   }
@@ -207,14 +225,22 @@ std::shared_ptr<const Kernel> load_image(const CudaDevice& device, const Pipelin
   // and no disk cache, because the library holds the code.
   CudaDevice own(gpu.driver(), codes, gpu.ordinal(), "", device.dump_folder());
   own.set_tunings(device.tunings());
-  KernelSource source = image.cuda;
-  source.derivations = std::make_shared<RowsForCompiler>(stored_derivations(image.rows, source.target), codes);
-  const auto is_missing = [&](const LaunchConfig& config) { return !codes->holds(config); };
   // Without NVRTC, restrict the launch configurations to those that the library holds.
-  std::vector<LaunchConfig>& launches = source.first().launches;
-  if (std::ranges::any_of(launches, is_missing) && !is_missing(launches.front()) && !codes->can_compile()) {
-    std::erase_if(launches, is_missing);
-  }
+  const auto restrict_launches = [&](KernelSource& kernel) {
+    const auto is_missing = [&](const LaunchConfig& config) { return !codes->holds(kernel, config); };
+    std::vector<LaunchConfig>& launches = kernel.first().launches;
+    if (std::ranges::any_of(launches, is_missing) && !is_missing(launches.front()) && !codes->can_compile())
+      std::erase_if(launches, is_missing);
+  };
+  KernelSource source = image.cuda;
+  std::vector<StoredRow> rows;
+  std::ranges::copy_if(image.rows, std::back_inserter(rows),
+                       [&](const StoredRow& row) { return row.target == source.target; });
+  restrict_launches(source);
+  for (StoredRow& row : rows)
+    for (StoredKernel& kernel : row.kernels) restrict_launches(kernel.source);
+  source = with_stored_values(std::move(source), rows);
+  source.derivations = std::make_shared<RowsOnGpu>(rows, source.target, gpu.architecture(), codes);
   return own.load(std::move(source));
 }
 

@@ -50,16 +50,24 @@ NBCC_API nbcc_status nbcc_pipeline_from_image(nbcc_device* device, const nbcc_im
 /* Below, `arrays` has an entry for each field in order of declaration. Input or output: an array [particle][component]
  * of element type `real` (NBCC_FLOAT or NBCC_DOUBLE_ELEMENT); int and bool fields are NBCC_INT32, index fields and
  * outputs that are an argmin or argmax are NBCC_INT64. Param: its components as doubles. Null: the caller does not want
- * the output. */
+ * the output. The functions ..._pairs are for pipelines with inputs or results of pairs, whose arrays have a row for
+ * each of the `pairs` listed pairs; first[ni + 1] and j[pairs] are those of nbcc_sum_set_listed_pairs(). */
 
 /* Binds every field of a sum. */
 NBCC_API nbcc_status nbcc_sum_bind_arrays(nbcc_sum* sum, nbcc_element real, int64_t ni, int64_t nj,
                                           const void* const* arrays, nbcc_error** error);
+/* The same, and lists the pairs. `first` null: the pairs that were listed before remain. */
+NBCC_API nbcc_status nbcc_sum_bind_pairs(nbcc_sum* sum, nbcc_element real, int64_t ni, int64_t nj, const int64_t* first,
+                                         int64_t pairs, const int64_t* j, const void* const* arrays,
+                                         nbcc_error** error);
 /* Sums on the device that the environment variable NBCC_DEVICE names ("cuda", "cuda:1", ...), else on all CPU cores.
  * The first call makes threads or a GPU context, which exist until the process ends; so does working memory, one set
  * for each concurrent call. nbcc_last_error() describes a failure. */
 NBCC_API nbcc_status nbcc_image_run(const nbcc_image* image, nbcc_element real, int64_t ni, int64_t nj,
                                     const void* const* arrays);
+NBCC_API nbcc_status nbcc_image_run_pairs(const nbcc_image* image, nbcc_element real, int64_t ni, int64_t nj,
+                                          const int64_t* first, int64_t pairs, const int64_t* j,
+                                          const void* const* arrays);
 
 #ifdef __cplusplus
 }

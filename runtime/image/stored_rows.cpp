@@ -1,4 +1,5 @@
-// Rows of derived kernels as plain data and back. Entry points: store_rows(), stored_derivations().
+// Rows of derived kernels as plain data and back. Entry points: store_rows(), stored_derivations(),
+// with_stored_values().
 #include "runtime/image/stored_rows.h"
 
 #include <algorithm>
@@ -32,6 +33,12 @@ StoredFacts facts_of(const DerivedFacts& facts) {
     stored.parts = far->parts;
     stored.periods = far->periods;
     stored.centres = far->centres;
+  }
+  if (const auto* const matrix = dynamic_cast<const MatrixFacts*>(&facts)) {
+    stored.has_wide_loops = true;
+    stored.no_matrix_kernels = matrix->obstacle;
+    stored.precision = matrix->precision;
+    stored.two_passes = matrix->two_passes;
   }
   return stored;
 }
@@ -79,8 +86,18 @@ DerivedKernels far_kernels(const StoredRow& row) {
   return made;
 }
 
+// Null: the pipeline has no wide loops.
+std::shared_ptr<const DerivedFacts> matrix_facts(const StoredFacts& stored) {
+  if (!stored.has_wide_loops) return nullptr;
+  auto facts = std::make_shared<MatrixFacts>();
+  facts->obstacle = stored.no_matrix_kernels;
+  facts->precision = precision_named(stored.precision);
+  facts->two_passes = stored.two_passes;
+  return facts;
+}
+
 DerivedKernels kernels_of_row(const StoredRow& row) {
-  if (!row.obstacle.empty()) return {row.obstacle};
+  if (!row.obstacle.empty()) return {row.obstacle, {}, matrix_facts(row.facts)};
   if (row.name == "far") return far_kernels(row);
   DerivedKernels made;
   for (const StoredKernel& kernel : row.kernels)
@@ -89,6 +106,8 @@ DerivedKernels kernels_of_row(const StoredRow& row) {
     auto facts = std::make_shared<NearestFacts>();
     facts->axes = row.facts.axes;
     made.facts = std::move(facts);
+  } else if (row.name == "matrix units") {
+    made.facts = matrix_facts(row.facts);
   } else {
     auto facts = std::make_shared<SymmetricFacts>();
     facts->cost = row.facts.cost;
@@ -104,7 +123,8 @@ class StoredDerivations final : public Derivations {
     for (const StorableRow& one : kStorableRows)
       none_[one.row] = {fmt::format("the library has no kernel for it: nbcc compile --with {}", one.choice)};
     for (const StoredRow& row : rows)
-      if (row.target == target) made_[row.name].emplace(row.precision, kernels_of_row(row));
+      if (row.target == target && row.name != kPairValuesRow)
+        made_[row.name].emplace(row.precision, kernels_of_row(row));
   }
   // Kernels of the lowest precision that suffices.
   const DerivedKernels& row(std::string_view name, Precision at_least) const override {
@@ -126,6 +146,13 @@ class StoredDerivations final : public Derivations {
 std::vector<StoredRow> store_rows(const KernelSource& kernel, std::span<const std::string> choices,
                                   Precision precision) {
   std::vector<StoredRow> rows;
+  if (kernel.callers && kernel.callers->values)
+    rows.push_back({kernel.target,
+                    std::string(kPairValuesRow),
+                    Precision::Double,
+                    {},
+                    {{std::string(kPairValuesRow), *kernel.callers->values, {}}},
+                    {}});
   for (const StorableRow& one : kStorableRows) {
     if (std::ranges::find(choices, one.choice) == choices.end()) continue;
     // A tolerance may need a higher precision than the pipeline has.
@@ -144,6 +171,16 @@ std::vector<StoredRow> store_rows(const KernelSource& kernel, std::span<const st
     }
   }
   return rows;
+}
+
+KernelSource with_stored_values(KernelSource kernel, std::span<const StoredRow> rows) {
+  const auto found = std::ranges::find_if(
+      rows, [&](const StoredRow& row) { return row.name == kPairValuesRow && row.target == kernel.target; });
+  if (found == rows.end()) return kernel;
+  CallersView callers = *kernel.callers;
+  callers.values = std::make_shared<const KernelSource>(found->kernels.front().source);
+  kernel.callers = std::make_shared<const CallersView>(std::move(callers));
+  return kernel;
 }
 
 std::shared_ptr<const Derivations> stored_derivations(std::span<const StoredRow> rows, std::string_view target) {

@@ -23,7 +23,7 @@ struct StoredKernel {
   std::vector<FieldBinding> bind;
 };
 
-// The members of NearestFacts, SymmetricFacts or FarKernels, without their sources.
+// The members of NearestFacts, SymmetricFacts, FarKernels or MatrixFacts, without their sources.
 struct StoredFacts {
   int axes = 0;
   double cost = 1;
@@ -37,6 +37,9 @@ struct StoredFacts {
   std::vector<FarPart> parts;
   std::optional<std::array<std::vector<Formula>, 3>> periods;
   int centres = 0;
+  // Members of MatrixFacts, which a pipeline without wide loops lacks.
+  bool has_wide_loops = false, two_passes = false;
+  std::string no_matrix_kernels;  // MatrixFacts::obstacle
 };
 
 struct StoredRow {
@@ -56,13 +59,19 @@ struct StorableRow {
 };
 inline constexpr std::array kStorableRows = {
     StorableRow{"tolerance", "far", "sums to a tolerance"},
+    StorableRow{"tolerance", "matrix units", "sums to a tolerance"},
     StorableRow{"symmetric", "symmetric", "each pair computed once"},
     StorableRow{"nearest", "nearest", "a search for nearest neighbours"},
 };
 
-// The rows `choices` of a kernel that was built in `precision`.
+// The row of the kernel of results per pair (CallersView::values), which every library has that needs it.
+inline constexpr std::string_view kPairValuesRow = "pair values";
+
+// The rows `choices` of a kernel that was built in `precision`, and kPairValuesRow.
 std::vector<StoredRow> store_rows(const KernelSource& kernel, std::span<const std::string> choices,
                                   Precision precision);
+// The kernel with its CallersView::values, which write_image() does not store with it.
+KernelSource with_stored_values(KernelSource kernel, std::span<const StoredRow> rows);
 // The derived kernels of one target. Other rows have the obstacle that the library was compiled without them.
 std::shared_ptr<const Derivations> stored_derivations(std::span<const StoredRow> rows, std::string_view target);
 

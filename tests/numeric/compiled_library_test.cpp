@@ -3,16 +3,21 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "jit/build_kernel.h"
 #include "jit/build_library.h"
 #include "jit/read_library.h"
 #include "runtime/error.h"
+#include "runtime/image/cuda_programs.h"
 #include "runtime/image/image_kernel.h"
 #include "runtime/sum/run/sum.h"
+#include "runtime/tolerance/tolerance.h"
 #include "tests/support/baseline_isa.h"
 #include "tests/support/folders.h"
 #include "tests/support/random_source.h"
@@ -43,13 +48,17 @@ class CompiledLibraryOnGpu : public testing::Test {
     return read_image(sections_of_library(build_library(request).library, kImageSectionPrefix).at(0));
   }
 
-  // Of so many particles, from arrays on the host; one bit pattern for each number.
-  static std::vector<double> sums(const std::shared_ptr<const Kernel>& kernel, std::int64_t n) {
+  // Of so many particles, from arrays on the host; one bit pattern for each number. `choose` sets the options of the
+  // sum, which then runs by `method`.
+  static std::vector<double> sums(
+      const std::shared_ptr<const Kernel>& kernel, std::int64_t n,
+      const std::function<void(SumState&)>& choose = [](SumState& sum) { sum.set_symmetric(SymmetricChoice::Off); },
+      std::string_view method = "all pairs") {
     RandomSource random(7);
     std::vector<double> x(std::size_t(3 * n)), m(std::size_t(n), 1.0 / double(n)), acc(x.size()), pot(m.size());
     for (double& value : x) value = double(random.next() >> 11) / 9007199254740992.0;
     SumState sum(kernel);
-    sum.set_symmetric(SymmetricChoice::Off);  // libraries have no kernel for it
+    choose(sum);
     const auto bind = [&](const char* field, std::vector<double>& values) {
       const std::int64_t bytes = std::int64_t(values.size()) / n * 8;
       sum.bind(field, {values.data(), Element::Double, n, bytes, 8});
@@ -60,6 +69,8 @@ class CompiledLibraryOnGpu : public testing::Test {
     bind("acc", acc);
     bind("pot", pot);
     sum.run();
+    sum.wait();
+    EXPECT_EQ(sum.method(), method) << sum.statistics().reason;
     acc.insert(acc.end(), pot.begin(), pot.end());
     return acc;
   }
@@ -101,10 +112,39 @@ TEST_F(CompiledLibraryOnGpu, TheTextIsCompiledByNvrtc) {
   expect_same_sums(image, [this] { return compiler_; }, 2048);
 }
 
-TEST_F(CompiledLibraryOnGpu, MoreKernelsNeedNvrtc) {
-  const PipelineImage image = image_for({device_->arch()}, {"symmetric"});
-  EXPECT_EQ(load_image(*device_, image, no_compiler)->derived("symmetric").obstacle, "its kernels need NVRTC");
+// ... with --with: machine code, or PTX, of an exact run, of each pair once and of a tolerance.
+TEST_F(CompiledLibraryOnGpu, MoreKernelsNeedNoNvrtc) {
+  PipelineImage image = image_for({device_->arch()}, {"symmetric", "tolerance"});
+  for (const bool ptx : {false, true}) {
+    SCOPED_TRACE(ptx);
+    if (ptx) std::erase_if(image.cuda_images, [](const CudaImage& one) { return !one.ptx; });
+    const std::shared_ptr<const Kernel> kernel = load_image(*device_, image, no_compiler);
+    EXPECT_EQ(kernel->derived("symmetric").obstacle, "");
+    for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double})
+      EXPECT_EQ(kernel->derived("far", precision).obstacle, "");
+    const std::vector<double> exact = sums(kernel, 20000);
+    const std::vector<double> once =
+        sums(kernel, 20000, [](SumState& sum) { sum.set_symmetric(SymmetricChoice::Always); }, "symmetric");
+    const std::vector<double> far = sums(
+        kernel, 20000, [](SumState& sum) { set_tolerance(sum, 1e-3, {.order = 4, .leaf = 64, .separation = 0.5}); },
+        "far field");
+    // The last are potentials, of one sign.
+    for (std::size_t k = 60000; k < exact.size(); ++k) {
+      EXPECT_NEAR(once[k], exact[k], 1e-5 * std::abs(exact[k])) << k;
+      EXPECT_NEAR(far[k], exact[k], 2e-2 * std::abs(exact[k])) << k;
+    }
+  }
+}
+
+TEST_F(CompiledLibraryOnGpu, WithoutTheirCodeMoreKernelsNeedNvrtc) {
+  const PipelineImage image = image_for({}, {"symmetric"});
   EXPECT_EQ(load_image(*device_, image, [this] { return compiler_; })->derived("symmetric").obstacle, "");
+  PipelineImage other = image_for({device_->arch()}, {"symmetric"});
+  const CudaProgramSource lacking = programs_of_row(other.rows.back()).back();
+  const std::uint64_t source = source_hash(source_of(*lacking.kernel, lacking.variant));
+  std::erase_if(other.cuda_images, [&](const CudaImage& one) { return one.text == source; });
+  EXPECT_EQ(load_image(*device_, other, no_compiler)->derived("symmetric").obstacle,
+            "the library holds no code of its kernels for " + device_->arch() + ", and these need NVRTC");
 }
 
 }  // namespace

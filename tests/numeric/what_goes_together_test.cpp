@@ -24,15 +24,18 @@ std::uint64_t variety() { return tests_all() ? 24 : 6; }
 
 KernelSource build_for_gpus(const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); }
 
-// The kernel with the derived kernels that a compiled library holds, read from its description.
+// The kernel, its results of pairs and its derived kernels as a compiled library holds them, read from its description.
 KernelSource build_as_in_library(const Pipeline& p, const Options& o) {
   KernelSource kernel = build_cpu_kernel(p, o, detect_isa(), "");
   std::vector<std::string> all;
   for (const StorableRow& row : kStorableRows) all.emplace_back(row.choice);
   PipelineImage image;
   image.rows = store_rows(kernel, all, o.precision);
-  kernel.derivations = stored_derivations(read_image(write_image(image)).rows, kernel.target);
-  return kernel;
+  image.cpu.push_back(std::move(kernel));
+  const PipelineImage read = read_image(write_image(image));
+  KernelSource held = with_stored_values(read.cpu.front(), read.rows);
+  held.derivations = stored_derivations(read.rows, held.target);
+  return held;
 }
 
 // Draws each cell until it was shown as often as it should be.
@@ -79,8 +82,7 @@ TEST(WhatGoesTogether, OnCpu) {
                      std::make_shared<CpuDevice>(2, detect_isa(), cpu_toolchain(), "", ""),
                      build_as_in_library,
                      {},
-                     0,
-                     "matrix units"});
+                     0});
   CrossedTrials trials(std::move(devices));
   expect_table(trials);
 }

@@ -157,7 +157,6 @@ std::string CrossedTrials::fault_of(const CrossedRun& run) {
   const CrossedText& text = text_of(run);
   RandomSource random = source_of(run, 7);
   std::size_t d = std::size_t(random.below(int(devices_.size())));
-  if (devices_[d].lacks == run.row) d = 0;
   const CrossedDevice& on = devices_[d];
   Options options{.precision = Precision(run.number % 3), .math = run.number % 2 == 0 ? Math::Fast : Math::Precise};
   if (run.row == "matrix units") options = {};  // which such kernels need

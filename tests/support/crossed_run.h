@@ -29,8 +29,7 @@ struct CrossedDevice {
   std::shared_ptr<KernelDevice> device;
   std::function<KernelSource(const Pipeline&, const Options&)> build;
   std::vector<const CudaGpu*> gpus{};
-  int twin = -1;                // the index of a device that gives the same bits
-  std::string_view lacks = "";  // a method that it does not have, for which the first device runs
+  int twin = -1;  // the index of a device that gives the same bits
 };
 
 // The run of a seed. `variety`: how many numbers of texts there are.

@@ -17,7 +17,10 @@ param vec3 la = vec3(1e30, 0, 0); param vec3 lb = vec3(0, 1e30, 0); param vec3 l
 output(sum) real count; output(sum) real weight; output(min) real least;
 output(max) int most; output(sum) real gaps;
 )") + outputs +
-         "vec3 dx = " + metric.difference + ";\nreal r2 = dot(dx, dx);\nreal reach = " + reach.bound + ";\n" +
+         "vec3 dx = " + metric.difference + ";\nreal r2 = dot(dx, dx);\n" +
+         (metric.of_other_sites ? std::string("vec3 ex = ") + metric.of_other_sites + ";\nr2 = min(r2, dot(ex, ex));\n"
+                                : "") +
+         "real reach = " + reach.bound + ";\n" +
          (guard ? std::string("skip_if(i_index == j_index);\n") + guard->before
                 : "skip_if(i_index == j_index || r2 >= reach * reach);") +
          R"(

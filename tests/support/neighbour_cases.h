@@ -11,11 +11,17 @@ namespace nbcc::test {
 struct Metric {
   const char* name;
   const char* difference;
+  const char* of_other_sites = nullptr;  // a second difference: the distance is the smaller one of the two
 };
-inline constexpr Metric kMetrics[] = {{"open", "xj - xi"},
-                                      {"periodic", "nearest_image(xj - xi, box)"},
-                                      {"moving", "nearest_image((xj + 0.5 * vj) - (xi + 0.5 * vi), box)"},
-                                      {"cell", "nearest_image(xj - xi, la, lb, lc)"}};
+inline constexpr Metric kMetrics[] = {
+    {"open", "xj - xi"},
+    {"periodic", "nearest_image(xj - xi, box)"},
+    {"moving", "nearest_image((xj + 0.5 * vj) - (xi + 0.5 * vi), box)"},
+    {"cell", "nearest_image(xj - xi, la, lb, lc)"},
+    {"sites", "xj - xi", "xj + 0.125 * vj - (xi + 0.25 * vi)"},
+    {"periodic_sites", "nearest_image(xj - xi, box)", "nearest_image(xj + 0.125 * vj - (xi + 0.25 * vi), box)"},
+    {"cell_sites", "nearest_image(xj - xi, la, lb, lc)",
+     "nearest_image(xj + 0.125 * vj - (xi + 0.25 * vi), la, lb, lc)"}};
 struct ReachOf {
   const char* name;
   const char* bound;

@@ -21,6 +21,9 @@ struct Cutoff {
   std::vector<Axis> axes;  // one to three, all different
   Reach reach;
   bool strict = false;  // distance < reach, else distance <= reach
+  // If the reach includes how far sites are from the positions of the axes (sites.h): the reach between the sites.
+  std::optional<Reach> of_sites = {};
+  const Reach& as_written() const { return of_sites ? *of_sites : reach; }
 };
 
 struct CutoffReading {

@@ -11,6 +11,7 @@
 #include "compiler/ir/rewrite.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/prove/cutoff.h"
+#include "compiler/passes/prove/sites.h"
 #include "compiler/text/own_stack.h"
 
 namespace nbcc {
@@ -73,7 +74,9 @@ class Prover {
     }
     if (all.at == At::Never) return {};
     Cutoff& cutoff = all.cutoff;
-    return {Neighbourhood{std::move(graph_), std::move(cutoff.axes), cutoff.reach, cutoff.strict, all.within}, {}};
+    return {Neighbourhood{std::move(graph_), std::move(cutoff.axes), cutoff.reach, cutoff.of_sites, cutoff.strict,
+                          all.within},
+            {}};
   }
 
  private:
@@ -209,13 +212,29 @@ class Prover {
   DistanceFact compare(NodeId id, bool negated) {
     const Node n = graph_[id];
     if (n.binding != Binding::Pair) return {};
-    const NodeId small = n.args[negated ? 1 : 0], large = n.args[negated ? 0 : 1];
-    CutoffReading reading = cutoffs_.read(small, large, (n.op == Op::Lt) != negated);
+    const NodeId holds = negated ? graph_.unary(Op::Not, id, n.where) : id;
+    return compare(n.args[negated ? 1 : 0], n.args[negated ? 0 : 1], (n.op == Op::Lt) != negated, holds);
+  }
+
+  // The fact that holds where small < large if `strict`, else where small <= large; `holds`: the node that says so.
+  DistanceFact compare(NodeId small, NodeId large, bool strict, NodeId holds) {
+    // min(a, b) < large, and sqrt(min(a, b)) < large, is a condition on either.
+    const NodeId bare = look_through_casts(graph_, small);
+    const bool is_root = graph_[bare].op == Op::Sqrt;
+    const Node least = graph_[is_root ? look_through_casts(graph_, graph_[bare].args[0]) : bare];
+    if (least.op == Op::Min) {
+      const auto side = [&](int k) {
+        const NodeId arg = least.args[std::size_t(k)];
+        return compare(is_root ? make_folded(graph_, Op::Sqrt, arg) : arg, large, strict, holds);
+      };
+      return either(side(0), side(1), location_of(holds));
+    }
+    CutoffReading reading = cutoffs_.read(small, large, strict);
     if (reading.cutoff) has_cutoff_ = true;
-    if (reading.cutoff)
-      return {At::WithinCutoff, std::move(*reading.cutoff), {}, negated ? graph_.unary(Op::Not, id, n.where) : id};
+    if (reading.cutoff) return {At::WithinCutoff, std::move(*reading.cutoff), {}, holds};
     if (reading.obstacle.empty()) return {};
-    return {At::AnyDistance, {}, NeighbourhoodObstacle{location_of(id), std::move(reading.obstacle), reading.is_limit}};
+    return {
+        At::AnyDistance, {}, NeighbourhoodObstacle{location_of(holds), std::move(reading.obstacle), reading.is_limit}};
   }
 
   // Both facts hold.
@@ -230,6 +249,8 @@ class Prover {
       return chosen;
     }
     Cutoff cutoff{a.cutoff.axes, reaches_.smaller(a.cutoff.reach, b.cutoff.reach), a.cutoff.strict && b.cutoff.strict};
+    if (a.cutoff.of_sites || b.cutoff.of_sites)
+      cutoff.of_sites = reaches_.smaller(a.cutoff.as_written(), b.cutoff.as_written());
     return {At::WithinCutoff, std::move(cutoff), {}, within};
   }
 
@@ -249,8 +270,13 @@ class Prover {
       if (std::find(b.cutoff.axes.begin(), b.cutoff.axes.end(), axis) != b.cutoff.axes.end())
         cutoff.axes.push_back(axis);
     keep_complete_images(cutoff.axes);
+    std::optional<Cutoff> moved;
+    if (cutoff.axes.empty()) moved = between_other_sites(graph_, reaches_, b.cutoff, a.cutoff.axes);
+    if (moved) cutoff = {moved->axes, reaches_.larger(a.cutoff.reach, moved->reach), cutoff.strict};
     if (cutoff.axes.empty())
       return {At::AnyDistance, {}, NeighbourhoodObstacle{where, "this bounds two distances without a common axis"}};
+    if (moved || a.cutoff.of_sites || b.cutoff.of_sites)
+      cutoff.of_sites = reaches_.larger(a.cutoff.as_written(), b.cutoff.as_written());
     return {At::WithinCutoff, std::move(cutoff), {}, joined(Op::Or, a.within, b.within)};
   }
 

@@ -21,7 +21,8 @@ struct Neighbourhood {
   Graph graph;             // of all nodes below; its inputs and params are those of the pipeline
   std::vector<Axis> axes;  // one to three; each is open, or periodic in a box of its length
   Reach reach;
-  bool strict = false;  // the distance is less than the reach, unless the reach is 0
+  std::optional<Reach> of_sites;  // for texts, if the guards compare distances of several sites: their reach
+  bool strict = false;            // the distance is less than the reach, unless the reach is 0
   // Bool: the distance comparisons that the proof uses, joined in the same way as in the guards. Every pair that
   // changes an output passes `within`; other conditions of the guards are not included.
   NodeId within = kNone;

@@ -23,6 +23,7 @@ class Formatter {
       if (axis.length != kNone) lengths.push_back(length(axis.length));
     }
     std::string line = fmt::format("|{}| {} {}", as_one(differences, "(", ")"), n_.strict ? "<" : "<=", reach());
+    if (n_.of_sites) line += " between any of their sites";
     if (n_.axes[0].cell != kNone) return line + " in the periodic cell " + cell();
     if (lengths.empty()) return line;
     line += fmt::format(" in the periodic box `{}`", as_one(lengths, "", ""));
@@ -91,7 +92,7 @@ class Formatter {
   std::string length(NodeId id) const { return expression_text(fields_, n_.graph, id, Sizes::Bare, tables_); }
 
   std::string reach() const {
-    const Reach& r = n_.reach;
+    const Reach& r = n_.of_sites ? *n_.of_sites : n_.reach;
     switch (r.kind) {
       case Reach::Kind::Uniform:
         return length(r.uniform);

@@ -28,10 +28,21 @@ Kind kind_of(const Reach& r, Kind both) {
 
 NodeId Reaches::make(Op op, NodeId a, NodeId b) {
   if (op == Op::Max || op == Op::Min) {
-    if (a == b) return a;
+    if (is_at_least(a, b)) return op == Op::Max ? a : b;
+    if (is_at_least(b, a)) return op == Op::Max ? b : a;
     if (graph_.is_constant(a) && !graph_.is_constant(b)) std::swap(a, b);
   }
   return make_folded(graph_, op, a, b);
+}
+
+// True if a >= b whatever the inputs are: a is b itself, a maximum of b and others, or b plus what is never negative.
+bool Reaches::is_at_least(NodeId a, NodeId b) {
+  const Node n = graph_[a];
+  if (a == b) return true;
+  if (n.op == Op::Max) return is_at_least(n.args[0], b) || is_at_least(n.args[1], b);
+  if (n.op != Op::Add) return false;
+  return (n.args[0] == b && signs_.is_never_negative(n.args[1])) ||
+         (n.args[1] == b && signs_.is_never_negative(n.args[0]));
 }
 
 NodeId Reaches::number(double value, NodeId beside) { return graph_.constant(value, graph_[beside].type); }
@@ -145,6 +156,13 @@ Reach Reaches::sum(const Reach& a, const Reach& b) {
     return {.kind = a.kind, .of_i = joined(Op::Add, a.of_i, b.of_i), .of_j = joined(Op::Add, a.of_j, b.of_j)};
   const Reach x = as_sum(a), y = as_sum(b);
   return {.kind = Kind::Sum, .of_i = make(Op::Add, x.of_i, y.of_i), .of_j = make(Op::Add, x.of_j, y.of_j)};
+}
+
+Reach Reaches::longer(const Reach& reach, NodeId of_i, NodeId of_j) {
+  Reach sum = as_sum(reach);
+  if (of_i != kNone) sum.of_i = make(Op::Add, sum.of_i, of_i);
+  if (of_j != kNone) sum.of_j = make(Op::Add, sum.of_j, of_j);
+  return sum;
 }
 
 // ---- node -> reach

@@ -43,6 +43,8 @@ class Reaches {
   Reach larger(const Reach& a, const Reach& b);
   Reach smaller(const Reach& a, const Reach& b);
   Reach sum(const Reach& a, const Reach& b);
+  // The reach, a number of i and one of j, none of them negative, as a sum; kNone is 0.
+  Reach longer(const Reach& reach, NodeId of_i, NodeId of_j);
 
  private:
   std::optional<Reach> scaled_above(NodeId id, NodeId factor);
@@ -61,6 +63,7 @@ class Reaches {
   template <typename Change>
   Reach each(Reach reach, const Change& change);
   NodeId make(Op op, NodeId a, NodeId b = kNone);
+  bool is_at_least(NodeId a, NodeId b);
   NodeId number(double value, NodeId beside);
   NodeId joined(Op op, NodeId a, NodeId b);  // a or b may be kNone
   NodeId not_negative(NodeId id);

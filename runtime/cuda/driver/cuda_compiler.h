@@ -31,13 +31,11 @@ struct CudaCompiler {
   // than version() / 1000 * 1000) cannot load the output of compile(); all drivers of one major version load its
   // cubins. 0: every driver loads the output.
   virtual int version() const { return 0; }
-  // True if calls of compile() on several threads run one after the other; in several processes they run in parallel.
-  virtual bool compiles_one_at_a_time() const { return false; }
   // The architectures that compile() accepts ("sm_75", ...), in ascending order.
   virtual std::vector<std::string> architectures() const = 0;
   enum class Form { Cubin, Ptx };
   // Zeros of `config` keep the defaults of the source. Throws SourceRejected with the log if the compiler rejects the
-  // source, DeviceError for an architecture that the compiler does not know.
+  // source, DeviceError for an architecture that the compiler does not know. On several threads at once.
   virtual CudaCode compile(const std::string& text, const std::string& architecture, const LaunchConfig& config,
                            Form form = Form::Cubin) const = 0;
 };

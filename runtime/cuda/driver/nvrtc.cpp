@@ -7,11 +7,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstdlib>
+#include <mutex>
+#include <optional>
 #include <utility>
 
 #include "fmt/format.h"
+#include "runtime/cuda/driver/nvrtc_processes.h"
 #include "runtime/error.h"
 
 namespace nbcc {
@@ -107,11 +111,11 @@ class Nvrtc final : public CudaCompiler {
     Handle empty{nvrtc_};
     check(nvrtc_.create_program(&empty.program, "", "empty.cu", 0, nullptr, nullptr), "nvrtcCreateProgram");
     knows_no_cache_ = nvrtc_.compile_program(empty.program, 1, &kNoCache) == kSuccess;
+    others_.emplace(own_command(), path_, identity_);
   }
 
   std::string identity() const override { return identity_; }
   std::string path() const override { return path_; }
-  bool compiles_one_at_a_time() const override { return true; }
   int version() const override { return major_ * 1000 + minor_ * 10; }
   std::vector<std::string> architectures() const override { return architectures_; }
   CudaCode compile(const std::string& text, const std::string& architecture, const LaunchConfig& config,
@@ -146,6 +150,8 @@ class Nvrtc final : public CudaCompiler {
   std::string builtins() const {
     return fmt::format("{}/libnvrtc-builtins.so.{}.{}", path_.substr(0, path_.rfind('/')), major_, minor_);
   }
+  CudaCode compile_here(const std::string& text, const std::string& architecture, const LaunchConfig& config,
+                        Form form) const;
   CudaCode compile_with(const std::vector<std::string>& options, const std::string& text,
                         const std::string& architecture, Form form) const;
   [[noreturn]] void fail(int result, const std::string& log, const std::string& architecture) const;
@@ -155,6 +161,10 @@ class Nvrtc final : public CudaCompiler {
   int major_ = 0, minor_ = 0;
   bool knows_no_cache_ = false;
   std::vector<std::string> architectures_;
+  // The text that this process compiles, and the processes for those that come meanwhile; they end with the last text.
+  mutable std::mutex compiles_;
+  mutable std::optional<NvrtcProcesses> others_;
+  mutable std::atomic<int> texts_ = 0;
 };
 
 std::vector<std::string> options_for(const std::string& architecture, const LaunchConfig& config,
@@ -185,6 +195,23 @@ CudaCode Nvrtc::compile(const std::string& text, const std::string& architecture
     throw DeviceError(fmt::format("NVRTC {}.{} ({}) does not compile for '{}'; it knows {}", major_, minor_, path_,
                                   architecture, fmt::join(architectures_, ", ")));
   }
+  struct Text {
+    const Nvrtc& nvrtc;
+    explicit Text(const Nvrtc& of) : nvrtc(of) { ++nvrtc.texts_; }
+    ~Text() {
+      if (--nvrtc.texts_ == 0) nvrtc.others_->end_idle();
+    }
+  } const counted(*this);
+  std::unique_lock lock(compiles_, std::try_to_lock);
+  if (!lock) {
+    if (std::optional<CudaCode> code = others_->compile(text, architecture, config, form)) return std::move(*code);
+    lock.lock();
+  }
+  return compile_here(text, architecture, config, form);
+}
+
+CudaCode Nvrtc::compile_here(const std::string& text, const std::string& architecture, const LaunchConfig& config,
+                             Form form) const {
   const auto attempt = [&](int fewer_resident) {
     return compile_with(options_for(architecture, config, form, fewer_resident), text, architecture, form);
   };

@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <exception>
-#include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "fmt/format.h"
+#include "runtime/cpu/thread_pool.h"
 #include "runtime/cuda/driver/choose_launch.h"
 #include "runtime/cuda/program/cuda_arguments.h"
 #include "runtime/error.h"
@@ -61,21 +59,14 @@ void compile_far_programs(const CudaKernel& any, const FarKernels& kernels, std:
   add(far_walk_source());
   add(far_particles_source());
   if (kernels.periods) add(far_images_source());
-  std::atomic<std::size_t> next = 0;
-  const auto compile = [&] {
-    for (std::size_t k = next++; k < programs.size(); k = next++) try {
-        any.compile(programs[k].source, programs[k].variant);
-      } catch (const std::exception&) {
-      }
-  };
-  const std::size_t threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, programs.size());
-  std::vector<std::jthread> others;
-  try {
-    while (others.size() + 1 < threads) others.emplace_back(compile);
-  } catch (const std::system_error&) {
-    // The threads that there are compile everything.
-  }
-  compile();
+  // A program that is rejected is compiled again where it is used, which reports it.
+  ThreadPool(0).parallel_for(std::int64_t(programs.size()), [&](std::int64_t k) {
+    const Program& program = programs[std::size_t(k)];
+    try {
+      any.compile(program.source, program.variant);
+    } catch (const std::exception&) {
+    }
+  });
 }
 
 void reserve_elements(CudaBuffer& buffer, std::int64_t count, std::size_t bytes_of_element, const char* what) {

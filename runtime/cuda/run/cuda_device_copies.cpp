@@ -34,9 +34,7 @@ DeviceCopies* CudaSummation::device_copies(std::span<const ArrayView> arrays) {
 }
 
 CudaDeviceCopies::CudaDeviceCopies(const CudaKernel& kernel)
-    : gpu_(kernel.gpu()),
-      kernel_(std::static_pointer_cast<const CudaKernel>(
-          kernel.load(cuda_plain_source("copies", copy_data::kThreads, {"cuda_copy_data.h", "cuda_copies.cu"})))) {}
+    : gpu_(kernel.gpu()), kernel_(std::static_pointer_cast<const CudaKernel>(kernel.load(copies_source()))) {}
 
 CudaDeviceCopies::~CudaDeviceCopies() {
   try {

@@ -123,8 +123,7 @@ void CudaSummation::run_for_histograms(const SumRequest& request, CudaMethod* me
 void CudaSummation::load_histogram_values() {
   if (histogram_values_ || has_no_histogram_values_) return;
   try {
-    histogram_values_ = std::static_pointer_cast<const CudaKernel>(kernel_.load(cuda_plain_source(
-        "histogram values", histogram_data::kThreads, {"cuda_histogram_data.h", "cuda_histogram_values.cu"})));
+    histogram_values_ = std::static_pointer_cast<const CudaKernel>(kernel_.load(histogram_values_source()));
   } catch (const DeviceError&) {
     has_no_histogram_values_ = true;  // no compiler
   }

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "compiler/kernel_source.h"
+#include "templates/cuda/frames/cuda_copy_data.h"
+#include "templates/cuda/frames/cuda_histogram_data.h"
 #include "templates/embedded.h"
 
 namespace nbcc {
@@ -26,6 +28,16 @@ inline KernelSource cuda_plain_source(std::string name, int threads,
   source.target = "cuda";
   source.variants.push_back(std::move(variant));
   return source;
+}
+
+// Copies of particles in the memory of a GPU (cuda_device_copies.h).
+inline KernelSource copies_source() {
+  return cuda_plain_source("copies", copy_data::kThreads, {"cuda_copy_data.h", "cuda_copies.cu"});
+}
+// The values of histograms of each i (cuda_histograms.cpp).
+inline KernelSource histogram_values_source() {
+  return cuda_plain_source("histogram values", histogram_data::kThreads,
+                           {"cuda_histogram_data.h", "cuda_histogram_values.cu"});
 }
 
 }  // namespace nbcc

@@ -203,10 +203,8 @@ class PairValuesKernel final : public Kernel {
       : Kernel(source_of(kernel->source)), kernel_(std::move(kernel)) {
     values_ = source.callers->values ? kernel_->load(*source.callers->values) : kernel_;
     if (!values_)
-      throw UsageError(
-          fmt::format("pipeline '{}' has results of pairs (output(pair)), which compiled libraries do not "
-                      "have",
-                      source.pipeline));
+      throw UsageError(fmt::format("pipeline '{}': this device does not compute its results of pairs (output(pair))",
+                                   source.pipeline));
   }
   std::unique_ptr<Summation> start() const override {
     return std::make_unique<PairValuesSummation>(kernel_, values_, source);

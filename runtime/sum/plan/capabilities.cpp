@@ -111,9 +111,8 @@ constexpr Condition kConditions[] = {
 constexpr OtherPlace kOtherPlaces[] = {
     {"lists, batches, listed pairs, exclusions", kYes, kYes, "ranks: every rank has the j of all ranks"},
     {"every_image() with a cutoff", kYes, kYes, "ranks: every rank has the j of all ranks"},
-    {"input_pair", kYes, kYes, "library: such a pipeline is opened, and has no function that sums"},
-    {"output(pair)", kYes, kNo,
-     "library: pipeline 'NAME' has results of pairs (output(pair)), which compiled libraries do not have"},
+    {"input_pair", kYes, kYes, "library: functions take the listed pairs as well"},
+    {"output(pair)", kYes, kYes, "library: functions take the listed pairs as well"},
     {"histograms", kYes, kYes, "ranks: in blocks of j"},
     {"wide loops", kYes, kYes, "ranks: in blocks of j"},
     {"nearest", kYes, kFalls, "ranks: every rank has the j of all ranks; library: yes with --with nearest"},
@@ -126,8 +125,7 @@ constexpr OtherPlace kOtherPlaces[] = {
      "ranks: chosen once, for the i of all; library: yes with --with tolerance, else tolerance: pipeline 'NAME' has no "
      "far field: the library has no kernel for it: nbcc compile --with tolerance"},
     {"far batches", kYes, kNo, "ranks: each batch chooses on its rank; library: as far field"},
-    {"matrix units", kYes, kNo,
-     "ranks: each rank chooses for its i; library: tolerance: pipeline 'NAME' has no far field, with the reason"},
+    {"matrix units", kYes, kNo, "ranks: each rank chooses for its i; library: as far field"},
 };
 
 }  // namespace

@@ -6,6 +6,9 @@
 ! The number of i-particles, ni, is the argument before the first field of the i-particles (inputs and outputs); nj is the
 ! argument before the first field of the j-particles. The last index of an array is the particle. An output may be omitted
 ! if all later outputs are omitted or passed by name.
+! A pipeline with inputs or results of pairs sums over the pairs that are listed: those of i-particle k (from 1) are the
+! entries first(k) + 1, ..., first(k + 1) of the arrays of pairs, and j has their j-particles. As in C, `first` and `j` count
+! from 0. P_bind() without `first` and `j` keeps the pairs of an earlier call.
 !
 ! The result is 0 or a status (see nbcc.h); nbcc_message() then returns the error message. nbcc_warning() returns warnings
 ! about the results of the last call, such as a cutoff beyond half of the periodic box.

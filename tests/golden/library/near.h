@@ -12,7 +12,10 @@
  * has no kernel for the processor. nbcc_last_error() returns a message. Threads may call the functions concurrently.
  * The first call starts the threads that all later calls use, or opens the GPU.
  *
- * A pipeline with inputs of pairs (input_pair) has P_open() only: nbcc_sum_set_listed_pairs() lists its pairs.
+ * A pipeline with inputs or results of pairs (input_pair, output(pair)) sums over the pairs that the caller lists; the
+ * list precedes the first field of pairs. The j-particles of i are j[first[i]], ..., j[first[i + 1] - 1]; `pairs` is
+ * first[ni]. An array of pairs has one row for each entry of j. P_bind() with a null pointer for `first` keeps the pairs
+ * of an earlier P_bind() or nbcc_sum_set_listed_pairs().
  *
  * For GPUs, streams, particles that stay packed, outputs that are accumulated, or a number of threads: P_open() loads
  * the pipeline on a device of nbcc_device_open(), P_bind() and P_bind_f() bind all arrays of a sum of

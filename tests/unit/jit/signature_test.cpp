@@ -80,6 +80,24 @@ TEST(Signature, ArgumentsHideNothingOfOurs) {
               ElementsAre("ni", "nbcc_arrays_", "nj", "c_double_", "linux_", "nbcc_error_"));
 }
 
+// The listed pairs come before the first field of pairs, which is none of i.
+TEST(Signature, ListedPairsPrecedeTheFirstFieldOfPairs) {
+  const Signature made = signature(
+      "input_i real x;\ninput_j real m;\noutput(pair) real u;\noutput(sum) real s;\ninput_pair real k;\n"
+      "u = k * m * x;\ns += k * x;\n");
+  EXPECT_TRUE(made.has_listed_pairs);
+  EXPECT_THAT(names(made), ElementsAre("ni", "x", "nj", "m", "first", "pairs", "j", "u", "s", "k"));
+  EXPECT_TRUE(made.arguments[7].on_pairs());
+  EXPECT_FALSE(made.arguments[7].on_i());
+  EXPECT_TRUE(made.arguments[9].on_pairs());
+  EXPECT_FALSE(made.arguments[8].on_pairs());
+  EXPECT_EQ(c_type(made.arguments[6], "float"), "int64_t");
+  // A field that is called as one of them has another name here.
+  EXPECT_THAT(names(signature("input_i real first;\noutput(pair) real j;\nj = first;\n")),
+              ElementsAre("nj", "ni", "first_", "first", "pairs", "j", "j_"));
+  EXPECT_FALSE(signature("input_i real x;\noutput(sum) real s;\ns += x;\n").has_listed_pairs);
+}
+
 std::string refusal(const std::vector<std::string>& pipelines) {
   try {
     check_names(pipelines);

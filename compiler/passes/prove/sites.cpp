@@ -1,0 +1,46 @@
+#include "compiler/passes/prove/sites.h"
+
+#include <utility>
+
+#include "compiler/passes/passes.h"
+
+namespace nbcc {
+namespace {
+
+// The distance of two values along an axis. In a periodic box at most |d| and | |d| - |length| |, of which one is exact
+// if the sites of a molecule are at most one period apart; in a cell |d|, as no image is longer than the vector itself.
+NodeId distance_along(Graph& graph, NodeId from, NodeId to, NodeId length) {
+  const NodeId distance = make_folded(graph, Op::Abs, make_folded(graph, Op::Sub, to, from));
+  if (length == kNone) return distance;
+  const NodeId around = make_folded(graph, Op::Sub, distance, make_folded(graph, Op::Abs, length));
+  return make_folded(graph, Op::Min, distance, make_folded(graph, Op::Abs, around));
+}
+
+// The distance of two sites of one particle; kNone: they are the same.
+NodeId distance_of_sites(Graph& graph, const std::vector<Axis>& from, const std::vector<Axis>& to,
+                         NodeId Axis::* of_side) {
+  NodeId squared = kNone;
+  for (std::size_t k = 0; k < from.size(); ++k) {
+    if (from[k].*of_side == to[k].*of_side) continue;
+    const NodeId along = distance_along(graph, from[k].*of_side, to[k].*of_side, to[k].length);
+    const NodeId square = make_folded(graph, Op::Mul, along, along);
+    squared = squared == kNone ? square : make_folded(graph, Op::Add, squared, square);
+  }
+  return squared == kNone ? kNone : make_folded(graph, Op::Sqrt, squared);
+}
+
+}  // namespace
+
+std::optional<Cutoff> between_other_sites(Graph& graph, Reaches& reaches, const Cutoff& cutoff,
+                                          const std::vector<Axis>& axes) {
+  if (axes.size() != cutoff.axes.size()) return {};
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    const Axis &one = axes[k], &other = cutoff.axes[k];
+    if (one.length != other.length || one.cell != other.cell || one.component != other.component) return {};
+  }
+  const NodeId of_i = distance_of_sites(graph, cutoff.axes, axes, &Axis::of_i);
+  const NodeId of_j = distance_of_sites(graph, cutoff.axes, axes, &Axis::of_j);
+  return Cutoff{axes, reaches.longer(cutoff.reach, of_i, of_j), cutoff.strict};
+}
+
+}  // namespace nbcc
