@@ -384,10 +384,8 @@ void CpuSearch::gather_near(std::int64_t group, std::int64_t count, Gathered& ga
 void CpuSearch::sort_by_number(std::vector<int>& positions) const {
   if (std::ranges::none_of(source_.accumulators, keeps_index, &AccumulatorLayout::reduction)) return;
   // Keys with the number before the position, because a look-up in each comparison would take longer.
-  std::vector<std::uint64_t> keys;
-  keys.reserve(positions.size());
-  for (const int position : positions)
-    keys.push_back(std::uint64_t(j_tree_->numbers()[std::size_t(position)]) << 32 | std::uint64_t(position));
+  std::vector<std::uint64_t> keys(positions.begin(), positions.end());
+  for (std::uint64_t& key : keys) key |= std::uint64_t(j_tree_->numbers()[std::size_t(key)]) << 32;
   std::ranges::sort(keys);
   for (std::size_t k = 0; k < keys.size(); ++k) positions[k] = int(keys[k] & 0xffffffff);
 }
