@@ -73,9 +73,9 @@ struct Centre {
 };
 
 // The row "matrix units": kernels that compute products of vectors by matrix instructions ("half", "two halves": the
-// pipeline; "half sums", "two halves sums": without finish(), of choices the values alone), or on a CPU products in place
-// of differences ("products", "products sums"; passes/outputs/centred_products.h), and those with which their errors are
-// measured ("sums": the same in working precision; "sample": in double precision, with the outputs
+// pipeline; "half sums", "two halves sums": without finish(), of choices the values alone), or on a CPU products in
+// place of differences ("products", "products sums"; passes/outputs/centred_products.h), and those with which their
+// errors are measured ("sums": the same in working precision; "sample": in double precision, with the outputs
 // nbcc_size_NAME). Softmax takes two passes (passes/outputs/softmax_passes.h): all of these are the second, and for
 // each of them a kernel "NAME, first" is the first. Pipelines without wide loops have no such row, and no MatrixFacts.
 struct MatrixFacts : DerivedFacts {

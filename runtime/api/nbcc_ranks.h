@@ -1,5 +1,5 @@
-/* Part of nbcc's C interface, for libraries that distribute a sum over processes, as libnbcc_mpi does: each process sums
- * for its own i, and has all j, or its own j alone. Include nbcc.h first. */
+/* Part of nbcc's C interface, for libraries that distribute a sum over processes, as libnbcc_mpi does: each process
+ * sums for its own i, and has all j, or its own j alone. Include nbcc.h first. */
 #ifndef NBCC_RANKS_H
 #define NBCC_RANKS_H
 #include "runtime/api/nbcc.h"
@@ -44,8 +44,9 @@ typedef struct nbcc_peers {
   int (*exchange)(void* data, const double* mine, int count, double* all);
   int (*announce)(void* data, const int64_t* bytes, int64_t* received);
   int (*send)(void* data, const void* const* blocks, void* const* into);
-  /* [NBCC_PEER_TEXT], may be null. Where each process has all j: why, for nbcc_statistics.reason. Where each has its own
-   * j alone: the run stores why it needs all j, on all processes alike, or "". In the first case nothing was summed. */
+  /* [NBCC_PEER_TEXT], may be null. Where each process has all j: why, for nbcc_statistics.reason. Where each has its
+   * own j alone: the run stores why it needs all j, on all processes alike, or "". In the first case nothing was
+   * summed. */
   char* why_all_j;
 } nbcc_peers;
 
