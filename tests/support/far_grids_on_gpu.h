@@ -118,9 +118,15 @@ inline FarTree tree_of(const GridCase& of) {
 }
 
 inline std::vector<far_data::FarCell> cells_of(const FarTree& tree) {
-  static_assert(sizeof(FarCell) == sizeof(far_data::FarCell));
-  std::vector<far_data::FarCell> cells(tree.cells().size());
-  std::memcpy(static_cast<void*>(cells.data()), tree.cells().data(), tree.cells().size_bytes());
+  std::vector<far_data::FarCell> cells;
+  for (const FarCell& cell : tree.cells())
+    cells.push_back({cell.begin,
+                     cell.end,
+                     cell.child,
+                     cell.level,
+                     {cell.centre[0], cell.centre[1], cell.centre[2]},
+                     {cell.half[0], cell.half[1], cell.half[2]},
+                     cell.radius});
   return cells;
 }
 
