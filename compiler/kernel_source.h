@@ -142,6 +142,10 @@ struct SearchLayout {
   // formulas differ. If these inputs are the same arrays, so are the positions and the reaches.
   std::vector<std::pair<int, int>> mirrored;
   Formula reach_uniform, reach_of_i, reach_of_j;  // those that `reach` needs
+  // The reach that the text compares; between several sites of particles it is less than `reach`, which adds how far
+  // the sites are from the positions.
+  Reach written = Reach::Uniform;
+  Formula written_uniform, written_of_i, written_of_j;
   // The periodic box: `lengths` by axis, of periodic axes only (a length may be negative), or `cell`, the nine numbers
   // of a triclinic cell, vector by vector.
   std::vector<Formula> lengths, cell;

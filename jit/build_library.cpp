@@ -16,12 +16,12 @@
 #include "jit/cpu_jit.h"
 #include "jit/link_library.h"
 #include "runtime/api/nbcc.h"
-#include "runtime/cpu/thread_pool.h"
 #include "runtime/error.h"
 #include "runtime/image/cuda_programs.h"
 #include "runtime/image/image.h"
 #include "runtime/image/image_kernel.h"
 #include "runtime/image/stored_rows.h"
+#include "runtime/thread_pool.h"
 #include "templates/embedded.h"
 
 namespace nbcc {

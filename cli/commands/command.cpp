@@ -6,20 +6,27 @@
 
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <sstream>
+#include <string>
 #include <string_view>
 
 #include "cli/commands/commands.h"
 #include "cli/options/meant_words.h"
 #include "cli/report/failure.h"
 #include "cli/report/standard_output.h"
+#include "runtime/cuda/driver/nvrtc.h"
 #include "runtime/cuda/driver/nvrtc_processes.h"
 
 int nbcc_command(int argc, char** argv) {
   // If a result exceeds the limit of file sizes (ulimit -f), the write must fail with an error instead of a signal.
   std::signal(SIGXFSZ, SIG_IGN);
   try {
-    if (argc == 4 && argv[1] == std::string_view(nbcc::kServeNvrtc)) return nbcc::serve_nvrtc(argv[2], argv[3], 0);
+    if (argc == 4 && argv[1] == std::string_view(nbcc::kServeNvrtc)) {
+      // This process belongs to another one (runtime/cuda/driver/nvrtc_processes.h).
+      const std::string file = argv[2], folder = std::filesystem::path(file).parent_path();
+      return nbcc::serve_nvrtc(*nbcc::open_nvrtc({{file, {folder}}}), argv[3], 0);
+    }
     CLI::App app("", "nbcc");
     nbcc::Invocation invocation;
     invocation.command_line = nbcc::spell_command_line(argc, argv);

@@ -14,8 +14,8 @@
 #include "cli/sum/measure_sum.h"
 #include "compiler/source/parse.h"
 #include "particles/files/replace_file.h"
-#include "runtime/cpu/thread_pool.h"
 #include "runtime/error.h"
+#include "runtime/thread_pool.h"
 
 namespace nbcc {
 namespace {

@@ -15,9 +15,9 @@
 #include "runtime/api/nbcc.h"
 #include "runtime/cache/disk_cache.h"
 #include "runtime/cpu/cpu_device.h"
-#include "runtime/cpu/thread_pool.h"
 #include "runtime/cuda/driver/cuda_compiler.h"
 #include "runtime/error.h"
+#include "runtime/thread_pool.h"
 
 namespace nbcc {
 namespace {

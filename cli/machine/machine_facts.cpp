@@ -16,7 +16,7 @@
 #include "runtime/api/nbcc.h"
 #include "runtime/cache/disk_cache.h"
 #include "runtime/cpu/cpu_device.h"
-#include "runtime/cpu/thread_pool.h"
+#include "runtime/thread_pool.h"
 
 namespace nbcc {
 namespace {

@@ -194,10 +194,16 @@ SearchLayout search_layout(const Neighbourhood& n, const std::vector<Table>& tab
   layout.reach_uniform = formula(n.reach.uniform);
   layout.reach_of_i = formula(n.reach.of_i);
   layout.reach_of_j = formula(n.reach.of_j);
+  const Reach& written = n.of_sites ? *n.of_sites : n.reach;
+  layout.written = written.kind;
+  layout.written_uniform = formula(written.uniform);
+  layout.written_of_i = formula(written.of_i);
+  layout.written_of_j = formula(written.of_j);
   if (layout.triclinic)
     for (const NodeId vector : n.graph[n.axes[0].cell].args)
       for (const NodeId number : n.graph[vector].args) layout.cell.push_back(formula(number));
-  const bool are_inputs = std::ranges::all_of(n.axes, [&](const Axis& axis) {
+  // Shifts of listed pairs move one position of j.
+  const bool are_inputs = !n.of_sites && std::ranges::all_of(n.axes, [&](const Axis& axis) {
     return n.graph[axis.of_j].op == Op::InputJ && n.graph[axis.of_j].type >= Type::Float;
   });
   for (const Axis& axis : n.axes)

@@ -13,8 +13,8 @@
 #include "fmt/format.h"
 #include "runtime/cache/dump.h"
 #include "runtime/cpu/cpu_sum.h"
-#include "runtime/cpu/thread_pool.h"
 #include "runtime/error.h"
+#include "runtime/thread_pool.h"
 
 namespace nbcc {
 namespace {

@@ -237,12 +237,11 @@ double CpuSearch::most_change_of_images() const {
   return std::sqrt(squared);
 }
 
-// True if every particle has moved by at most `most_moved` since the last sort(), and the bounds that depend on its
-// coordinates and reach hold.
+// True if every particle has moved, and its reach has grown, by at most `most_moved` together since the last sort(),
+// and the bounds that depend on its coordinates hold.
 bool CpuSearch::stays_near(const Located& side, const std::vector<double>& then, bool reaches,
                            double most_moved) const {
   constexpr std::int64_t kAtOnce = 256;
-  const double most = most_moved * most_moved;
   const std::size_t axes = side.rows.size() - 1;
   for (std::int64_t begin = 0; begin < side.count; begin += kAtOnce) {
     const std::int64_t count = std::min(kAtOnce, side.count - begin);
@@ -267,10 +266,14 @@ bool CpuSearch::stays_near(const Located& side, const std::vector<double>& then,
       moved2[std::size_t(k)] = dot(moved, moved);
     }
     bool all = true;
-    for (std::int64_t k = 0; k < count; ++k)
-      all &= (moved2[std::size_t(k)] <= most) & (size[std::size_t(k)] <= 2 * size_then[std::size_t(k)]);
     const double* const reach_then = then.data() + std::int64_t(axes) * side.count + begin;
-    for (std::int64_t k = 0; reaches && k < count; ++k) all &= side.reach(begin + k) <= reach_then[k];
+    for (std::int64_t k = 0; k < count; ++k) {
+      // A reach that has grown takes its part of the skin.
+      const bool has_grown = reaches && !(side.reach(begin + k) <= reach_then[k]);
+      const double left = has_grown ? most_moved - (side.reach(begin + k) - reach_then[k]) : most_moved;
+      all &= (left >= 0) & (moved2[std::size_t(k)] <= left * left) &
+             (size[std::size_t(k)] <= 2 * size_then[std::size_t(k)]);
+    }
     if (!all) return false;
   }
   return true;

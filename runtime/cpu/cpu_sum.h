@@ -14,11 +14,11 @@
 #include "runtime/cpu/cpu_search.h"
 #include "runtime/cpu/cpu_toolchain.h"
 #include "runtime/cpu/partition.h"
-#include "runtime/cpu/thread_pool.h"
 #include "runtime/sum/plan/device.h"
 #include "runtime/sum/request/index_check.h"
 #include "runtime/sum/request/pack.h"
 #include "runtime/sum/run/histograms.h"
+#include "runtime/thread_pool.h"
 
 namespace nbcc {
 

@@ -48,7 +48,8 @@ struct adl_serializer<std::shared_ptr<const T>> {
 
 namespace nbcc {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SearchLayout, bound, obstacle, axes, periodic, triclinic, reach, strict, mirrored,
-                                   reach_uniform, reach_of_i, reach_of_j, lengths, cell, j_positions)
+                                   reach_uniform, reach_of_i, reach_of_j, written, written_uniform, written_of_i,
+                                   written_of_j, lengths, cell, j_positions)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HistogramLayout, field, elements, element, words, digit, of_i, most_terms)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CopiesLayout, obstacle, of_i, of_j, periods, units)
 // `values` is a stored row.
@@ -79,7 +80,7 @@ namespace {
 constexpr std::string_view kMagic = "nbcc pipeline\n";
 // The format version. Increment it when the member lists above or their meaning change, and when the interface of
 // kernels changes (kernel_source.h, cuda_arguments.h).
-constexpr std::uint32_t kVersion = 27;
+constexpr std::uint32_t kVersion = 28;
 
 static_assert(std::endian::native == std::endian::little);
 

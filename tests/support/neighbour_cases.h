@@ -18,10 +18,9 @@ inline constexpr Metric kMetrics[] = {
     {"periodic", "nearest_image(xj - xi, box)"},
     {"moving", "nearest_image((xj + 0.5 * vj) - (xi + 0.5 * vi), box)"},
     {"cell", "nearest_image(xj - xi, la, lb, lc)"},
-    {"sites", "xj - xi", "xj + 0.125 * vj - (xi + 0.25 * vi)"},
-    {"periodic_sites", "nearest_image(xj - xi, box)", "nearest_image(xj + 0.125 * vj - (xi + 0.25 * vi), box)"},
-    {"cell_sites", "nearest_image(xj - xi, la, lb, lc)",
-     "nearest_image(xj + 0.125 * vj - (xi + 0.25 * vi), la, lb, lc)"}};
+    {"sites", "xj - xi", "xj + 0.125 * vj - xi"},
+    {"periodic_sites", "nearest_image(xj - xi, box)", "nearest_image(xj - (xi + 0.25 * vi), box)"},
+    {"cell_sites", "nearest_image(xj - xi, la, lb, lc)", "nearest_image(xj + 0.125 * vj - xi, la, lb, lc)"}};
 struct ReachOf {
   const char* name;
   const char* bound;

@@ -241,6 +241,7 @@ NodeId without_shift(Graph& graph, NodeId id) {
 std::vector<int> bounded_coordinates(const CopiesPipeline& copies, const Neighbourhood& neighbourhood) {
   const int first_i = copies.pipeline.find(kPlaceOfI)->first, first_j = copies.pipeline.find(kPlaceOfJ)->first;
   const Graph& graph = neighbourhood.graph;
+  if (neighbourhood.of_sites) return {};
   std::vector<int> coordinates;
   for (const Axis& axis : neighbourhood.axes) {
     if (axis.length != kNone || axis.cell != kNone) return {};
@@ -271,9 +272,10 @@ std::optional<Diagnostic> guard_without_cutoff(const CopiesPipeline& copies) {
                                   "terms without such guards",
                                   obstacle->reason)};
   if (neighbourhood && bounded_coordinates(copies, *neighbourhood).empty())
-    return Diagnostic{Severity::Error, copies.given.pair[copies.image].where,
-                      "the guards of every_image() are no cutoff, which bounds each component of its result, and "
-                      "nothing else; a periodic sum by tolerance needs terms without such guards"};
+    return Diagnostic{
+        Severity::Error, copies.given.pair[copies.image].where,
+        "the guards of every_image() are no cutoff, which bounds each component of its result, and "
+        "nothing else, nor the distance of other sites; a periodic sum by tolerance needs terms without such guards"};
   return {};
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,10 @@ struct Cutoff {
   std::vector<Axis> axes;  // one to three, all different
   Reach reach;
   bool strict = false;  // distance < reach, else distance <= reach
-  // If the reach includes how far sites are from the positions of the axes (sites.h): the reach between the sites.
+  // If the reach includes how far sites are from the positions of the axes (sites.h): the reach between the sites, and
+  // a coordinate of each site.
   std::optional<Reach> of_sites = {};
+  std::set<NodeId> sites = {};
   const Reach& as_written() const { return of_sites ? *of_sites : reach; }
 };
 

@@ -249,8 +249,10 @@ class Prover {
       return chosen;
     }
     Cutoff cutoff{a.cutoff.axes, reaches_.smaller(a.cutoff.reach, b.cutoff.reach), a.cutoff.strict && b.cutoff.strict};
-    if (a.cutoff.of_sites || b.cutoff.of_sites)
+    if (a.cutoff.of_sites || b.cutoff.of_sites) {
       cutoff.of_sites = reaches_.smaller(a.cutoff.as_written(), b.cutoff.as_written());
+      cutoff.sites = a.cutoff.sites.empty() ? b.cutoff.sites : a.cutoff.sites;
+    }
     return {At::WithinCutoff, std::move(cutoff), {}, within};
   }
 
@@ -270,13 +272,15 @@ class Prover {
       if (std::find(b.cutoff.axes.begin(), b.cutoff.axes.end(), axis) != b.cutoff.axes.end())
         cutoff.axes.push_back(axis);
     keep_complete_images(cutoff.axes);
-    std::optional<Cutoff> moved;
-    if (cutoff.axes.empty()) moved = between_other_sites(graph_, reaches_, b.cutoff, a.cutoff.axes);
-    if (moved) cutoff = {moved->axes, reaches_.larger(a.cutoff.reach, moved->reach), cutoff.strict};
+    if (a.cutoff.of_sites || b.cutoff.of_sites) {
+      cutoff.of_sites = reaches_.larger(a.cutoff.as_written(), b.cutoff.as_written());
+      cutoff.sites = a.cutoff.sites;
+      cutoff.sites.insert(b.cutoff.sites.begin(), b.cutoff.sites.end());
+    }
+    if (cutoff.axes.empty())
+      if (std::optional<Cutoff> all = between_sites(graph_, reaches_, a.cutoff, b.cutoff)) cutoff = std::move(*all);
     if (cutoff.axes.empty())
       return {At::AnyDistance, {}, NeighbourhoodObstacle{where, "this bounds two distances without a common axis"}};
-    if (moved || a.cutoff.of_sites || b.cutoff.of_sites)
-      cutoff.of_sites = reaches_.larger(a.cutoff.as_written(), b.cutoff.as_written());
     return {At::WithinCutoff, std::move(cutoff), {}, joined(Op::Or, a.within, b.within)};
   }
 

@@ -1,7 +1,10 @@
 #include "compiler/passes/prove/sites.h"
 
-#include <utility>
+#include <algorithm>
+#include <set>
+#include <vector>
 
+#include "compiler/passes/facts/displacement.h"
 #include "compiler/passes/passes.h"
 
 namespace nbcc {
@@ -29,18 +32,27 @@ NodeId distance_of_sites(Graph& graph, const std::vector<Axis>& from, const std:
   return squared == kNone ? kNone : make_folded(graph, Op::Sqrt, squared);
 }
 
+std::set<NodeId> sites_of(const Cutoff& cutoff) {
+  if (!cutoff.sites.empty()) return cutoff.sites;
+  return {cutoff.axes[0].of_i, cutoff.axes[0].of_j};
+}
+
 }  // namespace
 
-std::optional<Cutoff> between_other_sites(Graph& graph, Reaches& reaches, const Cutoff& cutoff,
-                                          const std::vector<Axis>& axes) {
-  if (axes.size() != cutoff.axes.size()) return {};
-  for (std::size_t k = 0; k < axes.size(); ++k) {
-    const Axis &one = axes[k], &other = cutoff.axes[k];
+std::optional<Cutoff> between_sites(Graph& graph, Reaches& reaches, const Cutoff& a, const Cutoff& b) {
+  if (a.axes.size() != b.axes.size()) return {};
+  for (std::size_t k = 0; k < a.axes.size(); ++k) {
+    const Axis &one = a.axes[k], &other = b.axes[k];
     if (one.length != other.length || one.cell != other.cell || one.component != other.component) return {};
   }
-  const NodeId of_i = distance_of_sites(graph, cutoff.axes, axes, &Axis::of_i);
-  const NodeId of_j = distance_of_sites(graph, cutoff.axes, axes, &Axis::of_j);
-  return Cutoff{axes, reaches.longer(cutoff.reach, of_i, of_j), cutoff.strict};
+  const std::set<NodeId> sites_a = sites_of(a), sites_b = sites_of(b);
+  if (std::ranges::none_of(sites_a, [&](NodeId site) { return sites_b.contains(site); })) return {};
+  const NodeId of_i = distance_of_sites(graph, b.axes, a.axes, &Axis::of_i);
+  const NodeId of_j = distance_of_sites(graph, b.axes, a.axes, &Axis::of_j);
+  Cutoff both{a.axes, reaches.larger(a.reach, reaches.longer(b.reach, of_i, of_j)), a.strict && b.strict,
+              reaches.larger(a.as_written(), b.as_written()), sites_a};
+  both.sites.insert(sites_b.begin(), sites_b.end());
+  return both;
 }
 
 }  // namespace nbcc

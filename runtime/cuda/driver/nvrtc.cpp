@@ -91,6 +91,28 @@ std::int64_t bytes_of(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 ? std::int64_t(status.st_size) : 0;
 }
 
+std::vector<std::string> options_for(const std::string& architecture, const LaunchConfig& config,
+                                     CudaCompiler::Form form, int fewer_resident) {
+  std::vector<std::string> options(std::begin(kOptions), std::end(kOptions));
+  if (form == CudaCompiler::Form::Ptx) {
+    // ptxas does not run for PTX.
+    options.push_back("--gpu-architecture=compute_" + architecture.substr(3));
+  } else {
+    options.push_back("--gpu-architecture=" + architecture);
+    options.push_back("--ptxas-options=-v");
+  }
+  const auto define = [&](const char* macro, int value) {
+    if (value != 0) options.push_back(fmt::format("-D{}={}", macro, value));
+  };
+  define("NBCC_THREADS", config.threads);
+  define("NBCC_I_PER_THREAD", config.i_per_thread);
+  define("NBCC_J_TILE", config.j_tile);
+  define("NBCC_UNROLL", config.unroll);
+  define("NBCC_J_SLICES", config.j_slices);
+  define("NBCC_FEWER_RESIDENT", fewer_resident);
+  return options;
+}
+
 class Nvrtc final : public CudaCompiler {
  public:
   explicit Nvrtc(const Functions& functions) : nvrtc_(functions) {
@@ -106,8 +128,9 @@ class Nvrtc final : public CudaCompiler {
     std::ranges::sort(numbers);
     for (const int number : numbers) architectures_.push_back(fmt::format("sm_{}", number));
     // Updates of one version report the same version but generate different code; file name and size distinguish them.
+    // The options are those of a configuration of which each number differs.
     identity_ = fmt::format("NVRTC {}.{}, {} of {} bytes, {}", major_, minor_, path_.substr(path_.rfind('/') + 1),
-                            bytes_of(path_), fmt::join(kOptions, " "));
+                            bytes_of(path_), fmt::join(options_for("sm_0", {1, 2, 3, 4, 5}, Form::Cubin, 6), " "));
     Handle empty{nvrtc_};
     check(nvrtc_.create_program(&empty.program, "", "empty.cu", 0, nullptr, nullptr), "nvrtcCreateProgram");
     knows_no_cache_ = nvrtc_.compile_program(empty.program, 1, &kNoCache) == kSuccess;
@@ -166,28 +189,6 @@ class Nvrtc final : public CudaCompiler {
   mutable std::optional<NvrtcProcesses> others_;
   mutable std::atomic<int> texts_ = 0;
 };
-
-std::vector<std::string> options_for(const std::string& architecture, const LaunchConfig& config,
-                                     CudaCompiler::Form form, int fewer_resident) {
-  std::vector<std::string> options(std::begin(kOptions), std::end(kOptions));
-  if (form == CudaCompiler::Form::Ptx) {
-    // ptxas does not run for PTX.
-    options.push_back("--gpu-architecture=compute_" + architecture.substr(3));
-  } else {
-    options.push_back("--gpu-architecture=" + architecture);
-    options.push_back("--ptxas-options=-v");
-  }
-  const auto define = [&](const char* macro, int value) {
-    if (value != 0) options.push_back(fmt::format("-D{}={}", macro, value));
-  };
-  define("NBCC_THREADS", config.threads);
-  define("NBCC_I_PER_THREAD", config.i_per_thread);
-  define("NBCC_J_TILE", config.j_tile);
-  define("NBCC_UNROLL", config.unroll);
-  define("NBCC_J_SLICES", config.j_slices);
-  define("NBCC_FEWER_RESIDENT", fewer_resident);
-  return options;
-}
 
 CudaCode Nvrtc::compile(const std::string& text, const std::string& architecture, const LaunchConfig& config,
                         Form form) const {

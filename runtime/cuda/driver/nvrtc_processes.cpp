@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -18,9 +20,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "runtime/cpu/thread_pool.h"
-#include "runtime/cuda/driver/nvrtc.h"
 #include "runtime/error.h"
+#include "runtime/thread_pool.h"
 
 namespace nbcc {
 namespace {
@@ -150,42 +151,52 @@ CudaCode code_of(Message answer) {
 
 }  // namespace
 
+// Of the program itself the loader knows the name by which it was called, which need not be a path.
 std::string own_command() {
   Dl_info info{};
-  if (!::dladdr(reinterpret_cast<const void*>(&own_command), &info) || !info.dli_fname) return "";
-  std::error_code none;
-  const std::filesystem::path folder = std::filesystem::canonical(info.dli_fname, none).parent_path();
+  link_map* module = nullptr;
+  void** const where = reinterpret_cast<void**>(&module);
+  if (::dladdr1(reinterpret_cast<const void*>(&own_command), &info, where, RTLD_DL_LINKMAP) == 0 || !module) return "";
+  const std::filesystem::path of_module = module->l_name[0] ? module->l_name : "/proc/self/exe";
+  std::error_code problem;
+  const std::filesystem::path file = std::filesystem::canonical(of_module, problem), folder = file.parent_path();
+  if (problem || !of_module.is_absolute()) return "";
   // In a package of Python, beside another program, and where a library is installed.
   for (const char* place : {"bin/nbcc", "nbcc", "../bin/nbcc"})
-    if (const auto file = folder / place; std::filesystem::is_regular_file(file, none)) return file.string();
+    if (const auto command = folder / place; std::filesystem::is_regular_file(command, problem))
+      return command.string();
   return "";
 }
 
 // ---- the process that asks
+
+int NvrtcProcesses::current_process() { return ::getpid(); }
 
 std::optional<CudaCode> NvrtcProcesses::compile(const std::string& text, const std::string& architecture,
                                                 const LaunchConfig& config, CudaCompiler::Form form) {
   const std::optional<Process> process = take();
   if (!process) return {};
   std::optional<Message> answer;
-  if (send(process->socket, request_of(text, architecture, config, form))) answer = receive(process->socket);
+  try {
+    if (send(process->socket, request_of(text, architecture, config, form))) answer = receive(process->socket);
+  } catch (const std::bad_alloc&) {
+    // Like a process that has died.
+  }
+  if (!answer) end(*process);
   {
     const std::lock_guard lock(mutex_);
     if (answer)
-      idle_.push_back(*process);
+      idle_.push_back(*process), ++compiled_;
     else
       --running_, is_useless_ = true;
   }
-  if (!answer) {
-    end(*process);
-    return {};
-  }
-  return code_of(std::move(*answer));
+  return answer ? std::optional(code_of(std::move(*answer))) : std::nullopt;
 }
 
 std::optional<NvrtcProcesses::Process> NvrtcProcesses::take() {
   {
     const std::lock_guard lock(mutex_);
+    if (owner_ != ::getpid()) return {};
     if (!idle_.empty()) {
       const Process process = idle_.back();
       idle_.pop_back();
@@ -210,11 +221,18 @@ std::optional<NvrtcProcesses::Process> NvrtcProcesses::start() const {
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, sockets[1], 0);
   for (const int stream : {1, 2}) ::posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::posix_spawnattr_setsigmask(&attributes, &signals);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   const auto word = [](const std::string& text) { return const_cast<char*>(text.c_str()); };
   const std::array<char*, 5> words{word(command_), const_cast<char*>(kServeNvrtc), word(library_), word(identity_),
                                    nullptr};
   pid_t id = -1;
-  const int problem = ::posix_spawn(&id, command_.c_str(), &actions, nullptr, words.data(), environ);
+  const int problem = ::posix_spawn(&id, command_.c_str(), &actions, &attributes, words.data(), environ);
+  ::posix_spawnattr_destroy(&attributes);
   ::posix_spawn_file_actions_destroy(&actions);
   ::close(sockets[1]);
   if (problem == 0) return Process{id, sockets[0]};
@@ -233,6 +251,7 @@ void NvrtcProcesses::end_idle() {
   std::vector<Process> ended;
   {
     const std::lock_guard lock(mutex_);
+    if (owner_ != ::getpid()) return;
     ended.swap(idle_);
     running_ -= int(ended.size());
   }
@@ -241,12 +260,10 @@ void NvrtcProcesses::end_idle() {
 
 // ---- the process that answers
 
-int serve_nvrtc(const std::string& library, const std::string& identity, int socket) {
-  const std::shared_ptr<const CudaCompiler> nvrtc =
-      open_nvrtc({{library, {std::filesystem::path(library).parent_path().string()}}});
-  if (nvrtc->identity() != identity) return 3;
+int serve_nvrtc(const CudaCompiler& nvrtc, const std::string& identity, int socket) {
+  if (nvrtc.identity() != identity) return 3;
   while (std::optional<Message> request = receive(socket))
-    if (!send(socket, answer_of(*nvrtc, std::move(*request)))) break;
+    if (!send(socket, answer_of(nvrtc, std::move(*request)))) break;
   return 0;
 }
 

@@ -3,6 +3,7 @@
 // arguments of CudaCompiler::compile(), answers its result or exception.
 // Tested by tests/unit/runtime/cuda/driver/nvrtc_processes_test.cpp.
 #pragma once
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -33,23 +34,29 @@ class NvrtcProcesses {
                                   CudaCompiler::Form form);
   // Ends the processes that compile nothing.
   void end_idle();
+  // Texts that other processes have compiled.
+  int compiled() const { return compiled_; }
 
  private:
   struct Process {
     int id = -1, socket = -1;
   };
+  static int current_process();
   std::optional<Process> take();
   std::optional<Process> start() const;
   static void end(const Process& process);
 
   const std::string command_, library_, identity_;
+  const int owner_ = current_process();  // a copy of this process (fork) has other threads, but the same sockets
   std::mutex mutex_;
   std::vector<Process> idle_;
-  int running_ = 0;          // idle ones included
+  int running_ = 0;  // idle ones included
+  std::atomic<int> compiled_ = 0;
   bool is_useless_ = false;  // a process could not be started, or has died
 };
 
-// The life of such a process: answers the requests of `socket` until it is closed. Returns the exit code.
-int serve_nvrtc(const std::string& library, const std::string& identity, int socket);
+// The life of such a process: answers the requests of `socket` until it is closed. Returns the exit code, which is 3 if
+// another NVRTC is asked for.
+int serve_nvrtc(const CudaCompiler& nvrtc, const std::string& identity, int socket);
 
 }  // namespace nbcc

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "fmt/format.h"
-#include "runtime/cpu/thread_pool.h"
 #include "runtime/cuda/driver/choose_launch.h"
 #include "runtime/cuda/program/cuda_arguments.h"
 #include "runtime/error.h"
+#include "runtime/thread_pool.h"
 
 namespace nbcc {
 

@@ -94,15 +94,15 @@ double reach_of_run(const KernelSource& kernel, const SumRequest& request, std::
                     const std::function<bool(const void*)>& can_read) {
   using Kind = SearchLayout::Reach;
   const SearchLayout& search = kernel.search;
-  if (search.reach == Kind::Uniform)
-    return search.reach_uniform.steps.empty() ? kNoReach : std::fabs(evaluate(search.reach_uniform, params));
+  if (search.written == Kind::Uniform)
+    return search.written_uniform.steps.empty() ? kNoReach : std::fabs(evaluate(search.written_uniform, params));
   const auto of = [&](bool has, Role role, const Formula& formula) {
     return has ? largest_reach(kernel, request, role, formula, params, can_read) : kNoReach;
   };
-  const double i = of(search.of_i(), Role::InputI, search.reach_of_i),
-               j = of(search.of_j(), Role::InputJ, search.reach_of_j);
-  if (search.reach == Kind::Min) return i == kNoReach ? j : j == kNoReach ? i : std::min(i, j);
-  if (search.reach == Kind::Sum) return std::max(i, 0.0) + std::max(j, 0.0);
+  const double i = of(search.written != Kind::OfJ, Role::InputI, search.written_of_i),
+               j = of(search.written != Kind::OfI, Role::InputJ, search.written_of_j);
+  if (search.written == Kind::Min) return i == kNoReach ? j : j == kNoReach ? i : std::min(i, j);
+  if (search.written == Kind::Sum) return std::max(i, 0.0) + std::max(j, 0.0);
   return std::max(i, j);
 }
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "runtime/api/nbcc.hpp"
-#include "runtime/cpu/thread_pool.h"
+#include "runtime/thread_pool.h"
 #include "tests/support/limits.h"
 
 namespace nbcc {

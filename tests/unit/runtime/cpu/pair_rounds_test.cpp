@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cpu/thread_pool.h"
+#include "runtime/thread_pool.h"
 
 namespace nbcc {
 namespace {

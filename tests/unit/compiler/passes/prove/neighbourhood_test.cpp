@@ -139,27 +139,6 @@ constexpr NeighbourhoodCase kProved[] = {
     {"o -= 2 * select(r2 < rc * rc, mj, 0.0);", "|xj - xi| < rc"},
     {"o += (r2 < 1 ? mj : 0) + (r2 < 4 ? r : 0);", "|xj - xi| < 2"},
     {"real f = 0; if (r2 < rc * rc) f = mj; o += f;", "|xj - xi| < rc"},
-    // sites of molecules
-    {"vec3 d = vj - xi; if (r2 < rc * rc) o += mj; if (dot(d, d) < 1) o += mj;",
-     "|xj - xi| < max(rc, 1) between any of their sites"},
-    {"vec3 d = xj - vi; if (r2 < rc * rc || dot(d, d) < rc * rc) o += mj;",
-     "|xj - xi| < rc between any of their sites"},
-    {"vec3 d = vj - xi; vec3 e = xj - vi; vec3 f = vj - vi; if (r2 < 1 || dot(d, d) < 1 || dot(e, e) < 1 || dot(f, f) "
-     "< 1) o += mj;",
-     "|xj - xi| < 1 between any of their sites"},
-    {"vec3 d = nearest_image(xj - xi, box); vec3 e = nearest_image(vj - vi, box); if (dot(d, d) < hi * hi || dot(e, e) "
-     "< hj * hj) o += mj;",
-     "|xj - xi| < max(hi, hj) between any of their sites in the periodic box `box`"},
-    {"vec3 d = nearest_image(xj - xi, la, lb, lc); vec3 e = nearest_image(vj - vi, la, lb, lc); if (dot(d, d) < 1 || "
-     "dot(e, e) < 1) o += mj;",
-     "|xj - xi| < 1 between any of their sites in the periodic cell `la`, `lb`, `lc`"},
-    {"for (int p = 0; p < 2; ++p) for (int q = 0; q < 3; ++q) { vec3 d = xj + real(q) * vj - (xi + real(p) * vi); if "
-     "(length(d) < rc) o += mj; }",
-     "|xj + vj * 0 - (xi + vi * 0)| < rc between any of their sites"},
-    {"vec3 d = vj - vi; if (min(r2, dot(d, d)) < rc * rc) o += mj;", "|xj - xi| < rc between any of their sites"},
-    {"vec3 d = vj - vi; if (min(r, length(d)) < hi && gi != gj) o += mj;", "|xj - xi| < hi between any of their sites"},
-    {"vec3 d = vj - xi; if (r2 < 1 || dot(d, d) < 1) { if (r2 < 4) o += mj; }",
-     "|xj - xi| < 1 between any of their sites"},
     // what is a position, and the box
     {"vec3 d = nearest_image(xj - xi, box); if (dot(d, d) < 1) o += mj;", "|xj - xi| < 1 in the periodic box `box`"},
     {"vec3 d = nearest_image(xi - xj, side); if (length(d) < 1) o += mj;", "|xj - xi| < 1 in the periodic box `side`"},
@@ -408,7 +387,7 @@ class RandomGuard {
                                                     "hi * hi",
                                                     "hj * hj",
                                                     "(r2 > 0 ? r : 0)",
-                                                    "length(vj - vi)",
+                                                    "length(vj - xi)",
                                                     "dot(vj - xi, vj - xi)"};
     if (depth == 0 || below(3) == 0) return leaves[std::size_t(below(int(leaves.size())))];
     const std::string a = number(depth - 1), b = number(depth - 1);

@@ -4,16 +4,19 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "runtime/cpu/thread_pool.h"
 #include "runtime/error.h"
+#include "runtime/thread_pool.h"
 #include "tests/support/installed_nvrtc.h"
 
 namespace nbcc {
@@ -68,14 +71,34 @@ TEST_F(NvrtcProcessesTest, PassExceptionsOn) {
   EXPECT_TRUE(compiled_by(others, text_of(2))) << "the process goes on";
 }
 
-// More threads than cores, as a first run of a far field or `nbcc compile` have them.
+double seconds_of_children() {
+  rusage used{};
+  ::getrusage(RUSAGE_CHILDREN, &used);
+  return double(used.ru_utime.tv_sec) + 1e-6 * double(used.ru_utime.tv_usec);
+}
+
+// More threads than cores, as a first run of a far field or `nbcc compile` have them. The processes end with the last
+// text.
 TEST_F(NvrtcProcessesTest, CompileWhatWouldWait) {
+  const double before = seconds_of_children();
   std::vector<std::string> images(12);
   ThreadPool(6).parallel_for(std::int64_t(images.size()), [&](std::int64_t k) {
     images[std::size_t(k)] = nvrtc_->compile(text_of(int(k)), "sm_90", {}).image;
   });
+  EXPECT_GT(seconds_of_children(), before);
   for (int k = 0; k < int(images.size()); ++k)
     EXPECT_EQ(images[std::size_t(k)], nvrtc_->compile(text_of(k), "sm_90", {}).image) << k;
+}
+
+TEST_F(NvrtcProcessesTest, MayBeKilled) {
+  NvrtcProcesses others(own_command(), nvrtc_->path(), nvrtc_->identity());
+  ASSERT_TRUE(compiled_by(others, text_of(2)));
+  std::ifstream children("/proc/thread-self/children");
+  int killed = 0;
+  for (int id = 0; children >> id; ++killed) ::kill(id, SIGKILL);
+  if (killed == 0) GTEST_SKIP() << "this system does not list the children of a process";
+  EXPECT_FALSE(compiled_by(others, text_of(2)));
+  EXPECT_EQ(others.compiled(), 1);
 }
 
 TEST_F(NvrtcProcessesTest, AreNotUsedIfTheyAreOfAnotherNvrtcOrDoNotStart) {
@@ -93,7 +116,7 @@ TEST_F(NvrtcProcessesTest, EndWhenTheSocketIsClosed) {
   std::array<int, 2> sockets{};
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets.data()), 0);
   int code = -1;
-  std::thread other([&] { code = serve_nvrtc(nvrtc_->path(), nvrtc_->identity(), sockets[1]); });
+  std::thread other([&] { code = serve_nvrtc(*nvrtc_, nvrtc_->identity(), sockets[1]); });
   ::close(sockets[0]);
   other.join();
   EXPECT_EQ(code, 0);

@@ -1,5 +1,5 @@
 // Persistent threads that execute the items of one loop together with the calling thread.
-// Tested by tests/unit/runtime/cpu/thread_pool_test.cpp.
+// Tested by tests/unit/runtime/thread_pool_test.cpp.
 #pragma once
 #include <atomic>
 #include <chrono>

@@ -1,6 +1,6 @@
 // A loop over independent items -> the same loop on several cores. Interface: ThreadPool::parallel_for. Does not decide
 // whether that pays, and has no queue: one job at a time; other jobs run on the threads that call.
-#include "runtime/cpu/thread_pool.h"
+#include "runtime/thread_pool.h"
 
 #include <pthread.h>
 #include <sched.h>
