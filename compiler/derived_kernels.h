@@ -66,15 +66,23 @@ struct SymmetricFacts : DerivedFacts {
   std::vector<std::pair<std::string, std::string>> partners;  // fields that must be one array; (T, T): symmetric table
 };
 
+// A param that a derived kernel has: the mean of vectors of j, which are components of an input.
+struct Centre {
+  std::string param, of_j;
+  int first = 0, count = 0;  // components of the field `of_j`
+};
+
 // The row "matrix units": kernels that compute products of vectors by matrix instructions ("half", "two halves": the
-// pipeline; "half sums", "two halves sums": without finish(), of choices the values alone), and those with which their
+// pipeline; "half sums", "two halves sums": without finish(), of choices the values alone), or on a CPU products in
+// place of differences ("products", "products sums"; passes/outputs/centred_products.h), and those with which their
 // errors are measured ("sums": the same in working precision; "sample": in double precision, with the outputs
 // nbcc_size_NAME). Softmax takes two passes (passes/outputs/softmax_passes.h): all of these are the second, and for
 // each of them a kernel "NAME, first" is the first. Pipelines without wide loops have no such row, and no MatrixFacts.
 struct MatrixFacts : DerivedFacts {
-  std::string obstacle;        // why there are no kernels with matrix instructions; "": there are some
+  std::string obstacle;        // why there are no such kernels; "": there are some
   std::string_view precision;  // of the pipeline's own kernel
   bool two_passes = false;
+  std::vector<Centre> centres;  // of "products"
 };
 
 }  // namespace nbcc

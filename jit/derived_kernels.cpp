@@ -17,6 +17,7 @@
 #include "compiler/passes/far/periodic_terms.h"
 #include "compiler/passes/optimize/element_loops.h"
 #include "compiler/passes/optimize/optimize.h"
+#include "compiler/passes/outputs/centred_products.h"
 #include "compiler/passes/outputs/one_choice.h"
 #include "compiler/passes/outputs/softmax_passes.h"
 #include "compiler/passes/prove/neighbourhood.h"
@@ -211,18 +212,29 @@ DerivedKernels make_matrix_units(const DerivationInput& of) {
                                  : without_finish(pipeline);
   Options options = of.options;
   for (const auto& [name, units] : {std::pair{"half", MatrixUnits::Half}, {"two halves", MatrixUnits::TwoHalves}}) {
+    if (!of.backend.has_matrix_units) break;
     options.matrix_units = units;
     if (build(of, pipeline, options).packed_vectors.row_bytes == 0) continue;
     add(name, pipeline, options, false);
     add(name + std::string(" sums"), sums, options, true);
   }
+  // Products of choices would have to be computed again as differences, and those of softmax are computed twice.
+  const bool takes_products = !of.backend.has_matrix_units && !choice && !passes && of.options.math == Math::Fast &&
+                              of.options.precision != Precision::Mixed;
+  if (const auto products = takes_products ? centred_products(with_loops) : std::nullopt) {
+    facts->centres = products->centres;
+    add("products", products->pipeline, of.options, false);
+    add("products sums", centred_products(with_element_loops(sums, of.options.math))->pipeline, of.options, true);
+  }
   if (row.kernels.empty())
-    facts->obstacle = of.backend.name == "cuda"
+    facts->obstacle = of.backend.has_matrix_units
                           ? "matrix instructions need single precision, fast math, at most some 84 numbers that are "
                             "kept for each i (an index counts as two), and one loop over elements, which sums products "
                             "of a value of i and a value of j, "
                             "or squares of their differences"
-                          : "matrix instructions are those of GPUs";
+                          : "on a CPU products take the place of differences in loops that sum squares of differences "
+                            "of an element of i and an element of j, with fast math, not in mixed precision, without "
+                            "tables; and only for sums, minima, maxima and logsumexp";
   add("sums", sums, of.options, true);
   add("sample", sample_pipeline(sums), {Precision::Double, of.options.math, of.options.root}, true);
   row.facts = std::move(facts);

@@ -35,14 +35,19 @@ NBCC_API void nbcc_mpi_ring_destroy(nbcc_mpi_ring* ring);
  * the sum are set to those of this rank.
  *
  * Lists, batches, listed pairs, exclusions, every_image(), output(pair), nearest neighbours and a tolerance
- * (nbcc_sum_needs_all_j) need all
- * j at once. If they are set on any rank, every rank receives the j of all ranks, at most 2^31 - 1, into memory of its
- * own, and makes one run over them. Lists, listed pairs and exclusions have the i of this rank and the global indices
- * of j; batches have i_batch of this rank's i and j_batch of the j of all ranks. Arguments are checked on all ranks
- * before any rank sums; if a rank fails later, others may have written their outputs. NBCC_SYMMETRIC_LISTED is
- * NBCC_ERROR_USAGE on several ranks, because a listed pair would add to the i of another rank.
+ * (nbcc_sum_needs_all_j) need all j at once. If they are set on any rank, every rank receives the j of all ranks, at
+ * most 2^31 - 1, into memory of its own, and makes one run over them. Lists, listed pairs and exclusions have the i of
+ * this rank and the global indices of j; batches have i_batch of this rank's i and j_batch of the j of all ranks.
+ * Arguments are checked on all ranks before any rank sums; if a rank fails later, others may have written their
+ * outputs. NBCC_SYMMETRIC_LISTED is NBCC_ERROR_USAGE on several ranks, because a listed pair would add to the i of
+ * another rank.
  *
- * A tolerance is the same on all ranks, and is kept for the i of all together: nbcc_sum_run_among of nbcc_ranks.h.
+ * A tolerance is the same on all ranks, and is kept for the i of all together: nbcc_sum_run_among of nbcc_ranks.h. On
+ * CPUs the particles of an open sum move to ranks by their positions for the run, and each rank receives the grids and
+ * particles that its domain needs of the others (locally essential trees), instead of all j. Periodic sums, sums on
+ * GPUs, sums of which all pairs cost less, and sums with non-finite positions of j need all j on every rank;
+ * nbcc_statistics.reason says which was the case, and why. The array elements of inputs of i and j may then be rounded
+ * to double.
  *
  * A total (output(total)) is one value for the chosen i of all ranks, and every rank stores the same number: the totals
  * of the ranks are combined in the order of the ranks. With `accumulate` a rank combines it with its stored value once.
@@ -66,7 +71,8 @@ NBCC_API nbcc_status nbcc_mpi_run(nbcc_mpi_ring* ring, nbcc_sum* sum, const nbcc
 NBCC_API nbcc_status nbcc_mpi_ring_owners(const nbcc_mpi_ring* ring, const int64_t** i_first, const int64_t** j_first,
                                           nbcc_error** error);
 
-/* The bytes of j that this rank has received from other ranks in the last run; 0 for a null pointer. Not collective. */
+/* The bytes of particles, grids and results that this rank has received from other ranks in the last run; 0 for a null
+ * pointer. Not collective. */
 NBCC_API int64_t nbcc_mpi_ring_bytes(const nbcc_mpi_ring* ring);
 
 #ifdef __cplusplus

@@ -2,11 +2,14 @@
 #include "mpi/rank_peers.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 
 namespace nbcc {
 namespace {
 constexpr std::size_t kNumbersOfRank = 1 + NBCC_PEER_NUMBERS;
-}
+constexpr std::int64_t kMaxMessageBytes = 1 << 30;  // MPI counts bytes as int
+}  // namespace
 
 std::vector<double> RankPeers::exchange(bool is_running, const double* mine, int count) const {
   std::vector<double> own(kNumbersOfRank), all(kNumbersOfRank * std::size_t(ranks_.count()));
@@ -31,6 +34,63 @@ int RankPeers::exchange_for(void* self, const double* mine, int count, double* a
     peers.failure_ = e.what();
     return 1;
   }
+}
+
+bool RankPeers::all_are_running() const {
+  const std::vector<double> all = exchange(true, nullptr, 0);
+  for (std::size_t at = 0; at < all.size(); at += kNumbersOfRank)
+    if (all[at] == 0) return false;
+  return true;
+}
+
+int RankPeers::announce_for(void* self, const std::int64_t* bytes, std::int64_t* received) {
+  auto& peers = *static_cast<RankPeers*>(self);
+  try {
+    if (!peers.all_are_running()) return NBCC_PEER_ENDED;
+    check_mpi(MPI_Alltoall(bytes, 1, MPI_INT64_T, received, 1, MPI_INT64_T, peers.ranks_.comm()), "MPI_Alltoall");
+    peers.announced_.assign(bytes, bytes + peers.ranks_.count());
+    peers.expected_.assign(received, received + peers.ranks_.count());
+    return 0;
+  } catch (const std::exception& e) {
+    peers.failure_ = e.what();
+    return 1;
+  }
+}
+
+int RankPeers::send_for(void* self, const void* const* blocks, void* const* into) {
+  auto& peers = *static_cast<RankPeers*>(self);
+  try {
+    // A rank may have had no memory for what was announced.
+    if (!peers.all_are_running()) return NBCC_PEER_ENDED;
+    peers.send(blocks, into);
+    return 0;
+  } catch (const std::exception& e) {
+    peers.failure_ = e.what();
+    return 1;
+  }
+}
+
+// Pairs of ranks without bytes exchange no message.
+void RankPeers::send(const void* const* blocks, void* const* into) {
+  std::vector<MPI_Request> requests;
+  for (int step = 1; step < ranks_.count(); ++step) {
+    const int to = (ranks_.own() + step) % ranks_.count(),
+              from = (ranks_.own() - step + ranks_.count()) % ranks_.count();
+    const std::int64_t expected = expected_[std::size_t(from)], announced = announced_[std::size_t(to)];
+    for (std::int64_t at = 0; at < expected; at += kMaxMessageBytes)
+      check_mpi(MPI_Irecv(static_cast<std::byte*>(into[from]) + at, int(std::min(kMaxMessageBytes, expected - at)),
+                          MPI_BYTE, from, 0, ranks_.comm(), &requests.emplace_back(MPI_REQUEST_NULL)),
+                "MPI_Irecv");
+    for (std::int64_t at = 0; at < announced; at += kMaxMessageBytes)
+      check_mpi(
+          MPI_Isend(static_cast<const std::byte*>(blocks[to]) + at, int(std::min(kMaxMessageBytes, announced - at)),
+                    MPI_BYTE, to, 0, ranks_.comm(), &requests.emplace_back(MPI_REQUEST_NULL)),
+          "MPI_Isend");
+    bytes_received_ += expected;
+  }
+  const int own = ranks_.own();
+  if (announced_[std::size_t(own)] > 0) std::memcpy(into[own], blocks[own], std::size_t(announced_[std::size_t(own)]));
+  check_mpi(MPI_Waitall(int(requests.size()), requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
 }
 
 void RankPeers::finish() {

@@ -7,6 +7,7 @@
 //
 // Tested by tests/mpi/gathered_test.cpp.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,16 +20,32 @@ namespace nbcc {
 class RankPeers {
  public:
   explicit RankPeers(const Ranks& ranks) : ranks_(ranks) {}
-  // Refers to this object.
-  nbcc_peers peers() { return {sizeof(nbcc_peers), ranks_.count(), ranks_.own(), this, &RankPeers::exchange_for}; }
+  // Refers to this object, and to `why_all_j` ([NBCC_PEER_TEXT]). has_own_j: each rank has its own j alone.
+  nbcc_peers peers(bool has_own_j, char* why_all_j) {
+    return {sizeof(nbcc_peers),
+            ranks_.count(),
+            ranks_.own(),
+            this,
+            &RankPeers::exchange_for,
+            has_own_j ? &RankPeers::announce_for : nullptr,
+            has_own_j ? &RankPeers::send_for : nullptr,
+            why_all_j};
+  }
   // Collective, after the run of this rank. Throws MpiFailure, also if an exchange during the run has failed.
   void finish();
+  std::int64_t bytes_received() const { return bytes_received_; }  // from other ranks, by `send`
 
  private:
+  static int announce_for(void* self, const std::int64_t* bytes, std::int64_t* received);
+  static int send_for(void* self, const void* const* blocks, void* const* into);
+  void send(const void* const* blocks, void* const* into);
+  bool all_are_running() const;
   static int exchange_for(void* self, const double* mine, int count, double* all);
   // [rank][1 + NBCC_PEER_NUMBERS]; the first number is 1 while the rank's run goes on.
   std::vector<double> exchange(bool is_running, const double* mine, int count) const;
   const Ranks& ranks_;
+  std::vector<std::int64_t> announced_, expected_;  // [rank]: bytes
+  std::int64_t bytes_received_ = 0;
   std::optional<std::string> failure_;  // of MPI
 };
 

@@ -63,7 +63,7 @@ std::string text_of(double tolerance) {
                                     text_of(of_first) + " on rank 0: expected one tolerance on all ranks");
 }
 
-constexpr std::size_t kSizes = 6;  // numbers of a rank that Ring::exchange() gathers first
+constexpr std::size_t kSizes = 7;  // numbers of a rank that Ring::exchange() gathers first
 
 // The numbers of one rank, where each rank has `each` of them.
 std::span<const std::int64_t> numbers_of(const std::vector<std::int64_t>& all, std::size_t each, int rank) {
@@ -155,14 +155,14 @@ void Ring::run(nbcc_sum* sum, const nbcc_run_options& options) {
     if (options.part != NBCC_WHOLE)
       throw Error(NBCC_ERROR_USAGE, "part: a ring splits the sum into parts itself, so part must be NBCC_WHOLE");
   }));
-  const bool needs_all_j = exchange(bound, std::int64_t(totals.wanted().size()));
+  const Needs needs = exchange(bound, std::int64_t(totals.wanted().size()));
   const std::vector<std::int64_t> wanted_totals = exchange(totals);
   ranks_.agree(attempt([&] { totals.bind_own(wanted_totals); }));
   bytes_received_ = 0;
-  if (needs_all_j)
-    run_gathered(bound, options);
-  else
+  if (needs == Needs::Blocks)
     run_in_blocks(bound, options);
+  else if (needs == Needs::AllJ || !run_with_own_j(bound, options))
+    run_gathered(bound, options);
   totals.store(ranks_, device_, options.accumulate != 0);
 }
 
@@ -202,7 +202,7 @@ void Ring::run_gathered(BoundArrays& bound, const nbcc_run_options& options) {
   if (!is_alone) {
     ranks_.agree(attempt([&] { gathered_.pack(fields_, layouts_, ranks_.own(), bound.arrays); }));
     gathered_.exchange(ranks_);
-    bytes_received_ = gathered_.bytes_received();
+    bytes_received_ += gathered_.bytes_received();
   }
   ranks_.agree(attempt([&] {
     if (!is_alone) bound.bind_block(gathered_.views(), gathered_.count());
@@ -210,7 +210,23 @@ void Ring::run_gathered(BoundArrays& bound, const nbcc_run_options& options) {
     detail::call(nbcc_sum_check_run, bound.sum, &options);
   }));
   RankPeers ranks(ranks_);
-  const nbcc_peers peers = ranks.peers();
+  run_among(bound, options, ranks, ranks.peers(false, why_all_j_.data()));
+}
+
+bool Ring::run_with_own_j(BoundArrays& bound, const nbcc_run_options& options) {
+  const auto own = std::size_t(ranks_.own());
+  ranks_.agree(attempt([&] {
+    detail::call(nbcc_sum_set_offsets, bound.sum, first_i_[own], first_j_[own]);
+    detail::call(nbcc_sum_check_run, bound.sum, &options);
+  }));
+  RankPeers ranks(ranks_);
+  run_among(bound, options, ranks, ranks.peers(true, why_all_j_.data()));
+  bytes_received_ += ranks.bytes_received();
+  return why_all_j_[0] == 0;
+}
+
+void Ring::run_among(BoundArrays& bound, const nbcc_run_options& options, RankPeers& ranks, const nbcc_peers& peers) {
+  const auto own = std::size_t(ranks_.own());
   const std::optional<Error> failed = attempt([&] {
     detail::call(nbcc_sum_run_among, bound.sum, &options, &peers);
     // The next run overwrites the gathered j.
@@ -225,15 +241,18 @@ void Ring::run_gathered(BoundArrays& bound, const nbcc_run_options& options) {
 
 // Exchanges the number of particles and the element types of all ranks, and checks their numbers of totals and their
 // tolerances.
-bool Ring::exchange(const BoundArrays& bound, std::int64_t totals) {
+Ring::Needs Ring::exchange(const BoundArrays& bound, std::int64_t totals) {
   const std::size_t fields = bound.fields.size();
   const std::int64_t needs_all_j = *nbcc_sum_needs_all_j(bound.sum) != 0 ? 1 : 0;
-  const std::vector<std::int64_t> sizes = ranks_.gather({bound.ni, bound.nj, std::int64_t(fields), totals, needs_all_j,
-                                                         std::bit_cast<std::int64_t>(nbcc_sum_tolerance(bound.sum))});
-  bool any_needs_all_j = false;
+  const std::string why_all_j = on_gpu_ ? "the ranks sum on GPUs" : nbcc_sum_why_all_j(bound.sum);
+  const std::vector<std::int64_t> sizes =
+      ranks_.gather({bound.ni, bound.nj, std::int64_t(fields), totals, needs_all_j,
+                     std::bit_cast<std::int64_t>(nbcc_sum_tolerance(bound.sum)), why_all_j.empty() ? 1 : 0});
+  bool any_needs_all_j = false, all_may_have_own_j = ranks_.count() > 1;
   for (int rank = 0; rank < ranks_.count(); ++rank) {
     const std::span<const std::int64_t> its = numbers_of(sizes, kSizes, rank);
     any_needs_all_j = any_needs_all_j || its[4] != 0;
+    all_may_have_own_j = all_may_have_own_j && its[6] != 0;
     if (its[2] != sizes[2]) refuse_pipeline(rank);
     if (its[3] != sizes[3]) refuse_pipeline(rank, "totals");
     const double tolerance = std::bit_cast<double>(its[5]), of_first = std::bit_cast<double>(sizes[5]);
@@ -259,7 +278,12 @@ bool Ring::exchange(const BoundArrays& bound, std::int64_t totals) {
     first_i_[rank + 1] = first_i_[rank] + layout.ni;
     first_j_[rank + 1] = first_j_[rank] + layout.nj;
   }
-  return any_needs_all_j;
+  if (!any_needs_all_j) return Needs::Blocks;
+  if (all_may_have_own_j) return Needs::OwnJ;
+  const std::string why = ranks_.count() == 1 ? "" : why_all_j.empty() ? "another rank needs them" : why_all_j;
+  why_all_j_.fill(0);
+  why.copy(why_all_j_.data(), why_all_j_.size() - 1);
+  return Needs::AllJ;
 }
 
 // Returns which totals are wanted on any rank, since the others must compute theirs for it, too.

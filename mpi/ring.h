@@ -8,11 +8,13 @@
 //   on rank 2          2        1        0
 //
 // Runs that need all j at once (nbcc_sum_needs_all_j) get the j of all ranks first (gathered_j.h), and are then one run
-// of each rank.
+// of each rank. Runs to a tolerance that can do without are one run of each rank with its own j, in which the runs
+// exchange particles and grids (rank_peers.h).
 //
 // A total is reduced over the ranks at the end (rank_totals.h). Tested by tests/mpi/ring_test.cpp,
 // gathered_test.cpp and totals_test.cpp.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -21,9 +23,11 @@
 #include "mpi/gathered_j.h"
 #include "mpi/ranks.h"
 #include "mpi/ring_buffer.h"
+#include "runtime/api/nbcc_ranks.h"
 
 namespace nbcc {
 
+class RankPeers;   // rank_peers.h
 class RankTotals;  // rank_totals.h
 
 class Ring {
@@ -37,18 +41,22 @@ class Ring {
   // total number.
   const std::vector<std::int64_t>& first_i() const { return first_i_; }
   const std::vector<std::int64_t>& first_j() const { return first_j_; }
-  // Bytes of j that this rank has received from others in the last run.
+  // Bytes of particles and grids that this rank has received from others in the last run.
   std::int64_t bytes_received() const { return bytes_received_; }
 
  private:
   class BoundArrays;  // the j arrays that the caller has bound to a sum
-  // Returns true if a rank needs all j at once.
-  bool exchange(const BoundArrays& bound, std::int64_t totals);
+  // The j that a run needs on each rank; the same on all ranks.
+  enum class Needs { Blocks, OwnJ, AllJ };
+  Needs exchange(const BoundArrays& bound, std::int64_t totals);
   std::vector<std::int64_t> exchange(const RankTotals& totals);
   void* block(int step) const;
   void start_transfer(int step, MPI_Request* requests);
   void run_in_blocks(BoundArrays& bound, const nbcc_run_options& options);
   void run_gathered(BoundArrays& bound, const nbcc_run_options& options);
+  // Returns false if all ranks need all j.
+  bool run_with_own_j(BoundArrays& bound, const nbcc_run_options& options);
+  void run_among(BoundArrays& bound, const nbcc_run_options& options, RankPeers& ranks, const nbcc_peers& peers);
   std::optional<Error> circulate(BoundArrays& bound, const nbcc_run_options& options);
   void sum_block(BoundArrays& bound, int owner, int step, nbcc_run_options options, MPI_Request* requests);
 
@@ -60,8 +68,9 @@ class Ring {
   RingBuffer host_[2], gpu_[2];                 // the block that is being summed, and the block that is being received
   GatheredJ gathered_;
   std::int64_t bytes_received_ = 0;
-  std::vector<JField> fields_;       // of the last run, like all members below
-  std::vector<RankLayout> layouts_;  // [rank]
+  std::array<char, NBCC_PEER_TEXT> why_all_j_{};  // nbcc_peers::why_all_j of the last run
+  std::vector<JField> fields_;                    // of the last run, like all members below
+  std::vector<RankLayout> layouts_;               // [rank]
   std::vector<std::int64_t> first_i_, first_j_;
 };
 

@@ -91,11 +91,11 @@ int main(int count, char** words) {
             "%lld bodies, %d ranks, tolerance %g, run %d: %.2f s, %s order %d leaf %d, error %.2e, %.2f GB (%.2f "
             "before), "
             "%.1f MB received; particles %.2f tree %.2f walk %.2f up %.2f near %.2f distant %.2f down %.2f choice "
-            "%.2f\n",
+            "%.2f; rank 0: %s\n",
             static_cast<long long>(bodies), ranks, tolerance, run + 1, slowest, found.method, found.order, found.leaf,
             found.error, memory, before, 1e-6 * double(nbcc_mpi_ring_bytes(ring.get())), found.seconds_particles,
             found.seconds_tree, found.seconds_walk, found.seconds_up, found.seconds_near, found.seconds_distant,
-            found.seconds_down, found.seconds_first);
+            found.seconds_down, found.seconds_first, found.reason);
       std::fflush(stdout);
     }
   } catch (const std::exception& e) {

@@ -1,5 +1,5 @@
-/* Part of nbcc's C interface, for libraries that distribute a sum over processes, as libnbcc_mpi does: each process has
- * all j, and sums for its own i. Include nbcc.h first. */
+/* Part of nbcc's C interface, for libraries that distribute a sum over processes, as libnbcc_mpi does: each process
+ * sums for its own i, and has all j, or its own j alone. Include nbcc.h first. */
 #ifndef NBCC_RANKS_H
 #define NBCC_RANKS_H
 #include "runtime/api/nbcc.h"
@@ -13,6 +13,10 @@ extern "C" {
  * until the next call for this sum. */
 NBCC_API const char* nbcc_sum_needs_all_j(nbcc_sum* sum);
 
+/* Why a sum to a tolerance needs all j on every process, as a text without a full stop; "": processes that sum on CPUs
+ * may have their own j alone. Valid until the next call for this sum. */
+NBCC_API const char* nbcc_sum_why_all_j(nbcc_sum* sum);
+
 /* The tolerance of nbcc_sum_set_tolerance; 0: none. All processes of a run must have the same. */
 NBCC_API double nbcc_sum_tolerance(const nbcc_sum* sum);
 
@@ -24,20 +28,36 @@ NBCC_API nbcc_status nbcc_sum_check_run(nbcc_sum* sum, const nbcc_run_options* o
  * numbers of a far field. It sends `count` numbers, at most NBCC_PEER_NUMBERS, and receives those of all processes:
  * all[process][count + 1], of which the first number is 1, or 0 for a process that is not in a call of `exchange`,
  * because it has no i, or its run has ended or failed. Result 0: received; any other: NBCC_ERROR_DEVICE ends the run.
- */
+ *
+ * `announce` and `send` are null if each process has all j. Otherwise each process has its own j alone, also a process
+ * without i takes part, and the particles move to the processes by their positions. `announce` sends bytes[process] to
+ * each process and receives theirs in received[process]; `send`, which follows it, sends these bytes from
+ * blocks[process] to into[process]. Result NBCC_PEER_ENDED, for all that call: another process has ended its run, and
+ * NBCC_INTERRUPTED ends this one. */
 #define NBCC_PEER_NUMBERS 14
+#define NBCC_PEER_ENDED 2
+#define NBCC_PEER_TEXT 256
 typedef struct nbcc_peers {
   size_t size;    /* sizeof(nbcc_peers) */
   int count, own; /* the number of processes, the index of this one */
-  void* data;     /* the first argument of `exchange` */
+  void* data;     /* the first argument of the functions */
   int (*exchange)(void* data, const double* mine, int count, double* all);
+  int (*announce)(void* data, const int64_t* bytes, int64_t* received);
+  int (*send)(void* data, const void* const* blocks, void* const* into);
+  /* [NBCC_PEER_TEXT], may be null. Where each process has all j: why, for nbcc_statistics.reason. Where each has its
+   * own j alone: the run stores why it needs all j, on all processes alike, or "". In the first case nothing was
+   * summed. */
+  char* why_all_j;
 } nbcc_peers;
 
 /* nbcc_sum_run among processes: a tolerance is kept for the i of all together. The process with the most i chooses
  * order, leaf, precision and separation, or all pairs; all processes measure samples of their own i, and take a smaller
  * separation where the root mean square of all is larger than the tolerance. If the process that chooses has failed,
  * the others return NBCC_INTERRUPTED. nbcc_statistics.error, largest_error, error_of_sum and sampled are then those of
- * all processes. Batches choose for themselves; runs without a tolerance exchange nothing. */
+ * all processes. Batches choose for themselves; runs without a tolerance exchange nothing.
+ *
+ * Where each process has its own j alone, all processes choose together, by the work of all, and nbcc_statistics.reason
+ * has the number of j that this process has received as particles. */
 NBCC_API nbcc_status nbcc_sum_run_among(nbcc_sum* sum, const nbcc_run_options* options, const nbcc_peers* peers,
                                         nbcc_error** error);
 

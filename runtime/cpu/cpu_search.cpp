@@ -7,6 +7,7 @@
 
 #include "compiler/periodic_length.h"
 #include "runtime/cpu/partition.h"
+#include "runtime/cpu/row_range.h"
 
 namespace nbcc {
 namespace {
@@ -82,27 +83,26 @@ CpuSearch::Extent CpuSearch::Located::replace_non_finite(std::int64_t begin, std
   const auto is_finite = [&](std::int64_t k) {
     return std::ranges::all_of(axes, [k](const double* row) { return std::isfinite(row[k]); });
   };
-  double non_finite_sum = 0;  // NaN if any coordinate is NaN or infinite, else 0
-  for (const double* row : axes)
-    for (std::int64_t k = begin; k < end; ++k) non_finite_sum += row[k] - row[k];
+  std::array<RowRange, kMaxAxes> ranges;
+  bool all_finite = true;
+  for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+    ranges[axis] = range_of(axes[axis], begin, end);
+    all_finite &= ranges[axis].is_finite;
+  }
   Extent extent;
   std::int64_t last_finite = begin;
-  while (non_finite_sum != 0 && last_finite < end && !is_finite(last_finite)) ++last_finite;
+  while (!all_finite && last_finite < end && !is_finite(last_finite)) ++last_finite;
   extent.is_set = last_finite < end;
   if (!extent.is_set) return extent;
-  for (std::int64_t k = begin; k < end && non_finite_sum != 0; ++k) {
+  for (std::int64_t k = begin; k < end && !all_finite; ++k) {
     non_finite[std::size_t(k)] = !is_finite(k);
     if (!non_finite[std::size_t(k)]) last_finite = k;
     for (double* row : axes) row[k] = row[last_finite];
   }
   for (std::size_t axis = 0; axis < axes.size(); ++axis) {
-    double low = std::numeric_limits<double>::infinity(), high = -low;
-    for (std::int64_t k = begin; k < end; ++k) {
-      low = std::min(low, axes[axis][k]);
-      high = std::max(high, axes[axis][k]);
-    }
-    extent.low[axis] = low;
-    extent.high[axis] = high;
+    if (!all_finite) ranges[axis] = range_of(axes[axis], begin, end);
+    extent.low[axis] = ranges[axis].low;
+    extent.high[axis] = ranges[axis].high;
   }
   return extent;
 }
@@ -129,6 +129,7 @@ bool CpuSearch::locate(const nbcc_kernel_arguments& given, std::int64_t ni, std:
     widest = std::max(widest, across);
   }
   if (has_half_lists()) share_reaches();
+  is_one_set_ = layout.of_i() == layout.of_j() && are_equal(i_.values, j_.values);
   const Rounding rounding = rounding_of(source_);
   space_.relative = kRelativeError;
   space_.of_size = rounding.of_size;
@@ -382,7 +383,11 @@ void CpuSearch::gather_near(std::int64_t group, std::int64_t count, Gathered& ga
 // Among equal extremes argmin and argmax choose the lowest j; kernels choose the first.
 void CpuSearch::sort_by_number(std::vector<int>& positions) const {
   if (std::ranges::none_of(source_.accumulators, keeps_index, &AccumulatorLayout::reduction)) return;
-  std::ranges::sort(positions, {}, [&](int position) { return j_tree_->numbers()[std::size_t(position)]; });
+  // Keys with the number before the position, because a look-up in each comparison would take longer.
+  std::vector<std::uint64_t> keys(positions.begin(), positions.end());
+  for (std::uint64_t& key : keys) key |= std::uint64_t(j_tree_->numbers()[std::size_t(key)]) << 32;
+  std::ranges::sort(keys);
+  for (std::size_t k = 0; k < keys.size(); ++k) positions[k] = int(keys[k] & 0xffffffff);
 }
 
 void CpuSearch::copy_columns(Gathered& gathered) const {

@@ -28,7 +28,7 @@ class CpuSearch {
   // the vectors of a cell are not independent.
   bool locate(const nbcc_kernel_arguments& given, std::int64_t ni, std::int64_t nj, const ForEach& for_each);
   // True if the located i and j have equal positions and reaches, as half lists require.
-  bool is_one_set() const { return source_.search.of_i() == source_.search.of_j() && i_.values == j_.values; }
+  bool is_one_set() const { return is_one_set_; }
   // The cost of a search and its sums, as the number of pairs that a sum over all pairs evaluates in the same time.
   // Call after locate().
   double cost() const;
@@ -111,6 +111,7 @@ class CpuSearch {
   const CpuCode& code_;
   SearchSpace space_;
   Located i_, j_;
+  bool is_one_set_ = false;
   std::optional<ParticleTree> i_tree_, j_tree_;  // no tree of i if i and j have the same positions and reaches
   PackedSide sorted_j_;
   std::vector<BoundingBox> boxes_;  // of vectors of j, for half lists

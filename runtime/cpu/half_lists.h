@@ -42,22 +42,38 @@ class HalfLists {
                                  int lanes);
 
  private:
-  // Vectors near a leaf: their boxes relative to its centre, as the nearest images. [axis][k], [k]
-  struct Candidates {
-    std::vector<int> leaves, vectors;
-    std::array<std::vector<double>, kMaxAxes> away, half;  // half: infinite if another image may be near as well
-    std::vector<double> reach2;                            // an upper bound for all i of the leaf
-    std::vector<char> near;                                // two i
+  typedef float Floats __attribute__((vector_size(16)));
+  static constexpr std::size_t kFloats = sizeof(Floats) / sizeof(float);
+
+  // Vectors and their boxes, relative to some centre: [axis][k], [k]. Rounded such that no distance grows.
+  struct Boxes {
+    void clear(std::size_t capacity, std::size_t axes);
+    void add(int value, std::size_t axes, const Vector3& away, const Vector3& half, bool is_placed,
+             double squared_reach);
+    void end();
+    void append_near(std::size_t first, std::size_t axes, const Vector3& from, const Vector3& half,
+                     std::vector<int>& found) const;
+    std::size_t count = 0;
+    std::vector<int> values;
+    std::array<std::vector<float>, kMaxAxes> low, high;
+    std::vector<float> reach2;  // an upper bound of the squared reach
   };
-  void find_candidates(const ParticleTree& tree, std::span<const BoundingBox> boxes, std::int64_t leaf, int lanes);
-  void find_near(const ParticleTree& tree, std::int64_t leaf, std::int64_t begin, std::int64_t end);
+  struct Placed {
+    Vector3 away;
+    bool is_sure;  // no other image is within reach
+  };
+  static Placed place(const SearchSpace& space, const BoundingBox& from, const BoundingBox& box, double reach);
+  void find_near_piece(const ParticleTree& tree, std::span<const BoundingBox> boxes, std::int64_t piece, int lanes);
+  void find_near_leaf(const ParticleTree& tree, std::span<const BoundingBox> boxes, std::int64_t leaf, int lanes);
   void find(const ParticleTree& tree, std::span<const BoundingBox> boxes, std::int64_t piece, int lanes);
 
-  Candidates candidates_;
-  std::vector<int> found_;    // vectors near each two i of the piece, one after another
-  std::vector<int> ends_;     // [b]: where the vectors of the b-th two i end
-  std::vector<int> vectors_;  // all of found_, ascending
-  std::vector<int> places_;   // [vector]: its index in vectors_; -1: not there
+  BoundingBox piece_;  // of the piece's i
+  Boxes near_piece_, near_leaf_;
+  std::vector<int> leaves_, of_leaf_;  // near the piece; vectors near the leaf
+  std::vector<int> found_;             // vectors near each two i of the piece, one after another
+  std::vector<int> ends_;              // [b]: where the vectors of the b-th two i end
+  std::vector<int> vectors_;           // all of found_, ascending
+  std::vector<int> places_;            // [vector]: its index in vectors_; -1: not there
 };
 
 }  // namespace nbcc

@@ -10,7 +10,8 @@
 namespace nbcc {
 namespace {
 
-// One tile of packed j (a few KB) stays in the L1 cache while a block's i-particles pass over it.
+// One tile of packed j (a few KB) stays in the L1 cache while a block's i-particles pass over it. Kernels whose passes
+// take more i (cpu_block() in compiler/emit/cpu/) get blocks of so many, but padded to kBlock alone.
 constexpr std::int64_t kBlock = 64, kSegmentTiles = 8;
 // A kernel of some 20 operations evaluates a pair in about kNanosecondsPerLane divided by its vector lanes (AVX2 at 2.5
 // GHz: 0.3 to 0.5 ns). Packing or unpacking one element takes kPackNanoseconds.
@@ -25,10 +26,10 @@ constexpr std::int64_t kMaxBlocksPerThread = 32;
 CpuPartition::CpuPartition(const KernelSource& source, const SumRequest& request, int threads, bool single_batch)
     : request_(request),
       consecutive_(request.i_list && source.uses.i_index),
-      granularity_(std::lcm<std::int64_t>(source.lanes, source.i_block)),
+      granularity_(std::lcm<std::int64_t>(source.lanes, std::min<std::int64_t>(source.i_block, kBlock))),
       segment_size_(kSegmentTiles * source.tile),
       segments_(ceil_div(request.nj, segment_size_)),
-      block_(round_up(kBlock, granularity_)) {
+      block_(round_up(std::max<std::int64_t>(kBlock, source.i_block), granularity_)) {
   const double elements = double(source.columns.i.size()) + 2.0 * accumulators_of(source);
   nanoseconds_ =
       double(request.i_count) * (double(request.nj) * kNanosecondsPerLane / source.lanes + elements * kPackNanoseconds);

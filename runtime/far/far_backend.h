@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -87,6 +88,7 @@ class FarBackend {
   virtual void move_to_cell(const PeriodicCell& cell, const std::vector<CellVector>& shifts) = 0;
   // Call when the particles' arrays are filled. Returns why there can be no far field, or "".
   virtual std::string check_particles() = 0;
+  static constexpr std::string_view kNoFiniteI = "no i has a finite position";
   const FarParticles& particles() const { return particles_; }
   virtual std::vector<std::int64_t> chosen_i() const = 0;  // empty: all i
   // [particle][component], on the host.

@@ -16,14 +16,12 @@
 #include "fmt/format.h"
 #include "runtime/error.h"
 #include "runtime/sum/plan/capabilities.h"
+#include "runtime/sum/request/far_peers.h"
 
 namespace nbcc {
 namespace {
 
-constexpr double kSafety = 0.7;              // of the tolerance: an error of a sample is found to within some 15%
-constexpr double kShareOfChecks = 1.0 / 30;  // of the time of runs
-constexpr double kExactPair = 5;             // the time of a pair of an exact sum, in near pairs
-constexpr double kMaxSpread = 2;             // of the norms of weights between two measurements
+constexpr double kSafety = 0.7;  // of the tolerance: an error of a sample is found to within some 15%
 constexpr int kMinLeaf = 32, kMaxLeaf = 512;
 constexpr int kTrials = 5;            // limits that are tried for one order
 constexpr double kCloseLimits = 1.3;  // with a smaller ratio the costs are nearly the same
@@ -67,11 +65,12 @@ FarField::Case FarField::case_of(const SumRequest& request) const {
 // i whose errors are measured for a far field, at least.
 std::int64_t FarField::sample_size(const SumRequest& request) const {
   constexpr double kPairs = 1 << 26;  // that take little time
-  return std::max(run_->least_sampled(), std::int64_t(kPairs / (run_->images() * std::max(1.0, double(request.nj)))));
+  return std::max(run_->least_sampled(), std::int64_t(kPairs / (run_->images() * std::max(1.0, number_of_j(request)))));
 }
 
-FarField::FarField(const Kernel& kernel, const Summation& summation, double tolerance, const FarChoice& choice)
-    : kernel_(kernel), summation_(summation), tolerance_(tolerance), choice_(choice) {
+FarField::FarField(const Kernel& kernel, const Summation& summation, double tolerance, const FarChoice& choice,
+                   std::unique_ptr<FarRanks> ranks)
+    : kernel_(kernel), summation_(summation), tolerance_(tolerance), choice_(choice), ranks_(std::move(ranks)) {
   set_precision(precision_for(tolerance));
   is_raised_ = run_->kernels().raised;
 }
@@ -83,6 +82,7 @@ SumStatistics FarField::statistics() {
   all.far.seconds.tree += seconds_of_preparation_.tree;
   all.far.seconds.first = seconds_of_choice_;
   all.far.tolerance = tolerance_;
+  if (!why_all_j_.empty()) all.far.ranks = "each rank has the j of all ranks, because " + why_all_j_;
   all.far.runs_since_error = has_sample_ ? runs_since_error_ : 0;
   if (!has_sample_) all.far.error = all.far.largest = all.far.error_of_sum = 0, all.far.sampled = 0;
   if (errors_of_all_) {
@@ -97,7 +97,7 @@ SumStatistics FarField::statistics() {
 void FarField::set_precision(Precision precision) {
   std::vector<int> orders{first_order()};
   if (choice_.order == 0) orders.insert(orders.end(), {first_order() - 1, first_order() + 1});
-  run_ = std::make_unique<FarRun>(kernel_, summation_, precision, tolerance_, orders);
+  run_ = std::make_unique<FarRun>(kernel_, summation_, precision, tolerance_, orders, ranks_.get());
   precision_ = precision;
 }
 
@@ -160,7 +160,7 @@ void FarField::require_precision(std::string_view obstacle) const {
 // The least number of pairs of each i that any pipeline and distribution of particles needed.
 double FarField::least_cost(const SumRequest& request) const {
   const double pairs = 1000 * std::pow(std::max(1.0, -std::log10(tolerance_)), 1.6);
-  return double(request.i_count) * pairs + 50 * double(request.nj);
+  return number_of_i(request) * pairs + 50 * number_of_j(request);
 }
 
 Estimate FarField::answer(const SumRequest& request) const {
@@ -185,8 +185,11 @@ std::pair<Estimate, double> FarField::expected(const SumRequest& request) {
 }
 
 Estimate FarField::measure(const SumRequest& request) {
-  const Estimate found = *estimate(request);
-  if (!found.obstacle.empty() || request.nj == 0) return found;
+  why_all_j_ = request.peers ? request.peers->why_all_j() : "";
+  if (!ranks_) {
+    const Estimate found = *estimate(request);
+    if (!found.obstacle.empty() || request.nj == 0) return found;
+  }
   if (summation_.is_captured(request.stream))
     throw DeviceError("a far field cannot be captured: the host reads the tree of its particles");
   run_->reset_seconds();
@@ -195,8 +198,8 @@ Estimate FarField::measure(const SumRequest& request) {
   has_totals_ = is_measured_ = has_no_i_ = false;
   const bool is_known = case_ == case_of(request);
   ++runs_, ++runs_since_error_;
-  work_since_check_ += is_known && is_far_ ? chosen_.cost : all_pairs(request);
-  if (request.peers) return measure_together(request);
+  if (!ranks_) work_since_check_ += is_known && is_far_ ? chosen_.cost : all_pairs(request);
+  if (request.peers) return ranks_ ? measure_among_ranks(request) : measure_together(request);
   const bool is_whole = request.j_part == JPart::Whole;
   if (is_known && is_whole && !is_far_ && !takes_all_pairs_ && !is_obstructed_ && !is_due(request))
     return answer(request);
@@ -291,6 +294,7 @@ bool FarField::choose_again(const SumRequest& request) {
     error_ = chosen_.error;
   }
   if (is_far_) return true;
+  if (ranks_) return false;  // another kind of run will sum over all pairs
   // Where no order keeps the tolerance, the precision was raised in vain.
   if (precision_ != precision_for(tolerance_)) {
     const std::string refusal = refusal_;
@@ -323,8 +327,8 @@ void FarField::require_memory(const SumRequest& request) {
 void FarField::refuse_memory(const SumRequest& request) const {
   const FarMemory& memory = *too_large_;
   throw DeviceError(fmt::format(
-      "tolerance: a far field of {} i and {} j needs about {:.2g} GB of memory, but {} has {:.2g} GB for it",
-      request.ni, request.nj, 1e-9 * double(memory.needed), memory.device,
+      "tolerance: a far field of {:.0f} i and {:.0f} j needs about {:.2g} GB of memory, but {} has {:.2g} GB for it",
+      number_of_i(request), number_of_j(request), 1e-9 * double(memory.needed), memory.device,
       1e-9 * kShareOfMemory * double(memory.available)));
 }
 
@@ -439,6 +443,7 @@ std::optional<FarField::Choice> FarField::fit(const SumRequest& request, int ord
 }
 
 void FarField::run(const SumRequest& request) {
+  if (ranks_) return run_among_ranks(request);
   if (request.nj > 0) {
     if (!is_far_ || has_no_i_)
       run_->compute_all_pairs(request, FarRun::Of::All);

@@ -11,15 +11,17 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/far/far_choice.h"
 #include "runtime/far/far_run.h"
+#include "runtime/sum/request/far_choice.h"
 
 namespace nbcc {
 
 class FarField {
  public:
-  // Both must outlive this object. Throws UsageError if the pipeline has no far field.
-  FarField(const Kernel& kernel, const Summation& summation, double tolerance, const FarChoice& choice);
+  // Both must outlive this object. Throws UsageError if the pipeline has no far field. `ranks`: for runs of processes
+  // that have their own j alone, and for no others.
+  FarField(const Kernel& kernel, const Summation& summation, double tolerance, const FarChoice& choice,
+           std::unique_ptr<FarRanks> ranks = nullptr);
 
   std::optional<Estimate> estimate(const SumRequest& request) const;
   // Chooses for this case, or measures again whether the choice keeps the tolerance, where that is due.
@@ -61,7 +63,11 @@ class FarField {
   // Returns what prepare() returns.
   std::string use_precision(const SumRequest& request, Precision precision);
   std::int64_t sample_size(const SumRequest& request) const;
-  double all_pairs(const SumRequest& request) const { return run_->images() * pairs_of(request); }
+  double all_pairs(const SumRequest& request) const {
+    return ranks_ ? i_of_ranks_ * j_of_ranks_ : run_->images() * pairs_of(request);
+  }
+  double number_of_i(const SumRequest& request) const { return ranks_ ? i_of_ranks_ : double(request.i_count); }
+  double number_of_j(const SumRequest& request) const { return ranks_ ? j_of_ranks_ : double(request.nj); }
   bool is_experiment() const { return choice_.order > 0 || choice_.leaf > 0 || choice_.separation > 0; }
   Estimate answer(const SumRequest& request) const;
   bool is_due(const SumRequest& request);
@@ -90,6 +96,10 @@ class FarField {
   void fit_all_pairs_together(const SumRequest& request);
   double error_of_all(const SumRequest& request);
   void exchange_errors(const SumRequest& request);
+  // With FarRanks, in far_together.cpp.
+  Estimate measure_among_ranks(const SumRequest& request);
+  bool is_due_among_ranks();
+  void run_among_ranks(const SumRequest& request);
   std::optional<Choice> cheapest(const SumRequest& request);
   std::optional<Choice> fit(const SumRequest& request, int order, int leaf, double limit, double most_cost,
                             bool may_rise);
@@ -100,6 +110,9 @@ class FarField {
   double first_limit(int order) const { return std::min(1.0, tolerance_ * std::pow(10, 1 + 0.45 * order)); }
 
   static constexpr int kFirstLeaf = 128;
+  static constexpr double kShareOfChecks = 1.0 / 30;  // of the time of runs
+  static constexpr double kExactPair = 5;             // the time of a pair of an exact sum, in near pairs
+  static constexpr double kMaxSpread = 2;             // of the norms of weights between two measurements
   // All pairs in a raised precision are preferred to all pairs in the precision of the pipeline by this factor.
   static constexpr double kPreferred = 0.99;
 
@@ -108,9 +121,13 @@ class FarField {
   const double tolerance_;
   const FarChoice choice_;
   Precision precision_ = Precision::Single;
-  bool is_raised_ = false;                 // the tolerance requires a higher precision than the pipeline has
-  std::optional<FarMemory> too_large_;     // for which the memory does not suffice
-  std::shared_ptr<double> sums_of_parts_;  // of a run in parts that has begun: [output][i]
+  bool is_raised_ = false;                  // the tolerance requires a higher precision than the pipeline has
+  std::optional<FarMemory> too_large_;      // for which the memory does not suffice
+  std::unique_ptr<FarRanks> ranks_;         // null: this process has all j
+  double i_of_ranks_ = 0, j_of_ranks_ = 0;  // of all processes
+  SumRequest moved_;                        // of FarRun::move() in this run
+  std::string why_all_j_;                   // of the last run of all j
+  std::shared_ptr<double> sums_of_parts_;   // of a run in parts that has begun: [output][i]
   std::int64_t ni_of_parts_ = 0;
   std::unique_ptr<FarRun> run_;
   std::optional<Case> case_;     // of the choice or the refusal; nothing: neither is made

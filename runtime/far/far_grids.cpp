@@ -130,11 +130,13 @@ void FarGrids::down_to_particles(const FarCell& cell, std::span<const std::span<
   }
 }
 
-void FarGrids::go_up(std::span<const std::span<double>> values, const ForEach& for_each) const {
+void FarGrids::go_up(std::span<const std::span<double>> values, const ForEach& for_each,
+                     std::span<const char> wanted) const {
   const std::span<const std::int32_t> levels = tree_.level_first();
   with_order(chebyshev_.order(), [&]<int order>() {
     for (std::size_t level = levels.size() - 1; level-- > 0;) {
       on_cells(levels[level], levels[level + 1], for_each, [&](std::int32_t k, const FarCell& cell) {
+        if (cell.has_grid_alone() || (!wanted.empty() && wanted[std::size_t(k)] == 0)) return;
         for (const std::span<double>& value : values) std::fill_n(value.begin() + first_point(k), points_, 0.0);
         if (cell.is_leaf()) return up_from_particles<order>(cell, values, first_point(k));
         for (std::int32_t child = cell.child; child < cell.child + 2; ++child) {

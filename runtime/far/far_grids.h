@@ -23,7 +23,10 @@ class FarGrids {
   // coordinates[axis][point] of all points.
   void locate(std::span<const std::span<double>> coordinates, const ForEach& for_each) const;
   // values[k][point]: from the values at particles, the weights that particles and children have at each grid.
-  void go_up(std::span<const std::span<double>> values, const ForEach& for_each) const;
+  // `wanted`: by cell, 0 if its grid is left as it is; empty: all are wanted. Cells with a grid alone have their
+  // weights.
+  void go_up(std::span<const std::span<double>> values, const ForEach& for_each,
+             std::span<const char> wanted = {}) const;
   // sums[k][point]: adds to the sums at particles those at grids, interpolated. The sums at grids change. `wanted`: by
   // cell, 0 if its particles need no sums; empty: all do.
   void go_down(std::span<const std::span<double>> sums, std::span<const char> wanted, const ForEach& for_each) const;

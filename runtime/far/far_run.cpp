@@ -18,12 +18,33 @@ namespace nbcc {
 
 using Seconds = FarStatistics::Seconds;
 
+namespace {
+
+// `wanted` of the rows of so many numbers, at equal distances.
+std::vector<double> some_rows(std::vector<double> all, int numbers, std::int64_t wanted) {
+  const std::int64_t rows = numbers > 0 ? std::int64_t(all.size()) / numbers : 0;
+  if (rows <= wanted) return all;
+  std::vector<double> some;
+  for (std::int64_t k = 0; k < wanted; ++k) {
+    const auto row = all.begin() + k * rows / wanted * numbers;
+    some.insert(some.end(), row, row + numbers);
+  }
+  return some;
+}
+
+}  // namespace
+
 FarRun::FarRun(const Kernel& kernel, const Summation& summation, Precision at_least, double tolerance,
-               std::span<const int> orders)
+               std::span<const int> orders, FarRanks* ranks)
     : source_(kernel.source),
       tolerance_(tolerance),
+      ranks_(ranks),
       members_([&] {
-        std::vector<std::shared_ptr<FarBackend>> backends = summation.far_backends(kernel, at_least, orders);
+        std::vector<std::shared_ptr<FarBackend>> backends;
+        if (ranks)
+          backends.push_back(ranks->make_backend(kernel, summation, at_least));
+        else
+          backends = summation.far_backends(kernel, at_least, orders);
         if (backends.empty()) backends.push_back(std::make_shared<HostFarBackend>(kernel, summation, at_least));
         std::vector<Member> members;
         const auto count = std::int64_t(backends.size());
@@ -78,6 +99,12 @@ void FarRun::wait_for_caller(const SumRequest& request) {
 
 // ---- particles and trees --------------------------------------------------------------------------------------------
 
+SumRequest FarRun::move(const SumRequest& request) {
+  SumRequest moved;
+  first().backend->timed(&Seconds::particles, [&] { moved = ranks_->move(request, first().backend->sums()); });
+  return moved;
+}
+
 std::string FarRun::prepare(const SumRequest& request, int leaf) {
   if (is_shared()) wait_for_caller(request);
   stream_ = of_members(request).stream;
@@ -112,7 +139,7 @@ std::string FarRun::prepare(Member& member, const SumRequest& request, int leaf)
   if (kernels().needs_one_set && !particles.indices_agree)
     return "the text compares i_index and j_index, but i and j of one index are not the same particles";
   const bool one_tree = particles.are_one_set && particles.are_all;
-  if (last_leaf > 0 && one_tree == backend.one_tree() && backend.are_in_trees()) {
+  if (!any(!(last_leaf > 0 && one_tree == backend.one_tree() && backend.are_in_trees()))) {
     member.leaf = last_leaf;
     set_leaf(member, leaf);
     return "";
@@ -150,6 +177,7 @@ std::array<std::vector<double>, 2> FarRun::some_positions() {
 }
 
 bool FarRun::has_moved_far() {
+  if (ranks_) return ranks_->has_moved_far(kFarMove, kManyMoved);
   const FarParticles& particles = first().backend->particles();
   if (kept_.are_here) return false;
   if (particles.ni != kept_.ni || particles.nj != kept_.nj) return true;
@@ -173,6 +201,7 @@ bool FarRun::has_moved_far() {
 
 // The trees of another leaf have the same order.
 bool FarRun::have_values_changed(double spread) {
+  if (ranks_) return ranks_->have_values_changed(spread, !kernels().both_sides);
   const std::array<std::vector<FarNorms>, 2> norms = first().backend->norms();
   return !change_of(norms[0], kept_.norms[0]).is_rescaling(spread, false) ||
          !change_of(norms[1], kept_.norms[1]).is_rescaling(spread, !kernels().both_sides);
@@ -190,9 +219,16 @@ std::string FarRun::draw_sample(const SumRequest& request, std::int64_t wanted) 
     backend.keep_orders();
     kept_.norms = backend.norms();
   }
-  const bool has_changed = sample_.draw(backend.particles().chosen, wanted, backend.chosen_i());
+  const std::int64_t chosen = backend.particles().chosen;
+  if (ranks_) {
+    ranks_->keep();
+    const double of_all = std::max(1.0, ranks_->sum(double(chosen)));
+    wanted = std::int64_t(std::ceil(std::min(1.0, double(wanted) / of_all) * double(chosen)));
+  }
+  const bool has_changed = sample_.draw(chosen, wanted, backend.chosen_i());
+  if (ranks_) sample_.set_complete(!any(!sample_.is_complete()));
   if (has_changed && first().lists && first().lists->of == Of::Sampled) first().lists.reset();
-  if (sample_.particles().empty()) return "no i has a finite position";
+  if (!any(!sample_.particles().empty())) return std::string(FarBackend::kNoFiniteI);
   exclude_nearest_images(request, Of::Sampled);
   return sample_.set_exact(exact_sums(request)) ? "" : "the terms of no sampled i are finite";
 }
@@ -200,6 +236,7 @@ std::string FarRun::draw_sample(const SumRequest& request, std::int64_t wanted) 
 // [sampled i][FarSample::columns()]
 std::vector<double> FarRun::exact_sums(const SumRequest& request) {
   FarBackend& backend = *first().backend;
+  if (ranks_) return ranks_->exact_sums(request, sample_.particles(), sample_.columns(), backend);
   const double pairs = double(sample_.particles().size()) * double(request.nj) * images();
   if (images_ && backend.sums_sample_alone() && pairs > kFewExactPairs)
     if (const std::shared_ptr<const FarOperator> reference = images_->reference_operator())
@@ -217,7 +254,7 @@ std::string FarRun::begin_table(const SumRequest& request) {
   FarBackend& backend = *first().backend;
   const FarParticles& particles = backend.particles();
   std::mt19937_64 random(7);
-  std::uniform_int_distribution<std::int64_t> any_j(0, particles.nj - 1);
+  std::uniform_int_distribution<std::int64_t> any_j(0, std::max<std::int64_t>(particles.nj, 1) - 1);
   const auto of_one = std::ptrdiff_t(kernels().weights);
   std::vector<double> weights;
   const auto take = [&](std::span<const std::int64_t> of_j) {
@@ -228,7 +265,8 @@ std::string FarRun::begin_table(const SumRequest& request) {
         weights.insert(weights.end(), row, row + of_one);
   };
   std::vector<std::int64_t> of_j(kDrawn);
-  for (std::int64_t draw = 0; draw < kMostDraws && std::int64_t(weights.size()) < kWanted * of_one; ++draw) {
+  const std::int64_t most_draws = particles.nj > 0 ? kMostDraws : 0;
+  for (std::int64_t draw = 0; draw < most_draws && std::int64_t(weights.size()) < kWanted * of_one; ++draw) {
     for (std::int64_t& j : of_j) j = any_j(random);
     take(of_j);
   }
@@ -237,11 +275,16 @@ std::string FarRun::begin_table(const SumRequest& request) {
     std::iota(of_j.begin(), of_j.end(), first);
     take(of_j);
   }
-  if (weights.empty()) return "all weights are 0";
   std::vector<std::int64_t> of_i;
-  for (std::size_t k = 0; k < kWanted; ++k) of_i.push_back(sample_.particles()[k % sample_.particles().size()]);
-  table_.begin(backend.sums().params(request), std::move(weights),
-               backend.rows(particles.factors, kernels().factors, of_i), sample_.typical_sizes());
+  for (std::size_t k = 0; k < kWanted && !sample_.particles().empty(); ++k)
+    of_i.push_back(sample_.particles()[k % sample_.particles().size()]);
+  std::vector<double> factors = backend.rows(particles.factors, kernels().factors, of_i);
+  if (ranks_) {
+    weights = some_rows(ranks_->gather(weights), kernels().weights, kWanted);
+    factors = some_rows(ranks_->gather(factors), kernels().factors, kWanted);
+  }
+  if (weights.empty()) return "all weights are 0";
+  table_.begin(backend.sums().params(request), std::move(weights), std::move(factors), sample_.typical_sizes());
   return "";
 }
 
@@ -267,9 +310,13 @@ double FarRun::cost(const FarSetting& setting) {
   const double of_distant_pair = kernels().distant.operations / std::max(1.0, kernels().near.operations);
   double products = double(backend.particles().nj) * kernels().weights;
   if (kernels().both_sides) products += double(backend.particles().chosen) * kernels().sums;
-  return counts.near + counts.distant * of_distant_pair + costs.settled * counts.settled +
-         costs.product * products * std::pow(setting.order, kernels().axes) + costs.point * counts.points +
-         costs.launches;
+  const double cost = counts.near + counts.distant * of_distant_pair + costs.settled * counts.settled +
+                      costs.product * products * std::pow(setting.order, kernels().axes) + costs.point * counts.points +
+                      costs.launches;
+  if (!ranks_) return cost;
+  // All wait for the slowest.
+  const std::vector<std::vector<double>> of_all = ranks_->exchange({cost});
+  return double(of_all.size()) * std::ranges::max(of_all)[0];
 }
 
 // The largest need and the least room of all GPUs.
@@ -281,6 +328,8 @@ FarMemory FarRun::memory(const SumRequest& request, const FarSetting& setting) {
     least.available = std::min(least.available, memory.available);
   }
   if (is_shared()) least.device = fmt::format("each of {} GPUs", members_.size());
+  if (ranks_) least.needed = std::int64_t(ranks_->largest(double(least.needed)));
+  if (ranks_) least.available = -std::int64_t(ranks_->largest(-double(least.available)));
   return least;
 }
 
@@ -289,7 +338,9 @@ FarMemory FarRun::memory(const SumRequest& request, const FarSetting& setting) {
 void FarRun::compute(const SumRequest& request, const FarSetting& setting, Of of) {
   const Made made{setting, first().backend->sums_sample_alone() ? of : Of::All,
                   request.excluded_rows ? request.excluded_rows->number : 0};
-  const bool makes_lists = std::ranges::any_of(members_, [&](const Member& member) { return member.lists != made; });
+  const bool makes_lists =
+      any(std::ranges::any_of(members_, [&](const Member& member) { return member.lists != made; }));
+  if (makes_lists && ranks_) forget_lists();
   const FarLimits limits = makes_lists ? this->limits(setting) : FarLimits();
   if (makes_lists) statistics_.separation = limits.largest_ratio();
   totals_ = first().backend->reserve_sums(FarBackend::Sums::Totals, source_.outputs);
@@ -298,7 +349,9 @@ void FarRun::compute(const SumRequest& request, const FarSetting& setting, Of of
   add_far_images(totals_, of);
   double pairs = 0;
   for (const Member& member : members_) pairs += member.pairs;
-  statistics_.pairs_per_i = pairs / double(first().backend->particles().chosen);
+  auto chosen = double(first().backend->particles().chosen);
+  if (ranks_) pairs = ranks_->sum(pairs), chosen = std::max(1.0, ranks_->sum(chosen));
+  statistics_.pairs_per_i = pairs / chosen;
   statistics_.order = setting.order;
   statistics_.leaf = setting.leaf;
   statistics_.precision = kernels().precision;
@@ -318,7 +371,8 @@ void FarRun::compute(Member& member, const SumRequest& request, const Made& made
     member.lists = made;
     member.lists_are_new = true;
   }
-  if (member.up_order != order) {
+  // What a process receives depends on its lists.
+  if (any(member.up_order != order || (ranks_ && member.lists_are_new))) {
     backend.timed(&Seconds::up, [&] { backend.go_up(order); });
     member.up_order = order;
   }
@@ -366,7 +420,9 @@ void FarRun::compute_all_pairs(Member& member, const SumRequest& request) {
 }
 
 double FarRun::error_of_sample() {
-  return sample_.error(first().backend->rows(totals_, source_.outputs, sample_.particles()), statistics_);
+  std::vector<double> totals = first().backend->rows(totals_, source_.outputs, sample_.particles());
+  if (ranks_) totals = ranks_->gather(totals);
+  return sample_.error(totals, statistics_);
 }
 
 // A part without j has no totals.
@@ -382,7 +438,10 @@ void FarRun::add_part(const SumRequest& request, std::shared_ptr<double>& sums) 
 // Inputs of i that are on the host are read there, as outputs on the host are written there.
 void FarRun::finish(const SumRequest& request) {
   FarBackend& backend = *first().backend;
-  backend.timed(&Seconds::down, [&] { backend.sums().finish(of_members(request), totals_); });
+  backend.timed(&Seconds::down, [&] {
+    if (ranks_) totals_ = ranks_->totals_of_caller(totals_, source_.outputs);
+    backend.sums().finish(of_members(request), totals_);
+  });
   if (is_shared()) wait();
 }
 
@@ -396,6 +455,7 @@ FarStatistics FarRun::statistics() {
     statistics_.mismatch = through->tables.mismatch;
     statistics_.convention = through->convention;
   }
+  if (ranks_) statistics_.ranks = ranks_->text();
   return statistics_;
 }
 

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "runtime/far/far_backend.h"
+#include "runtime/far/far_ranks.h"
 #include "runtime/far/far_sample.h"
 #include "runtime/far/far_table.h"
 
@@ -38,9 +39,14 @@ class FarRun {
   enum class Of : bool { All, Sampled };
 
   // Both must outlive this object. Throws UsageError if the pipeline has no far field.
-  // `tolerance`: of the far images of a periodic sum. `orders`: of the grids that runs will probably have.
+  // `tolerance`: of the far images of a periodic sum. `orders`: of the grids that runs will probably have. `ranks`:
+  // with it all functions are collective, unless they are const, and requests are those of FarRanks::move(), except of
+  // move() and finish().
   FarRun(const Kernel& kernel, const Summation& summation, Precision at_least, double tolerance,
-         std::span<const int> orders = {});
+         std::span<const int> orders = {}, FarRanks* ranks = nullptr);
+
+  // With ranks: the request for the particles of this process.
+  SumRequest move(const SumRequest& request);
 
   // Reads the particles and builds trees whose leaves have at most `leaf` particles, unless the particles are where
   // they were in the last run. Returns why there can be no far field, or "".
@@ -76,7 +82,7 @@ class FarRun {
   // Adds the totals to those of the earlier parts of the run, which become the totals. `sums`: null in the first part.
   void add_part(const SumRequest& request, std::shared_ptr<double>& sums);
   void finish(const SumRequest& request);
-  // An estimate from numbers of particles; after prepare() a better one.
+  // An estimate from numbers of particles; after prepare() a better one. With ranks: the most of a process.
   FarMemory memory(const SumRequest& request, const FarSetting& setting);
   // How many times each j acts, directly or not, in a sum over all pairs: once for each near image.
   double images() const { return images_ ? images_->count() : 1; }
@@ -147,8 +153,11 @@ class FarRun {
   void compute_all_pairs(Member& member, const SumRequest& request);
   void exclude_nearest_images(const SumRequest& request, Of of);
 
+  bool any(bool mine) { return ranks_ ? ranks_->any(mine) : mine; }
+
   const KernelSource& source_;
   const double tolerance_;
+  FarRanks* const ranks_;  // null: one process has all particles
   std::vector<Member> members_;
   FarTable table_;
   FarSample sample_;

@@ -27,7 +27,7 @@ bool FarSample::draw(std::int64_t count, std::int64_t wanted, std::span<const st
   std::vector<std::int64_t> drawn;
   for (const std::int64_t k : numbers) drawn.push_back(chosen.empty() ? k : chosen[std::size_t(k)]);
   std::ranges::sort(drawn);
-  drawn_from_ = count;
+  is_complete_ = std::int64_t(drawn.size()) == count;
   if (drawn == particles_) return false;
   particles_ = std::move(drawn);
   return true;
@@ -38,7 +38,7 @@ bool FarSample::set_exact(std::vector<double> rows) {
   typical_sizes_.clear();
   for (int field = 0; field < fields_; ++field) {
     std::vector<double> sizes;
-    for (std::size_t k = 0; k < particles_.size(); ++k)
+    for (std::size_t k = 0; k < row_count(); ++k)
       if (const double size = size_of_terms(k, field); std::isfinite(size)) sizes.push_back(size);
     if (sizes.empty()) return false;
     const auto tenth = sizes.begin() + std::ptrdiff_t(sizes.size() / 10);
@@ -51,16 +51,16 @@ bool FarSample::set_exact(std::vector<double> rows) {
 double FarSample::error(std::span<const double> totals, FarStatistics& statistics) const {
   statistics.error = statistics.largest = statistics.error_of_sum = 0;
   double bound = 0;
-  statistics.sampled = std::int64_t(particles_.size());
+  statistics.sampled = std::int64_t(row_count());
   const auto rms = [&](double squares) {
-    const double value = std::sqrt(squares / double(particles_.size()));
+    const double value = std::sqrt(squares / double(row_count()));
     return std::isnan(value) ? std::numeric_limits<double>::infinity() : value;
   };
   int number = 0, first = 0;  // of the field, and of its components
   for (const FieldLayout& field : source_.fields) {
     if (!is_compared(field)) continue;
     double of_terms = 0, of_sum = 0, fourth_powers = 0;
-    for (std::size_t k = 0; k < particles_.size(); ++k) {
+    for (std::size_t k = 0; k < row_count(); ++k) {
       const double* const exact = exact_.data() + k * std::size_t(columns());
       double error = 0, sum = 0;
       for (int c = first; c < first + field.components(); ++c) {
@@ -82,7 +82,7 @@ double FarSample::error(std::span<const double> totals, FarStatistics& statistic
     statistics.error = std::max(statistics.error, rms(of_terms));
     statistics.error_of_sum = std::max(statistics.error_of_sum, rms(of_sum));
     // Twice the standard error of the mean square, which a few large errors dominate.
-    const double count = double(particles_.size());
+    const auto count = double(row_count());
     const double variance = std::max(0.0, fourth_powers / count - std::pow(of_terms / count, 2));
     bound = std::max(bound, rms(of_terms + 2 * std::sqrt(variance * count)));
     ++number;

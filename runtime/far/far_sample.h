@@ -22,11 +22,13 @@ class FarSample {
     request.i_list = particles_.data();
     return request;
   }
-  bool is_complete() const { return std::int64_t(particles_.size()) == drawn_from_; }
+  bool is_complete() const { return is_complete_; }
+  // Several processes draw a sample together: whether all have drawn all of their i.
+  void set_complete(bool is_complete) { is_complete_ = is_complete; }
 
   // rows[k * columns() + c]: of the k-th drawn i, the exact sum of output component c, then for each output field the
-  // sum of |terms|. An i whose terms are not finite, like a NaN of its own inputs, has no error. False: no i has finite
-  // terms.
+  // sum of |terms|. Where several processes draw together, the rows of all processes, here and in error(). An i whose
+  // terms are not finite, like a NaN of its own inputs, has no error. False: no i has finite terms.
   [[nodiscard]] bool set_exact(std::vector<double> rows);
   int columns() const { return components_ + fields_; }
   // True for an output of the pipeline, and not of its kernel alone, that has values.
@@ -41,13 +43,14 @@ class FarSample {
   double error(std::span<const double> totals, FarStatistics& statistics) const;
 
  private:
+  std::size_t row_count() const { return exact_.size() / std::size_t(columns()); }
   double size_of_terms(std::size_t k, int field) const {
     return exact_[k * std::size_t(columns()) + std::size_t(components_ + field)];
   }
 
   const KernelSource& source_;
   int fields_ = 0, components_ = 0;  // outputs, their components
-  std::int64_t drawn_from_ = 0;
+  bool is_complete_ = false;
   std::vector<std::int64_t> particles_;
   std::vector<double> exact_, typical_sizes_;
 };

@@ -7,9 +7,16 @@
 //
 // Each decision depends on exchanged numbers alone, so that all processes take the same. The error of all is the root
 // mean square over the i of all processes.
+//
+// Where each process has its own j alone (FarRanks), measure_among_ranks() chooses as one process does: all processes
+// take the same steps at the same time, with costs, samples and errors of all. Where they need all j it throws
+// NeedsAllJ, on all processes.
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 #include "fmt/format.h"
 #include "runtime/error.h"
@@ -19,6 +26,8 @@
 namespace nbcc {
 namespace {
 
+// Below, moving the particles takes longer than all pairs.
+constexpr double kShareOfAllPairs = 0.5;
 constexpr int kTrialsTogether = 6;  // limits that are tried, each smaller than the one before
 
 using Numbers = std::vector<std::vector<double>>;
@@ -189,6 +198,57 @@ void FarField::exchange_errors(const SumRequest& request) {
   }
   if (weight > 0) of_all.error_of_sum = std::sqrt(squares / weight);
   errors_of_all_ = of_all;
+}
+
+// ---- each process has its own j alone -------------------------------------------------------------------------------
+
+Estimate FarField::measure_among_ranks(const SumRequest& request) {
+  ranks_->begin_run(*request.peers);
+  const Numbers all = ranks_->exchange(
+      {double(request.i_count), double(request.nj), double(case_ == case_of(request)), i_of_ranks_, j_of_ranks_});
+  i_of_ranks_ = j_of_ranks_ = 0;
+  for (const auto& one : all) i_of_ranks_ += one[0], j_of_ranks_ += one[1];
+  const bool is_known = std::ranges::all_of(
+      all, [&](const auto& one) { return one[2] != 0 && one[3] == i_of_ranks_ && one[4] == j_of_ranks_; });
+  if (i_of_ranks_ == 0 || j_of_ranks_ == 0) throw NeedsAllJ("there are no i or no j");
+  if (!is_experiment() && least_cost(request) > kShareOfAllPairs * all_pairs(request))
+    throw NeedsAllJ(fmt::format("all pairs of {:.0f} i and {:.0f} j cost little", i_of_ranks_, j_of_ranks_));
+  if (is_known && !is_far_) throw NeedsAllJ(refusal_);
+  if (!is_known) case_.reset();
+  if (!is_known && precision_ != precision_for(tolerance_)) set_precision(precision_for(tolerance_));
+  work_since_check_ += is_known ? chosen_.cost : all_pairs(request);
+  moved_ = run_->move(request);
+  if (ranks_->any(std::max(moved_.ni, moved_.nj) > std::numeric_limits<std::int32_t>::max() / 2))
+    throw NeedsAllJ("a rank has more particles than lists can index");
+  if (!is_known) require_memory(moved_);
+  int leaf = choice_.leaf > 0 ? choice_.leaf : kFirstLeaf;
+  if (is_known && chosen_.setting.leaf > 0) leaf = chosen_.setting.leaf;
+  if (const std::string obstacle = run_->prepare(moved_, leaf); !obstacle.empty()) {
+    case_.reset();
+    throw NeedsAllJ(obstacle);
+  }
+  if (is_known && !is_due_among_ranks()) return {"", chosen_.cost};
+  case_.reset();
+  const bool is_chosen = measure_sample(moved_, is_known);
+  case_ = case_of(request);
+  if (is_chosen) return {"", chosen_.cost};
+  if (refusal_.empty()) refusal_ = fmt::format("a far field costs as much as {:.3g} pairs", chosen_.cost);
+  throw NeedsAllJ(refusal_);
+}
+
+bool FarField::is_due_among_ranks() {
+  const double exact_pairs = std::min(double(run_->least_sampled()), i_of_ranks_) * j_of_ranks_;
+  const bool is_mine = std::has_single_bit(runs_) || work_since_check_ * kShareOfChecks > kExactPair * exact_pairs ||
+                       run_->has_moved_far() ||
+                       run_->have_values_changed(std::clamp(tolerance_ / error_, 1.0, kMaxSpread));
+  return ranks_->any(is_mine);
+}
+
+void FarField::run_among_ranks(const SumRequest& request) {
+  if (!has_totals_) run_->compute(moved_, chosen_.setting, FarRun::Of::All);
+  has_totals_ = false;
+  if (is_measured_) run_->error_of_sample();
+  run_->finish(request);
 }
 
 }  // namespace nbcc

@@ -74,6 +74,28 @@ void radix_sort(std::vector<std::uint64_t>& keys, std::vector<std::int64_t>& num
 
 }  // namespace
 
+FarKeys::FarKeys(int axes_of, const std::array<double, 3>& low_of, const std::array<double, 3>& high) : axes(axes_of) {
+  const int bits_per_axis = axes == 3 ? 21 : 31;
+  bits = axes * bits_per_axis;
+  double side = 0;
+  for (std::size_t axis = 0; axis < std::size_t(axes); ++axis) {
+    low[axis] = low_of[axis];
+    side = std::max(side, high[axis] - low_of[axis]);
+  }
+  largest = double((std::int64_t(1) << bits_per_axis) - 1);
+  scale = side > 0 && std::isfinite(side) ? largest / side : 0;
+}
+
+std::uint64_t FarKeys::operator()(const double* position) const {
+  std::uint64_t key = 0;
+  for (int axis = 0; axis < axes; ++axis) {
+    const auto digit = std::uint64_t(std::clamp((position[axis] - low[std::size_t(axis)]) * scale, 0.0, largest));
+    const std::uint64_t spread = axes == 3 ? spread_by_three(digit) : axes == 2 ? spread_by_two(digit) : digit;
+    key |= spread << (axes - 1 - axis);
+  }
+  return key;
+}
+
 void FarTree::build(std::span<const double> positions, int axes, std::span<const std::int64_t> chosen, int leaf,
                     const ForEach& for_each) {
   axes_ = axes;
@@ -106,40 +128,73 @@ void FarTree::sort(std::span<const double> positions, std::span<const std::int64
       }
     of_chunks[std::size_t(chunk)] = bounds;
   });
-  std::array<double, 3> low{};
-  double side = 0;
-  for (std::size_t axis = 0; axis < std::size_t(axes_); ++axis) {
-    double least = kInfinite, most = -kInfinite;
-    for (const Bounds& bounds : of_chunks)
-      least = std::min(least, bounds.low[axis]), most = std::max(most, bounds.high[axis]);
-    low[axis] = least;
-    side = std::max(side, most - least);
-  }
-  const int bits_per_axis = axes_ == 3 ? 21 : 31;
-  bits_ = axes_ * bits_per_axis;
-  const double largest = double((std::int64_t(1) << bits_per_axis) - 1);
-  const double scale = side > 0 && std::isfinite(side) ? largest / side : 0;
+  Bounds all;
+  for (std::size_t axis = 0; axis < std::size_t(axes_); ++axis)
+    for (const Bounds& bounds : of_chunks) {
+      all.low[axis] = std::min(all.low[axis], bounds.low[axis]);
+      all.high[axis] = std::max(all.high[axis], bounds.high[axis]);
+    }
+  const FarKeys key_of(axes_, all.low, all.high);
   keys_.resize(std::size_t(count));
   order_.resize(std::size_t(count));
   for_each(chunks_of(count), [&](std::int64_t chunk) {
     for (std::int64_t k = chunk * kChunk; k < std::min(count, (chunk + 1) * kChunk); ++k) {
-      std::uint64_t key = 0;
-      for (int axis = 0; axis < axes_; ++axis) {
-        const auto digit = std::uint64_t(std::clamp((at(k, axis) - low[std::size_t(axis)]) * scale, 0.0, largest));
-        const std::uint64_t bits = axes_ == 3 ? spread_by_three(digit) : axes_ == 2 ? spread_by_two(digit) : digit;
-        key |= bits << (axes_ - 1 - axis);
-      }
-      keys_[std::size_t(k)] = key;
+      keys_[std::size_t(k)] = key_of(&positions[std::size_t(particle(k) * axes_)]);
       order_[std::size_t(k)] = particle(k);
     }
   });
-  radix_sort(keys_, order_, spare_keys_, spare_order_, bits_, for_each);
+  radix_sort(keys_, order_, spare_keys_, spare_order_, key_of.bits, for_each);
   for (int axis = 0; axis < axes_; ++axis) sorted_[std::size_t(axis)].resize(std::size_t(count));
   for_each(chunks_of(count), [&](std::int64_t chunk) {
     for (std::int64_t k = chunk * kChunk; k < std::min(count, (chunk + 1) * kChunk); ++k)
       for (int axis = 0; axis < axes_; ++axis)
         sorted_[std::size_t(axis)][std::size_t(k)] = positions[std::size_t(order_[std::size_t(k)] * axes_ + axis)];
   });
+}
+
+void FarTree::merge(const FarTree& own, std::span<const std::vector<FarCell>> others) {
+  axes_ = own.axes_;
+  order_ = own.order_;
+  sorted_ = own.sorted_;
+  std::vector<std::span<const FarCell>> trees{own.cells_};
+  for (const std::vector<FarCell>& other : others) trees.emplace_back(other);
+  level_first_.assign(1, 0);
+  for (const std::span<const FarCell>& tree : trees)
+    for (const FarCell& cell : tree) {
+      if (level_first_.size() < std::size_t(cell.level) + 2) level_first_.resize(std::size_t(cell.level) + 2);
+      ++level_first_[std::size_t(cell.level) + 1];
+    }
+  for (std::size_t level = 1; level < level_first_.size(); ++level) level_first_[level] += level_first_[level - 1];
+  std::vector<std::int32_t> next = level_first_;
+  numbers_.clear();
+  cells_.assign(std::size_t(level_first_.back()), {});
+  for (const std::span<const FarCell>& tree : trees) {
+    std::vector<std::int32_t>& numbers = numbers_.emplace_back();
+    for (const FarCell& cell : tree) numbers.push_back(next[std::size_t(cell.level)]++);
+    const auto first = std::int32_t(numbers_.size() == 1 ? 0 : order_.size());
+    for (std::size_t k = 0; k < tree.size(); ++k) {
+      FarCell cell = tree[k];
+      cell.begin += first;
+      cell.end += first;
+      if (!cell.is_leaf()) cell.child = numbers[std::size_t(cell.child)];
+      cells_[std::size_t(numbers[k])] = cell;
+    }
+    if (numbers_.size() > 1 && !tree.empty())
+      for (std::int32_t k = tree[0].begin; k < tree[0].end; ++k) order_.push_back(std::int64_t(order_.size()));
+  }
+  for (int axis = 0; axis < axes_; ++axis) sorted_[std::size_t(axis)].resize(order_.size());
+}
+
+std::vector<std::int32_t> FarTree::roots() const {
+  std::vector<std::int32_t> roots;
+  for (std::int32_t k = 0; level_first_.size() > 1 && k < level_first_[1]; ++k) roots.push_back(k);
+  return roots;
+}
+
+void FarTree::place(std::int64_t first, std::span<const double> positions) {
+  for (int axis = 0; axis < axes_; ++axis)
+    for (std::size_t k = std::size_t(axis), p = std::size_t(first); k < positions.size(); k += std::size_t(axes_), ++p)
+      sorted_[std::size_t(axis)][p] = positions[k];
 }
 
 // Breadth first, so that children are adjacent and levels contiguous. A cell is split at the highest bit in which its

@@ -28,11 +28,16 @@ class Descent {
   struct Pair {
     std::int32_t of_i = 0, of_j = 0, acting = 0, image = 0;
   };
-  // One pair of roots for each image.
+  // One pair of roots for each image and tree of j; the j of all trees act.
   std::vector<Pair> roots() const {
+    constexpr std::array<std::int32_t, 1> kFirstCell{0};
+    const std::span<const std::int32_t> roots = use_.roots_of_j.empty() ? std::span(kFirstCell) : use_.roots_of_j;
+    std::int64_t acting = 0;
+    for (const std::int32_t root : roots) acting += of_j_[std::size_t(root)].count();
+    acting = std::min<std::int64_t>(acting, std::numeric_limits<std::int32_t>::max());
     std::vector<Pair> all;
     for (std::size_t image = 0; image < images_.size(); ++image)
-      all.push_back({0, 0, of_j_[0].count(), std::int32_t(image)});
+      for (const std::int32_t root : roots) all.push_back({0, root, std::int32_t(acting), std::int32_t(image)});
     return all;
   }
 
@@ -82,10 +87,11 @@ class Descent {
       kind = one;
     };
     // Particles receive in leaves alone, so that each has one list.
-    const bool apart = j_is_far && (i_is_far || !use_.both_sides);
-    offer(FarKind::ParticlesOnParticles, ni * nj, i.is_leaf() && (j.is_leaf() || apart));
+    const bool apart = j_is_far && (i_is_far || !use_.both_sides), has_j = j.elsewhere == 0;
+    offer(FarKind::ParticlesOnParticles, ni * nj, has_j && i.is_leaf() && (j.is_leaf() || apart));
     offer(FarKind::GridOnParticles, ni * grid, i.is_leaf() && j_is_far && (j.is_leaf() || apart));
-    offer(FarKind::ParticlesOnGrid, grid * nj, i_is_far && (i.is_leaf() || j_is_far) && (j.is_leaf() || j_is_far));
+    offer(FarKind::ParticlesOnGrid, grid * nj,
+          has_j && i_is_far && (i.is_leaf() || j_is_far) && (j.is_leaf() || j_is_far));
     offer(FarKind::GridOnGrid, grid * grid, i_is_far && j_is_far);
     if (!(least < std::numeric_limits<double>::infinity())) return false;
     found.pairs[std::size_t(kind)] += least;
@@ -104,6 +110,7 @@ class Descent {
 
   // True if the grid of a cell of the pair may serve for `acting` j at all points of the other cell's box.
   bool is_far(const Pair& pair, const FarCell& cell, double acting, const FarCell& other) const {
+    if (cell.has_grid_alone()) return true;  // of another process, which has found it distant from all i
     if (!(cell.radius > 0)) return false;
     const std::int64_t row = std::int64_t(cell.size()) - limits_.first_size;
     if (row < 0 || row >= std::int64_t(limits_.rows.size())) return false;

@@ -54,6 +54,7 @@ struct FarGridUse {
   bool both_sides = true;  // i have grids as well
   // Shifts of a periodic sum, added to the positions of j: the j act with each shift. Empty: there is one shift, 0.
   std::span<const std::array<double, 3>> images = {};
+  std::span<const std::int32_t> roots_of_j = {};  // cells; empty: the first cell is the root
 };
 
 // Distances are from a cell's centre to the other cell's box, because a grid is evaluated at every point of the box.

@@ -175,7 +175,7 @@ std::string HostFarBackend::check_particles() {
   if (!all_finite(position_of_j_)) return "a j has a position that is not finite";
   for (int k = 0; k < kernels().weights; ++k)
     if (!all_finite(weights_[k])) return "a weight is not finite";
-  return chosen_.empty() ? "no i has a finite position" : "";
+  return chosen_.empty() ? std::string(kNoFiniteI) : "";
 }
 
 std::vector<double> HostFarBackend::rows(const FarArray& columns, int components,
@@ -207,7 +207,8 @@ bool HostFarBackend::are_in_trees() {
 bool HostFarBackend::build_trees(bool one_tree, int leaf) {
   one_tree_ = one_tree;
   tree_of_j_.build(position_of_j_, kernels().axes, {}, leaf, for_each_);
-  if (!one_tree_) tree_of_i_.build(position_of_i_, kernels().axes, chosen_, leaf, for_each_);
+  const std::span<const double> of_i = chosen_.empty() ? std::span<const double>() : position_of_i_;
+  if (!one_tree_) tree_of_i_.build(of_i, kernels().axes, chosen_, leaf, for_each_);
   return true;  // check_particles() has tested the positions
 }
 
@@ -237,15 +238,16 @@ FarCosts HostFarBackend::costs() const {
 }
 
 FarWalk HostFarBackend::walk_trees(int order, const FarLimits& limits, bool counts_only) const {
-  const FarGrids grids(tree_of_j_, order);
-  return walk(tree_of_i().cells(), tree_of_j_.cells(), kernels().axes,
-              {grids.points_per_cell(), kernels().both_sides, images_}, limits, counts_only, for_each_);
+  const FarGrids grids(sources(), order);
+  const std::vector<std::int32_t> roots = this->roots();
+  return walk(tree_of_i().cells(), sources().cells(), kernels().axes,
+              {grids.points_per_cell(), kernels().both_sides, images_, roots}, limits, counts_only, for_each_);
 }
 
 FarCounts HostFarBackend::counts_of(int order, const FarWalk& walk) const {
   FarCounts counts{.pairs = walk.all_pairs(), .near = walk.pairs[0], .settled = double(walk.settled)};
   counts.distant = counts.pairs - counts.near;
-  counts.points = double(FarGrids(tree_of_j_, order).points());
+  counts.points = double(FarGrids(sources(), order).points());
   if (kernels().both_sides) counts.points = std::max(counts.points, double(FarGrids(tree_of_i(), order).points()));
   return counts;
 }
@@ -274,7 +276,7 @@ FarCounts HostFarBackend::make_lists(int order, const FarLimits& limits, std::sp
                                      const FarShare&) {
   const FarTree& tree = tree_of_i();
   const FarWalk found = walk_trees(order, limits, false);
-  const FarGrids grids_of_i(tree, order), grids_of_j(tree_of_j_, order);
+  const FarGrids grids_of_i(tree, order), grids_of_j(sources(), order);
   const std::span<const FarCell> cells = tree.cells();
   find_sampled_cells(sampled);
 
@@ -286,7 +288,7 @@ FarCounts HostFarBackend::make_lists(int order, const FarLimits& limits, std::sp
     for (std::size_t k = first[cell]; k < first[cell + 1]; ++k) {
       const FarEntry& entry = found.entries[k];
       if (entry.kind != kind) continue;
-      const FarCell& j = tree_of_j_.cells()[std::size_t(entry.of_j)];
+      const FarCell& j = sources().cells()[std::size_t(entry.of_j)];
       const std::int64_t point = grids_of_j.first_point(entry.of_j);
       if (kind == FarKind::ParticlesOnParticles || kind == FarKind::ParticlesOnGrid)
         lists.add_range(j.begin, j.end, entry.image);
@@ -326,7 +328,7 @@ FarCounts HostFarBackend::make_lists(int order, const FarLimits& limits, std::sp
   if (sampled.empty()) distant_lists_.i_order.clear();  // they are in order
   near_lists_.set_shifts(images_, kernels().axes);
   distant_lists_.set_shifts(images_, kernels().axes);
-  near_lists_.j_order.assign(tree_of_j_.order().begin(), tree_of_j_.order().end());
+  near_lists_.j_order.assign(sources().order().begin(), sources().order().end());
   return counts_of(order, found);
 }
 
@@ -339,25 +341,29 @@ FarArray HostFarBackend::reserve_sums(Sums which, int components) {
 }
 
 void HostFarBackend::go_up(int order) {
-  const FarTree& tree = tree_of_i();
-  const FarGrids grids_of_i(tree, order), grids_of_j(tree_of_j_, order);
+  const FarGrids grids_of_j(tree_of_j_, order);
   const auto axes = std::size_t(kernels().axes);
   points_of_j_.resize(int(axes) + kernels().weights, grids_of_j.points());
   std::vector<std::span<double>> columns = points_of_j_.all();
   grids_of_j.locate(std::span(columns).first(axes), for_each_);
   const std::span<std::span<double>> weights = std::span(columns).subspan(axes);
-  const auto collect = [&](std::span<const double> from, std::span<double> to, const FarTree& tree) {
-    for (std::size_t p = 0; p < tree.order().size(); ++p) to[p] = from[std::size_t(tree.order()[p])];
-  };
-  for_each_(kernels().weights, [&](std::int64_t k) { collect(weights_[int(k)], weights[std::size_t(k)], tree_of_j_); });
+  for_each_(kernels().weights,
+            [&](std::int64_t k) { in_order(tree_of_j_, weights_[int(k)], weights[std::size_t(k)]); });
   grids_of_j.go_up(weights, for_each_);
+  make_points_of_i(order);
+}
+
+void HostFarBackend::make_points_of_i(int order) {
+  const FarTree& tree = tree_of_i();
+  const FarGrids grids_of_i(tree, order);
+  const auto axes = std::size_t(kernels().axes);
   if (kernels().both_sides) {
     points_of_i_.resize(int(axes), grids_of_i.points());
     grids_of_i.locate(points_of_i_.all(), for_each_);
   } else {
     points_of_i_.resize(int(axes) + kernels().factors, tree.count());
     for (int axis = 0; axis < int(axes); ++axis) std::ranges::copy(tree.coordinates(axis), points_of_i_[axis].begin());
-    for (int k = 0; k < kernels().factors; ++k) collect(factors_[k], points_of_i_[int(axes) + k], tree);
+    for (int k = 0; k < kernels().factors; ++k) in_order(tree, factors_[k], points_of_i_[int(axes) + k]);
   }
 }
 

@@ -16,6 +16,11 @@
 
 namespace nbcc {
 
+// Values of particles -> values by position in the tree.
+inline void in_order(const FarTree& tree, std::span<const double> from, std::span<double> to) {
+  for (std::size_t p = 0; p < tree.order().size(); ++p) to[p] = from[std::size_t(tree.order()[p])];
+}
+
 // Owns values of particles or points in the host's memory.
 class FarColumns {
  public:
@@ -39,7 +44,7 @@ class FarColumns {
   std::vector<double> memory_;
 };
 
-class HostFarBackend final : public FarBackend {
+class HostFarBackend : public FarBackend {
  public:
   HostFarBackend(const Kernel& kernel, const Summation& summation, Precision at_least);
 
@@ -85,6 +90,21 @@ class HostFarBackend final : public FarBackend {
   }
   FarMemory memory(const SumRequest& request, const FarSetting& setting) override;
 
+ protected:
+  const FarTree& tree_of_i() const { return one_tree_ ? tree_of_j_ : tree_of_i_; }
+  // The cells that act on the i, if they are not those of one tree of j: a forest, and its roots.
+  virtual const FarTree& sources() const { return tree_of_j_; }
+  virtual std::vector<std::int32_t> roots() const { return {}; }
+  // Coordinates of the points of i, with the factors of particles where there are no grids of i.
+  void make_points_of_i(int order);
+
+  const ForEach for_each_;
+  std::vector<double> position_of_i_, position_of_j_;  // [particle][axis]
+  FarColumns weights_, factors_;
+  std::vector<std::int64_t> chosen_, not_finite_;  // the chosen i with a finite position; the other chosen i
+  FarTree tree_of_i_, tree_of_j_;
+  FarColumns points_of_j_;
+
  private:
   // The memory of lists, whose arrays DerivedSum::set_lists() copies.
   struct ListStore {
@@ -119,25 +139,19 @@ class HostFarBackend final : public FarBackend {
   double seconds_between(std::size_t first, std::size_t second) override {
     return std::chrono::duration<double>(marks_[second] - marks_[first]).count();
   }
-  const FarTree& tree_of_i() const { return one_tree_ ? tree_of_j_ : tree_of_i_; }
   FarWalk walk_trees(int order, const FarLimits& limits, bool counts_only) const;
   FarCounts counts_of(int order, const FarWalk& walk) const;
   void find_sampled_cells(std::span<const std::int64_t> sampled);
 
-  const ForEach for_each_;
   std::vector<CellVector> images_;    // shifts of the near images of a periodic sum; empty: it is none
   std::optional<PeriodicCell> cell_;  // of a periodic sum
   ImageSums far_images_;
-  std::vector<double> position_of_i_, position_of_j_;  // [particle][axis]
   std::vector<double> shifted_;                        // of i, by the shift of an image
-  FarColumns weights_, factors_;
   std::vector<std::int64_t> order_of_i_, order_of_j_;  // by keep_orders()
-  std::vector<std::int64_t> chosen_, not_finite_;      // the chosen i with a finite position; the other chosen i
-  FarTree tree_of_i_, tree_of_j_;
   ListStore near_lists_, distant_lists_;
   std::vector<char> is_sampled_, sampled_cells_;  // [position in the tree of i], [cell]; empty: all have sums
   std::vector<Correction> corrections_;
-  FarColumns points_of_i_, points_of_j_, distant_sums_, totals_, exact_;
+  FarColumns points_of_i_, distant_sums_, totals_, exact_;
   std::vector<Clock::time_point> marks_;
 };
 

@@ -68,10 +68,11 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, pipeline, variants, index_check
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CudaImage, architecture, config, ptx, text, toolkit, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FieldBinding, from, caller)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FarPart, output, factor, sum)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Centre, param, of_j, first, count)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StoredKernel, name, source, bind)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StoredFacts, axes, cost, partners, text, precision, raised, weights, weight_names,
                                    factors, sums, both_sides, needs_one_set, parts, periods, centres, has_wide_loops,
-                                   two_passes, no_matrix_kernels)
+                                   two_passes, no_matrix_kernels, product_centres)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StoredRow, target, name, precision, obstacle, kernels, facts)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PipelineImage, made_by, precision, math, root, cpu, cuda, cuda_images, rows)
 

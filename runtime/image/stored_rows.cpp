@@ -39,6 +39,7 @@ StoredFacts facts_of(const DerivedFacts& facts) {
     stored.no_matrix_kernels = matrix->obstacle;
     stored.precision = matrix->precision;
     stored.two_passes = matrix->two_passes;
+    stored.product_centres = matrix->centres;
   }
   return stored;
 }
@@ -93,6 +94,7 @@ std::shared_ptr<const DerivedFacts> matrix_facts(const StoredFacts& stored) {
   facts->obstacle = stored.no_matrix_kernels;
   facts->precision = precision_named(stored.precision);
   facts->two_passes = stored.two_passes;
+  facts->centres = stored.product_centres;
   return facts;
 }
 

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/derived_kernels.h"
 #include "compiler/far_kernels.h"
 
 namespace nbcc {
@@ -39,7 +40,8 @@ struct StoredFacts {
   int centres = 0;
   // Members of MatrixFacts, which a pipeline without wide loops lacks.
   bool has_wide_loops = false, two_passes = false;
-  std::string no_matrix_kernels;  // MatrixFacts::obstacle
+  std::string no_matrix_kernels;        // MatrixFacts::obstacle
+  std::vector<Centre> product_centres;  // MatrixFacts::centres
 };
 
 struct StoredRow {

@@ -6,7 +6,9 @@
 // Distances are bounded from below and reaches from above, so a search finds all j within reach and a few more. Uses no
 // device and reads no field. Tested by tests/unit/runtime/search/particle_tree_test.cpp.
 #pragma once
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -46,9 +48,52 @@ struct SearchSpace {
 
   // An upper bound of the distance of an i and a j that interact. `sizes`: the sum of the sizes of i and of j, so that
   // a distant particle increases only its own reach.
-  double reach(double of_i, double of_j, double sizes = 0) const;
-  double exact_reach(double of_i, double of_j) const;  // without the bounds of rounding errors
+  double reach(double of_i, double of_j, double sizes = 0) const {
+    const double exact = exact_reach(of_i, of_j);
+    return exact + std::fabs(exact) * relative + of_size * sizes + absolute;
+  }
+  // Without the bounds of rounding errors.
+  double exact_reach(double of_i, double of_j) const {
+    using Kind = SearchLayout::Reach;
+    return kind == Kind::Uniform ? uniform
+           : kind == Kind::OfI   ? of_i
+           : kind == Kind::OfJ   ? of_j
+           : kind == Kind::Max   ? std::max(of_i, of_j)
+           : kind == Kind::Min   ? std::min(of_i, of_j)
+                                 : of_i + of_j;
+  }
 };
+
+// A vector type, because compilers do not vectorise loops with conditions.
+typedef double Doubles __attribute__((vector_size(16)));
+constexpr int kDoubles = sizeof(Doubles) / sizeof(double);
+
+// A lower bound of the squared distance of two boxes; a box may be a single particle. `away`: the difference of their
+// centres in frame coordinates, which becomes its nearest image; `half`: the sum of their half sides. T is double or a
+// vector of doubles.
+//
+// The last axis alone decides which multiple of the last lattice vector brings the boxes nearest, and their distance
+// along that axis. A tilted vector also shifts the boxes along the earlier axes. If the next multiple of a tilted
+// vector may be within reach too, the shift along the earlier axes is ambiguous, and these axes add nothing to the
+// bound.
+template <typename T>
+T distance2_of(const SearchSpace& space, T* away, const T* half, T reach) {
+  T sum{}, known = sum + 1;  // known: 1, or 0 if the axis adds nothing
+  for (std::size_t axis = std::size_t(space.axes); axis-- > 0;) {
+    const double length = space.length[axis];
+    if (length > 0) {
+      const T multiple = (away[axis] * space.inverse[axis] + 0x1.8p52) - 0x1.8p52;
+      away[axis] -= length * multiple;
+      if (space.tilted)
+        for (std::size_t other = 0; other < axis; ++other) away[other] -= space.tilt_of(axis, other) * multiple;
+    }
+    const T distance = away[axis] < 0 ? -away[axis] : away[axis], between = distance - half[axis];
+    const T gap = between > 0 ? between : between - between;
+    sum += known > 0 ? gap * gap : known;
+    if (space.tilted && length > 0) known = (length - distance) - half[axis] > reach ? known : known - known;
+  }
+  return sum;
+}
 
 // A bounding box of particles in frame coordinates.
 struct BoundingBox {
@@ -65,6 +110,9 @@ T nearest_image(T difference, double length, double inverse) {
   return difference - length * multiple;
 }
 
+// The box of the particles of both boxes.
+BoundingBox joined(const BoundingBox& a, const BoundingBox& b, int axes);
+
 // A lower bound of the squared distance of any periodic images of particles in two boxes. Images farther apart than
 // `reach` may be ignored.
 double distance2(const SearchSpace& space, const BoundingBox& a, const BoundingBox& b, double reach);
@@ -72,6 +120,8 @@ double distance2(const SearchSpace& space, const BoundingBox& a, const BoundingB
 class ParticleTree {
  public:
   static constexpr int kLeaf = 16;  // particles per leaf; the last leaf may have fewer
+  // Leaves from a multiple of this number on are the leaves of one node, and so near each other.
+  static constexpr int kLeavesOfPiece = 8;
 
   // `rows`: [axis][particle], the caller's finite coordinates of `count` particles; then, if `reaches`, a row of
   // reaches.
@@ -98,16 +148,21 @@ class ParticleTree {
 
  private:
   struct Record {
-    Vector3 at;   // frame coordinates
-    double size;  // the largest absolute coordinate, as given by the caller
-    int number;   // particle index
+    Vector3 at;  // frame coordinates
+    float size;  // the largest absolute coordinate, as given by the caller, rounded up
+    int number;  // particle index
   };
   // Nodes are stored in depth-first order: the left child follows its parent, the right child follows the left subtree.
   // A tree of n leaves has 2 n - 1 nodes.
   struct Node {
     std::int64_t index, first_leaf, leaves;
-    Node left() const { return {index + 1, first_leaf, leaves / 2}; }
-    Node right() const { return {index + 2 * (leaves / 2), first_leaf + leaves / 2, leaves - leaves / 2}; }
+    // About half of the leaves, but a multiple of kLeavesOfPiece in nodes with more leaves than that.
+    std::int64_t left_leaves() const {
+      constexpr std::int64_t kPiece = kLeavesOfPiece;
+      return leaves > kPiece ? (leaves + kPiece) / (2 * kPiece) * kPiece : leaves / 2;
+    }
+    Node left() const { return {index + 1, first_leaf, left_leaves()}; }
+    Node right() const { return {index + 2 * left_leaves(), first_leaf + left_leaves(), leaves - left_leaves()}; }
   };
   // A node and the bounds of its particles.
   struct Region {
@@ -127,6 +182,7 @@ class ParticleTree {
   void visit_leaves(const BoundingBox& of_i, std::int64_t first, const Visit& visit) const;
   void find_in_leaf(std::int64_t leaf, const BoundingBox& of_i, std::vector<int>& positions) const;
   void order_leaf(std::span<Record> records) const;
+  static void split(std::span<Record> records, std::size_t first, std::size_t axis);
 
   SearchSpace space_;
   std::int64_t leaves_;

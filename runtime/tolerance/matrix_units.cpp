@@ -8,11 +8,14 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <numeric>
 
 #include "fmt/format.h"
 #include "runtime/error.h"
 #include "runtime/sum/plan/capabilities.h"
+#include "runtime/sum/request/pack.h"
 #include "runtime/sum/run/device_copies.h"
 
 namespace nbcc {
@@ -25,14 +28,16 @@ constexpr double kSafetyOfSample = 0.7;  // of the tolerance, unless the sample 
 constexpr double kDoublePair = 4;
 constexpr double kMostBytesOfSample = 4e9;
 constexpr double kShareOfMeasuring = 1.0 / 30;  // of the time of runs
-constexpr int kFewElements = 32;                // loops over so many elements are written out
+constexpr std::int64_t kVectorsOfCentre = 8;
+constexpr int kFewElements = 32;  // loops over so many elements are written out
 
 }  // namespace
 
-// Costs measured on an H200, at 64 and at 784 elements (bench/RESULTS.md).
+// Costs measured at 64 and at 784 elements, on an H200; of products, on a CPU (bench/RESULTS.md).
 const MatrixSums::Candidate MatrixSums::kCandidates[] = {
-    {"half", "half sums", "half", 0.12},
-    {"two halves", "two halves sums", "two halves", 0.2},
+    {"half", "half sums", "half", "products of half", 0.12},
+    {"two halves", "two halves sums", "two halves", "products of two halves", 0.2},
+    {"products", "products sums", "products", "products in place of differences", 0.6},
 };
 
 MatrixSums::MatrixSums(const Kernel& kernel, const Summation& summation, double tolerance)
@@ -41,11 +46,18 @@ MatrixSums::MatrixSums(const Kernel& kernel, const Summation& summation, double 
       tolerance_(tolerance),
       sample_(*kernel.derived(kRow).find("sums")->source) {
   refusal_ = facts().obstacle;
-  if (refusal_.empty() && !kernel_.load_derived(kRow, kCandidates[0].kernel))
+  if (refusal_.empty() && !kernel_.load_derived(kRow, first_candidate()->kernel))
     refusal_ =
         "this GPU has no matrix instructions for half precision with sums in single precision (compute "
         "capability 8.0)";
   is_usable_ = refusal_.empty();
+}
+
+// The first of those that the row has; null: none.
+const MatrixSums::Candidate* MatrixSums::first_candidate() const {
+  const auto* const found = std::ranges::find_if(
+      kCandidates, [&](const Candidate& one) { return kernel_.derived(kRow).find(one.kernel) != nullptr; });
+  return found == std::end(kCandidates) ? nullptr : found;
 }
 
 const MatrixFacts& MatrixSums::facts() const { return kernel_.derived(kRow).as<MatrixFacts>(); }
@@ -116,7 +128,8 @@ std::pair<Estimate, double> MatrixSums::expected(const SumRequest& request) cons
   const Estimate found = *estimate(request);
   if (!found.obstacle.empty() || request.nj == 0 || request.i_count == 0) return {found, 0};
   if (case_ && case_->ni == request.ni && case_->nj == request.nj) return {answer(request), 0};
-  return {{.cost = kCandidates[0].cost * pairs_of(request)},
+  const Candidate* const first = first_candidate();
+  return {{.cost = (first ? first->cost : 1) * pairs_of(request)},
           kDoublePair * double(std::min(kSampled, request.i_count)) * double(request.nj)};
 }
 
@@ -271,8 +284,8 @@ void MatrixSums::choose(const SumRequest& request) {
         chosen_ = &candidate;
         return;
       }
-      refusal_ = fmt::format("products of {} have an error of up to {:.2g}, above the tolerance {:.2g}", candidate.name,
-                             error, tolerance_);
+      refusal_ = fmt::format("{} have an error of up to {:.2g}, above the tolerance {:.2g}", candidate.products, error,
+                             tolerance_);
     }
   }
   error_of(request, "sums");
@@ -284,10 +297,33 @@ void MatrixSums::choose(const SumRequest& request) {
                     tolerance_, kernel_.source.pipeline, facts().precision, statistics_.error));
 }
 
+// The mean of a few vectors of j, for each centre that the kernel has. Any centre is right; a good one leaves the least
+// rounding errors.
+std::vector<MadeParam> MatrixSums::centres_of(const DerivedSum& sum, const SumRequest& request) const {
+  std::vector<MadeParam> made;
+  const std::int64_t count = std::min(kVectorsOfCentre, request.nj);
+  const Column column{.element = Element::Double};
+  for (const Centre& centre : facts().centres) {
+    if (std::ranges::find(sum.source().fields, centre.param, &FieldLayout::name) == sum.source().fields.end()) continue;
+    const auto of_j = std::ranges::find(kernel_.source.fields, centre.of_j, &FieldLayout::name);
+    const ArrayView& view = request.views[std::size_t(of_j - kernel_.source.fields.begin())];
+    MadeParam& param = made.emplace_back(centre.param, std::vector<double>(std::size_t(centre.count)));
+    std::vector<std::int64_t> chosen(static_cast<std::size_t>(count));
+    for (std::int64_t k = 0; k < count; ++k) chosen[std::size_t(k)] = k * request.nj / count;
+    std::vector<double> values(static_cast<std::size_t>(count));
+    for (int k = 0; k < centre.count; ++k) {
+      pack(view, centre.first + k, {0, chosen.data(), count}, column, values.data());
+      const double mean = std::accumulate(values.begin(), values.end(), 0.0) / double(count);
+      param.values[std::size_t(k)] = std::isfinite(mean) ? mean : 0;
+    }
+  }
+  return made;
+}
+
 // Runs over the chosen i of `chosen`, without the pairs that the caller's request excludes.
 void MatrixSums::run(DerivedSum& sum, const SumRequest& chosen, const SumRequest& request,
                      std::span<const MadeArray> made) {
-  SumRequest bound = sum.bind(chosen, made);
+  SumRequest bound = sum.bind(chosen, made, centres_of(sum, request));
   bound.exclusions = request.exclusions, bound.excluded_rows = request.excluded_rows;
   sum.run(bound);
 }

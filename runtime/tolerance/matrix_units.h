@@ -1,8 +1,8 @@
 // Sums over pairs of vectors with many elements, to a tolerance: all pairs, whose products of vectors are computed by
-// the matrix instructions of a GPU in the lowest precision that keeps the tolerance (MatrixFacts in
-// compiler/derived_kernels.h). The error is measured: the sums of some i drawn at random are compared with sums in
-// double precision. Used by set_tolerance(). Tested by tests/numeric/matrix_units_test.cpp, matrix_choices_test.cpp and
-// matrix_softmax_test.cpp.
+// the matrix instructions of a GPU in the lowest precision that keeps the tolerance, or on a CPU in place of squared
+// differences (MatrixFacts in compiler/derived_kernels.h). The error is measured: the sums of some i drawn at random
+// are compared with sums in double precision. Used by set_tolerance(). Tested by tests/numeric/matrix_units_test.cpp,
+// matrix_choices_test.cpp, matrix_softmax_test.cpp and centred_products_test.cpp.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -37,9 +37,10 @@ class MatrixSums {
   struct Candidate {
     const char *kernel, *sums;
     std::string_view name;  // for users
-    double cost;            // of a pair, relative to all pairs in working precision
+    std::string_view products;
+    double cost;  // of a pair, relative to all pairs in working precision
   };
-  static const Candidate kCandidates[2];
+  static const Candidate kCandidates[3];
   // What a kernel computes of the sampled i.
   struct Rows {
     std::vector<double> values;      // [i][output component]
@@ -64,6 +65,8 @@ class MatrixSums {
   DerivedSum& sum(std::string_view kernel);
   DeviceCopies* copies_of(DerivedSum& sum, const SumRequest& request) const;
   const MatrixFacts& facts() const;
+  const Candidate* first_candidate() const;
+  std::vector<MadeParam> centres_of(const DerivedSum& sum, const SumRequest& request) const;
   double error_of(const SumRequest& request, const char* kernel);
 
   const Kernel& kernel_;

@@ -107,6 +107,25 @@ def test_all_j_at_once():
     found = together(x[mine], xj=x[mine], mj=m[mine], tolerance=1e-2)
     errors = comm.allgather((np.sum((found.pot / whole.pot[mine] - 1) ** 2), len(found.pot)))
     assert np.sqrt(sum(one for one, _ in errors) / 300) <= 1e-2
+    if ranks > 1 and len(found.pot):  # all pairs of so few cost little
+        assert "each rank has the j of all ranks" in together.statistics()["reason"], together.statistics()
+    together.close()
+
+
+def test_ranks_with_their_own_j():
+    """To a tolerance each rank receives what its domain needs; statistics say so."""
+    random = np.random.default_rng(4)
+    x, m = random.random((30000, 3)), random.random(30000) + 0.5
+    mine, first = share(30000)
+    alone = nbcc.compile(PIPELINES / "gravity.pipe", precision="double")
+    together = nbcc.mpi.spread(alone, comm)
+    some = slice(0, 50)
+    whole = alone(x[mine][some], xj=x, mj=m)
+    found = together(x[mine], xj=x[mine], mj=m[mine], tolerance=1e-2)
+    errors = comm.allgather((np.sum((found.pot[some] / whole.pot - 1) ** 2), len(whole.pot)))
+    assert np.sqrt(sum(one for one, _ in errors) / sum(count for _, count in errors)) <= 2e-2
+    reason = together.statistics()["reason"]
+    assert ranks == 1 or "each rank has the j that its i need: this one" in reason, reason
     together.close()
 
 

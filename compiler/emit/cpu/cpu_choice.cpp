@@ -1,6 +1,6 @@
 // argmin and argmax with several slots, and their payloads -> statements. Part of CpuPairBody; entry points:
-// clear_choice(), choose(). All pairs of a vector are compared with the last slot at once; the few that are better are
-// inserted one by one into the sorted lists in memory.
+// clear_choice(), choose(), store_choice(). All pairs of a vector are compared with the last slot at once; the few that
+// are better are inserted one by one into the sorted list of the i.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -15,6 +15,12 @@ const char* row_type(const OutputPlan& output) { return output.is_whole() ? "ind
 std::string rows(const OutputPlan& output, int first) {
   return fmt::format("({}* const*)a->acc + {}", row_type(output), first);
 }
+
+std::string payload_name(const Choice::Payload& payload, int r) {
+  return fmt::format("payload{}_{}", payload.first, r);
+}
+
+std::string list_name(const Choice& choice, int r) { return fmt::format("list{}_{}", choice.first, r); }
 
 }  // namespace
 
@@ -31,7 +37,11 @@ std::string CpuPairBody::clear_choice(const Choice& choice) const {
     if (r > 0)
       limit =
           fmt::format("{} ? {} : {}", there, limit, cpu_literal(best, output.is_whole() ? Type::Index : Type::Double));
-    text += fmt::format("{0} last{1}_{2} = ({0})({3});\n", type, choice.first, r, limit);
+    text += fmt::format("{0} last{1}_{2} = ({0})({3});\nSortedList<{4}, {5}> list{1}_{2};\n", type, choice.first, r,
+                        limit, choice.slots, row_type(output));
+    for (const Choice::Payload& payload : choice.payloads)
+      text += fmt::format("PayloadList<{}, {}, {}> {};\n", choice.slots, payload.width,
+                          row_type(plan_.outputs[std::size_t(payload.first)]), payload_name(payload, r));
     // Integers have no worst value like infinity; an empty last slot is a separate flag.
     if (output.is_whole())
       text += fmt::format("bool open{}_{} = {}a->arg[{}][{}] < 0;\n", choice.first, r, r == 0 ? "" : there + " && ",
@@ -52,23 +62,38 @@ std::string CpuPairBody::choose(const Choice& choice, int r, bool every_pair_cou
     for (int d = 0; d < payload.width; ++d)
       values += fmt::format("{}({})({}[k])", d ? ", " : "", row_type(first),
                             node_name(plan_.outputs[std::size_t(payload.first + d)].value, r));
-    payloads += fmt::format("{{\nconst {} x[] = {{{}}};\ninsert_payload<{}, {}>(slot, {}, {}, x);\n}}\n",
-                            row_type(first), values, choice.slots, payload.width, rows(first, payload.first), i);
+    payloads += fmt::format("{{\nconst {} x[] = {{{}}};\n{}.insert(slot, x);\n}}\n", row_type(first), values,
+                            payload_name(payload, r));
   }
   std::string text = fmt::format("if (const vmask better = {} & (is_better({}, {}, {}){}); any(better)) {{\n",
                                  counted(output, r, every_pair_counts), value, last, choice.least(), open);
+  const std::string list = list_name(choice, r);
+  for (const Choice::Payload& payload : choice.payloads)
+    text += fmt::format("if (!{}.is_loaded) {}.load({}, {});\n", list, payload_name(payload, r),
+                        rows(plan_.outputs[std::size_t(payload.first)], payload.first), i);
   text += fmt::format(
-      "for (int k = 0; k < (int)(sizeof(vint) / sizeof(int)); ++k) {{\n"
-      "if (!better[k]) continue;\n"
+      "{0}.load({1}, a->arg + {2}, {3});\n"
+      "for (unsigned lanes = lanes_of(better); lanes != 0; lanes &= lanes - 1) {{\n"
+      "const int k = __builtin_ctz(lanes);\n"
       "const double number = (double)(j + k + (numbered ? 0 : a->j_offset));\n"
-      "{}insert_sorted<{}>({}, a->arg + {}, {}, ({}){}[k], number, {});\n",
-      payloads.empty() ? "" : "const int slot = ", choice.slots, rows(output, choice.first), choice.first, i,
-      row_type(output), value, choice.least());
-  if (!payloads.empty()) text += fmt::format("if (slot == {}) continue;\n{}", choice.slots, payloads);
-  text += fmt::format("}}\n{} = ({})((({}*)a->acc[{}])[{}]);\n", last, cpu_type(output.type, true), row_type(output),
-                      choice.last(), i);
-  if (output.is_whole()) text += fmt::format("open{}_{} = a->arg[{}][{}] < 0;\n", choice.first, r, choice.last(), i);
+      "const {4} x = ({4}){5}[k];\n",
+      list, rows(output, choice.first), choice.first, i, row_type(output), value);
+  text +=
+      fmt::format("{}{}.insert(x, number, {});\n", payloads.empty() ? "" : "const int slot = ", list, choice.least());
+  if (!payloads.empty()) text += fmt::format("if (slot >= {}) continue;\n{}", choice.slots, payloads);
+  text += fmt::format("}}\n{} = ({})({}.values[{}]);\n", last, cpu_type(output.type, true), list, choice.slots - 1);
+  if (output.is_whole())
+    text += fmt::format("open{}_{} = {}.indices[{}] < 0;\n", choice.first, r, list, choice.slots - 1);
   return text + "}\n";
+}
+
+std::string CpuPairBody::store_choice(const Choice& choice, int r) const {
+  std::string text = fmt::format("{}.store({}, a->arg + {}, {});\n", list_name(choice, r),
+                                 rows(plan_.outputs[std::size_t(choice.first)], choice.first), choice.first, i_name(r));
+  for (const Choice::Payload& payload : choice.payloads)
+    text += fmt::format("if ({}.is_loaded) {}.store({}, {});\n", list_name(choice, r), payload_name(payload, r),
+                        rows(plan_.outputs[std::size_t(payload.first)], payload.first), i_name(r));
+  return text;
 }
 
 }  // namespace nbcc

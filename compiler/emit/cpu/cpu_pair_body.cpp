@@ -386,6 +386,7 @@ std::string CpuPairBody::reduce(int r) const {
     if (adds_to_arrays())
       text += fmt::format("for (index k = 0; k < {}; ++k) a->acc[{} + k][{}] += total({}[k]);\n", array.elements.count,
                           array.first + array.elements.first, i_name(r), array_name(array, r));
+  for (const Choice& choice : plan_.choices) text += store_choice(choice, r);
   return text;
 }
 

@@ -112,6 +112,7 @@ class CpuPairBody {
   std::string reduce_weighted(std::size_t reference, int r) const;
   std::string clear_choice(const Choice& choice) const;
   std::string choose(const Choice& choice, int r, bool every_pair_counts) const;
+  std::string store_choice(const Choice& choice, int r) const;
 
   const Plan& plan_;
   const CpuVectors vectors_;

@@ -102,7 +102,7 @@ KernelSource emit_cpu(const Pipeline& given, const Options& options, Isa isa, co
   source.target = cpu_target_name(isa);
   source.lanes = vectors.lanes();
   source.tile = (plan.tiles_loops ? kBlockVectors : kTermsPerTile) * vectors.lanes();
-  source.i_block = plan.tiles_loops ? kBlockRows : body.i_block();
+  source.i_block = plan.tiles_loops ? cpu_block(plan).rows : body.i_block();
   std::map<std::string, std::string> holes;
   holes["title"] = fmt::format("{}: {}, {} precision, {} math", pipeline.name, name(isa), name(options.precision),
                                name(options.math));

@@ -27,7 +27,8 @@ std::size_t DerivedSum::find(std::string_view name) const {
   return std::size_t(found - fields.begin());
 }
 
-SumRequest DerivedSum::bind(const SumRequest& request, std::span<const MadeArray> made) {
+SumRequest DerivedSum::bind(const SumRequest& request, std::span<const MadeArray> made,
+                            std::span<const MadeParam> made_params) {
   const std::vector<FieldLayout>& fields = source().fields;
   std::vector<ArrayView> views(fields.size());
   std::vector<double> params(params_.size());
@@ -41,6 +42,8 @@ SumRequest DerivedSum::bind(const SumRequest& request, std::span<const MadeArray
       views[f] = request.views[std::size_t(from_[f])];
   }
   for (const MadeArray& one : made) views[find(one.field)] = one.array;
+  for (const MadeParam& one : made_params)
+    std::ranges::copy(one.values, params.begin() + fields[find(one.field)].first);
   if (views != views_ || request.binding != callers_binding_) ++binding_;
   callers_binding_ = request.binding;
   views_ = std::move(views);

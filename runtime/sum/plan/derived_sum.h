@@ -22,6 +22,12 @@ struct MadeArray {
   ArrayView array;
 };
 
+// Values that the runtime gives a param of a derived kernel.
+struct MadeParam {
+  std::string_view field;
+  std::vector<double> values;
+};
+
 class DerivedSum {
  public:
   // `callers` must outlive this object. `bind`: parallel to the fields of the kernel.
@@ -29,8 +35,8 @@ class DerivedSum {
 
   // Counts, chosen i, offsets and what else concerns the run as a whole are those of the caller's request; pair method,
   // skin and lists are not chosen. Valid until the next call. Fields are bound as the row of the kernel says, and to
-  // the made arrays; an output without an array is ignored.
-  SumRequest bind(const SumRequest& request, std::span<const MadeArray> made);
+  // the made arrays and params; an output without an array is ignored.
+  SumRequest bind(const SumRequest& request, std::span<const MadeArray> made, std::span<const MadeParam> params = {});
   // Checks table indices, if the request asks for it, and runs. Does nothing without i.
   void run(SumRequest request);
   RunPlan plan(const SumRequest& request) const { return sum_.plan(request); }

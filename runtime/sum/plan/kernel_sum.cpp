@@ -1,12 +1,14 @@
 // Entry points: KernelSum::plan(), KernelSum::run().
 #include "runtime/sum/plan/kernel_sum.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/first_failure.h"
 #include "runtime/sum/plan/batch_sums.h"
 #include "runtime/sum/plan/chosen_lists.h"
 #include "runtime/sum/plan/derived_sums.h"
+#include "runtime/sum/request/far_peers.h"
 
 namespace nbcc {
 
@@ -35,8 +37,24 @@ void KernelSum::remove_method(std::string_view name) {
   std::erase_if(methods_, [&](const PairMethod& method) { return method.name == name; });
 }
 
+// Processes that have their own j alone have one method, also for no i or no j. Throws NeedsAllJ.
+RunPlan KernelSum::plan_among(const SumRequest& request) const {
+  const auto method = std::ranges::find(methods_, "far field", &PairMethod::name);
+  if (method == methods_.end()) throw NeedsAllJ("no other method than a far field is for the j of several processes");
+  RunPlan plan;
+  plan.method = &*method;
+  plan.request = request;
+  plan.surveyed.resize(methods_.size());
+  plan.estimates.resize(methods_.size());
+  plan.estimate = method->measure(request);
+  plan.estimates[std::size_t(method - methods_.begin())] = plan.estimate;
+  plan.steps.push_back({plan.method, request, "", plan.estimate.cost});
+  return plan;
+}
+
 void KernelSum::run(const SumRequest& request) {
-  RunPlan plan = plan_run(methods_, after_parts(request), Measure::Now);
+  const bool is_among = request.peers && request.peers->has_own_j();
+  RunPlan plan = is_among ? plan_among(request) : plan_run(methods_, after_parts(request), Measure::Now);
   sums_are_of_ = plan.method->keeps_sums ? plan.method->name : "";
   const std::vector<RunStep> steps = std::exchange(plan.steps, {});
   plan.request = {};
@@ -66,6 +84,7 @@ SumStatistics KernelSum::statistics() const {
       methods_[row].add_survey(found);
   found.method = method->name;
   found.reason = reason_of(last_plan_, methods_);
+  if (!found.far.ranks.empty()) found.reason += "; " + found.far.ranks;
   return found;
 }
 

@@ -40,6 +40,7 @@ class KernelSum {
   void forget_batches();
 
  private:
+  RunPlan plan_among(const SumRequest& request) const;
   SumRequest after_parts(SumRequest request) const {
     request.sums_are_of = begins(request.j_part) ? "" : sums_are_of_;
     return request;

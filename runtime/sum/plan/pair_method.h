@@ -62,6 +62,7 @@ struct FarStatistics {
   int images = 0, image_points = 0;
   double mismatch = 0;
   std::string convention;
+  std::string ranks;  // on several processes, for users: which j this one has; "": there is one process
   struct Seconds {
     double particles = 0;  // positions, weights and factors
     double tree = 0;

@@ -175,7 +175,15 @@ void PackedSide::gather(const PackedSide& from, std::span<const int> positions) 
     const auto take = [&]<typename T>(T) {
       const T* const source = static_cast<const T*>(from.pointers_[c]);
       T* const to = static_cast<T*>(pointers_[c]);
-      for (std::size_t k = 0; k < positions.size(); ++k) to[k] = source[positions[k]];
+      // Several loads before the stores, as `to` might be `positions` for the compiler.
+      constexpr std::size_t kAtOnce = 8;
+      std::size_t k = 0;
+      for (; k + kAtOnce <= positions.size(); k += kAtOnce) {
+        std::array<T, kAtOnce> values;
+        for (std::size_t n = 0; n < kAtOnce; ++n) values[n] = source[positions[k + n]];
+        std::memcpy(to + k, values.data(), sizeof values);
+      }
+      for (; k < positions.size(); ++k) to[k] = source[positions[k]];
     };
     if (size_of(columns_[c].element) == 4)
       take(std::int32_t());

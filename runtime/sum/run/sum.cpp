@@ -13,6 +13,7 @@
 #include "compiler/nearest_facts.h"
 #include "fmt/format.h"
 #include "runtime/error.h"
+#include "runtime/sum/request/far_peers.h"
 #include "runtime/sum/request/overlapping_rows.h"
 #include "runtime/sum/request/plural.h"
 #include "runtime/sum/request/reduction.h"
@@ -442,7 +443,8 @@ void SumState::run(const RunChoice& choice) {
   warn_of(request);
   if (histograms_) histograms_->set_arrays(views_);
   if (histograms_ && begins(choice.part)) histograms_->clear();
-  if (request.i_count == 0) {
+  const bool is_of_others = request.peers && request.peers->has_own_j();  // which wait for this process
+  if (request.i_count == 0 && !is_of_others) {
     store_results(request);
     return void(i_of_parts_ = std::move(i_of_parts));
   }

@@ -353,6 +353,9 @@ class Sum(_Handle):
         self._end(
             lib.nbcc_sum_run(self.pointer, None if options is None else ctypes.addressof(options), self.place.address)
         )
+        self._number_run()
+
+    def _number_run(self) -> None:
         self.last_run = next(_runs)
 
     def _end(self, status: int) -> None:

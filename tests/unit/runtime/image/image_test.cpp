@@ -4,11 +4,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
+#include "compiler/derived_kernels.h"
 #include "jit/build_kernel.h"
 #include "jit/cpu_jit.h"
 #include "runtime/cuda/group/cuda_group.h"
 #include "runtime/error.h"
 #include "runtime/image/image_kernel.h"
+#include "runtime/image/stored_rows.h"
 #include "runtime/sum/run/sum.h"
 #include "tests/support/cuda_experiment.h"
 #include "tests/support/cuda_shim.h"
@@ -42,6 +47,28 @@ PipelineImage image_of_pull() {
   image.cuda.search.bound = "|xj - xi| < 1";
   image.cuda.search.obstacle = "line 3: why not";
   return image;
+}
+
+// The runtime makes the centres of products in place of differences, whose vectors the facts name.
+TEST(Image, RowsKeepTheCentresOfProducts) {
+  const KernelSource kernel = build_cpu_kernel(
+      Source{"wide.pipe",
+             "input_i real x[40];\ninput_j real y[45];\noutput(sum) real s;\nreal r2 = 0;\n"
+             "for (int k = 0; k < 40; ++k) r2 += (y[k + 2] - x[k]) * (y[k + 2] - x[k]);\ns += exp(-r2);\n"},
+      {}, Isa::Avx2, "");
+  PipelineImage image = image_of_pull();
+  const std::vector<std::string> choices{"tolerance"};
+  image.rows = store_rows(kernel, choices, Precision::Single);
+  const PipelineImage again = read_image(write_image(image));
+  const auto derivations = stored_derivations(again.rows, kernel.target);
+  const DerivedKernels& row = derivations->row("matrix units", Precision::Single);
+  ASSERT_NE(row.find("products"), nullptr);
+  const std::vector<Centre>& centres = row.as<MatrixFacts>().centres;
+  ASSERT_EQ(centres.size(), 1U);
+  EXPECT_EQ(centres[0].param, "nbcc_centre0");
+  EXPECT_EQ(centres[0].of_j, "y");
+  EXPECT_EQ(centres[0].first, 2);
+  EXPECT_EQ(centres[0].count, 40);
 }
 
 TEST(Image, WhatIsWrittenIsWhatIsRead) {

@@ -1,0 +1,62 @@
+// Several processes that share a far field, each with its own j alone. The particles of all are divided by their
+// positions; each process sums for the i of its domain, over its j and what it receives of the others. Each function is
+// collective, except where it is said. Made by
+// make_ranks() (ranks/make_ranks.h).
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/far/far_backend.h"
+#include "runtime/sum/request/far_peers.h"
+
+namespace nbcc {
+
+class FarRanks {
+ public:
+  virtual ~FarRanks() = default;
+  // Not collective. A backend of the domain of this process; this object must outlive it.
+  virtual std::shared_ptr<FarBackend> make_backend(const Kernel& kernel, const Summation& summation,
+                                                   Precision at_least) = 0;
+  // Not collective. `peers` must outlive the run.
+  virtual void begin_run(FarPeers& peers) = 0;
+  // [process][number]. Throws Interrupted if the run of another process has ended.
+  virtual std::vector<std::vector<double>> exchange(const std::vector<double>& mine) = 0;
+  // The numbers of process 0, then of process 1, ...; any number of each.
+  virtual std::vector<double> gather(std::span<const double> mine) = 0;
+
+  // Sends the chosen i and the j to the processes in whose domains they are. Returns a request for those of this one;
+  // it is valid until the next call.
+  virtual SumRequest move(const SumRequest& request, FarSums& sums) = 0;
+  // totals[output][i of the domain] -> [output][i of the caller].
+  virtual FarArray totals_of_caller(const FarArray& totals, int outputs) = 0;
+  // For the sampled i of all processes, process after process: exact sums over the j of all, as FarSample::set_exact()
+  // takes them. `request`: of move().
+  virtual std::vector<double> exact_sums(const SumRequest& request, std::span<const std::int64_t> sampled, int columns,
+                                         FarBackend& backend) = 0;
+
+  // Not collective, of the caller's particles: keeps some positions and the norms of weights and factors; whether they
+  // have changed since, as FarRun::has_moved_far() and have_values_changed().
+  virtual void keep() = 0;
+  virtual bool has_moved_far(double share_of_radius, double share_of_particles) const = 0;
+  virtual bool have_values_changed(double spread, bool keeps_scale) const = 0;
+  // Not collective. For users: what this process has of the j of the others.
+  virtual std::string text() const = 0;
+
+  // Over all processes.
+  double sum(double mine) {
+    double all = 0;
+    for (const std::vector<double>& one : exchange({mine})) all += one[0];
+    return all;
+  }
+  double largest(double mine) {
+    double all = mine;
+    for (const std::vector<double>& one : exchange({mine})) all = one[0] > all ? one[0] : all;
+    return all;
+  }
+  bool any(bool mine) { return sum(mine ? 1 : 0) > 0; }
+};
+
+}  // namespace nbcc

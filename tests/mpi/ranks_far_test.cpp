@@ -1,0 +1,276 @@
+// Sums to a tolerance in which each rank has its own j alone: compared with all pairs, for any distribution of the
+// particles over the ranks, and what needs all j on every rank says so.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/mpi/gathered_case.h"
+
+namespace nbcc::test::ranks {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kVectors = R"(
+input_i vec3 xi; input_j vec3 xj; input_j real mj;
+output(sum) vec3 acc; output(sum) real pot;
+vec3 d = xj - xi;
+real r = rsqrt(dot(d, d) + 0.0001);
+acc += mj * r * r * r * d;
+pot += mj * r;
+)";
+const std::string kOthers = R"(
+input_i vec3 xi; input_j vec3 xj; input_j real mj;
+output(sum) real pot;
+skip_if(i_index == j_index);
+vec3 d = xj - xi;
+pot += mj * rsqrt(dot(d, d));
+)";
+// Of i too: no grids of i.
+const std::string kOfI = R"(
+input_i vec3 xi; input_i real hi; input_j vec3 xj; input_j real mj;
+output(sum) real pot;
+vec3 d = xj - xi;
+pot += mj * rsqrt(dot(d, d) + hi * hi);
+)";
+
+constexpr double kTolerance = 1e-3;
+
+// Some dense clusters of several sizes.
+Particles clusters(std::int64_t count, unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform(0, 1);
+  std::vector<double> centres, sizes;
+  for (int k = 0; k < 15; ++k) centres.push_back(uniform(random));
+  for (int k = 0; k < 5; ++k) sizes.push_back(std::exp2(-2 * k));
+  Particles made;
+  for (std::int64_t n = 0; n < count; ++n) {
+    const std::size_t cluster = random() % 5;
+    for (std::size_t c = 0; c < 3; ++c)
+      made.x.push_back(centres[3 * cluster + c] + 0.1 * sizes[cluster] * normal(random));
+    made.m.push_back(uniform(random) + 0.1);
+  }
+  return made;
+}
+
+class RanksFar : public GatheredTest {
+ protected:
+  // Styles of first_of(), and one with particles on the first rank alone.
+  static std::int64_t first(std::int64_t count, int of_rank, int style) {
+    if (style == kStyles) return of_rank == 0 ? 0 : count;
+    return first_of(count, of_rank, style);
+  }
+  // Calls `also` for the sum before it runs. Positive terms, so that their sum is that of |terms|.
+  void expect_all_pairs(const std::string& text, const Particles& i, const Particles& j, int style_of_i, int style_of_j,
+                        int order, const std::function<void(nbcc::Sum&, std::int64_t)>& also = {}) {
+    const std::string what = "styles " + std::to_string(style_of_i) + ", " + std::to_string(style_of_j);
+    const nbcc::Pipeline pipeline = compiled(text, NBCC_SINGLE), exact = compiled(text);
+    const std::int64_t begin = first(i.count(), rank, style_of_i), end = first(i.count(), rank + 1, style_of_i);
+    Bound whole(exact, i.part(begin, end), j);
+    Bound mine(pipeline, i.part(begin, end),
+               j.part(first(j.count(), rank, style_of_j), first(j.count(), rank + 1, style_of_j)), rank % 2 == 1);
+    for (Bound* one : {&whole, &mine})
+      if (also) also(one->sum, begin);
+    whole.sum.offsets(begin, 0);
+    whole.sum.run();
+    const nbcc_far_choice choice{sizeof choice, order, 0, 0};
+    ASSERT_EQ(nbcc_sum_set_tolerance(mine.sum.get(), kTolerance, &choice, nullptr), NBCC_OK);
+    for (int times = 0; times < 3; ++times) {
+      std::ranges::fill(mine.columns["pot"], -7.0);
+      ring.run(mine.sum);
+      double sums[] = {0, double(end - begin)};
+      for (std::size_t k = 0; k < std::size_t(end - begin); ++k)
+        sums[0] += std::pow(mine.columns["pot"][k] / whole.columns["pot"][k] - 1, 2);
+      MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+      EXPECT_LE(std::sqrt(sums[0] / sums[1]), 1.3 * kTolerance) << what << ", run " << times;
+      const nbcc_statistics found = mine.sum.statistics();
+      EXPECT_STREQ(found.method, "far field") << what;
+      EXPECT_LE(found.error, kTolerance) << what;
+      EXPECT_GT(found.error, 0) << what;
+      if (order > 0) EXPECT_EQ(found.order, order);
+      if (rank_count() > 1)
+        EXPECT_THAT(found.reason, HasSubstr("each rank has the j that its i need: this one ")) << what;
+    }
+  }
+  // The text of the last run's statistics about ranks.
+  void expect_all_j(nbcc::Sum& sum, const std::string& because) {
+    if (rank_count() == 1) return;
+    EXPECT_THAT(sum.statistics().reason, HasSubstr("each rank has the j of all ranks, because " + because));
+  }
+};
+
+TEST_F(RanksFar, OfOneSetInAnyDistribution) {
+  const Particles all = random_particles(3000, 3, 0);
+  for (int style = 0; style <= kStyles; ++style) expect_all_pairs(kVectors, all, all, style, style, 4);
+}
+
+TEST_F(RanksFar, OfTwoSets) {
+  const Particles i = random_particles(2000, 4, 0), j = random_particles(3000, 5, 0);
+  for (int style = 0; style <= kStyles; ++style)
+    expect_all_pairs(kVectors, i, j, style, (style + 1) % (kStyles + 1), 4);
+}
+
+TEST_F(RanksFar, OfClusters) {
+  const Particles all = clusters(5000, 6);
+  expect_all_pairs(kVectors, all, all, 1, 1, 4);
+  expect_all_pairs(kVectors, all, random_particles(3000, 7, 0), 0, 1, 5);
+}
+
+TEST_F(RanksFar, ChoosesByTheWorkOfAll) {
+  const Particles all = clusters(16000, 8);
+  expect_all_pairs(kVectors, all, all, 1, 1, 0);
+}
+
+TEST_F(RanksFar, OfPairsThatAreNotOneParticle) {
+  const Particles all = random_particles(3000, 9, 0);
+  for (const int style : {0, 1, 2}) expect_all_pairs(kOthers, all, all, style, style, 4);
+}
+
+TEST_F(RanksFar, OfInputsOfIInTheTerms) {
+  const Particles i = random_particles(3000, 4, 0), j = random_particles(5000, 5, 0);
+  Reals widths;
+  for (std::int64_t k = 0; k < i.count(); ++k) widths.push_back(0.01 + 0.0001 * double(k % 100));
+  expect_all_pairs(kOfI, i, j, 1, 0, 4, [&](nbcc::Sum& sum, std::int64_t begin) {
+    const std::int64_t end = first(i.count(), rank + 1, 1);
+    sum.bind("hi", nbcc::view(widths.data() + begin, end - begin));
+  });
+}
+
+// Particles that move between runs go to other ranks.
+TEST_F(RanksFar, OfParticlesThatMove) {
+  Particles all = random_particles(6000, 10, 0);
+  const nbcc::Pipeline pipeline = compiled(kVectors, NBCC_SINGLE), exact = compiled(kVectors);
+  const std::int64_t begin = first_of(6000, rank, 1), end = first_of(6000, rank + 1, 1);
+  Reals x(all.x.begin() + 3 * begin, all.x.begin() + 3 * end), m(all.m.begin() + begin, all.m.begin() + end),
+      acc(x.size()), pot(m.size()), exact_acc(x.size()), exact_pot(m.size());
+  nbcc::Sum mine(pipeline), whole(exact);
+  mine.bind("xi", x).bind("xj", x).bind("mj", m).bind("acc", acc).bind("pot", pot);
+  whole.bind("xi", x).bind("xj", all.x).bind("mj", all.m).bind("acc", exact_acc).bind("pot", exact_pot);
+  const nbcc_far_choice choice{sizeof choice, 4, 0, 0};
+  ASSERT_EQ(nbcc_sum_set_tolerance(mine.get(), kTolerance, &choice, nullptr), NBCC_OK);
+  for (int times = 0; times < 5; ++times) {
+    ring.run(mine);
+    whole.run();
+    double sums[] = {0, double(m.size())};
+    for (std::size_t k = 0; k < m.size(); ++k) sums[0] += std::pow(pot[k] / exact_pot[k] - 1, 2);
+    MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    EXPECT_LE(std::sqrt(sums[0] / sums[1]), 1.3 * kTolerance) << times;
+    for (std::size_t k = 0; k < all.x.size(); ++k) all.x[k] += 0.2 * std::sin(double(k % 97) + times);
+    std::copy_n(all.x.begin() + 3 * begin, x.size(), x.begin());
+  }
+}
+
+// Old values of outputs, chosen i and i without a finite position are those of one process.
+TEST_F(RanksFar, SomeIAndOldValues) {
+  const std::int64_t count = 5000, begin = first_of(count, rank, 0), end = first_of(count, rank + 1, 0);
+  const Particles all = random_particles(count, 11, 0);
+  Particles i = all.part(begin, end);
+  i.x[3 * 4] = std::numeric_limits<double>::quiet_NaN();
+  const nbcc::Pipeline pipeline = compiled(kVectors, NBCC_SINGLE), exact = compiled(kVectors);
+  Bound mine(pipeline, i, all.part(begin, end)), whole(exact, i, all);
+  const nbcc_far_choice choice{sizeof choice, 4, 0, 0};
+  ASSERT_EQ(nbcc_sum_set_tolerance(mine.sum.get(), kTolerance, &choice, nullptr), NBCC_OK);
+  Indices list;
+  for (std::int64_t k = end - begin - 1 - rank; k >= 0; k -= 3) list.push_back(k);
+  list.push_back(4);
+  std::ranges::sort(list);
+  list.erase(std::ranges::unique(list).begin(), list.end());
+  std::ranges::reverse(list);
+  nbcc_run_options options{};
+  options.size = sizeof options;
+  options.i_list = list.data();
+  options.i_count = std::int64_t(list.size());
+  options.accumulate = 1;
+  ASSERT_EQ(nbcc_mpi_run(ring.get(), mine.sum.get(), &options, nullptr), NBCC_OK);
+  ASSERT_EQ(nbcc_sum_run(whole.sum.get(), &options, nullptr), NBCC_OK);
+  for (std::size_t k = 0; k < std::size_t(end - begin); ++k) {
+    const double got = mine.columns["pot"][k], expected = whole.columns["pot"][k];
+    if (std::ranges::find(list, std::int64_t(k)) == list.end())
+      EXPECT_EQ(got, -7);
+    else if (k == 4)
+      EXPECT_TRUE(std::isnan(got));
+    else
+      EXPECT_NEAR(got, expected, 20 * kTolerance * (expected + 7));
+  }
+}
+
+TEST_F(RanksFar, SaysWhyARankHasAllJ) {
+  const std::int64_t count = 3000, begin = first_of(count, rank, 0), end = first_of(count, rank + 1, 0);
+  const Particles all = random_particles(count, 12, 0);
+  const nbcc::Pipeline pipeline = compiled(kVectors, NBCC_SINGLE);
+  const nbcc_far_choice choice{sizeof choice, 4, 0, 0};
+  Bound mine(pipeline, all.part(begin, end), all.part(begin, end));
+  mine.sum.tolerance(kTolerance);
+  ring.run(mine.sum);
+  expect_all_j(mine.sum, "all pairs of 3000 i and 3000 j cost little");
+  Particles broken = all.part(begin, end);
+  if (rank == rank_count() - 1) broken.x[5] = HUGE_VAL;
+  Bound other(pipeline, all.part(begin, end), broken);
+  ASSERT_EQ(nbcc_sum_set_tolerance(other.sum.get(), kTolerance, &choice, nullptr), NBCC_OK);
+  ring.run(other.sum);
+  if (rank_count() > 1) EXPECT_THAT(other.sum.statistics().reason, HasSubstr("is not finite"));
+  const nbcc::Pipeline others = compiled(kOthers, NBCC_SINGLE);
+  Bound two_sets(others, random_particles(count, 13, 0).part(begin, end), all.part(begin, end));
+  ASSERT_EQ(nbcc_sum_set_tolerance(two_sets.sum.get(), kTolerance, &choice, nullptr), NBCC_OK);
+  ring.run(two_sets.sum);
+  if (rank_count() > 1) EXPECT_THAT(two_sets.sum.statistics().reason, HasSubstr("compares i_index and j_index"));
+}
+
+// A rank needs fewer j than all, and receives fewer bytes than all j have.
+TEST_F(RanksFar, ARankHasAPartOfTheJ) {
+  if (rank_count() == 1) return;
+  const std::int64_t count = 40000, begin = first_of(count, rank, 0), end = first_of(count, rank + 1, 0);
+  Particles all = random_particles(count, 14, 0);
+  for (std::size_t k = 0; k < all.x.size(); k += 3) all.x[k] *= 20;  // a bar, whose domains have small surfaces
+  const nbcc::Pipeline pipeline = compiled(kVectors, NBCC_SINGLE);
+  Bound mine(pipeline, all.part(begin, end), all.part(begin, end));
+  const nbcc_far_choice choice{sizeof choice, 3, 0, 0};
+  ASSERT_EQ(nbcc_sum_set_tolerance(mine.sum.get(), 1e-2, &choice, nullptr), NBCC_OK);
+  ring.run(mine.sum);
+  const std::string reason = mine.sum.statistics().reason;
+  long long own = 0, received = 0;
+  const std::size_t at = reason.find("this one ");
+  ASSERT_NE(at, std::string::npos) << reason;
+  ASSERT_EQ(std::sscanf(reason.c_str() + at, "this one %lld of its domain and %lld of others", &own, &received), 2);
+  double number = double(own);
+  MPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  EXPECT_EQ(number, double(count));
+  EXPECT_LT(own, 1.3 * double(count) / rank_count());
+  EXPECT_GT(own, 0.7 * double(count) / rank_count());
+  EXPECT_LT(received, 0.5 * double(count - own)) << reason;
+}
+
+TEST_F(RanksFar, OneRankFailsAndNoneWaits) {
+  if (rank_count() == 1) return;
+  const std::int64_t count = 8000, begin = first_of(count, rank, 0), end = first_of(count, rank + 1, 0);
+  const Particles all = random_particles(count, 15, 0);
+  const nbcc::Pipeline pipeline = compiled(kVectors, NBCC_SINGLE);
+  Bound mine(pipeline, all.part(begin, end), all.part(begin, end));
+  const nbcc_far_choice choice{sizeof choice, 4, 0, 0};
+  ASSERT_EQ(nbcc_sum_set_tolerance(mine.sum.get(), kTolerance, &choice, nullptr), NBCC_OK);
+  for (int asked = 1; asked < 40; asked *= 3) {
+    int calls = 0;
+    if (rank == 0) mine.sum.progress([&](double) { return ++calls >= asked; });
+    try {
+      ring.run(mine.sum);
+    } catch (const nbcc::Error& e) {
+      EXPECT_EQ(e.status(), NBCC_INTERRUPTED) << e.what();
+    }
+  }
+  if (rank == 0) mine.sum.progress(nullptr);
+  ring.run(mine.sum);
+  EXPECT_LE(mine.sum.statistics().error, kTolerance);
+}
+
+}  // namespace
+}  // namespace nbcc::test::ranks
