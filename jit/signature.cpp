@@ -129,9 +129,13 @@ int Argument::width() const {
   return width;
 }
 
-bool Signature::has_flavours() const {
+bool Argument::has_flavours() const { return is_field() && has_rows() && number == Number::Real; }
+
+bool Signature::has_flavours() const { return std::ranges::any_of(arguments, &Argument::has_flavours); }
+
+bool Signature::inputs_have_flavours() const {
   return std::ranges::any_of(arguments, [](const Argument& argument) {
-    return argument.is_field() && argument.has_rows() && argument.number == Argument::Number::Real;
+    return argument.has_flavours() && argument.kind != Argument::Kind::Output;
   });
 }
 
@@ -150,7 +154,8 @@ Signature signature_of(const Source& source, const KernelSource& kernel) {
     const std::array<Argument, 3> listed = listed_pairs();
     arguments.insert(of_pair, listed.begin(), listed.end());
   }
-  for (const Argument::Kind kind : {Argument::Kind::CountI, Argument::Kind::CountJ}) {
+  // nj before ni: if neither side has fields, both are inserted at the beginning, and ni comes first.
+  for (const Argument::Kind kind : {Argument::Kind::CountJ, Argument::Kind::CountI}) {
     const auto first = std::ranges::find_if(arguments, [&](const Argument& argument) {
       return kind == Argument::Kind::CountI ? argument.on_i() && argument.has_rows() : argument.on_j();
     });

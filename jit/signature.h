@@ -44,7 +44,8 @@ struct Argument {
   bool on_i() const { return kind == Kind::InputI || (kind == Kind::Output && !field.is_of_pair()); }
   bool on_j() const { return kind == Kind::InputJ; }
   bool on_pairs() const { return kind == Kind::InputPair || kind == Kind::JOfPair || field.is_of_pair(); }
-  int width() const;  // numbers per particle
+  int width() const;          // numbers per particle
+  bool has_flavours() const;  // double or float, by the flavour of the function
   bool is_one_complex() const { return field.is_complex && field.length == 0; }
 };
 
@@ -52,12 +53,16 @@ struct Signature {
   std::string pipeline;
   std::vector<std::string> description;  // lines of the comment at the head of the pipeline's file
   // The fields in order of declaration; the count of a side precedes the side's first field. The count of a side
-  // without fields is first of all. The listed pairs precede the first field of pairs: `first`, `pairs`, `j`.
+  // without fields is first of all, and ni precedes nj if neither side has fields. The listed pairs precede the first
+  // field of pairs: `first`, `pairs`, `j`.
   std::vector<Argument> arguments;
   bool has_listed_pairs = false;  // the pipeline has inputs or results of pairs: it sums over listed pairs only
   // True if some arrays may be of double or of float. If not, both flavours have the same arguments, and languages with
   // overloading get one function.
   bool has_flavours() const;
+  // False if the flavours differ in outputs only. A caller who ignores these outputs does not say which flavour to
+  // call.
+  bool inputs_have_flavours() const;
 };
 
 // The C type of an argument, "double" or "int32_t". `real`: the element type of real arrays. Params and totals are

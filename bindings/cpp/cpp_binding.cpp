@@ -61,6 +61,9 @@ std::string declaration(const Argument& argument, const std::string& real) {
 // The expression that passes an argument to the C function.
 std::string passed(const Argument& argument, const std::string& real) {
   if (argument.is_count() || (argument.field.is_total() && argument.shape.empty())) return argument.name;
+  // Without i-particles `first` may be empty, and then its first number must not be read.
+  if (argument.kind == Argument::Kind::FirstOfI)
+    return fmt::format("{0}.count() > 0 ? {0}.data() : nullptr", argument.name);
   if (argument.shape.empty()) return argument.is_array() ? argument.name + ".data()" : argument.name;
   if (argument.is_one_complex() && argument.field.is_total())
     return fmt::format("reinterpret_cast<{}*>({})", number_type(argument, real), argument.name);
@@ -98,7 +101,11 @@ std::string function_of(const Signature& signature, const std::string& real) {
     if (!count_follows(signature, argument.kind)) declarations.push_back(declaration(argument, real));
     values.push_back(passed(argument, real));
   }
-  std::string text = wrapped(fmt::format("inline void {}(", signature.pipeline), declarations, ") {\n", "    ");
+  // Overload resolution prefers a function to a template, so {} for all real outputs calls the flavour for double.
+  const bool needs_preference = real == "float" && !signature.inputs_have_flavours();
+  std::string text = wrapped(
+      fmt::format("{}inline void {}(", needs_preference ? "template <typename = void>\n" : "", signature.pipeline),
+      declarations, ") {\n", "    ");
   for (const Side& side : kSides)
     if (has_rows(signature, side)) text += count_of_side(signature, side);
   if (signature.has_listed_pairs)

@@ -43,7 +43,16 @@ std::string declaration(const Argument& argument, const std::string& real, bool 
   return fmt::format("{}{} :: {}{}", type, attribute, fortran_name(argument.name), dimensions(argument, "*"));
 }
 
-std::string comment(const Signature& signature) {
+// The comments of the listed pairs, with indices that count from 1 where Fortran's do.
+std::string comment_in_fortran(const Argument& argument) {
+  if (argument.kind == Argument::Kind::FirstOfI)
+    return "the pairs of i-particle k are first(k) + 1, ..., first(k + 1), counted from 1";
+  if (argument.kind == Argument::Kind::CountPairs) return "number of listed pairs, first(ni + 1)";
+  return argument.comment;
+}
+
+std::string comment(Signature signature) {
+  for (Argument& argument : signature.arguments) argument.comment = comment_in_fortran(argument);
   std::string text;
   const auto in_table = [](const Argument& argument) {
     const bool is_first = argument.kind == Argument::Kind::FirstOfI;
@@ -78,7 +87,8 @@ std::string interface_of(const Signature& signature) {
   const std::string name = fortran_name(signature.pipeline);
   for (const bool binds : {false, true}) {
     text += fmt::format("interface {}{}\n", name, binds ? "_bind" : "") + function_of(signature, "double", binds);
-    if (signature.has_flavours()) text += function_of(signature, "float", binds);
+    // Outputs are optional, so procedures that differ in outputs only would be ambiguous.
+    if (signature.inputs_have_flavours()) text += function_of(signature, "float", binds);
     text += "end interface\n";
   }
   return text + fmt::format(

@@ -180,9 +180,10 @@ inline std::int64_t count_of(const char* pipeline, std::initializer_list<RowCoun
   return first ? first->count : 0;
 }
 
-// Throws Error if the argument `first` of listed pairs does not have ni + 1 numbers.
+// Throws Error if the argument `first` of listed pairs does not have ni + 1 numbers. Without i-particles it may be
+// empty.
 inline void check_listed(const char* pipeline, std::int64_t count, std::int64_t ni) {
-  if (count == ni + 1) return;
+  if (count == ni + 1 || (count == 0 && ni == 0)) return;
   throw Error(NBCC_ERROR_USAGE, std::string(pipeline) + ": 'first' has " + std::to_string(count) +
                                     " numbers, expected " + std::to_string(ni + 1) + " for " + std::to_string(ni) +
                                     " i-particles");

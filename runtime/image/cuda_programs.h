@@ -1,6 +1,6 @@
 // The programs of a GPU that runs of a compiled pipeline ask for. `nbcc compile --arch` compiles them, and a program
 // that uses the library knows from them whether the library has all code of a row. Tested by
-// tests/numeric/compiled_library_test.cpp.
+// tests/numeric/library_programs_test.cpp.
 #pragma once
 #include <memory>
 #include <vector>

@@ -72,9 +72,11 @@ struct ListedPairs {
 };
 
 // Sets the counts and params, and binds the arrays of all fields; nbcc_image.h describes `arrays`. `pairs` null: the
-// caller has no listed pairs. Without `first` the pairs of an earlier call remain listed.
+// caller has no listed pairs. Without `first` and `j` the pairs of an earlier call remain listed.
 void bind_arrays(SumState& sum, const std::vector<FieldLayout>& fields, Element real, std::int64_t ni, std::int64_t nj,
                  const ListedPairs* pairs, const void* const* arrays) {
+  if (pairs && !pairs->first && pairs->j)
+    throw UsageError("first: it is a null pointer, but j is not; null for both keeps the pairs that are listed");
   sum.set_counts(ni, nj);
   if (pairs && pairs->first) sum.set_listed_pairs(ni, pairs->first, pairs->count, pairs->j);
   for (std::size_t f = 0; f < fields.size(); ++f) {
@@ -143,9 +145,14 @@ class Calls {
   explicit Calls(const nbcc_image& image) : kernel_(load(device_of_calls(), image)) {}
 
   void run(Element real, std::int64_t ni, std::int64_t nj, const ListedPairs* pairs, const void* const* arrays) {
-    if (pairs && !pairs->first) throw UsageError("first: it is a null pointer, and lists no pairs");
+    constexpr std::int64_t kFirstOfNone[] = {0};
+    ListedPairs listed = pairs ? *pairs : ListedPairs{};
+    if (pairs && !pairs->first) {
+      if (ni > 0) throw UsageError("first: it is a null pointer, and lists no pairs");
+      listed.first = kFirstOfNone;  // replaces the pairs of an earlier call
+    }
     std::unique_ptr<SumState> sum = take();
-    bind_arrays(*sum, kernel_->source.fields, real, ni, nj, pairs, arrays);
+    bind_arrays(*sum, kernel_->source.fields, real, ni, nj, pairs ? &listed : nullptr, arrays);
     sum->run();
     sum->wait();
     for (const std::string& warning : sum->warnings()) last_warning += (last_warning.empty() ? "" : "\n") + warning;

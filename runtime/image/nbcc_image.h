@@ -56,13 +56,14 @@ NBCC_API nbcc_status nbcc_pipeline_from_image(nbcc_device* device, const nbcc_im
 /* Binds every field of a sum. */
 NBCC_API nbcc_status nbcc_sum_bind_arrays(nbcc_sum* sum, nbcc_element real, int64_t ni, int64_t nj,
                                           const void* const* arrays, nbcc_error** error);
-/* The same, and lists the pairs. `first` null: the pairs that were listed before remain. */
+/* The same, and lists the pairs. `first` and `j` null: the pairs that were listed before remain. `first` null and
+ * `j` not: NBCC_ERROR_USAGE. */
 NBCC_API nbcc_status nbcc_sum_bind_pairs(nbcc_sum* sum, nbcc_element real, int64_t ni, int64_t nj, const int64_t* first,
                                          int64_t pairs, const int64_t* j, const void* const* arrays,
                                          nbcc_error** error);
 /* Sums on the device that the environment variable NBCC_DEVICE names ("cuda", "cuda:1", ...), else on all CPU cores.
  * The first call makes threads or a GPU context, which exist until the process ends; so does working memory, one set
- * for each concurrent call. nbcc_last_error() describes a failure. */
+ * for each concurrent call. nbcc_last_error() describes a failure. `first` may be null if ni is 0. */
 NBCC_API nbcc_status nbcc_image_run(const nbcc_image* image, nbcc_element real, int64_t ni, int64_t nj,
                                     const void* const* arrays);
 NBCC_API nbcc_status nbcc_image_run_pairs(const nbcc_image* image, nbcc_element real, int64_t ni, int64_t nj,

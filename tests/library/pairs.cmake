@@ -1,5 +1,5 @@
-# Compiled libraries of pipelines with inputs and results of pairs, from C, C++ and Fortran; and interfaces without pairs
-# refuse them.
+# Compiled libraries of pipelines with inputs and results of pairs, from C, C++ and Fortran, also of pipelines whose only
+# real arrays are outputs; and interfaces without pairs refuse them.
 #
 #   cmake -DBUILD=nbcc's build folder -DSOURCE=nbcc's source -DSCRATCH=an empty folder to be -P pairs.cmake
 cmake_minimum_required(VERSION 3.22)
@@ -7,7 +7,8 @@ include(${CMAKE_CURRENT_LIST_DIR}/must.cmake)
 find_compilers()
 set(programs ${SOURCE}/tests/library/pairs)
 empty_scratch()
-set(pipelines ${programs}/contacts.pipe ${programs}/links.pipe ${programs}/springs.pipe)
+set(pipelines ${programs}/contacts.pipe ${programs}/differences.pipe ${programs}/excess.pipe ${programs}/links.pipe
+  ${programs}/springs.pipe)
 foreach(precision double mixed)
   set(words ${BUILD}/bin/nbcc compile ${pipelines} --fortran --precision ${precision} --force)
   must(${words} -o libpairs.so --rpath ${BUILD}/lib)

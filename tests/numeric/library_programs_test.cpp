@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <random>
 #include <set>
@@ -25,19 +28,53 @@ using testing::IsEmpty;
 
 class LibraryProgramsOnShim : public testing::Test {
  protected:
-  LibraryProgramsOnShim() { shim.allow_minus_one(); }
+  explicit LibraryProgramsOnShim(Precision precision = Precision::Single) : precision(precision) {
+    shim.allow_minus_one();
+  }
   ~LibraryProgramsOnShim() override {
     EXPECT_GT(device->compiled(), 0);
     EXPECT_THAT(device->unknown(), IsEmpty());
   }
   std::shared_ptr<const Kernel> load(const Source& source) {
-    return for_callers(device->load(build_cuda_kernel(source, {}, "")));
+    return for_callers(device->load(build_cuda_kernel(source, {precision}, "")));
   }
 
+  Precision precision;
   CudaShim shim;
   std::shared_ptr<CudaDevice> gpu = std::make_shared<CudaDevice>(shim.driver(), shim.compiler(), 0, "", "");
-  std::shared_ptr<LibraryDevice> device = std::make_shared<LibraryDevice>(gpu, shim.compiler());
+  std::shared_ptr<LibraryDevice> device = std::make_shared<LibraryDevice>(gpu, shim.compiler(), precision);
 };
+
+class DoubleLibraryProgramsOnShim : public LibraryProgramsOnShim {
+ protected:
+  DoubleLibraryProgramsOnShim() : LibraryProgramsOnShim(Precision::Double) {}
+};
+
+using ArraysByField = std::map<std::string, std::vector<double>>;
+
+// Binds the arrays of all fields, on the host. Outputs have `count` rows.
+void bind_named(SumState& sum, ArraysByField& columns, std::int64_t count) {
+  for (const FieldLayout& field : sum.fields()) {
+    if (field.role == Role::Param) continue;
+    std::vector<double>& values = columns[field.name];
+    if (field.role == Role::Output) values.assign(std::size_t(count * field.numbers()), -1);
+    sum.bind(field.name,
+             {values.data(), Element::Double, std::int64_t(values.size()) / field.numbers(), field.numbers() * 8, 8});
+  }
+}
+
+void run_and_wait(SumState& sum) {
+  sum.run();
+  sum.wait();
+}
+
+std::vector<double> uniform_numbers(std::size_t count) {
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<double> unit(0, 1);
+  std::vector<double> values(count);
+  for (double& value : values) value = unit(random);
+  return values;
+}
 
 // A choice of numbers with its tables and samples, excluded pairs, some i, batches.
 TEST_F(LibraryProgramsOnShim, OfAFarField) {
@@ -177,6 +214,119 @@ TEST_F(LibraryProgramsOnShim, OfResultsOfPairs) {
     EXPECT_EQ(std::vector<double>(now, now + 4), expected);
     EXPECT_EQ(std::vector<double>(s, s + 3), (std::vector<double>{30, 30, 40}));
     for (double* const array : arrays) device->release(array);
+  }
+}
+
+TEST_F(DoubleLibraryProgramsOnShim, OfAFarField) {
+  FarTrial trial(FarTrial::library("gravity"), Precision::Double, device);
+  trial.fill("plummer", 1200, 1200, true, 5);
+  for (const FarChoice& choice : {FarChoice{}, FarChoice{.order = 6, .leaf = 16, .separation = 0.4}}) {
+    set_tolerance(trial.sum, 1e-4, choice);
+    trial.run();
+    EXPECT_LE(trial.error(), 1e-4);
+  }
+  EXPECT_TRUE(trial.was_far()) << trial.sum.statistics().reason;
+}
+
+TEST_F(DoubleLibraryProgramsOnShim, OfEachPairOnceAndOfNearestNeighbours) {
+  constexpr std::int64_t kCount = 300;
+  const std::vector<double> x = uniform_numbers(3 * kCount);
+  ArraysByField columns{{"xi", x}, {"xj", x}, {"mj", std::vector<double>(kCount, 1)}};
+  SumState sum(load(FarTrial::library("gravity")));
+  bind_named(sum, columns, kCount);
+  // Partner fields are bound to one array.
+  sum.bind("xj", {columns["xi"].data(), Element::Double, kCount, 24, 8});
+  sum.set_symmetric(SymmetricChoice::Off);
+  run_and_wait(sum);
+  const std::vector<double> twice = columns["pot"];
+  sum.set_symmetric(SymmetricChoice::Always);
+  run_and_wait(sum);
+  EXPECT_EQ(sum.method(), "symmetric") << sum.statistics().reason;
+  for (std::size_t i = 0; i < twice.size(); ++i) EXPECT_NEAR(columns["pot"][i], twice[i], 1e-10 * std::abs(twice[i]));
+
+  SumState nearest(load({"nearest.pipe",
+                         "input_i vec3 xi; input_j vec3 xj; output(min) real least;\nvec3 d = xj - xi;\n"
+                         "skip_if(i_index == j_index);\nleast = min(least, dot(d, d));\n"}));
+  bind_named(nearest, columns, kCount);
+  nearest.set_pairs(PairChoice::All);
+  run_and_wait(nearest);
+  const std::vector<double> by_all = columns["least"];
+  nearest.set_pairs(PairChoice::Cutoff);
+  run_and_wait(nearest);
+  EXPECT_EQ(nearest.method(), "nearest") << nearest.statistics().reason;
+  EXPECT_EQ(columns["least"], by_all);
+}
+
+// All images within a cutoff: the copies of j are made by a program without a pipeline.
+TEST_F(LibraryProgramsOnShim, OfEveryImageWithinACutoff) {
+  SumState sum(load({"images.pipe",
+                     "input_i real xi; input_j real xj; param real side; output(sum) real s; output(count) int n;\n"
+                     "real d = every_image(xj - xi, side);\nskip_if(self_pair || d * d > 9.0);\n"
+                     "s += d; n += d * d >= 0.0;\n"}));
+  // i = 0: its own images at -2 and 2; those of the other at -2.75, -0.75 and 1.25.
+  ArraysByField columns{{"xi", {0.25, 5.5}}, {"xj", {0.25, 5.5}}};
+  bind_named(sum, columns, 2);
+  const double side = 2;
+  sum.set_param("side", {&side, 1});
+  for (const PairChoice pairs : {PairChoice::All, PairChoice::Cutoff}) {
+    sum.set_pairs(pairs);
+    run_and_wait(sum);
+    EXPECT_EQ(columns["n"], (std::vector<double>{5, 5}));
+    EXPECT_EQ(columns["s"], (std::vector<double>{-2.25, 2.25}));
+  }
+}
+
+TEST_F(LibraryProgramsOnShim, OfHistogramsOfEachI) {
+  SumState sum(load({"profiles.pipe",
+                     "input_i real xi; input_j real xj; param real rc = 1e9; output(sum) real profile[4];\n"
+                     "output(count) int near[2]; real d = xj - xi;\nskip_if(d * d >= rc * rc);\n"
+                     "profile[int(abs(d))] += xj; near[int(abs(d)) / 2] += d > 0.0;\n"}));
+  ArraysByField columns{{"xi", {0, 1, 3}}, {"xj", {0, 1, 3}}};
+  bind_named(sum, columns, 3);
+  const std::vector<double> profile{0, 1, 0, 3, 1, 0, 3, 0, 3, 0, 1, 0}, near{1, 1, 0, 1, 0, 0};
+  for (const PairChoice pairs : {PairChoice::All, PairChoice::Cutoff}) {
+    sum.set_pairs(pairs);
+    run_and_wait(sum);
+    EXPECT_EQ(columns["profile"], profile);
+    EXPECT_EQ(columns["near"], near);
+  }
+}
+
+// Indices of tables are checked by programs of their own.
+TEST_F(LibraryProgramsOnShim, OfCheckedIndicesOfTables) {
+  SumState sum(load({"types.pipe",
+                     "input_i int ti; input_j int tj; input_j real m;\nparam real e[2][2] = {{1, 2}, {3, 4}};\n"
+                     "output(sum) real s;\ns += e[ti][tj] * m;\n"}));
+  ArraysByField columns{{"ti", {0, 1, 0}}, {"tj", {1, 0}}, {"m", {10, 100}}};
+  bind_named(sum, columns, 3);
+  run_and_wait(sum);
+  EXPECT_EQ(columns["s"], (std::vector<double>{120, 340, 120}));
+  columns["tj"][1] = 2;
+  try {
+    run_and_wait(sum);
+    ADD_FAILURE() << "the index 2 was not found";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("tj is 2 for j-particle 1, but table 'e' of pipeline 'types' (line 4) has 2 columns"));
+  }
+}
+
+// GPUs compute listed pairs for their i only, so a library needs no programs for both particles of listed pairs.
+TEST_F(LibraryProgramsOnShim, ListedPairsForBothParticlesAreRefused) {
+  SumState sum(load({"pull.pipe", "input_i real xi; input_j real xj; output(sum) real s;\ns += xj - xi;\n"}));
+  ArraysByField columns{{"xi", {0, 1, 3}}};
+  bind_named(sum, columns, 3);
+  sum.bind("xj", {columns["xi"].data(), Element::Double, 3, 8, 8});
+  const std::vector<std::int64_t> first{0, 2, 3, 3}, j{1, 2, 2};
+  sum.set_listed_pairs(3, first.data(), 3, j.data());
+  run_and_wait(sum);
+  EXPECT_EQ(columns["s"], (std::vector<double>{4, 2, 0}));
+  sum.set_symmetric(SymmetricChoice::Listed);
+  try {
+    run_and_wait(sum);
+    ADD_FAILURE() << "a GPU ran symmetric = listed";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("this device computes listed pairs for their i only"));
   }
 }
 

@@ -14,6 +14,7 @@
 #include "tests/support/cpu_run.h"
 #include "tests/support/crossed_run.h"
 #include "tests/support/cuda_shim.h"
+#include "tests/support/library_device.h"
 #include "tests/support/sampling.h"
 
 namespace nbcc::test {
@@ -27,10 +28,8 @@ KernelSource build_for_gpus(const Pipeline& p, const Options& o) { return build_
 // The kernel, its results of pairs and its derived kernels as a compiled library holds them, read from its description.
 KernelSource build_as_in_library(const Pipeline& p, const Options& o) {
   KernelSource kernel = build_cpu_kernel(p, o, detect_isa(), "");
-  std::vector<std::string> all;
-  for (const StorableRow& row : kStorableRows) all.emplace_back(row.choice);
   PipelineImage image;
-  image.rows = store_rows(kernel, all, o.precision);
+  image.rows = store_rows(kernel, every_choice_of_rows(), o.precision);
   image.cpu.push_back(std::move(kernel));
   const PipelineImage read = read_image(write_image(image));
   KernelSource held = with_stored_values(read.cpu.front(), read.rows);

@@ -1,14 +1,15 @@
 ! near.f90: made by nbcc from gravity.pipe, nearest_neighbour.pipe (single precision, fast math); do not edit.
 !
 ! Each pipeline P is a function P() whose arguments are its fields in order of declaration; all real arrays are either
-! real(c_double) or real(c_float). P() sums over all j-particles for every i-particle, on all cores of the CPU or on the GPU
-! in the environment variable NBCC_DEVICE (cuda, cuda:1), and overwrites the outputs.
+! real(c_double) or real(c_float). If no input is a real array, the outputs are real(c_double). P() sums for every i-particle
+! over all j-particles, or over the listed pairs if the pipeline has inputs or results of pairs; on all cores of the CPU or on
+! the GPU in the environment variable NBCC_DEVICE (cuda, cuda:1). It overwrites the outputs.
 ! The number of i-particles, ni, is the argument before the first field of the i-particles (inputs and outputs); nj is the
 ! argument before the first field of the j-particles. The last index of an array is the particle. An output may be omitted
 ! if all later outputs are omitted or passed by name.
 ! A pipeline with inputs or results of pairs sums over the pairs that are listed: those of i-particle k (from 1) are the
 ! entries first(k) + 1, ..., first(k + 1) of the arrays of pairs, and j has their j-particles. As in C, `first` and `j` count
-! from 0. P_bind() without `first` and `j` keeps the pairs of an earlier call.
+! from 0. P_bind() without `first` and `j` keeps the pairs of an earlier call; with `j` alone it fails.
 !
 ! The result is 0 or a status (see nbcc.h); nbcc_message() then returns the error message. nbcc_warning() returns warnings
 ! about the results of the last call, such as a cutoff beyond half of the periodic box.

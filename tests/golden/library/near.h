@@ -3,19 +3,22 @@
  * Each pipeline P is a function P(). Its arguments are the pipeline's fields in order of declaration; the number ni of
  * i-particles precedes the first field of i (inputs and outputs), and the number nj of j-particles precedes the first
  * field of j. An array has one row for each particle. A null pointer for an output means that the output is not
- * computed. P_f() is the same for arrays of float. P() sums over all j-particles for every i-particle, on all cores of
- * the CPU or on the GPU that the environment variable NBCC_DEVICE names (cuda, cuda:1), and overwrites the outputs.
- * Sums are computed in the precision that the library was compiled with, whatever the type of the arrays.
+ * computed. P_f() is the same for arrays of float. P() sums for every i-particle over all j-particles, or over the
+ * listed pairs (see below), on all cores of the CPU or on the GPU that the environment variable NBCC_DEVICE names
+ * (cuda, cuda:1), and overwrites the outputs. Sums are computed in the precision that the library was compiled with,
+ * whatever the type of the arrays.
  *
- * The return value is 0 (NBCC_OK) or an error, and then no output was written: NBCC_ERROR_USAGE for a negative count
- * or a null pointer; NBCC_ERROR_DEVICE if there is not enough memory, the named device does not exist, or the library
- * has no kernel for the processor. nbcc_last_error() returns a message. Threads may call the functions concurrently.
- * The first call starts the threads that all later calls use, or opens the GPU.
+ * The return value is 0 (NBCC_OK) or an error, and then no output was written: NBCC_ERROR_USAGE for a negative count,
+ * a null pointer, a value that a param cannot have, an index outside of a table, or pairs that `first`, `pairs` and `j`
+ * do not list consistently; NBCC_ERROR_DEVICE if there is not enough memory, the named device does not exist, or the
+ * library has no kernel for the processor. nbcc_last_error() returns a message. Threads may call the functions
+ * concurrently. The first call starts the threads that all later calls use, or opens the GPU.
  *
  * A pipeline with inputs or results of pairs (input_pair, output(pair)) sums over the pairs that the caller lists; the
  * list precedes the first field of pairs. The j-particles of i are j[first[i]], ..., j[first[i + 1] - 1]; `pairs` is
- * first[ni]. An array of pairs has one row for each entry of j. P_bind() with a null pointer for `first` keeps the pairs
- * of an earlier P_bind() or nbcc_sum_set_listed_pairs().
+ * first[ni]. An array of pairs has one row for each entry of j. P() takes a null pointer for `first` only if ni is 0.
+ * P_bind() with null pointers for both `first` and `j` keeps the pairs of an earlier P_bind() or
+ * nbcc_sum_set_listed_pairs(); a null pointer for `first` alone is NBCC_ERROR_USAGE.
  *
  * For GPUs, streams, particles that stay packed, outputs that are accumulated, or a number of threads: P_open() loads
  * the pipeline on a device of nbcc_device_open(), P_bind() and P_bind_f() bind all arrays of a sum of

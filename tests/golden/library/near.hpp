@@ -2,10 +2,10 @@
 //
 // The functions of near.h for arrays with lengths. nbcc::Rows<T, n> converts from any contiguous range (span, vector,
 // array) of T or, if n is not 1, of std::array<T, n>; T is const for inputs. The numbers of particles are the numbers of
-// rows. The pairs that a pipeline with inputs or results of pairs sums over are two arrays, as near.h explains them. A
-// total is a pointer to a number or to a std::array of numbers. Pass {} for an output to ignore it. On failure
-// the functions throw nbcc::Error, and no output has been written. P_open() opens the pipeline P on any device, for
-// nbcc::Sum.
+// rows. The pairs that a pipeline with inputs or results of pairs sums over are two arrays, as near.h explains them;
+// without i-particles `first` may be empty. A total is a pointer to a number or to a std::array of numbers. Pass {} for an
+// output to ignore it. On failure the functions throw nbcc::Error, and no output has been written. P_open() opens the
+// pipeline P on any device, for nbcc::Sum.
 #pragma once
 #include <nbcc/nbcc.hpp>
 

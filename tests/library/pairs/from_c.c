@@ -62,6 +62,12 @@ static void test_calls(void) {
   EXPECT(force[0][0], 0);
   EXPECT(pull, 0);
 
+  /* Without i there is nothing to list, also after a call with pairs. */
+  EXPECT(contacts(0, NULL, N, x, NULL, 0, NULL, NULL, NULL, NULL, NULL), NBCC_OK);
+  EXPECT(contacts(N, x, N, x, first, PAIRS, j, before, NULL, NULL, &pull), NBCC_OK);
+  EXPECT(contacts(0, NULL, N, x, NULL, 0, NULL, NULL, NULL, NULL, &pull), NBCC_OK);
+  EXPECT(pull, 0);
+
   const double a[N] = {1, 2, 3};
   double lengths[PAIRS];
   int64_t numbers[PAIRS];
@@ -83,16 +89,18 @@ static void test_errors(void) {
   const double before[PAIRS][3] = {{0}}, a[N] = {1, 2, 3};
   double history[PAIRS][3] = {{5}}, force[N][3] = {{5}}, lengths[PAIRS];
   EXPECT(contacts(N, x, N, x, NULL, PAIRS, j, before, history, force, NULL), NBCC_ERROR_USAGE);
-  EXPECT_ERROR("first: it is a null pointer");
+  EXPECT_ERROR("first: it is a null pointer, and lists no pairs");
+  EXPECT(contacts(0, NULL, N, x, NULL, PAIRS, j, before, history, NULL, NULL), NBCC_ERROR_USAGE);
+  EXPECT_ERROR("pairs: first[0], the last, is 0, but there are 4 entries of j");
   EXPECT(contacts(N, x, N, x, first, PAIRS + 1, j, before, history, force, NULL), NBCC_ERROR_USAGE);
-  EXPECT_ERROR("4");
+  EXPECT_ERROR("pairs: first[3], the last, is 4, but there are 5 entries of j");
   const int64_t wrong[PAIRS] = {1, 2, 3, 0};
   EXPECT(contacts(N, x, N, x, first, PAIRS, wrong, before, history, force, NULL), NBCC_ERROR_USAGE);
-  EXPECT_ERROR("3");
+  EXPECT_ERROR("pairs: j[2] is 3, but there are 3 j-particles");
   EXPECT(contacts(N, x, N, x, first, PAIRS, j, NULL, history, force, NULL), NBCC_ERROR_USAGE);
-  EXPECT_ERROR("before");
+  EXPECT_ERROR("input_pair 'before' of pipeline 'contacts': no data (a null pointer) for 4 ");
   EXPECT(links(N, NULL, N, a, 10, first, PAIRS, j, lengths, NULL), NBCC_ERROR_USAGE);
-  EXPECT_ERROR("first");
+  EXPECT_ERROR("input_i 'first' of pipeline 'links': no data (a null pointer) for 3 particles");
   EXPECT(history[0][0], 5);
   EXPECT(force[0][0], 5);
 }
@@ -120,6 +128,12 @@ static int test_handles(void) {
     return 1;
   }
   expect_contacts(__LINE__, history, force);
+  /* Other j without `first`. */
+  EXPECT(contacts_bind(sum, N, x, N, x, NULL, PAIRS, j, before, history, force, NULL, &error), NBCC_ERROR_USAGE);
+  expect_error(__LINE__, nbcc_error_message(error),
+               "first: it is a null pointer, but j is not; null for both keeps the pairs that are listed");
+  nbcc_error_free(error);
+  error = NULL;
   /* More rows than pairs. */
   double longer[PAIRS + 1][3], result[PAIRS + 1][3];
   memset(longer, 0, sizeof longer);

@@ -53,6 +53,31 @@ int main() {
   pairs::springs(a, a, first, j, k, pulls);
   EXPECT(pulls[0].imag(), 10);
 
+  // The real arrays are outputs only: {} is the function for double.
+  const std::vector<std::int32_t> ints{10, 20, 30};
+  std::vector<double> differences(4), excess(3);
+  std::vector<float> differences_f(4), excess_f(3);
+  pairs::differences(ints, ints, first, j, differences);
+  EXPECT(differences[1], -20);
+  pairs::differences(ints, ints, first, j, differences_f);
+  EXPECT(differences_f[1], -20);
+  pairs::differences(ints, ints, first, j, {});
+  pairs::excess(ints, ints, excess);
+  EXPECT(excess[2], 30);
+  pairs::excess(ints, ints, excess_f);
+  EXPECT(excess_f[2], 30);
+  pairs::excess(ints, ints, {});
+
+  // Without i-particles `first` may be empty, also if it has memory.
+  const std::vector<double> none;
+  std::vector<std::int64_t> empty;
+  empty.reserve(8);
+  pull = 7;
+  pairs::contacts(none, x, empty, {}, {}, {}, {}, &pull);
+  EXPECT(pull, 0);
+  expect_error(__LINE__, "contacts: 'first' has 0 numbers, expected 4 for 3 i-particles",
+               [&] { pairs::contacts(x, x, empty, j, before, history, {}, {}); });
+
   const std::vector<std::int64_t> shorter{0, 2, 4};
   expect_error(__LINE__, "contacts: 'first' has 3 numbers, expected 4 for 3 i-particles",
                [&] { pairs::contacts(x, x, shorter, j, before, history, {}, {}); });

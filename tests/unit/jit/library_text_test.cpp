@@ -61,6 +61,29 @@ TEST(LibraryText, WithoutRealArraysThereIsOneFlavour) {
   EXPECT_THAT(c_header(text), HasSubstr("tally_f("));
 }
 
+// Outputs are optional arguments in Fortran, so two procedures that differ in outputs only would be ambiguous. In C++
+// {} for the output calls the function that is no template.
+TEST(LibraryText, OutputsAloneDoNotChooseTheFlavourInFortran) {
+  const Source source{"excess.pipe", "input_i int a;\ninput_j int b;\noutput(sum) real s;\ns += real(a - b);\n"};
+  LibraryText text = library();
+  text.pipelines = {library_pipeline(source, {})};
+  EXPECT_THAT(fortran_module(text), HasSubstr("nbcc_d_excess("));
+  EXPECT_THAT(fortran_module(text), Not(HasSubstr("nbcc_f_excess")));
+  EXPECT_THAT(cpp_header(text), HasSubstr("template <typename = void>\ninline void excess("));
+}
+
+// Arrays in C count from 0, in Fortran from 1.
+TEST(LibraryText, ListedPairsAreCountedAsTheLanguageCounts) {
+  const Source source{"bonds.pipe", "input_i real x;\ninput_pair real k;\noutput(sum) real s;\ns += k * x;\n"};
+  LibraryText text = library();
+  text.pipelines = {library_pipeline(source, {})};
+  EXPECT_THAT(c_header(text), HasSubstr("the pairs of i are first[i], ..., first[i + 1] - 1, counted from 0"));
+  const std::string fortran = fortran_module(text);
+  EXPECT_THAT(fortran, HasSubstr("the pairs of i-particle k are first(k) + 1, ..., first(k + 1), counted from 1"));
+  EXPECT_THAT(fortran, HasSubstr("number of listed pairs, first(ni + 1)"));
+  EXPECT_THAT(fortran, Not(HasSubstr("first[")));
+}
+
 // A pipeline's comments come from somebody else's text.
 TEST(LibraryText, CommentsStayComments) {
   LibraryText text = library();

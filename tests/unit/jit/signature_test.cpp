@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "jit/build_kernel.h"
 #include "runtime/error.h"
 
@@ -32,6 +34,24 @@ TEST(Signature, CountsStandBeforeTheFirstFieldOfTheirSide) {
 
 TEST(Signature, TheCountOfASideWithoutFieldsComesFirst) {
   EXPECT_THAT(names(signature("output(sum) real s;\ns += 1.0;\n")), ElementsAre("nj", "ni", "s"));
+}
+
+// ni precedes nj.
+TEST(Signature, BothCountsComeFirstIfNeitherSideHasFields) {
+  EXPECT_THAT(names(signature("input_pair real k;\noutput(total) real s;\ns += k;\n")),
+              ElementsAre("ni", "nj", "first", "pairs", "j", "k", "s"));
+}
+
+// A total is double in both flavours.
+TEST(Signature, FlavoursOfInputsAndOfOutputs) {
+  const auto flavours = [](const std::string& text) {
+    const Signature made = signature(text);
+    return std::pair(made.has_flavours(), made.inputs_have_flavours());
+  };
+  EXPECT_EQ(flavours("input_j real m;\noutput(sum) real s;\ns += m;\n"), std::pair(true, true));
+  EXPECT_EQ(flavours("input_j int m;\noutput(sum) real s;\ns += real(m);\n"), std::pair(true, false));
+  EXPECT_EQ(flavours("input_pair real k;\noutput(total) real s;\ns += k;\n"), std::pair(true, true));
+  EXPECT_EQ(flavours("input_j int m;\noutput(total) real s;\ns += real(m);\n"), std::pair(false, false));
 }
 
 TEST(Signature, ShapesNumbersAndComments) {
