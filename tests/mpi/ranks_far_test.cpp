@@ -102,6 +102,13 @@ class RanksFar : public GatheredTest {
         EXPECT_THAT(found.reason, HasSubstr("each rank has the j that its i need: this one ")) << what;
     }
   }
+  // The root mean square over the i of all ranks of |got / expected - 1|.
+  static double error_of_all(const Reals& got, const Reals& expected) {
+    double sums[] = {0, double(got.size())};
+    for (std::size_t k = 0; k < got.size(); ++k) sums[0] += std::pow(got[k] / expected[k] - 1, 2);
+    MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    return std::sqrt(sums[0] / sums[1]);
+  }
   // The text of the last run's statistics about ranks.
   void expect_all_j(nbcc::Sum& sum, const std::string& because) {
     if (rank_count() == 1) return;
@@ -167,6 +174,27 @@ TEST_F(RanksFar, OfParticlesThatMove) {
     EXPECT_LE(std::sqrt(sums[0] / sums[1]), 1.3 * kTolerance) << times;
     for (std::size_t k = 0; k < all.x.size(); ++k) all.x[k] += 0.2 * std::sin(double(k % 97) + times);
     std::copy_n(all.x.begin() + 3 * begin, x.size(), x.begin());
+  }
+}
+
+// Far from the origin single precision does not keep the tolerance: the rank has received j when it tries the next one.
+TEST_F(RanksFar, RaisesThePrecision) {
+  const std::int64_t count = 8000, begin = first_of(count, rank, 0), end = first_of(count, rank + 1, 0);
+  Particles all = random_particles(count, 16, 0);
+  for (double& x : all.x) x += 1000;
+  const nbcc::Pipeline pipeline = compiled(kVectors, NBCC_SINGLE), exact = compiled(kVectors);
+  Bound mine(pipeline, all.part(begin, end), all.part(begin, end)), whole(exact, all.part(begin, end), all);
+  whole.sum.run();
+  const nbcc_far_choice choice{sizeof choice, 5, 0, 0};
+  ASSERT_EQ(nbcc_sum_set_tolerance(mine.sum.get(), 1e-5, &choice, nullptr), NBCC_OK);
+  for (int times = 0; times < 2; ++times) {
+    ring.run(mine.sum);
+    EXPECT_LE(error_of_all(mine.columns["pot"], whole.columns["pot"]), 1.3e-5) << times;
+    const nbcc_statistics found = mine.sum.statistics();
+    EXPECT_LE(found.error, 1e-5);
+    EXPECT_STREQ(found.method, "far field");
+    EXPECT_STRNE(found.precision, "single");
+    if (rank_count() > 1) EXPECT_THAT(found.reason, HasSubstr("each rank has the j that its i need"));
   }
 }
 

@@ -320,6 +320,7 @@ void FarDomains::append_j(const std::byte* from, std::int64_t count) {
     from += bytes;
   }
   received_ += count;
+  view_rows(j_, nj_);  // memory has grown, and the request of move() reads j by these views
 }
 
 SumRequest FarDomains::with_j(const SumRequest& request, std::int64_t first, std::vector<ArrayView>& views) const {
