@@ -238,10 +238,10 @@ Estimate FarField::measure_among_ranks(const SumRequest& request) {
 
 bool FarField::is_due_among_ranks() {
   const double exact_pairs = std::min(double(run_->least_sampled()), i_of_ranks_) * j_of_ranks_;
-  const bool is_mine = std::has_single_bit(runs_) || work_since_check_ * kShareOfChecks > kExactPair * exact_pairs ||
-                       run_->has_moved_far() ||
-                       run_->have_values_changed(std::clamp(tolerance_ / error_, 1.0, kMaxSpread));
-  return ranks_->any(is_mine);
+  // Collective, whatever else this process has to say.
+  const bool has_changed = run_->have_values_changed(std::clamp(tolerance_ / error_, 1.0, kMaxSpread));
+  return ranks_->any(has_changed || std::has_single_bit(runs_) || run_->has_moved_far() ||
+                     work_since_check_ * kShareOfChecks > kExactPair * exact_pairs);
 }
 
 void FarField::run_among_ranks(const SumRequest& request) {

@@ -41,6 +41,7 @@ const double* RanksFarBackend::send_centres(std::span<const double> centres) {
     for (std::size_t k = 0; k < centres.size() && nj > 0; ++k) centres_[k] += nj * all[first + k];
   }
   for (double& centre : centres_) centre /= std::max(count, 1.0);
+  domains_.set_centres(centres_);
   return centres_.data();
 }
 
