@@ -35,6 +35,19 @@ skip_if(i_index == j_index);
 vec3 d = xj - xi;
 pot += mj * rsqrt(dot(d, d));
 )";
+const std::string kPotential = R"(
+input_i vec3 xi; input_j vec3 xj; input_j real mj;
+output(sum) real pot;
+vec3 d = xj - xi;
+pot += mj * rsqrt(dot(d, d) + 1e-6);
+)";
+const std::string kSoftened = R"(
+input_i vec3 xi; input_j vec3 xj; input_j real mj;
+param real eps = 0.01;
+output(sum) real pot;
+vec3 d = xj - xi;
+pot += mj * rsqrt(dot(d, d) + eps * eps);
+)";
 // Of i too: no grids of i.
 const std::string kOfI = R"(
 input_i vec3 xi; input_i real hi; input_j vec3 xj; input_j real mj;
@@ -196,6 +209,110 @@ TEST_F(RanksFar, RaisesThePrecision) {
     EXPECT_STRNE(found.precision, "single");
     if (rank_count() > 1) EXPECT_THAT(found.reason, HasSubstr("each rank has the j that its i need"));
   }
+}
+
+// Two groups of which one weighs next to nothing, and then the other: on each rank all norms change by one factor, or,
+// where each rank has some of each group, in no order of neighbours.
+TEST_F(RanksFar, WeightsThatChangeByAnotherFactorInEachGroup) {
+  const std::int64_t count = 8000;
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> normal;
+  for (const bool is_mixed : {false, true}) {
+    Particles all;
+    for (std::int64_t k = 0; k < count; ++k) {
+      const bool is_second = is_mixed ? random() % 2 == 1 : k >= count / 2;
+      for (int axis = 0; axis < 3; ++axis) all.x.push_back(0.3 * normal(random) + (is_second && axis == 0 ? 2.0 : 0));
+      all.m.push_back(double(random() % 64 + 32) / 64 * (is_second ? 1e-6 : 1));
+    }
+    const std::int64_t begin = first_of(count, rank, 0), end = first_of(count, rank + 1, 0);
+    Particles own = all.part(begin, end);
+    Reals pot(own.m.size()), exact_pot(own.m.size());
+    const nbcc::Pipeline pipeline = compiled(kPotential, NBCC_SINGLE), exact = compiled(kPotential);
+    nbcc::Sum mine(pipeline), whole(exact);
+    mine.bind("xi", own.x).bind("xj", own.x).bind("mj", own.m).bind("pot", pot);
+    whole.bind("xi", own.x).bind("xj", all.x).bind("mj", all.m).bind("pot", exact_pot);
+    const nbcc_far_choice choice{sizeof choice, 4, 0, 0};
+    ASSERT_EQ(nbcc_sum_set_tolerance(mine.get(), kTolerance, &choice, nullptr), NBCC_OK);
+    for (int times = 0; times < 4; ++times) {
+      if (times == 2)  // the third run measures no error unless weights have changed
+        for (std::int64_t k = 0; k < count; ++k)
+          all.m[std::size_t(k)] *= all.m[std::size_t(k)] < 1e-3 ? (is_mixed ? 1e6 : 1e12) : (is_mixed ? 1e-6 : 1);
+      std::copy_n(all.m.begin() + begin, own.m.size(), own.m.begin());
+      ring.run(mine);
+      whole.run();
+      EXPECT_LE(error_of_all(pot, exact_pot), 1.3 * kTolerance) << "mixed: " << is_mixed << ", run " << times;
+    }
+  }
+}
+
+TEST_F(RanksFar, RefusesChoicesAndParamsThatDiffer) {
+  if (rank_count() == 1) return;
+  const std::int64_t count = 3000, begin = first_of(count, rank, 0), end = first_of(count, rank + 1, 0);
+  const Particles all = random_particles(count, 12, 0), own = all.part(begin, end);
+  const nbcc::Pipeline pipeline = compiled(kSoftened, NBCC_SINGLE);
+  Bound mine(pipeline, own, own);
+  const nbcc_far_choice choices[][2] = {{{sizeof(nbcc_far_choice), 4, 0, 0}, {sizeof(nbcc_far_choice), 5, 0, 0}},
+                                        {{sizeof(nbcc_far_choice), 4, 0, 0}, {sizeof(nbcc_far_choice), 0, 0, 0}},
+                                        {{sizeof(nbcc_far_choice), 4, 64, 0}, {sizeof(nbcc_far_choice), 4, 0, 0}}};
+  const auto message = [&] {
+    try {
+      ring.run(mine.sum);
+    } catch (const nbcc::Error& e) {
+      EXPECT_EQ(e.status(), NBCC_ERROR_USAGE);
+      return std::string(e.what());
+    }
+    return std::string("no error");
+  };
+  for (const auto& of_ranks : choices) {
+    ASSERT_EQ(nbcc_sum_set_tolerance(mine.sum.get(), kTolerance, &of_ranks[rank == 0 ? 0 : 1], nullptr), NBCC_OK);
+    EXPECT_THAT(message(), HasSubstr("expected one choice on all ranks"));
+  }
+  ASSERT_EQ(nbcc_sum_set_tolerance(mine.sum.get(), kTolerance, choices[0], nullptr), NBCC_OK);
+  mine.sum.set("eps", 0.01 * (rank + 1));
+  EXPECT_THAT(message(), HasSubstr("params: this rank's values are not those of rank"));
+  mine.sum.set("eps", 0.01);
+  EXPECT_EQ(message(), "no error");
+}
+
+TEST_F(RanksFar, ARankWithoutATolerance) {
+  const std::int64_t count = 4000, begin = first_of(count, rank, 0), end = first_of(count, rank + 1, 0);
+  const Particles all = random_particles(count, 12, 0), own = all.part(begin, end);
+  const nbcc::Pipeline pipeline = compiled(kPotential, NBCC_SINGLE), exact = compiled(kPotential);
+  Bound mine(pipeline, own, own), whole(exact, own, all);
+  whole.sum.run();
+  const nbcc_far_choice choice{sizeof choice, 4, 0, 0};
+  ASSERT_EQ(nbcc_sum_set_tolerance(mine.sum.get(), kTolerance, &choice, nullptr), NBCC_OK);
+  if (rank == 0) ASSERT_EQ(nbcc_sum_set_pairs(mine.sum.get(), NBCC_PAIRS_ALL, nullptr), NBCC_OK);
+  ring.run(mine.sum);
+  if (rank == 0)
+    EXPECT_STREQ(mine.sum.statistics().method, "all pairs");
+  else
+    expect_all_j(mine.sum, "another rank needs them");
+  EXPECT_LE(error_of_all(mine.columns["pot"], whole.columns["pot"]), 1.3 * kTolerance);
+}
+
+// Ranks that once had to have all j, for a position that is not finite, have their own j again soon after it is.
+TEST_F(RanksFar, TriesAgain) {
+  if (rank_count() == 1) return;
+  const std::int64_t count = 4000, begin = first_of(count, rank, 0), end = first_of(count, rank + 1, 0);
+  Particles own = random_particles(count, 12, 0).part(begin, end);
+  const double first = own.x[0];
+  own.x[0] = HUGE_VAL;
+  const nbcc::Pipeline pipeline = compiled(kPotential, NBCC_SINGLE);
+  Reals pot(own.m.size());
+  nbcc::Sum mine(pipeline);
+  mine.bind("xi", own.x).bind("xj", own.x).bind("mj", own.m).bind("pot", pot);
+  const nbcc_far_choice choice{sizeof choice, 4, 0, 0};
+  ASSERT_EQ(nbcc_sum_set_tolerance(mine.get(), kTolerance, &choice, nullptr), NBCC_OK);
+  std::vector<std::string> reasons;
+  for (int times = 1; times <= 9; ++times) {
+    if (times == 4) own.x[0] = first;
+    ring.run(mine);
+    reasons.emplace_back(mine.statistics().reason);
+  }
+  for (const int times : {1, 2, 3})
+    EXPECT_THAT(reasons[std::size_t(times - 1)], HasSubstr("because a j has a position or weight that is not finite"));
+  for (const int times : {8, 9}) EXPECT_THAT(reasons[std::size_t(times - 1)], HasSubstr("j that its i need"));
 }
 
 // Old values of outputs, chosen i and i without a finite position are those of one process.
