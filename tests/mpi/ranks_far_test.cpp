@@ -99,13 +99,14 @@ class RanksFar : public GatheredTest {
     const nbcc_far_choice choice{sizeof choice, order, 0, 0};
     ASSERT_EQ(nbcc_sum_set_tolerance(mine.sum.get(), kTolerance, &choice, nullptr), NBCC_OK);
     for (int times = 0; times < 3; ++times) {
-      std::ranges::fill(mine.columns["pot"], -7.0);
+      for (auto& [name, column] : mine.columns) std::ranges::fill(column, -7.0);
       ring.run(mine.sum);
       double sums[] = {0, double(end - begin)};
       for (std::size_t k = 0; k < std::size_t(end - begin); ++k)
         sums[0] += std::pow(mine.columns["pot"][k] / whole.columns["pot"][k] - 1, 2);
       MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
       EXPECT_LE(std::sqrt(sums[0] / sums[1]), 1.3 * kTolerance) << what << ", run " << times;
+      if (whole.columns.contains("acc")) expect_vectors(mine.columns["acc"], whole.columns["acc"], what);
       const nbcc_statistics found = mine.sum.statistics();
       EXPECT_STREQ(found.method, "far field") << what;
       EXPECT_LE(found.error, kTolerance) << what;
@@ -114,6 +115,16 @@ class RanksFar : public GatheredTest {
       if (rank_count() > 1)
         EXPECT_THAT(found.reason, HasSubstr("each rank has the j that its i need: this one ")) << what;
     }
+  }
+  // The terms of vectors cancel, and the tolerance is relative to the sum of their lengths.
+  static void expect_vectors(const Reals& got, const Reals& expected, const std::string& what) {
+    double sums[] = {0, 0};
+    for (std::size_t k = 0; k < got.size(); ++k) {
+      sums[0] += (got[k] - expected[k]) * (got[k] - expected[k]);
+      sums[1] += expected[k] * expected[k];
+    }
+    MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    EXPECT_LE(std::sqrt(sums[0] / sums[1]), 10 * kTolerance) << what;
   }
   // The root mean square over the i of all ranks of |got / expected - 1|.
   static double error_of_all(const Reals& got, const Reals& expected) {
@@ -181,10 +192,8 @@ TEST_F(RanksFar, OfParticlesThatMove) {
   for (int times = 0; times < 5; ++times) {
     ring.run(mine);
     whole.run();
-    double sums[] = {0, double(m.size())};
-    for (std::size_t k = 0; k < m.size(); ++k) sums[0] += std::pow(pot[k] / exact_pot[k] - 1, 2);
-    MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    EXPECT_LE(std::sqrt(sums[0] / sums[1]), 1.3 * kTolerance) << times;
+    EXPECT_LE(error_of_all(pot, exact_pot), 1.3 * kTolerance) << times;
+    expect_vectors(acc, exact_acc, "moving");
     for (std::size_t k = 0; k < all.x.size(); ++k) all.x[k] += 0.2 * std::sin(double(k % 97) + times);
     std::copy_n(all.x.begin() + 3 * begin, x.size(), x.begin());
   }
@@ -371,7 +380,7 @@ TEST_F(RanksFar, SaysWhyARankHasAllJ) {
   if (rank_count() > 1) EXPECT_THAT(two_sets.sum.statistics().reason, HasSubstr("compares i_index and j_index"));
 }
 
-// A rank needs fewer j than all, and receives fewer bytes than all j have.
+// A rank receives a part of the j of the others as particles; its bytes are those of the ring.
 TEST_F(RanksFar, ARankHasAPartOfTheJ) {
   if (rank_count() == 1) return;
   const std::int64_t count = 40000, begin = first_of(count, rank, 0), end = first_of(count, rank + 1, 0);
@@ -384,15 +393,37 @@ TEST_F(RanksFar, ARankHasAPartOfTheJ) {
   ring.run(mine.sum);
   const std::string reason = mine.sum.statistics().reason;
   long long own = 0, received = 0;
+  double megabytes = 0;
   const std::size_t at = reason.find("this one ");
   ASSERT_NE(at, std::string::npos) << reason;
-  ASSERT_EQ(std::sscanf(reason.c_str() + at, "this one %lld of its domain and %lld of others", &own, &received), 2);
+  ASSERT_EQ(std::sscanf(reason.c_str() + at, "this one %lld of its domain and %lld of others, and received %lf MB", &own,
+                        &received, &megabytes),
+            3);
   double number = double(own);
   MPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   EXPECT_EQ(number, double(count));
   EXPECT_LT(own, 1.3 * double(count) / rank_count());
   EXPECT_GT(own, 0.7 * double(count) / rank_count());
   EXPECT_LT(received, 0.5 * double(count - own)) << reason;
+  EXPECT_GT(megabytes, 0);
+  EXPECT_NEAR(1e-6 * double(nbcc_mpi_ring_bytes(ring.get())), megabytes, 0.01 * megabytes) << reason;
+}
+
+// Particles at one position are all in one domain, which the statistics say.
+TEST_F(RanksFar, ManyParticlesAtOnePosition) {
+  if (rank_count() == 1) return;
+  const std::int64_t count = 6000, begin = first_of(count, rank, 0), end = first_of(count, rank + 1, 0);
+  Particles all = random_particles(count, 17, 0);
+  for (std::size_t k = 0; k < all.x.size() * 9 / 10; ++k) all.x[k] = 0.5;
+  const nbcc::Pipeline pipeline = compiled(kPotential, NBCC_SINGLE), exact = compiled(kPotential);
+  const Particles own = all.part(begin, end);
+  Bound mine(pipeline, own, own), whole(exact, own, all);
+  whole.sum.run();
+  const nbcc_far_choice choice{sizeof choice, 4, 0, 0};
+  ASSERT_EQ(nbcc_sum_set_tolerance(mine.sum.get(), kTolerance, &choice, nullptr), NBCC_OK);
+  ring.run(mine.sum);
+  EXPECT_LE(error_of_all(mine.columns["pot"], whole.columns["pot"]), 1.3 * kTolerance);
+  EXPECT_THAT(mine.sum.statistics().reason, HasSubstr("of all i and j, because particles at one position are not"));
 }
 
 TEST_F(RanksFar, OneRankFailsAndNoneWaits) {
@@ -404,13 +435,18 @@ TEST_F(RanksFar, OneRankFailsAndNoneWaits) {
   const nbcc_far_choice choice{sizeof choice, 4, 0, 0};
   ASSERT_EQ(nbcc_sum_set_tolerance(mine.sum.get(), kTolerance, &choice, nullptr), NBCC_OK);
   for (int asked = 1; asked < 40; asked *= 3) {
-    int calls = 0;
+    int calls = 0, is_interrupted = 0, should_be = 0;
     if (rank == 0) mine.sum.progress([&](double) { return ++calls >= asked; });
     try {
       ring.run(mine.sum);
     } catch (const nbcc::Error& e) {
       EXPECT_EQ(e.status(), NBCC_INTERRUPTED) << e.what();
+      is_interrupted = 1;
     }
+    should_be = calls >= asked ? 1 : 0;
+    MPI_Bcast(&should_be, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    EXPECT_EQ(is_interrupted, should_be) << "rank " << rank << ", asked at call " << asked;
+    if (asked == 1) EXPECT_EQ(should_be, 1);
   }
   if (rank == 0) mine.sum.progress(nullptr);
   ring.run(mine.sum);

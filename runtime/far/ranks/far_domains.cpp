@@ -2,6 +2,8 @@
 // FarDomains::totals_of_caller().
 #include "runtime/far/ranks/far_domains.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -23,6 +25,7 @@ constexpr std::uint64_t kNoKey = std::numeric_limits<std::uint64_t>::max();  // 
 constexpr double kNoPosition = std::numeric_limits<double>::quiet_NaN();
 // Keys from which splitters are found: domains differ by 2%, with 1000 processes by 6%.
 constexpr double kKeysPerProcess = 4096, kMostKeys = 1 << 18;
+constexpr double kUneven = 1.5;  // the largest domain in mean ones, from which on statistics say so
 
 bool is_finite(const double* position, int axes) {
   return std::all_of(position, position + axes, [](double x) { return std::isfinite(x); });
@@ -230,6 +233,35 @@ std::vector<std::uint64_t> FarDomains::splitters_of(const SumRequest& request, s
   return splitters;
 }
 
+// How many particles each process will have, before any of them has allocated memory for them. Throws on all alike.
+void FarDomains::find_sizes(const Domains& domains) {
+  std::vector<double> mine{double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGESIZE))};
+  for (std::size_t peer = 0; peer < count(); ++peer) {
+    mine.push_back(double(domains.i[peer].size()));
+    mine.push_back(double(domains.j[peer].size()));
+  }
+  const std::vector<double> all = gather(mine);
+  size_of_largest_ = size_of_all_ = 0;
+  for (std::size_t peer = 0; peer < count(); ++peer) {
+    double ni = 0, nj = 0;
+    for (std::size_t from = 0; from < count(); ++from) {
+      ni += all[from * mine.size() + 1 + 2 * peer];
+      nj += all[from * mine.size() + 2 + 2 * peer];
+    }
+    // A row is in a message first.
+    double bytes = 0;
+    for (const Rows& rows : i_) bytes += 2 * ni * double(rows.row());
+    for (const Rows& rows : j_) bytes += 2 * nj * double(rows.row());
+    if (const double memory = all[peer * mine.size()]; bytes > memory)
+      throw DeviceError(
+          fmt::format("tolerance: the domain of rank {} would have {:.3g} i and {:.3g} j, whose rows take {:.3g} GB, but "
+                      "its host has {:.3g} GB: particles at one position are not divided",
+                      peer, ni, nj, 1e-9 * bytes, 1e-9 * memory));
+    if (ni + nj > size_of_largest_) largest_ = peer, size_of_largest_ = ni + nj;
+    size_of_all_ += ni + nj;
+  }
+}
+
 // A message: numbers of i and of j, global indices if the text compares them, rows of i field by field, rows of j.
 void FarDomains::send_rows(const SumRequest& request, Domains domains) {
   for (std::vector<Rows>* side : {&i_, &j_})
@@ -237,6 +269,7 @@ void FarDomains::send_rows(const SumRequest& request, Domains domains) {
       rows.element = domains.is_wide[rows.field] != 0 ? Element::Double : Element::Float;
       rows.memory.clear();
     }
+  find_sizes(domains);
   AlignedBuffer column;
   std::vector<Bytes> to;
   for (std::size_t peer = 0; peer < count(); ++peer) {
@@ -461,10 +494,14 @@ bool FarDomains::have_values_changed(double spread, bool keeps_scale) {
 }
 
 std::string FarDomains::text() const {
-  return fmt::format(
+  std::string text = fmt::format(
       "each rank has the j that its i need: this one {} of its domain and {} of others, and received "
       "{:.3g} MB",
       nj_, received_, 1e-6 * double(bytes_received_));
+  if (size_of_largest_ * double(count()) > kUneven * size_of_all_)
+    text += fmt::format("; rank {} has {:.0f}% of all i and j, because particles at one position are not divided",
+                        largest_, 100 * size_of_largest_ / size_of_all_);
+  return text;
 }
 
 }  // namespace nbcc

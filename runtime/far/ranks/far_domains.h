@@ -75,12 +75,15 @@ class FarDomains : public FarRanks {
   std::vector<std::uint64_t> splitters_of(const SumRequest& request, std::span<const double> position_of_i,
                                           std::span<const double> position_of_j, const std::array<double, 3>& low,
                                           const std::array<double, 3>& high, double particles);
+  void find_sizes(const Domains& domains);
   void send_rows(const SumRequest& request, Domains domains);
   void view_rows(std::vector<Rows>& side, std::int64_t count);
 
   const KernelSource& source_;
   FarPeers* peers_ = nullptr;
   std::int64_t bytes_received_ = 0;
+  std::size_t largest_ = 0;                        // the process with the largest domain
+  double size_of_largest_ = 0, size_of_all_ = 0;   // in i and j
   int axes_ = 0;
   bool needs_indices_ = false, is_aligned_ = true;
   std::vector<Rows> i_, j_;
