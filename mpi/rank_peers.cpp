@@ -28,8 +28,8 @@ const std::vector<double>& RankPeers::exchange(bool is_running, const double* mi
   return all_;
 }
 
-// Called by C functions, which no exception may leave. After a failure of MPI this rank can no longer answer the others;
-// after any other one, finish() does.
+// Called by C functions, which no exception may leave. After a failure of MPI this rank can no longer answer the
+// others; after any other one, finish() does.
 int RankPeers::exchange_for(void* self, const double* mine, int count, double* all) {
   auto& peers = *static_cast<RankPeers*>(self);
   try {

@@ -68,10 +68,10 @@ void FarField::require_one_choice(const std::vector<std::vector<double>>& all, s
     if (all[peer].empty()) continue;
     const std::span its = std::span(all[peer]).subspan(first, 3);
     if (its[0] != choice_.order || its[1] != choice_.leaf || its[2] != choice_.separation)
-      throw UsageError(fmt::format("tolerance: this rank's nbcc_far_choice has {}, rank {}'s has {}: expected one choice "
-                                   "on all ranks",
-                                   text(choice_.order, choice_.leaf, choice_.separation), peer,
-                                   text(its[0], its[1], its[2])));
+      throw UsageError(
+          fmt::format("tolerance: this rank's nbcc_far_choice has {}, rank {}'s has {}: expected one choice "
+                      "on all ranks",
+                      text(choice_.order, choice_.leaf, choice_.separation), peer, text(its[0], its[1], its[2])));
   }
 }
 
@@ -233,16 +233,16 @@ void FarField::exchange_errors(const SumRequest& request) {
 Estimate FarField::measure_among_ranks(const SumRequest& request) {
   ranks_->begin_run(*request.peers);
   const double params = hash_of(request.params);
-  const Numbers all =
-      ranks_->exchange({double(request.i_count), double(request.nj), double(case_ == case_of(request)), i_of_ranks_,
-                        j_of_ranks_, double(choice_.order), double(choice_.leaf), choice_.separation, params,
-                        double(std::has_single_bit(runs_))});
+  const Numbers all = ranks_->exchange({double(request.i_count), double(request.nj), double(case_ == case_of(request)),
+                                        i_of_ranks_, j_of_ranks_, double(choice_.order), double(choice_.leaf),
+                                        choice_.separation, params, double(std::has_single_bit(runs_))});
   require_one_choice(all, 5);
   for (std::size_t peer = 0; peer < all.size(); ++peer)
     if (all[peer][8] != params)
-      throw UsageError(fmt::format("params: this rank's values are not those of rank {}: expected one value of each "
-                                   "param on all ranks",
-                                   peer));
+      throw UsageError(
+          fmt::format("params: this rank's values are not those of rank {}: expected one value of each "
+                      "param on all ranks",
+                      peer));
   i_of_ranks_ = j_of_ranks_ = 0;
   for (const auto& one : all) i_of_ranks_ += one[0], j_of_ranks_ += one[1];
   const bool is_known = std::ranges::all_of(

@@ -396,8 +396,8 @@ TEST_F(RanksFar, ARankHasAPartOfTheJ) {
   double megabytes = 0;
   const std::size_t at = reason.find("this one ");
   ASSERT_NE(at, std::string::npos) << reason;
-  ASSERT_EQ(std::sscanf(reason.c_str() + at, "this one %lld of its domain and %lld of others, and received %lf MB", &own,
-                        &received, &megabytes),
+  ASSERT_EQ(std::sscanf(reason.c_str() + at, "this one %lld of its domain and %lld of others, and received %lf MB",
+                        &own, &received, &megabytes),
             3);
   double number = double(own);
   MPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);

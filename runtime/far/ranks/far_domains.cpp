@@ -253,10 +253,10 @@ void FarDomains::find_sizes(const Domains& domains) {
     for (const Rows& rows : i_) bytes += 2 * ni * double(rows.row());
     for (const Rows& rows : j_) bytes += 2 * nj * double(rows.row());
     if (const double memory = all[peer * mine.size()]; bytes > memory)
-      throw DeviceError(
-          fmt::format("tolerance: the domain of rank {} would have {:.3g} i and {:.3g} j, whose rows take {:.3g} GB, but "
-                      "its host has {:.3g} GB: particles at one position are not divided",
-                      peer, ni, nj, 1e-9 * bytes, 1e-9 * memory));
+      throw DeviceError(fmt::format(
+          "tolerance: the domain of rank {} would have {:.3g} i and {:.3g} j, whose rows take {:.3g} GB, but "
+          "its host has {:.3g} GB: particles at one position are not divided",
+          peer, ni, nj, 1e-9 * bytes, 1e-9 * memory));
     if (ni + nj > size_of_largest_) largest_ = peer, size_of_largest_ = ni + nj;
     size_of_all_ += ni + nj;
   }

@@ -82,8 +82,8 @@ class FarDomains : public FarRanks {
   const KernelSource& source_;
   FarPeers* peers_ = nullptr;
   std::int64_t bytes_received_ = 0;
-  std::size_t largest_ = 0;                        // the process with the largest domain
-  double size_of_largest_ = 0, size_of_all_ = 0;   // in i and j
+  std::size_t largest_ = 0;                       // the process with the largest domain
+  double size_of_largest_ = 0, size_of_all_ = 0;  // in i and j
   int axes_ = 0;
   bool needs_indices_ = false, is_aligned_ = true;
   std::vector<Rows> i_, j_;

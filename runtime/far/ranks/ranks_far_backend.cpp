@@ -124,9 +124,10 @@ void RanksFarBackend::require_indexable(const std::vector<std::vector<FarCell>>&
   const std::vector<std::vector<double>> all = domains_.exchange({particles, cells});
   for (std::size_t rank = 0; rank < all.size(); ++rank)
     if (all[rank][0] > kMost || all[rank][1] > kMost)
-      throw DeviceError(fmt::format("tolerance: rank {} would have {:.0f} j, its own and received ones, in {:.0f} cells: "
-                                    "expected at most {:.0f} of each; more ranks have fewer of them",
-                                    rank, all[rank][0], all[rank][1], kMost));
+      throw DeviceError(
+          fmt::format("tolerance: rank {} would have {:.0f} j, its own and received ones, in {:.0f} cells: "
+                      "expected at most {:.0f} of each; more ranks have fewer of them",
+                      rank, all[rank][0], all[rank][1], kMost));
 }
 
 FarCounts RanksFarBackend::count_pairs(int order, const FarLimits& limits) {
