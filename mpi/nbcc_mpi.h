@@ -43,12 +43,11 @@ NBCC_API void nbcc_mpi_ring_destroy(nbcc_mpi_ring* ring);
  * another rank.
  *
  * A tolerance and its nbcc_far_choice are the same on all ranks, and the tolerance is kept for the i of all together:
- * nbcc_sum_run_among of nbcc_ranks.h. On CPUs the particles of an open sum move to ranks by their positions for the run, and each rank receives the grids and
- * particles that its domain needs of the others (locally essential trees), instead of all j. Periodic sums, sums on
- * GPUs, sums of which all pairs cost less, sums with non-finite positions or weights of j and the other cases of
- * docs/how_to/many_ranks.md need all j on every rank;
- * nbcc_statistics.reason says which was the case, and why. The array elements of inputs of i and j may then be rounded
- * to double.
+ * nbcc_sum_run_among of nbcc_ranks.h. On CPUs the particles of an open sum move to ranks by their positions for the
+ * run, and each rank receives the grids and particles that its domain needs of the others (locally essential trees),
+ * instead of all j. Periodic sums, sums on GPUs, sums of which all pairs cost less, sums with non-finite positions or
+ * weights of j and the other cases of docs/how_to/many_ranks.md need all j on every rank; nbcc_statistics.reason says
+ * which was the case, and why. The array elements of inputs of i and j may then be rounded to double.
  *
  * A total (output(total)) is one value for the chosen i of all ranks, and every rank stores the same number: the totals
  * of the ranks are combined in the order of the ranks. With `accumulate` a rank combines it with its stored value once.
