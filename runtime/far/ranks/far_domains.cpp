@@ -137,6 +137,7 @@ FarDomains::Domains FarDomains::domains_of(const SumRequest& request, FarSums& s
   centres.resize(std::size_t(kernels.centres), 0.0);
   std::vector<double> position_of_i(std::size_t(request.ni * axes_), kNoPosition),
       position_of_j(std::size_t(request.nj * axes_));
+  weights_ = factors_ = {};  // i that are not chosen have factors of 0
   weights_.resize(kernels.weights, request.nj);
   factors_.resize(kernels.factors, request.ni);
   sums.find_sources(request, position_of_j.data(), weights_.array(), centres.data());
@@ -235,30 +236,35 @@ std::vector<std::uint64_t> FarDomains::splitters_of(const SumRequest& request, s
 
 // How many particles each process will have, before any of them has allocated memory for them. Throws on all alike.
 void FarDomains::find_sizes(const Domains& domains) {
-  std::vector<double> mine{double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGESIZE))};
+  std::vector<Bytes> to;
   for (std::size_t peer = 0; peer < count(); ++peer) {
-    mine.push_back(double(domains.i[peer].size()));
-    mine.push_back(double(domains.j[peer].size()));
+    MessageWriter writer;
+    writer.add_one(double(domains.i[peer].size()));
+    writer.add_one(double(domains.j[peer].size()));
+    to.push_back(writer.take());
   }
-  const std::vector<double> all = gather(mine);
+  double ni = 0, nj = 0;
+  for (const Bytes& block : send(std::move(to))) {
+    MessageReader reader(block);
+    ni += reader.read_one<double>();
+    nj += reader.read_one<double>();
+  }
+  const std::vector<std::vector<double>> all =
+      exchange({ni, nj, double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGESIZE))});
   size_of_largest_ = size_of_all_ = 0;
   for (std::size_t peer = 0; peer < count(); ++peer) {
-    double ni = 0, nj = 0;
-    for (std::size_t from = 0; from < count(); ++from) {
-      ni += all[from * mine.size() + 1 + 2 * peer];
-      nj += all[from * mine.size() + 2 + 2 * peer];
-    }
+    const double i_of_peer = all[peer][0], j_of_peer = all[peer][1], memory = all[peer][2];
     // A row is in a message first.
     double bytes = 0;
-    for (const Rows& rows : i_) bytes += 2 * ni * double(rows.row());
-    for (const Rows& rows : j_) bytes += 2 * nj * double(rows.row());
-    if (const double memory = all[peer * mine.size()]; bytes > memory)
+    for (const Rows& rows : i_) bytes += 2 * i_of_peer * double(rows.row());
+    for (const Rows& rows : j_) bytes += 2 * j_of_peer * double(rows.row());
+    if (bytes > memory)
       throw DeviceError(fmt::format(
           "tolerance: the domain of rank {} would have {:.3g} i and {:.3g} j, whose rows take {:.3g} GB, but "
           "its host has {:.3g} GB: particles at one position are not divided",
-          peer, ni, nj, 1e-9 * bytes, 1e-9 * memory));
-    if (ni + nj > size_of_largest_) largest_ = peer, size_of_largest_ = ni + nj;
-    size_of_all_ += ni + nj;
+          peer, i_of_peer, j_of_peer, 1e-9 * bytes, 1e-9 * memory));
+    if (i_of_peer + j_of_peer > size_of_largest_) largest_ = peer, size_of_largest_ = i_of_peer + j_of_peer;
+    size_of_all_ += i_of_peer + j_of_peer;
   }
 }
 
@@ -499,8 +505,10 @@ std::string FarDomains::text() const {
       "{:.3g} MB",
       nj_, received_, 1e-6 * double(bytes_received_));
   if (size_of_largest_ * double(count()) > kUneven * size_of_all_)
-    text += fmt::format("; rank {} has {:.0f}% of all i and j, because particles at one position are not divided",
-                        largest_, 100 * size_of_largest_ / size_of_all_);
+    text += fmt::format(
+        "; rank {} has {:.0f}% of all i and j: particles at one position are not divided, and those without "
+        "a finite position do not move",
+        largest_, 100 * size_of_largest_ / size_of_all_);
   return text;
 }
 
