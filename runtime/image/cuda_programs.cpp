@@ -7,7 +7,7 @@
 
 #include "runtime/cuda/far/cuda_far_source.h"
 #include "runtime/cuda/run/cuda_plain_source.h"
-#include "runtime/far/far_choice.h"
+#include "runtime/sum/request/far_choice.h"
 
 namespace nbcc {
 namespace {
