@@ -19,7 +19,7 @@ namespace nbcc {
 
 class RankPeers {
  public:
-  // Not collective. Reserves what an exchange needs: a rank without memory still takes part in those of the others.
+  // Not collective. Reserves what an exchange needs: a rank without memory still takes part in exchanges of the others.
   explicit RankPeers(const Ranks& ranks);
   // Refers to this object, and to `why_all_j` ([NBCC_PEER_TEXT]). has_own_j: each rank has its own j alone.
   nbcc_peers peers(bool has_own_j, char* why_all_j) {

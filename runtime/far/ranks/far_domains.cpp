@@ -234,7 +234,8 @@ std::vector<std::uint64_t> FarDomains::splitters_of(const SumRequest& request, s
   return splitters;
 }
 
-// How many particles each process will have, before any of them has allocated memory for them. Throws on all alike.
+// Counts the particles of each domain before its process allocates memory for their rows. Throws on all processes or on
+// none.
 void FarDomains::find_sizes(const Domains& domains) {
   std::vector<Bytes> to;
   for (std::size_t peer = 0; peer < count(); ++peer) {

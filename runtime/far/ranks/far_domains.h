@@ -94,7 +94,8 @@ class FarDomains : public FarRanks {
   std::vector<ArrayView> views_;
   std::uint64_t binding_ = 0;
   Snapshot now_, kept_;
-  // Of the caller's particles in this run, and by block of order_of_...[] of the run of keep().
+  // Keys, weights and factors are of the caller's particles in this run; orders, and norms by block, of the run of
+  // keep().
   std::vector<std::uint64_t> keys_of_i_, keys_of_j_;
   FarColumns weights_, factors_;
   std::vector<std::int64_t> order_of_i_, order_of_j_;
