@@ -505,7 +505,7 @@ std::string FarDomains::text() const {
       "each rank has the j that its i need: this one {} of its domain and {} of others, and received "
       "{:.3g} MB",
       nj_, received_, 1e-6 * double(bytes_received_));
-  if (size_of_largest_ * double(count()) > kUneven * size_of_all_)
+  if (size_of_largest_ * double(received_i_.size()) > kUneven * size_of_all_)  // the peers may be gone
     text += fmt::format(
         "; rank {} has {:.0f}% of all i and j: particles at one position are not divided, and those without "
         "a finite position do not move",
