@@ -34,20 +34,20 @@ NBCC_API void nbcc_mpi_ring_destroy(nbcc_mpi_ring* ring);
  * between ranks, `part` must be NBCC_WHOLE. Every reduction and finish() work as in one process. The i and j offsets of
  * the sum are set to those of this rank.
  *
- * Lists, batches, listed pairs, exclusions, every_image(), output(pair), nearest neighbours and a tolerance
- * (nbcc_sum_needs_all_j) need all j at once. If they are set on any rank, every rank receives the j of all ranks, at
+ * Lists, batches, listed pairs, exclusions, every_image(), output(pair), nearest neighbours and some sums to a
+ * tolerance need all j at once. If they are set on any rank, every rank receives the j of all ranks, at
  * most 2^31 - 1, into memory of its own, and makes one run over them. Lists, listed pairs and exclusions have the i of
  * this rank and the global indices of j; batches have i_batch of this rank's i and j_batch of the j of all ranks.
  * Arguments are checked on all ranks before any rank sums; if a rank fails later, others may have written their
  * outputs. NBCC_SYMMETRIC_LISTED is NBCC_ERROR_USAGE on several ranks, because a listed pair would add to the i of
  * another rank.
  *
- * A tolerance is the same on all ranks, and is kept for the i of all together: nbcc_sum_run_among of nbcc_ranks.h. On
- * CPUs the particles of an open sum move to ranks by their positions for the run, and each rank receives the grids and
- * particles that its domain needs of the others (locally essential trees), instead of all j. Periodic sums, sums on
- * GPUs, sums of which all pairs cost less, and sums with non-finite positions of j need all j on every rank;
- * nbcc_statistics.reason says which was the case, and why. The array elements of inputs of i and j may then be rounded
- * to double.
+ * A tolerance and its nbcc_far_choice are the same on all ranks, and the tolerance is kept for the i of all together:
+ * nbcc_sum_run_among of nbcc_ranks.h. On CPUs the particles of an open sum move to ranks by their positions for the
+ * run, and each rank receives the grids and particles that its domain needs of the others (locally essential trees),
+ * instead of all j. Periodic sums, sums on GPUs, sums of which all pairs cost less, sums with non-finite positions or
+ * weights of j and the other cases of docs/how_to/many_ranks.md need all j on every rank; nbcc_statistics.reason says
+ * which was the case, and why. The array elements of inputs of i and j may then be rounded to double.
  *
  * A total (output(total)) is one value for the chosen i of all ranks, and every rank stores the same number: the totals
  * of the ranks are combined in the order of the ranks. With `accumulate` a rank combines it with its stored value once.
@@ -57,7 +57,8 @@ NBCC_API void nbcc_mpi_ring_destroy(nbcc_mpi_ring* ring);
  * The results are those of one process except for the order in which terms are added: first the rank's own j, then the
  * j of the previous rank, and so on around the ring. With the same number of ranks and the same particles on each, the
  * results of every run have the same bits. Outputs are written after all ranks have summed all blocks; if any rank has
- * failed before, no rank writes. Runs that need all j at once add the terms in the order of one process. Arrays of
+ * failed before, no rank writes. Runs that need all j at once add the terms in the order of one process; sums to a
+ * tolerance of ranks with their own j add them in an order of their own, the same in every run. Arrays of
  * inputs and outputs may be the same.
  *
  * Between GPUs blocks are staged through pinned host memory, or sent from GPU to GPU if the MPI library reports that it

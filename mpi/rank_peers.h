@@ -19,7 +19,8 @@ namespace nbcc {
 
 class RankPeers {
  public:
-  explicit RankPeers(const Ranks& ranks) : ranks_(ranks) {}
+  // Not collective. Reserves what an exchange needs: a rank without memory still takes part in exchanges of the others.
+  explicit RankPeers(const Ranks& ranks);
   // Refers to this object, and to `why_all_j` ([NBCC_PEER_TEXT]). has_own_j: each rank has its own j alone.
   nbcc_peers peers(bool has_own_j, char* why_all_j) {
     return {sizeof(nbcc_peers),
@@ -39,11 +40,14 @@ class RankPeers {
   static int announce_for(void* self, const std::int64_t* bytes, std::int64_t* received);
   static int send_for(void* self, const void* const* blocks, void* const* into);
   void send(const void* const* blocks, void* const* into);
-  bool all_are_running() const;
+  bool all_are_running();
   static int exchange_for(void* self, const double* mine, int count, double* all);
-  // [rank][1 + NBCC_PEER_NUMBERS]; the first number is 1 while the rank's run goes on.
-  std::vector<double> exchange(bool is_running, const double* mine, int count) const;
+  // [rank][1 + NBCC_PEER_NUMBERS]; the first number is 1 while the rank's run goes on. Valid until the next call.
+  const std::vector<double>& exchange(bool is_running, const double* mine, int count);
+  void reserve_requests();
   const Ranks& ranks_;
+  std::vector<double> own_, all_;                   // of exchange()
+  std::vector<MPI_Request> requests_;               // of send()
   std::vector<std::int64_t> announced_, expected_;  // [rank]: bytes
   std::int64_t bytes_received_ = 0;
   std::optional<std::string> failure_;  // of MPI

@@ -13,6 +13,7 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -204,24 +205,26 @@ void Ring::run_gathered(BoundArrays& bound, const nbcc_run_options& options) {
     gathered_.exchange(ranks_);
     bytes_received_ += gathered_.bytes_received();
   }
+  std::optional<RankPeers> ranks;
   ranks_.agree(attempt([&] {
     if (!is_alone) bound.bind_block(gathered_.views(), gathered_.count());
     detail::call(nbcc_sum_set_offsets, bound.sum, first_i_[own], std::int64_t(0));
     detail::call(nbcc_sum_check_run, bound.sum, &options);
+    ranks.emplace(ranks_);
   }));
-  RankPeers ranks(ranks_);
-  run_among(bound, options, ranks, ranks.peers(false, why_all_j_.data()));
+  run_among(bound, options, *ranks, ranks->peers(false, why_all_j_.data()));
 }
 
 bool Ring::run_with_own_j(BoundArrays& bound, const nbcc_run_options& options) {
   const auto own = std::size_t(ranks_.own());
+  std::optional<RankPeers> ranks;
   ranks_.agree(attempt([&] {
     detail::call(nbcc_sum_set_offsets, bound.sum, first_i_[own], first_j_[own]);
     detail::call(nbcc_sum_check_run, bound.sum, &options);
+    ranks.emplace(ranks_);
   }));
-  RankPeers ranks(ranks_);
-  run_among(bound, options, ranks, ranks.peers(true, why_all_j_.data()));
-  bytes_received_ += ranks.bytes_received();
+  run_among(bound, options, *ranks, ranks->peers(true, why_all_j_.data()));
+  bytes_received_ += ranks->bytes_received();
   return why_all_j_[0] == 0;
 }
 

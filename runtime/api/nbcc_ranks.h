@@ -9,12 +9,14 @@ extern "C" {
 #endif
 
 /* The setting of the sum that needs all j in one run: "lists", "batches", "listed pairs", "exclusions",
- * "every_image()", "output(pair)", "nearest neighbours", "a tolerance". "": the j may come in parts (nbcc_part). Valid
- * until the next call for this sum. */
+ * "every_image()", "output(pair)", "nearest neighbours", "a tolerance". "": the j may come in parts (nbcc_part). With
+ * "a tolerance" processes may have their own j alone where nbcc_sum_why_all_j returns "". Valid until the next call for
+ * this sum. */
 NBCC_API const char* nbcc_sum_needs_all_j(nbcc_sum* sum);
 
-/* Why a sum to a tolerance needs all j on every process, as a text without a full stop; "": processes that sum on CPUs
- * may have their own j alone. Valid until the next call for this sum. */
+/* Why each process must have all j, as a text without a full stop, also for a sum whose pairs are not chosen to a
+ * tolerance; "": processes that sum on CPUs may have their own j alone, if this is "" on all of them. Valid until the
+ * next call for this sum. */
 NBCC_API const char* nbcc_sum_why_all_j(nbcc_sum* sum);
 
 /* The tolerance of nbcc_sum_set_tolerance; 0: none. All processes of a run must have the same. */
@@ -45,8 +47,8 @@ typedef struct nbcc_peers {
   int (*announce)(void* data, const int64_t* bytes, int64_t* received);
   int (*send)(void* data, const void* const* blocks, void* const* into);
   /* [NBCC_PEER_TEXT], may be null. Where each process has all j: why, for nbcc_statistics.reason. Where each has its
-   * own j alone: the run stores why it needs all j, on all processes alike, or "". In the first case nothing was
-   * summed. */
+   * own j alone: the run stores why it needs all j, on all processes alike, and then it has summed nothing; or "",
+   * and it has summed. */
   char* why_all_j;
 } nbcc_peers;
 

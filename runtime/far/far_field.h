@@ -88,6 +88,7 @@ class FarField {
     double error = 0, largest = 0, error_of_sum = 0;  // as in FarStatistics
     std::int64_t sampled = 0;
   };
+  void require_one_choice(const std::vector<std::vector<double>>& all, std::size_t first) const;
   Estimate measure_together(const SumRequest& request);
   Estimate answer_together(const SumRequest& request) const;
   bool keeps_together(const SumRequest& request);

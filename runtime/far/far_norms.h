@@ -17,6 +17,12 @@ struct FarChange {
   double least = std::numeric_limits<double>::infinity();  // ratio of a norm now to the norm then
   double largest = 0;
   double turned = 0;  // change of (sum w) / (sum |w|)
+  // With the change of other blocks.
+  void add(const FarChange& other) {
+    least = std::min(least, other.least);
+    largest = std::max(largest, other.largest);
+    turned = std::max(turned, other.turned);
+  }
   // True if the norms of all blocks changed by one factor, up to `spread`, which is 1 or more. keeps_scale: this factor
   // must be 1.
   bool is_rescaling(double spread, bool keeps_scale) const {

@@ -37,11 +37,12 @@ class FarRanks {
   virtual std::vector<double> exact_sums(const SumRequest& request, std::span<const std::int64_t> sampled, int columns,
                                          FarBackend& backend) = 0;
 
-  // Not collective, of the caller's particles: keeps some positions and the norms of weights and factors; whether they
-  // have changed since, as FarRun::has_moved_far() and have_values_changed().
+  // Of the caller's particles: keeps some positions and the norms of weights and factors; whether they have changed
+  // since, as FarRun::has_moved_far() and have_values_changed(). The latter is collective, and the same for all; the
+  // former two are not.
   virtual void keep() = 0;
   virtual bool has_moved_far(double share_of_radius, double share_of_particles) const = 0;
-  virtual bool have_values_changed(double spread, bool keeps_scale) const = 0;
+  virtual bool have_values_changed(double spread, bool keeps_scale) = 0;
   // Not collective. For users: what this process has of the j of the others.
   virtual std::string text() const = 0;
 

@@ -17,6 +17,9 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "fmt/format.h"
 #include "runtime/error.h"
@@ -47,7 +50,30 @@ double rms_of(const Numbers& all) {
   return weight == 0 ? 0 : std::sqrt(squares / weight);
 }
 
+// A hash of params that a double holds, so that processes can compare them.
+double hash_of(std::span<const double> params) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const double param : params) hash = (hash ^ std::bit_cast<std::uint64_t>(param)) * 0x100000001b3 ^ hash >> 29;
+  return double(hash >> 12);
+}
+
 }  // namespace
+
+// The choice in the numbers `first` to first + 2 of each process: another choice would take other steps.
+void FarField::require_one_choice(const std::vector<std::vector<double>>& all, std::size_t first) const {
+  const auto text = [](double order, double leaf, double separation) {
+    return fmt::format("order {}, leaf {}, separation {}", order, leaf, separation);
+  };
+  for (std::size_t peer = 0; peer < all.size(); ++peer) {
+    if (all[peer].empty()) continue;
+    const std::span its = std::span(all[peer]).subspan(first, 3);
+    if (its[0] != choice_.order || its[1] != choice_.leaf || its[2] != choice_.separation)
+      throw UsageError(
+          fmt::format("tolerance: this rank's nbcc_far_choice has {}, rank {}'s has {}: expected one choice "
+                      "on all ranks",
+                      text(choice_.order, choice_.leaf, choice_.separation), peer, text(its[0], its[1], its[2])));
+  }
+}
 
 double FarField::error_of_all(const SumRequest& request) {
   const double mine = has_sample_ ? run_->error_of_sample() : 0;
@@ -59,11 +85,13 @@ Estimate FarField::measure_together(const SumRequest& request) {
   const bool is_known = case_ == case_of(request);
   const bool is_due_at_once = !is_known || (!is_far_ && is_due(request));
   const Numbers asked =
-      request.peers->exchange({tolerance_, double(request.i_count), double(is_known), double(is_due_at_once)});
+      request.peers->exchange({tolerance_, double(request.i_count), double(is_known), double(is_due_at_once),
+                               double(choice_.order), double(choice_.leaf), choice_.separation});
   for (std::size_t peer = 0; peer < asked.size(); ++peer)
     if (!asked[peer].empty() && asked[peer][0] != tolerance_)
       throw UsageError(fmt::format("tolerance: this rank has {}, rank {} has {}: expected one tolerance on all ranks",
                                    tolerance_, peer, asked[peer][0]));
+  require_one_choice(asked, 4);
   i_of_peers_ = {};
   for (const auto& one : asked) i_of_peers_.push_back(one.empty() ? 0 : one[1]);
   bool is_new = has_any(asked, 3);
@@ -204,8 +232,17 @@ void FarField::exchange_errors(const SumRequest& request) {
 
 Estimate FarField::measure_among_ranks(const SumRequest& request) {
   ranks_->begin_run(*request.peers);
-  const Numbers all = ranks_->exchange(
-      {double(request.i_count), double(request.nj), double(case_ == case_of(request)), i_of_ranks_, j_of_ranks_});
+  const double params = hash_of(request.params);
+  const Numbers all = ranks_->exchange({double(request.i_count), double(request.nj), double(case_ == case_of(request)),
+                                        i_of_ranks_, j_of_ranks_, double(choice_.order), double(choice_.leaf),
+                                        choice_.separation, params, double(std::has_single_bit(runs_))});
+  require_one_choice(all, 5);
+  for (std::size_t peer = 0; peer < all.size(); ++peer)
+    if (all[peer][8] != params)
+      throw UsageError(
+          fmt::format("params: this rank's values are not those of rank {}: expected one value of each "
+                      "param on all ranks",
+                      peer));
   i_of_ranks_ = j_of_ranks_ = 0;
   for (const auto& one : all) i_of_ranks_ += one[0], j_of_ranks_ += one[1];
   const bool is_known = std::ranges::all_of(
@@ -213,35 +250,45 @@ Estimate FarField::measure_among_ranks(const SumRequest& request) {
   if (i_of_ranks_ == 0 || j_of_ranks_ == 0) throw NeedsAllJ("there are no i or no j");
   if (!is_experiment() && least_cost(request) > kShareOfAllPairs * all_pairs(request))
     throw NeedsAllJ(fmt::format("all pairs of {:.0f} i and {:.0f} j cost little", i_of_ranks_, j_of_ranks_));
-  if (is_known && !is_far_) throw NeedsAllJ(refusal_);
-  if (!is_known) case_.reset();
-  if (!is_known && precision_ != precision_for(tolerance_)) set_precision(precision_for(tolerance_));
-  work_since_check_ += is_known ? chosen_.cost : all_pairs(request);
+  // Particles that had no far field may have one now.
+  const bool is_refused = is_known && !is_far_, tries_again = has_any(all, 9);
+  if (is_refused && !tries_again) throw NeedsAllJ(refusal_);
+  const unsigned runs = runs_;
+  const bool is_kept = is_known && is_far_;
+  if (!is_kept) case_.reset();
+  if (!is_kept && precision_ != precision_for(tolerance_)) set_precision(precision_for(tolerance_));
+  work_since_check_ += is_kept ? chosen_.cost : all_pairs(request);
+  const auto refuse = [&](const std::string& why) {
+    refusal_ = why;
+    runs_ = is_refused ? runs : 1;
+    case_ = case_of(request);
+    throw NeedsAllJ(refusal_);
+  };
   moved_ = run_->move(request);
   if (ranks_->any(std::max(moved_.ni, moved_.nj) > std::numeric_limits<std::int32_t>::max() / 2))
     throw NeedsAllJ("a rank has more particles than lists can index");
-  if (!is_known) require_memory(moved_);
+  if (!is_kept) require_memory(moved_);
   int leaf = choice_.leaf > 0 ? choice_.leaf : kFirstLeaf;
-  if (is_known && chosen_.setting.leaf > 0) leaf = chosen_.setting.leaf;
+  if (is_kept && chosen_.setting.leaf > 0) leaf = chosen_.setting.leaf;
   if (const std::string obstacle = run_->prepare(moved_, leaf); !obstacle.empty()) {
-    case_.reset();
-    throw NeedsAllJ(obstacle);
+    is_far_ = false;
+    refuse(obstacle);
   }
-  if (is_known && !is_due_among_ranks()) return {"", chosen_.cost};
+  if (is_kept && !is_due_among_ranks()) return {"", chosen_.cost};
   case_.reset();
-  const bool is_chosen = measure_sample(moved_, is_known);
+  const bool is_chosen = measure_sample(moved_, is_kept);
+  if (!is_chosen)
+    refuse(refusal_.empty() ? fmt::format("a far field costs as much as {:.3g} pairs", chosen_.cost) : refusal_);
   case_ = case_of(request);
-  if (is_chosen) return {"", chosen_.cost};
-  if (refusal_.empty()) refusal_ = fmt::format("a far field costs as much as {:.3g} pairs", chosen_.cost);
-  throw NeedsAllJ(refusal_);
+  return {"", chosen_.cost};
 }
 
 bool FarField::is_due_among_ranks() {
   const double exact_pairs = std::min(double(run_->least_sampled()), i_of_ranks_) * j_of_ranks_;
-  const bool is_mine = std::has_single_bit(runs_) || work_since_check_ * kShareOfChecks > kExactPair * exact_pairs ||
-                       run_->has_moved_far() ||
-                       run_->have_values_changed(std::clamp(tolerance_ / error_, 1.0, kMaxSpread));
-  return ranks_->any(is_mine);
+  // Collective, whatever else this process has to say.
+  const bool has_changed = run_->have_values_changed(std::clamp(tolerance_ / error_, 1.0, kMaxSpread));
+  return ranks_->any(has_changed || std::has_single_bit(runs_) || run_->has_moved_far() ||
+                     work_since_check_ * kShareOfChecks > kExactPair * exact_pairs);
 }
 
 void FarField::run_among_ranks(const SumRequest& request) {

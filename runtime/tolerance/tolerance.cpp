@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <string_view>
 
 #include "fmt/format.h"
 #include "runtime/error.h"
@@ -41,7 +42,10 @@ class FarFields {
 }  // namespace
 
 const char* why_all_j(const SumState& sum) {
-  if (sum.needs_all_j() != "a tolerance") return sum.needs_all_j().data();
+  if (!sum.is_to_tolerance()) {
+    const std::string_view setting = sum.needs_all_j();
+    return setting.empty() ? "its pairs are not chosen to a tolerance" : setting.data();
+  }
   const DerivedKernels& far = sum.kernel().derived("far");
   if (!far.obstacle.empty()) return "products of wide vectors are measured by each rank";
   if (far.as<FarKernels>().periods) return "the sum is periodic";

@@ -2,6 +2,8 @@
 // FarDomains::totals_of_caller().
 #include "runtime/far/ranks/far_domains.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -19,9 +21,11 @@ namespace {
 
 using Bytes = FarPeers::Bytes;
 
+constexpr std::uint64_t kNoKey = std::numeric_limits<std::uint64_t>::max();  // keys have 63 bits
 constexpr double kNoPosition = std::numeric_limits<double>::quiet_NaN();
 // Keys from which splitters are found: domains differ by 2%, with 1000 processes by 6%.
 constexpr double kKeysPerProcess = 4096, kMostKeys = 1 << 18;
+constexpr double kUneven = 1.5;  // the largest domain in mean ones, from which on statistics say so
 
 bool is_finite(const double* position, int axes) {
   return std::all_of(position, position + axes, [](double x) { return std::isfinite(x); });
@@ -41,10 +45,12 @@ std::vector<double> some_positions(std::span<const double> positions, int axes) 
   return some;
 }
 
-std::vector<FarNorms> norms_in_order(FarColumns& columns) {
-  std::vector<std::int64_t> order(std::size_t(columns.count()));
+// Particles in the order of their keys, so that the blocks of norms_of() are of neighbours as those of a tree.
+std::vector<std::int64_t> order_of(std::span<const std::uint64_t> keys) {
+  std::vector<std::int64_t> order(keys.size());
   std::iota(order.begin(), order.end(), 0);
-  return norms_of(columns.all(), order);
+  std::ranges::sort(order, {}, [&](std::int64_t k) { return keys[std::size_t(k)]; });
+  return order;
 }
 
 }  // namespace
@@ -126,22 +132,17 @@ SumRequest FarDomains::move(const SumRequest& request, FarSums& sums) {
 FarDomains::Domains FarDomains::domains_of(const SumRequest& request, FarSums& sums) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
   const FarKernels& kernels = sums.kernels();
-  // Weights here are for have_values_changed() alone, for which their centre is of no matter.
-  const std::vector<double> centres(std::size_t(kernels.centres), 0.0);
+  // Weights here are for have_values_changed() alone. The first run does not know the centres yet.
+  std::vector<double> centres = centres_;
+  centres.resize(std::size_t(kernels.centres), 0.0);
   std::vector<double> position_of_i(std::size_t(request.ni * axes_), kNoPosition),
       position_of_j(std::size_t(request.nj * axes_));
-  FarColumns weights, factors;
-  weights.resize(kernels.weights, request.nj);
-  factors.resize(kernels.factors, request.ni);
-  sums.find_sources(request, position_of_j.data(), weights.array(), centres.data());
-  sums.find_targets(request, position_of_i.data(), factors.array(), centres.data());
-  now_ = {0,
-          some_positions(position_of_i, axes_),
-          some_positions(position_of_j, axes_),
-          norms_in_order(weights),
-          norms_in_order(factors),
-          request.ni,
-          request.nj};
+  weights_ = factors_ = {};  // i that are not chosen have factors of 0
+  weights_.resize(kernels.weights, request.nj);
+  factors_.resize(kernels.factors, request.ni);
+  sums.find_sources(request, position_of_j.data(), weights_.array(), centres.data());
+  sums.find_targets(request, position_of_i.data(), factors_.array(), centres.data());
+  now_ = {0, some_positions(position_of_i, axes_), some_positions(position_of_j, axes_), request.ni, request.nj};
 
   // The box of all, and the element types of all.
   std::array<double, 3> low{kNone, kNone, kNone}, high{-kNone, -kNone, -kNone};
@@ -181,15 +182,21 @@ FarDomains::Domains FarDomains::domains_of(const SumRequest& request, FarSums& s
   const FarKeys key_of(axes_, low, high);
   found.i.resize(count());
   found.j.resize(count());
-  const auto domain = [&](const double* position) {
-    if (!is_finite(position, axes_)) return own();
-    return std::size_t(std::ranges::upper_bound(splitters, key_of(position)) - splitters.begin());
+  for (auto [positions, keys] : {std::pair(&position_of_i, &keys_of_i_), std::pair(&position_of_j, &keys_of_j_)}) {
+    keys->clear();
+    for (std::size_t k = 0; k < positions->size(); k += std::size_t(axes_)) {
+      const double* const position = positions->data() + k;
+      keys->push_back(is_finite(position, axes_) ? key_of(position) : kNoKey);
+    }
+  }
+  const auto domain = [&](std::uint64_t key) {
+    return key == kNoKey ? own() : std::size_t(std::ranges::upper_bound(splitters, key) - splitters.begin());
   };
   for (std::int64_t k = 0; k < request.i_count; ++k) {
     const std::int64_t i = chosen_i_at(request, k);
-    found.i[domain(position_of_i.data() + i * axes_)].push_back(i);
+    found.i[domain(keys_of_i_[std::size_t(i)])].push_back(i);
   }
-  for (std::int64_t j = 0; j < request.nj; ++j) found.j[domain(position_of_j.data() + j * axes_)].push_back(j);
+  for (std::int64_t j = 0; j < request.nj; ++j) found.j[domain(keys_of_j_[std::size_t(j)])].push_back(j);
   return found;
 }
 
@@ -227,6 +234,41 @@ std::vector<std::uint64_t> FarDomains::splitters_of(const SumRequest& request, s
   return splitters;
 }
 
+// Counts the particles of each domain before its process allocates memory for their rows. Throws on all processes or on
+// none.
+void FarDomains::find_sizes(const Domains& domains) {
+  std::vector<Bytes> to;
+  for (std::size_t peer = 0; peer < count(); ++peer) {
+    MessageWriter writer;
+    writer.add_one(double(domains.i[peer].size()));
+    writer.add_one(double(domains.j[peer].size()));
+    to.push_back(writer.take());
+  }
+  double ni = 0, nj = 0;
+  for (const Bytes& block : send(std::move(to))) {
+    MessageReader reader(block);
+    ni += reader.read_one<double>();
+    nj += reader.read_one<double>();
+  }
+  const std::vector<std::vector<double>> all =
+      exchange({ni, nj, double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGESIZE))});
+  size_of_largest_ = size_of_all_ = 0;
+  for (std::size_t peer = 0; peer < count(); ++peer) {
+    const double i_of_peer = all[peer][0], j_of_peer = all[peer][1], memory = all[peer][2];
+    // A row is in a message first.
+    double bytes = 0;
+    for (const Rows& rows : i_) bytes += 2 * i_of_peer * double(rows.row());
+    for (const Rows& rows : j_) bytes += 2 * j_of_peer * double(rows.row());
+    if (bytes > memory)
+      throw DeviceError(fmt::format(
+          "tolerance: the domain of rank {} would have {:.3g} i and {:.3g} j, whose rows take {:.3g} GB, but "
+          "its host has {:.3g} GB: particles at one position are not divided",
+          peer, i_of_peer, j_of_peer, 1e-9 * bytes, 1e-9 * memory));
+    if (i_of_peer + j_of_peer > size_of_largest_) largest_ = peer, size_of_largest_ = i_of_peer + j_of_peer;
+    size_of_all_ += i_of_peer + j_of_peer;
+  }
+}
+
 // A message: numbers of i and of j, global indices if the text compares them, rows of i field by field, rows of j.
 void FarDomains::send_rows(const SumRequest& request, Domains domains) {
   for (std::vector<Rows>* side : {&i_, &j_})
@@ -234,6 +276,7 @@ void FarDomains::send_rows(const SumRequest& request, Domains domains) {
       rows.element = domains.is_wide[rows.field] != 0 ? Element::Double : Element::Float;
       rows.memory.clear();
     }
+  find_sizes(domains);
   AlignedBuffer column;
   std::vector<Bytes> to;
   for (std::size_t peer = 0; peer < count(); ++peer) {
@@ -320,6 +363,7 @@ void FarDomains::append_j(const std::byte* from, std::int64_t count) {
     from += bytes;
   }
   received_ += count;
+  view_rows(j_, nj_);  // memory has grown, and the request of move() reads j by these views
 }
 
 SumRequest FarDomains::with_j(const SumRequest& request, std::int64_t first, std::vector<ArrayView>& views) const {
@@ -428,16 +472,45 @@ bool FarDomains::has_moved_far(double share_of_radius, double share_of_particles
   return is_far(now_.positions_of_i, kept_.positions_of_i) || is_far(now_.positions_of_j, kept_.positions_of_j);
 }
 
-bool FarDomains::have_values_changed(double spread, bool keeps_scale) const {
-  return !change_of(now_.of_weights, kept_.of_weights).is_rescaling(spread, false) ||
-         !change_of(now_.of_factors, kept_.of_factors).is_rescaling(spread, keeps_scale);
+void FarDomains::keep() {
+  kept_ = now_;
+  order_of_i_ = order_of(keys_of_i_);
+  order_of_j_ = order_of(keys_of_j_);
+  kept_weights_ = norms_of(weights_.all(), order_of_j_);
+  kept_factors_ = norms_of(factors_.all(), order_of_i_);
+}
+
+// The same particles as then are a block, wherever they are now. On each process its own norms may have changed by one
+// factor, and by another one on the next process: the ratios of all are compared.
+bool FarDomains::have_values_changed(double spread, bool keeps_scale) {
+  FarChange of_weights, of_factors;
+  const bool are_those = std::int64_t(order_of_j_.size()) == now_.nj && std::int64_t(order_of_i_.size()) == now_.ni;
+  if (are_those) {
+    of_weights = change_of(norms_of(weights_.all(), order_of_j_), kept_weights_);
+    of_factors = change_of(norms_of(factors_.all(), order_of_i_), kept_factors_);
+  }
+  bool are_all = true;
+  for (const std::vector<double>& one :
+       exchange({double(are_those), of_weights.least, of_weights.largest, of_weights.turned, of_factors.least,
+                 of_factors.largest, of_factors.turned})) {
+    are_all = are_all && one[0] != 0;
+    of_weights.add({one[1], one[2], one[3]});
+    of_factors.add({one[4], one[5], one[6]});
+  }
+  return !are_all || !of_weights.is_rescaling(spread, false) || !of_factors.is_rescaling(spread, keeps_scale);
 }
 
 std::string FarDomains::text() const {
-  return fmt::format(
+  std::string text = fmt::format(
       "each rank has the j that its i need: this one {} of its domain and {} of others, and received "
       "{:.3g} MB",
       nj_, received_, 1e-6 * double(bytes_received_));
+  if (size_of_largest_ * double(received_i_.size()) > kUneven * size_of_all_)  // the peers may be gone
+    text += fmt::format(
+        "; rank {} has {:.0f}% of all i and j: particles at one position are not divided, and those without "
+        "a finite position do not move",
+        largest_, 100 * size_of_largest_ / size_of_all_);
+  return text;
 }
 
 }  // namespace nbcc

@@ -33,9 +33,9 @@ class FarDomains : public FarRanks {
   FarArray totals_of_caller(const FarArray& totals, int outputs) override;
   std::vector<double> exact_sums(const SumRequest& request, std::span<const std::int64_t> sampled, int columns,
                                  FarBackend& backend) override;
-  void keep() override { kept_ = now_; }
+  void keep() override;
   bool has_moved_far(double share_of_radius, double share_of_particles) const override;
-  bool have_values_changed(double spread, bool keeps_scale) const override;
+  bool have_values_changed(double spread, bool keeps_scale) override;
   std::string text() const override;
 
   // ---- for RanksFarBackend
@@ -45,6 +45,7 @@ class FarDomains : public FarRanks {
   std::vector<FarPeers::Bytes> send_to_all(const FarPeers::Bytes& block);
   // True if i and j of one index are one particle of the domain, wherever there are both.
   bool is_aligned() const { return is_aligned_; }
+  void set_centres(std::span<const double> centres) { centres_.assign(centres.begin(), centres.end()); }
   // Rows of j of the domain, then received rows. forget_received(); for each process in order: append().
   std::size_t bytes_of_j() const;  // of one j in all fields
   void write_j(std::span<const std::int64_t> j, std::byte* to) const;
@@ -67,7 +68,6 @@ class FarDomains : public FarRanks {
   struct Snapshot {
     double radius = 0;  // of the box of all particles of all processes
     std::vector<double> positions_of_i, positions_of_j;
-    std::vector<FarNorms> of_weights, of_factors;
     std::int64_t ni = 0, nj = 0;
   };
   struct Domains;
@@ -75,12 +75,15 @@ class FarDomains : public FarRanks {
   std::vector<std::uint64_t> splitters_of(const SumRequest& request, std::span<const double> position_of_i,
                                           std::span<const double> position_of_j, const std::array<double, 3>& low,
                                           const std::array<double, 3>& high, double particles);
+  void find_sizes(const Domains& domains);
   void send_rows(const SumRequest& request, Domains domains);
   void view_rows(std::vector<Rows>& side, std::int64_t count);
 
   const KernelSource& source_;
   FarPeers* peers_ = nullptr;
   std::int64_t bytes_received_ = 0;
+  std::size_t largest_ = 0;                       // the process with the largest domain
+  double size_of_largest_ = 0, size_of_all_ = 0;  // in i and j
   int axes_ = 0;
   bool needs_indices_ = false, is_aligned_ = true;
   std::vector<Rows> i_, j_;
@@ -91,6 +94,13 @@ class FarDomains : public FarRanks {
   std::vector<ArrayView> views_;
   std::uint64_t binding_ = 0;
   Snapshot now_, kept_;
+  // Keys, weights and factors are of the caller's particles in this run; orders, and norms by block, of the run of
+  // keep().
+  std::vector<std::uint64_t> keys_of_i_, keys_of_j_;
+  FarColumns weights_, factors_;
+  std::vector<std::int64_t> order_of_i_, order_of_j_;
+  std::vector<FarNorms> kept_weights_, kept_factors_;
+  std::vector<double> centres_;  // of the last run
   FarColumns totals_;
 };
 

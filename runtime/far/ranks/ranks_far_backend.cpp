@@ -2,8 +2,11 @@
 #include "runtime/far/ranks/ranks_far_backend.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
+#include "fmt/format.h"
+#include "runtime/error.h"
 #include "runtime/far/ranks/far_domains.h"
 #include "runtime/far/ranks/messages.h"
 
@@ -41,6 +44,7 @@ const double* RanksFarBackend::send_centres(std::span<const double> centres) {
     for (std::size_t k = 0; k < centres.size() && nj > 0; ++k) centres_[k] += nj * all[first + k];
   }
   for (double& centre : centres_) centre /= std::max(count, 1.0);
+  domains_.set_centres(centres_);
   return centres_.data();
 }
 
@@ -107,7 +111,23 @@ void RanksFarBackend::exchange_trees(const FarLimits& limits) {
       if (cells[k].has_grid_alone()) grids.push_back(std::int32_t(k));
     particles_received_.push_back(cells.empty() ? 0 : cells[0].end);
   }
+  require_indexable(others);
   forest_.merge(tree_of_j_, others);
+}
+
+// Collective. Forests and lists index particles and cells with 32 bits.
+void RanksFarBackend::require_indexable(const std::vector<std::vector<FarCell>>& others) {
+  constexpr double kMost = std::numeric_limits<std::int32_t>::max();
+  double particles = double(particles_.nj), cells = double(tree_of_j_.cells().size());
+  for (const std::int64_t received : particles_received_) particles += double(received);
+  for (const std::vector<FarCell>& other : others) cells += double(other.size());
+  const std::vector<std::vector<double>> all = domains_.exchange({particles, cells});
+  for (std::size_t rank = 0; rank < all.size(); ++rank)
+    if (all[rank][0] > kMost || all[rank][1] > kMost)
+      throw DeviceError(
+          fmt::format("tolerance: rank {} would have {:.0f} j, its own and received ones, in {:.0f} cells: "
+                      "expected at most {:.0f} of each; more ranks have fewer of them",
+                      rank, all[rank][0], all[rank][1], kMost));
 }
 
 FarCounts RanksFarBackend::count_pairs(int order, const FarLimits& limits) {

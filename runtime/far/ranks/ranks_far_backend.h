@@ -37,6 +37,7 @@ class RanksFarBackend final : public HostFarBackend {
 
  private:
   void exchange_trees(const FarLimits& limits);
+  void require_indexable(const std::vector<std::vector<FarCell>>& others);
   void find_received(std::span<const std::span<double>> weights);
 
   FarDomains& domains_;

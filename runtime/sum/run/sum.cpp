@@ -370,7 +370,7 @@ SumRequest SumState::request_of(const RunChoice& choice, std::int64_t ni, std::i
   return request;
 }
 
-std::string_view SumState::needs_all_j() const {
+std::string_view SumState::setting_of_all_j() const {
   if (lists_) return features()[std::size_t(lists_->are_batches ? Feature::Batches : Feature::Lists)].name;
   if (listed_pairs_) return features()[std::size_t(Feature::ListedPairs)].name;
   if (exclusions_) return features()[std::size_t(Feature::Exclusions)].name;
@@ -379,11 +379,17 @@ std::string_view SumState::needs_all_j() const {
   if (source().search.bound == kNearestBound && request_.pairs != PairChoice::All &&
       kernel().derived("nearest").obstacle.empty())
     return "nearest neighbours";
-  for (const PairMethod& method : sum_.methods())
-    if (request_.pairs == PairChoice::Auto && (method.name == "far field" || method.name == "matrix units"))
-      return "a tolerance";
   return "";
 }
+
+bool SumState::is_to_tolerance() const {
+  return setting_of_all_j().empty() && request_.pairs == PairChoice::Auto &&
+         std::ranges::any_of(sum_.methods(), [](const PairMethod& method) {
+           return method.name == "far field" || method.name == "matrix units";
+         });
+}
+
+std::string_view SumState::needs_all_j() const { return is_to_tolerance() ? "a tolerance" : setting_of_all_j(); }
 
 void SumState::check_splines(std::size_t field, std::span<const double> params) const {
   const std::string fault = spline_fault(source(), fields()[field], params);

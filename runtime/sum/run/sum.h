@@ -73,6 +73,8 @@ class SumState {
                       const std::int64_t* images = nullptr);
   // Which setting needs all j in one run, as the caller knows it, such as "batches"; "": the j may come in parts.
   std::string_view needs_all_j() const;
+  // True if this setting is a tolerance, and no other one: set_pairs() or lists may take its place.
+  bool is_to_tolerance() const;
   bool has_lists() const { return lists_ || listed_pairs_ || exclusions_; }
   SumStatistics statistics() const;
   // PairMethod::name of the last run, a string of the program; "" before the first run.
@@ -128,6 +130,7 @@ class SumState {
     bool over_lists = false;  // the first part is over lists or batches
   };
   IOfParts i_of_part(const SumRequest& request) const;
+  std::string_view setting_of_all_j() const;  // as needs_all_j(), without a tolerance
   SumRequest prepare(const RunChoice& choice, const std::optional<IOfParts>& begun);
   void make_table_of_params();
   void make_tables_of_groups();
