@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::int64_t kVectorsOfCentre = 8;
 constexpr std::int64_t kParticles = 256;  // of a thread at once: their elements stay in a cache
-// Norms that grow by less leave the errors about what they were; results are not measured anew at each small step.
+// Norms that grow by a smaller factor raise the errors by about that factor: small steps of the vectors, as of an
+// optimizer, need no measurement each.
 constexpr double kGrowth = 1.25;
 
 const ArrayView& view_of(const std::string& field, const KernelSource& source, const SumRequest& request) {
