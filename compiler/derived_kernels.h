@@ -66,10 +66,13 @@ struct SymmetricFacts : DerivedFacts {
   std::vector<std::pair<std::string, std::string>> partners;  // fields that must be one array; (T, T): symmetric table
 };
 
-// A param that a derived kernel has: the mean of vectors of j, which are components of an input.
+// A param that a derived kernel has: the mean of vectors of j, from which it computes distances to vectors of i. Both
+// vectors are components of an input.
 struct Centre {
-  std::string param, of_j;
+  std::string param, of_j, of_i;
   int first = 0, count = 0;  // components of the field `of_j`
+  int first_of_i = 0;        // and `count` components of the field `of_i`
+  bool operator==(const Centre&) const = default;
 };
 
 // The row "matrix units": kernels that compute products of vectors by matrix instructions ("half", "two halves": the

@@ -221,10 +221,13 @@ DerivedKernels make_matrix_units(const DerivationInput& of) {
   // Products of choices would have to be computed again as differences, and those of softmax are computed twice.
   const bool takes_products = !of.backend.has_matrix_units && !choice && !passes && of.options.math == Math::Fast &&
                               of.options.precision != Precision::Mixed;
-  if (const auto products = takes_products ? centred_products(with_loops) : std::nullopt) {
+  const auto products = takes_products ? centred_products(with_loops) : std::nullopt;
+  // Without finish(), whose loops are of i alone, there are the same loops of pairs, and so the same centres.
+  const auto of_sums = products ? centred_products(with_element_loops(sums, of.options.math)) : std::nullopt;
+  if (products && of_sums && products->centres == of_sums->centres) {
     facts->centres = products->centres;
     add("products", products->pipeline, of.options, false);
-    add("products sums", centred_products(with_element_loops(sums, of.options.math))->pipeline, of.options, true);
+    add("products sums", of_sums->pipeline, of.options, true);
   }
   if (row.kernels.empty())
     facts->obstacle = of.backend.has_matrix_units

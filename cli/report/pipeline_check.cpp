@@ -67,14 +67,24 @@ void add_periodic_sum(const PeriodicReading& periodic, PipelineCheck& found) {
   found.periodic.push_back(outlook.lines.empty() ? outlook.reason : outlook.when);
 }
 
-// How a tolerance computes loops over many elements, or why it does not; "": there are none.
+// Why the backend has no products of wide vectors; "": it has.
+std::string no_products_of(const char* backend, const Pipeline& pipeline, const Options& options) {
+  const KernelSource kernel = build_kernel(backend_named(backend), pipeline, options, {}, "");
+  const DerivedKernels& made = kernel.derivations->row("matrix units", options.precision);
+  return made.obstacle.empty() ? made.as<MatrixFacts>().obstacle : made.obstacle;
+}
+
+// How a tolerance computes loops over many elements on each target, or why it does not; "": there are none.
 std::string wide_pairs_of(const Pipeline& pipeline, const Options& options) {
   if (!has_element_loops(with_element_loops(pipeline, options.math))) return "";
-  const KernelSource kernel = build_kernel(backend_named("cuda"), pipeline, options, {}, "");
-  const DerivedKernels& made = kernel.derivations->row("matrix units", options.precision);
-  const std::string reason = made.obstacle.empty() ? made.as<MatrixFacts>().obstacle : made.obstacle;
-  return reason.empty() ? "products by matrix instructions, to a tolerance, on GPUs from compute capability 8.0 on"
-                        : "no products by matrix instructions: " + reason;
+  const std::string on_gpu = no_products_of("cuda", pipeline, options),
+                    on_cpu = no_products_of("cpu", pipeline, options);
+  if (!on_gpu.empty() && on_gpu == on_cpu) return "no products to a tolerance: " + on_gpu;
+  const std::string of_gpu = on_gpu.empty() ? "products by matrix instructions, from compute capability 8.0 on"
+                                            : "no products by matrix instructions: " + on_gpu,
+                    of_cpu = on_cpu.empty() ? "products in place of differences"
+                                            : "no products in place of differences: " + on_cpu;
+  return fmt::format("to a tolerance, on a GPU {}; on a CPU {}", of_gpu, of_cpu);
 }
 
 // "acc odd, pot even; a pair costs 0.59 of computing it twice", or why each pair is computed from both ends.

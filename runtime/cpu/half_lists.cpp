@@ -11,9 +11,14 @@
 namespace nbcc {
 namespace {
 
-// Enough for the boxes in single precision to contain those in double precision, and for the squares of distances
-// between them to be lower bounds.
+// Bounds of boxes are moved outwards by kMargin of their size, four times the rounding error 2^-24 of a float, so that
+// boxes in single precision contain those in double precision. A squared distance of such boxes has at most five more
+// roundings that raise it (the difference, its square counts that twice and is rounded, two additions), together less
+// than 5 * 2^-24 = 0.32 * 2^-20. Squared reaches are raised by kRoundUp, and lowered by one rounding, 2^-24 = 0.07 *
+// 2^-20, when they become floats: so no pair within reach is lost.
 constexpr double kMargin = 0x1p-22, kRoundUp = 1 + 0x1p-20;
+// The leaves of a piece are those of one node.
+static_assert(ParticleTree::kLeavesOfPiece * ParticleTree::kLeaf == HalfList::kPiece);
 
 }  // namespace
 
@@ -45,7 +50,8 @@ void HalfLists::Boxes::add(int value, std::size_t axes, const Vector3& away, con
                            double squared_reach) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   values[count] = value;
-  // Squares below kSmallest are rounded to less than 24 bits.
+  // Floats below the least normal number have less than 24 bits, so the bounds above do not hold for squares of that
+  // size: a sum of three of them errs by less than kSmallest, which is added to each squared reach.
   constexpr double kSmallest = 16 * double(std::numeric_limits<float>::min());
   reach2[count] = float(squared_reach * kRoundUp + kSmallest);
   for (std::size_t axis = 0; axis < axes; ++axis) {

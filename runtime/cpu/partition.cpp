@@ -11,7 +11,8 @@ namespace nbcc {
 namespace {
 
 // One tile of packed j (a few KB) stays in the L1 cache while a block's i-particles pass over it. Kernels whose passes
-// take more i (cpu_block() in compiler/emit/cpu/) get blocks of so many, but padded to kBlock alone.
+// take more i (KernelSource::i_block, of cpu_block() in compiler/emit/cpu/) get blocks of i_block i. A block with fewer
+// i, such as the last one, is padded to a multiple of at most kBlock i, not to an entire block.
 constexpr std::int64_t kBlock = 64, kSegmentTiles = 8;
 // A kernel of some 20 operations evaluates a pair in about kNanosecondsPerLane divided by its vector lanes (AVX2 at 2.5
 // GHz: 0.3 to 0.5 ns). Packing or unpacking one element takes kPackNanoseconds.

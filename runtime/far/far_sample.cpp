@@ -33,6 +33,12 @@ bool FarSample::draw(std::int64_t count, std::int64_t wanted, std::span<const st
   return true;
 }
 
+void FarSample::add(std::span<const std::int64_t> chosen) {
+  std::set<std::int64_t> all(particles_.begin(), particles_.end());
+  all.insert(chosen.begin(), chosen.end());
+  particles_.assign(all.begin(), all.end());
+}
+
 bool FarSample::set_exact(std::vector<double> rows) {
   exact_ = std::move(rows);
   typical_sizes_.clear();

@@ -14,6 +14,8 @@ class FarSample {
 
   // Draws `wanted` of `count` chosen i, each once. True if others than before are drawn. `chosen`: these i; empty: all.
   bool draw(std::int64_t count, std::int64_t wanted, std::span<const std::int64_t> chosen);
+  // Adds these of the chosen i, each once.
+  void add(std::span<const std::int64_t> chosen);
   std::span<const std::int64_t> particles() const { return particles_; }  // rising
   // The request for the drawn i alone. Valid until the next draw.
   SumRequest chosen_of(SumRequest request) const {

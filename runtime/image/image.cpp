@@ -68,7 +68,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, pipeline, variants, index_check
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CudaImage, architecture, config, ptx, text, toolkit, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FieldBinding, from, caller)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FarPart, output, factor, sum)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Centre, param, of_j, first, count)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Centre, param, of_j, of_i, first, count, first_of_i)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StoredKernel, name, source, bind)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StoredFacts, axes, cost, partners, text, precision, raised, weights, weight_names,
                                    factors, sums, both_sides, needs_one_set, parts, periods, centres, has_wide_loops,
@@ -81,7 +81,7 @@ namespace {
 constexpr std::string_view kMagic = "nbcc pipeline\n";
 // The format version. Increment it when the member lists above or their meaning change, and when the interface of
 // kernels changes (kernel_source.h, cuda_arguments.h).
-constexpr std::uint32_t kVersion = 28;
+constexpr std::uint32_t kVersion = 29;
 
 static_assert(std::endian::native == std::endian::little);
 

@@ -2,7 +2,8 @@
 //
 // A choice holds as long as params, numbers of particles and the arrays of vectors stay the same. Its error is measured
 // in the run that chooses, in the second, fourth, eighth ... run after it, and whenever that takes less than some 3% of
-// the time of the runs since: the values in the arrays may have changed.
+// the time of the runs since: the values in the arrays may have changed. Products in place of differences are also
+// measured again before a run whose vectors are farther from the centre than those that were measured.
 #include "runtime/tolerance/matrix_units.h"
 
 #include <algorithm>
@@ -10,12 +11,10 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <numeric>
 
 #include "fmt/format.h"
 #include "runtime/error.h"
 #include "runtime/sum/plan/capabilities.h"
-#include "runtime/sum/request/pack.h"
 #include "runtime/sum/run/device_copies.h"
 
 namespace nbcc {
@@ -28,8 +27,8 @@ constexpr double kSafetyOfSample = 0.7;  // of the tolerance, unless the sample 
 constexpr double kDoublePair = 4;
 constexpr double kMostBytesOfSample = 4e9;
 constexpr double kShareOfMeasuring = 1.0 / 30;  // of the time of runs
-constexpr std::int64_t kVectorsOfCentre = 8;
-constexpr int kFewElements = 32;  // loops over so many elements are written out
+constexpr std::size_t kFarthest = 16;           // i of each centre, which are always in the sample
+constexpr int kFewElements = 32;                // loops over so many elements are written out
 
 }  // namespace
 
@@ -47,9 +46,10 @@ MatrixSums::MatrixSums(const Kernel& kernel, const Summation& summation, double 
       sample_(*kernel.derived(kRow).find("sums")->source) {
   refusal_ = facts().obstacle;
   if (refusal_.empty() && !kernel_.load_derived(kRow, first_candidate()->kernel))
-    refusal_ =
-        "this GPU has no matrix instructions for half precision with sums in single precision (compute "
-        "capability 8.0)";
+    refusal_ = facts().centres.empty()
+                   ? "this GPU has no matrix instructions for half precision with sums in single precision (compute "
+                     "capability 8.0)"
+                   : "this CPU has no kernel of products in place of differences";
   is_usable_ = refusal_.empty();
 }
 
@@ -168,7 +168,7 @@ Estimate MatrixSums::measure(const SumRequest& request) {
         "capture");
   ++runs_, ++runs_since_error_;
   pairs_since_error_ += pairs_of(request);
-  if (is_known && (is_captured || !is_due(request))) return answer(request);
+  if (is_known && (is_captured || (!is_due(request) && !has_grown(request)))) return answer(request);
   case_.reset();  // a measurement that an interrupt ends is made again
   if (!is_known) runs_ = 1;
   choose(request);
@@ -186,6 +186,7 @@ bool MatrixSums::draw(const SumRequest& request) {
     for (std::int64_t k = 0; k < request.i_count; ++k) chosen.push_back(request.i_begin + k);
   }
   sample_.draw(request.i_count, kSampled, chosen);
+  sample_.add(norms_.farthest);  // which have the largest rounding errors, if a j is near
   exact_ = rows(request, "sample");
   return sample_.set_exact(exact_.values);
 }
@@ -267,6 +268,7 @@ void MatrixSums::choose(const SumRequest& request) {
   runs_since_error_ = 0;
   pairs_since_error_ = 0;
   vectors_ = vectors_of(request);
+  norms_ = norms_of(request);
   // The sums of the sample are in arrays of all i.
   if (double(kernel_.source.outputs) * double(request.ni) * sizeof(double) > kMostBytesOfSample) {
     refusal_ = "the sums of a sample would take too much memory";
@@ -276,7 +278,11 @@ void MatrixSums::choose(const SumRequest& request) {
     refusal_ = "the terms of no sampled i are finite";
     return;
   }
-  if (is_usable_) {
+  if (is_usable_ &&
+      !norms_.are_finite(facts().precision == name(Precision::Single) ? double(std::numeric_limits<float>::max())
+                                                                      : std::numeric_limits<double>::max())) {
+    refusal_ = "the squared distance of a vector from the mean of vectors is not a finite number";
+  } else if (is_usable_) {
     for (const Candidate& candidate : kCandidates) {
       if (!kernel_.derived(kRow).find(candidate.kernel)) continue;
       const double error = error_of(request, candidate.sums);
@@ -297,27 +303,21 @@ void MatrixSums::choose(const SumRequest& request) {
                     tolerance_, kernel_.source.pipeline, facts().precision, statistics_.error));
 }
 
-// The mean of a few vectors of j, for each centre that the kernel has. Any centre is right; a good one leaves the least
-// rounding errors.
 std::vector<MadeParam> MatrixSums::centres_of(const DerivedSum& sum, const SumRequest& request) const {
   std::vector<MadeParam> made;
-  const std::int64_t count = std::min(kVectorsOfCentre, request.nj);
-  const Column column{.element = Element::Double};
-  for (const Centre& centre : facts().centres) {
-    if (std::ranges::find(sum.source().fields, centre.param, &FieldLayout::name) == sum.source().fields.end()) continue;
-    const auto of_j = std::ranges::find(kernel_.source.fields, centre.of_j, &FieldLayout::name);
-    const ArrayView& view = request.views[std::size_t(of_j - kernel_.source.fields.begin())];
-    MadeParam& param = made.emplace_back(centre.param, std::vector<double>(std::size_t(centre.count)));
-    std::vector<std::int64_t> chosen(static_cast<std::size_t>(count));
-    for (std::int64_t k = 0; k < count; ++k) chosen[std::size_t(k)] = k * request.nj / count;
-    std::vector<double> values(static_cast<std::size_t>(count));
-    for (int k = 0; k < centre.count; ++k) {
-      pack(view, centre.first + k, {0, chosen.data(), count}, column, values.data());
-      const double mean = std::accumulate(values.begin(), values.end(), 0.0) / double(count);
-      param.values[std::size_t(k)] = std::isfinite(mean) ? mean : 0;
-    }
-  }
+  for (const Centre& centre : facts().centres)
+    if (std::ranges::find(sum.source().fields, centre.param, &FieldLayout::name) != sum.source().fields.end())
+      made.emplace_back(centre.param, centre_of(centre, kernel_.source, request));
   return made;
+}
+
+VectorNorms MatrixSums::norms_of(const SumRequest& request) const {
+  return vector_norms(facts().centres, kernel_.source, request, summation_, kFarthest);
+}
+
+// Whether the chosen products may have larger errors than when they were measured, because of other values.
+bool MatrixSums::has_grown(const SumRequest& request) const {
+  return chosen_ && !facts().centres.empty() && norms_of(request).exceed(norms_);
 }
 
 // Runs over the chosen i of `chosen`, without the pairs that the caller's request excludes.

@@ -15,6 +15,7 @@
 
 #include "runtime/far/far_sample.h"
 #include "runtime/sum/plan/derived_sum.h"
+#include "runtime/tolerance/vector_norms.h"
 
 namespace nbcc {
 
@@ -33,12 +34,12 @@ class MatrixSums {
     std::vector<double> params;
     bool operator==(const Case&) const = default;
   };
-  // A precision of the products: the kernel of runs, and that of the sums that are compared.
+  // A precision of the products.
   struct Candidate {
-    const char *kernel, *sums;
-    std::string_view name;  // for users
-    std::string_view products;
-    double cost;  // of a pair, relative to all pairs in working precision
+    const char *kernel, *sums;  // derived kernels: that of runs, and that of the sums that are compared
+    std::string_view name;      // in statistics, as "precision"
+    std::string_view products;  // in messages, the subject of "have an error of"
+    double cost;                // of a pair, relative to all pairs in working precision
   };
   static const Candidate kCandidates[3];
   // What a kernel computes of the sampled i.
@@ -67,6 +68,8 @@ class MatrixSums {
   const MatrixFacts& facts() const;
   const Candidate* first_candidate() const;
   std::vector<MadeParam> centres_of(const DerivedSum& sum, const SumRequest& request) const;
+  VectorNorms norms_of(const SumRequest& request) const;
+  bool has_grown(const SumRequest& request) const;
   double error_of(const SumRequest& request, const char* kernel);
 
   const Kernel& kernel_;
@@ -75,12 +78,13 @@ class MatrixSums {
   FarSample sample_;
   FarStatistics statistics_;
   std::vector<std::pair<std::string, std::unique_ptr<DerivedSum>>> sums_;
+  VectorNorms norms_;                  // when the error was measured; of kernels that have centres
   Rows exact_;                         // of the kernel "sample"
   std::vector<double> logarithms_;     // of the first pass of a softmax, unless they are on a device
   std::optional<Case> case_;           // of the choice; nothing: none is made
   const Candidate* chosen_ = nullptr;  // null: all pairs in working precision
   std::string refusal_;                // why no candidate was chosen
-  bool is_usable_ = false;             // the device has kernels with matrix instructions
+  bool is_usable_ = false;             // the device has kernels of candidates
   std::int64_t runs_ = 0, runs_since_error_ = 0;
   double pairs_since_error_ = 0;
   mutable std::int64_t exclusions_ = -1, longest_ = 0;  // of longest_exclusions(): PairRows::number, the result

@@ -68,9 +68,8 @@ void set_tolerance(SumState& sum, double tolerance, const FarChoice& choice) {
       return;
     }
     if (matrix_units.facts)  // it has wide loops
-      throw UsageError(
-          fmt::format("tolerance: pipeline '{}' has no products for matrix instructions: {}; and no far field: {}",
-                      sum.kernel().source.pipeline, matrix_units.obstacle, no_far_field));
+      throw UsageError(fmt::format("tolerance: pipeline '{}' has no products of wide vectors: {}; and no far field: {}",
+                                   sum.kernel().source.pipeline, matrix_units.obstacle, no_far_field));
   }
   const auto fields = std::make_shared<FarFields>(sum.kernel(), sum.summation(), tolerance, choice);
   const std::shared_ptr<FarField>& field = fields->of_all_j();

@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <memory>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -96,19 +98,66 @@ TEST(CentredProductSums, LeaveDistantClustersToDifferences) {
   EXPECT_LE(trial.error(), 1e-4);
 }
 
-// A vector with an infinite element is infinitely far from the others.
-TEST(CentredProductSums, AreThoseOfDifferencesForInfiniteElements) {
-  Trial trial(text(0, 40), Precision::Single);
-  trial.fill("uniform", 300, 90, false, 3);
-  trial.arrays["xi"][40 * 7 + 3] = INFINITY;
-  trial.arrays["xj"][40 * 5 + 2] = -INFINITY;
+// Vectors of 20 clusters, some 1000 from the origin.
+void put_in_clusters(Trial& trial, std::size_t elements) {
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> normal;
+  std::vector<double> clusters(20 * elements);
+  for (double& x : clusters) x = 1000 * normal(random);
+  for (const char* const name : {"xi", "xj"}) {
+    std::vector<double>& values = trial.arrays[name];
+    for (std::size_t k = 0; k < values.size(); ++k)
+      values[k] = float(clusters[k / elements % 20 * elements + k % elements] + 0.5 * normal(random));
+  }
+}
+
+// The third run would not measure its error for another reason.
+TEST(CentredProductSums, AreMeasuredAgainAfterVectorsHaveMovedAway) {
+  Trial trial(text(0, 64), Precision::Single, 2);
+  trial.fill("uniform", 700, 600, false, 3);
+  set_tolerance(trial.sum, 1e-4);
+  for (int run = 0; run < 2; ++run) {
+    trial.run();
+    EXPECT_EQ(trial.sum.statistics().far.precision, "products");
+  }
+  put_in_clusters(trial, 64);
+  trial.run();
+  EXPECT_EQ(trial.sum.method(), "all pairs");
+  EXPECT_LE(trial.error(), 1e-4);
+}
+
+// One i of many, which a random sample does not have, is near a j and far from the others.
+TEST(CentredProductSums, DoNotLoseAFarPair) {
+  Trial trial(text(0, 64), Precision::Single, 2);
+  trial.fill("uniform", 5000, 100, false, 3);
+  for (std::size_t k = 0; k < 64; ++k)
+    trial.arrays["xi"][64 * 7 + k] = 1e4, trial.arrays["xj"][64 * 3 + k] = 1e4 + double(k % 2);
   trial.bind();
   set_tolerance(trial.sum, 1e-4);
   trial.run();
-  EXPECT_EQ(trial.sum.statistics().far.precision, "products") << trial.sum.statistics().reason;
-  EXPECT_EQ(trial.arrays["s"][7], 0);
-  EXPECT_EQ(trial.exact["s"][7], 0);
-  EXPECT_LE(trial.error(), 1e-4);
+  EXPECT_EQ(trial.sum.method(), "all pairs");
+  EXPECT_NEAR(trial.arrays["s"][7] / trial.exact["s"][7], 1, 1e-5);
+}
+
+// Infinities of one element have a difference that is NaN, unlike products.
+TEST(CentredProductSums, AreThoseOfDifferencesForInfiniteElements) {
+  for (const std::size_t element : {2, 3}) {
+    SCOPED_TRACE(element);
+    Trial trial(text(0, 40), Precision::Single);
+    trial.fill("uniform", 300, 90, false, 3);
+    trial.arrays["xi"][40 * 7 + 3] = INFINITY;
+    trial.arrays["xj"][40 * 5 + element] = INFINITY;
+    trial.bind();
+    set_tolerance(trial.sum, 1e-4);
+    trial.run();
+    EXPECT_EQ(trial.sum.method(), "all pairs");
+    EXPECT_THAT(trial.sum.statistics().reason, testing::HasSubstr("is not a finite number"));
+    EXPECT_EQ(std::isnan(trial.exact["s"][7]), element == 3);
+    EXPECT_EQ(std::isnan(trial.arrays["s"][7]), element == 3);
+    if (element == 3) continue;
+    EXPECT_EQ(trial.arrays["s"][7], 0);
+    EXPECT_LE(trial.error(), 1e-4);
+  }
 }
 
 TEST(CentredProductSums, AreRefusedByName) {

@@ -140,7 +140,7 @@ TEST_F(LibraryProgramsOnShim, OfMatrixUnits) {
   EXPECT_EQ(seen, (std::set<std::string>{"half", "two halves"}));
 }
 
-// A pipeline without products for matrix instructions is refused with the same reason as by a process that compiles.
+// A pipeline without products of wide vectors is refused with the same reason as by a process that compiles.
 TEST_F(LibraryProgramsOnShim, ARefusalOfMatrixUnitsHasItsReason) {
   const auto kernel = load({"wide.pipe",
                             "input_i real xi[64];\ninput_j real xj[64];\noutput(sum) real s;\nreal d = dot(xi, xj);\n"
@@ -150,7 +150,7 @@ TEST_F(LibraryProgramsOnShim, ARefusalOfMatrixUnitsHasItsReason) {
     set_tolerance(sum, 1e-2);
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("has no products for matrix instructions: a value of a pair is compared"));
+    EXPECT_THAT(error.what(), HasSubstr("has no products of wide vectors: a value of a pair is compared"));
   }
 }
 

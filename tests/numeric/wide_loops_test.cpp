@@ -62,7 +62,7 @@ TEST(WideLoops, AgreeAtAwkwardSizes) {
         const test::CpuRun::Columns found = run(input);
         for (const std::int64_t first : {0, 190, 380}) {
           if (first >= ni) continue;
-          const std::int64_t end = std::min<std::int64_t>(first + 9, ni);
+          const std::int64_t end = first == 380 ? ni : std::min<std::int64_t>(first + 9, ni);
           test::CpuRun::Columns some;
           for (const std::vector<double>& column : found)
             some.emplace_back(column.begin() + first, column.begin() + end);

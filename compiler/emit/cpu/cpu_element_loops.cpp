@@ -75,8 +75,7 @@ class LoopText {
   std::string buffer(NodeId id, std::string_view what) const {
     return fmt::format("{} {}{}[{}][{}];\n", cpu_type(graph_[id].type, true), what, id, block_.rows, kBlockVectors);
   }
-  // So many i, times columns_ vectors of j, leave registers for what a term reads; other terms need more of them. The
-  // rows of a block are entire panels.
+  // The i of a panel. Each has columns_ sums in registers.
   int rows_of(const Node& loop) const {
     const bool is_product = fused_ && block_.rows % kMostRows == 0 && is_floating(loop.type) &&
                             inner_nodes(plan_, loop.args[0]).size() <= 2;
@@ -139,8 +138,9 @@ class LoopText {
   }
 
   // Copies of a piece of the elements to panels, [panel][element][i or vector of j of the panel], which the innermost
-  // loop reads from one address on. Panels are one element apart from a power of two of bytes, which would put the same
-  // element of all panels into a few sets of the L1 cache. Panels end with copies of the block's last i or vector.
+  // loop reads from one address on. The number of bytes of a piece may be a power of two, which would put the same
+  // element of all panels into a few sets of the L1 cache: so a panel has room for about a cache line more, one element
+  // of j (columns_ vectors) or four of i (4 or 6 numbers each). Panels end with copies of the block's last i or vector.
   std::string panels_of_piece(const std::vector<LoopOperand>& all, Elements range, int rows) {
     std::string declared, text, of_i, of_j;
     for (const OfElement& one : of_elements(all, range)) {
@@ -305,6 +305,8 @@ class LoopText {
           })}});
   }
 
+  // Rows, of columns_ sums each, that leave registers for what a term reads: of any term, and of a product, which reads
+  // the least. A block must be entire panels, so kMostRows is taken only if it divides the block's rows.
   static constexpr int kRowsInRegisters = 4, kMostRows = 6;
   CpuPairBody& body_;
   const Plan& plan_;

@@ -49,20 +49,22 @@ NodeId square_of_distance(Graph& graph, NodeId norm_i, NodeId norm_j, NodeId pro
 std::optional<CentredProducts> centred_products(const Pipeline& with_loops) {
   if (!with_loops.tables.empty()) return {};
   CentredProducts made{with_loops, {}};
-  // [first component of j's vector, its length] first component of the param
-  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> centre_of;
+  // [first components of the vectors of i and j, their length] first component of the param
+  std::map<std::array<std::int64_t, 3>, std::int64_t> centre_of;
   const std::vector<bool> live = reachable(with_loops.pair, with_loops.roots());
   for (NodeId id = 0; id < with_loops.pair.size(); ++id) {
     if (!live[std::size_t(id)]) continue;
     const std::optional<Difference> found = difference_of(with_loops.pair, with_loops.pair[id]);
     if (!found) continue;
     const auto [first, count] = found->elements;
-    const std::int64_t of_j = found->of_j + first;
-    if (centre_of.contains({of_j, count})) continue;
+    const std::int64_t of_i = found->of_i + first, of_j = found->of_j + first;
+    if (centre_of.contains({of_i, of_j, count})) continue;
     const std::string param = fmt::format("nbcc_centre{}", centre_of.size());
-    centre_of[{of_j, count}] = add_field(made.pipeline, param, Role::Param, Type::Real, of_length(int(count)));
-    const Field& field = *with_loops.fields_of(Role::InputJ).at(std::size_t(of_j));
-    made.centres.push_back({param, field.name, int(of_j) - field.first, int(count)});
+    centre_of[{of_i, of_j, count}] = add_field(made.pipeline, param, Role::Param, Type::Real, of_length(int(count)));
+    const Field& field_of_i = *with_loops.fields_of(Role::InputI).at(std::size_t(of_i));
+    const Field& field_of_j = *with_loops.fields_of(Role::InputJ).at(std::size_t(of_j));
+    made.centres.push_back({param, field_of_j.name, field_of_i.name, int(of_j) - field_of_j.first, int(count),
+                            int(of_i) - field_of_i.first});
   }
   if (made.centres.empty()) return {};
   rewrite(made.pipeline, [&](Graph& target, const Node& old, std::array<NodeId, 3> args) {
@@ -70,7 +72,7 @@ std::optional<CentredProducts> centred_products(const Pipeline& with_loops) {
     const std::optional<Difference> found = difference_of(with_loops.pair, old);
     if (!found) return copy_node(target, old, args);
     const auto [first, count] = found->elements;
-    const std::int64_t centre = centre_of.at({found->of_j + first, count});
+    const std::int64_t centre = centre_of.at({found->of_i + first, found->of_j + first, count});
     const NodeId c = target.leaf(Op::ElementOfParam, centre - first, Type::Real, old.where);
     const auto centred = [&](Op op, std::int64_t vector) {
       return target.binary(Op::Sub, target.leaf(op, vector, Type::Real, old.where), c);

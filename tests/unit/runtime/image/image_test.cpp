@@ -65,10 +65,7 @@ TEST(Image, RowsKeepTheCentresOfProducts) {
   ASSERT_NE(row.find("products"), nullptr);
   const std::vector<Centre>& centres = row.as<MatrixFacts>().centres;
   ASSERT_EQ(centres.size(), 1U);
-  EXPECT_EQ(centres[0].param, "nbcc_centre0");
-  EXPECT_EQ(centres[0].of_j, "y");
-  EXPECT_EQ(centres[0].first, 2);
-  EXPECT_EQ(centres[0].count, 40);
+  EXPECT_EQ(centres[0], (Centre{"nbcc_centre0", "y", "x", 2, 40, 0}));
 }
 
 TEST(Image, WhatIsWrittenIsWhatIsRead) {

@@ -42,9 +42,7 @@ TEST(CentredProducts, HaveTheValueOfTheDifferences) {
   verify(made->pipeline, "the test");
   ASSERT_EQ(made->centres.size(), 1U);
   const Centre& centre = made->centres.front();
-  EXPECT_EQ(centre.of_j, "y");
-  EXPECT_EQ(centre.first, 3);
-  EXPECT_EQ(centre.count, 38);
+  EXPECT_EQ(centre, (Centre{centre.param, "y", "x", 3, 38, 2}));
   ASSERT_EQ(made->pipeline.components(Role::Param), 40 + 38);
   EXPECT_EQ(made->pipeline.field_of(Role::Param, 40).name, centre.param);
   const Pipeline differences = written_out(given);
