@@ -370,27 +370,6 @@ SumRequest SumState::request_of(const RunChoice& choice, std::int64_t ni, std::i
   return request;
 }
 
-std::string_view SumState::setting_of_all_j() const {
-  if (lists_) return features()[std::size_t(lists_->are_batches ? Feature::Batches : Feature::Lists)].name;
-  if (listed_pairs_) return features()[std::size_t(Feature::ListedPairs)].name;
-  if (exclusions_) return features()[std::size_t(Feature::Exclusions)].name;
-  for (const std::string_view kind : kinds_of(source()))
-    if (find_capability(kind)->to(Feature::Parts) == Answer::Refused) return kind;
-  if (source().search.bound == kNearestBound && request_.pairs != PairChoice::All &&
-      kernel().derived("nearest").obstacle.empty())
-    return "nearest neighbours";
-  return "";
-}
-
-bool SumState::is_to_tolerance() const {
-  return setting_of_all_j().empty() && request_.pairs == PairChoice::Auto &&
-         std::ranges::any_of(sum_.methods(), [](const PairMethod& method) {
-           return method.name == "far field" || method.name == "matrix units";
-         });
-}
-
-std::string_view SumState::needs_all_j() const { return is_to_tolerance() ? "a tolerance" : setting_of_all_j(); }
-
 void SumState::check_splines(std::size_t field, std::span<const double> params) const {
   const std::string fault = spline_fault(source(), fields()[field], params);
   if (!fault.empty()) throw UsageError(fmt::format("{}: {}", quoted(field), fault));
