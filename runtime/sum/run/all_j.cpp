@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "compiler/nearest_facts.h"
 #include "runtime/sum/run/sum.h"
 
 namespace nbcc {

@@ -10,7 +10,6 @@
 #include <ranges>
 #include <utility>
 
-#include "compiler/nearest_facts.h"
 #include "fmt/format.h"
 #include "runtime/error.h"
 #include "runtime/sum/request/far_peers.h"
