@@ -272,10 +272,9 @@ std::optional<Diagnostic> guard_without_cutoff(const CopiesPipeline& copies) {
                                   "terms without such guards",
                                   obstacle->reason)};
   if (neighbourhood && bounded_coordinates(copies, *neighbourhood).empty())
-    return Diagnostic{
-        Severity::Error, copies.given.pair[copies.image].where,
-        "the guards of every_image() are no cutoff, which bounds each component of its result, and "
-        "nothing else, nor the distance of other sites; a periodic sum by tolerance needs terms without such guards"};
+    return Diagnostic{Severity::Error, copies.given.pair[copies.image].where,
+                      "the guards of every_image() are no cutoff, which bounds each component of its result, and "
+                      "nothing else; a periodic sum by tolerance needs terms without such guards"};
   return {};
 }
 
