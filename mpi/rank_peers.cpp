@@ -30,20 +30,28 @@ const std::vector<double>& RankPeers::exchange(bool is_running, const double* mi
 
 // Called by C functions, which no exception may leave. After a failure of MPI this rank can no longer answer the
 // others; after any other one, finish() does.
-int RankPeers::exchange_for(void* self, const double* mine, int count, double* all) {
+template <typename Body>
+int RankPeers::answer(void* self, const Body& body) {
   auto& peers = *static_cast<RankPeers*>(self);
   try {
-    const std::vector<double>& found = peers.exchange(true, mine, std::min(count, NBCC_PEER_NUMBERS));
-    for (std::size_t rank = 0; rank < std::size_t(peers.ranks_.count()); ++rank)
-      std::copy_n(found.begin() + std::ptrdiff_t(rank * kNumbersOfRank), count + 1,
-                  all + rank * std::size_t(count + 1));
-    return count > NBCC_PEER_NUMBERS ? 1 : 0;
+    return body(peers);
   } catch (const MpiFailure& e) {
     peers.failure_ = e.what();
     return 1;
   } catch (const std::exception&) {
     return 1;
   }
+}
+
+int RankPeers::exchange_for(void* self, const double* mine, int count, double* all) {
+  return answer(self, [=](RankPeers& peers) {
+    const int numbers = std::min(count, NBCC_PEER_NUMBERS);
+    const std::vector<double>& found = peers.exchange(true, mine, numbers);
+    for (std::size_t rank = 0; rank < std::size_t(peers.ranks_.count()); ++rank)
+      std::copy_n(found.begin() + std::ptrdiff_t(rank * kNumbersOfRank), numbers + 1,
+                  all + rank * std::size_t(count + 1));
+    return numbers < count ? 1 : 0;
+  });
 }
 
 bool RankPeers::all_are_running() {
@@ -54,35 +62,23 @@ bool RankPeers::all_are_running() {
 }
 
 int RankPeers::announce_for(void* self, const std::int64_t* bytes, std::int64_t* received) {
-  auto& peers = *static_cast<RankPeers*>(self);
-  try {
+  return answer(self, [=](RankPeers& peers) {
     if (!peers.all_are_running()) return NBCC_PEER_ENDED;
     check_mpi(MPI_Alltoall(bytes, 1, MPI_INT64_T, received, 1, MPI_INT64_T, peers.ranks_.comm()), "MPI_Alltoall");
     std::copy_n(bytes, peers.ranks_.count(), peers.announced_.begin());
     std::copy_n(received, peers.ranks_.count(), peers.expected_.begin());
     return 0;
-  } catch (const MpiFailure& e) {
-    peers.failure_ = e.what();
-    return 1;
-  } catch (const std::exception&) {
-    return 1;
-  }
+  });
 }
 
 int RankPeers::send_for(void* self, const void* const* blocks, void* const* into) {
-  auto& peers = *static_cast<RankPeers*>(self);
-  try {
+  return answer(self, [=](RankPeers& peers) {
     peers.reserve_requests();
     // A rank may have had no memory for what was announced.
     if (!peers.all_are_running()) return NBCC_PEER_ENDED;
     peers.send(blocks, into);
     return 0;
-  } catch (const MpiFailure& e) {
-    peers.failure_ = e.what();
-    return 1;
-  } catch (const std::exception&) {
-    return 1;
-  }
+  });
 }
 
 void RankPeers::reserve_requests() {

@@ -41,6 +41,8 @@ class RankPeers {
   static int send_for(void* self, const void* const* blocks, void* const* into);
   void send(const void* const* blocks, void* const* into);
   bool all_are_running();
+  template <typename Body>
+  static int answer(void* self, const Body& body);
   static int exchange_for(void* self, const double* mine, int count, double* all);
   // [rank][1 + NBCC_PEER_NUMBERS]; the first number is 1 while the rank's run goes on. Valid until the next call.
   const std::vector<double>& exchange(bool is_running, const double* mine, int count);

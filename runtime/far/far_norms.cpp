@@ -37,4 +37,17 @@ FarChange change_of(std::span<const FarNorms> now, std::span<const FarNorms> the
   return change;
 }
 
+double share_of_moved(std::span<const double> now, std::span<const double> then, int axes, double far) {
+  if (now.size() != then.size()) return 1;
+  if (now.empty()) return 0;
+  std::size_t moved = 0;
+  for (std::size_t k = 0; k < now.size(); k += std::size_t(axes)) {
+    bool is_far = false;
+    for (std::size_t c = k; c < k + std::size_t(axes); ++c)
+      is_far = is_far || std::fabs(now[c] - then[c]) > far || std::isnan(now[c]) != std::isnan(then[c]);
+    moved += is_far ? std::size_t(axes) : 0;
+  }
+  return double(moved) / double(now.size());
+}
+
 }  // namespace nbcc

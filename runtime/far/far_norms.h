@@ -1,5 +1,5 @@
-// Norms of weights by block of neighbouring particles: did the weights change by more than a common factor since the
-// error of a far field was measured? Tested by tests/unit/runtime/far/far_norms_test.cpp.
+// What has changed since the error of a far field was measured. Norms of weights by block of neighbouring particles
+// tell whether weights changed by more than a common factor. Tested by tests/unit/runtime/far/far_norms_test.cpp.
 //
 //   order of a tree:  | 512 particles or more | 512 particles or more | ...     one block after the other
 //   of a block:       sum |w|, sum w^2, sum w of each component
@@ -50,5 +50,9 @@ struct FarNorms {
 // columns[component][particle]; order: the particles by position in a tree. Returns norms [component][block].
 std::vector<FarNorms> norms_of(std::span<const std::span<double>> columns, std::span<const std::int64_t> order);
 FarChange change_of(std::span<const FarNorms> now, std::span<const FarNorms> then);
+
+// The share of particles that are now farther than `far` from where they were, along an axis, or that have a position
+// only now or only then. Positions [particle][axis]; 1 if the particles are not as many.
+double share_of_moved(std::span<const double> now, std::span<const double> then, int axes, double far);
 
 }  // namespace nbcc

@@ -183,19 +183,8 @@ bool FarRun::has_moved_far() {
   if (particles.ni != kept_.ni || particles.nj != kept_.nj) return true;
   const double far = kFarMove * std::exp2(first().backend->cell_sizes(false).back());
   const std::array<std::vector<double>, 2> positions = some_positions();
-  const auto axes = std::size_t(kernels().axes);
-  for (const std::size_t side : {0, 1}) {
-    const std::vector<double>&now = positions[side], &then = kept_.positions[side];
-    if (now.size() != then.size()) return true;
-    std::size_t moved = 0;
-    for (std::size_t k = 0; k < now.size(); k += axes) {
-      bool is_far = false;
-      for (std::size_t c = k; c < k + axes; ++c)
-        is_far = is_far || std::fabs(now[c] - then[c]) > far || std::isnan(now[c]) != std::isnan(then[c]);
-      moved += is_far ? 1 : 0;
-    }
-    if (double(moved * axes) > kManyMoved * double(now.size())) return true;
-  }
+  for (const std::size_t side : {0, 1})
+    if (share_of_moved(positions[side], kept_.positions[side], kernels().axes, far) > kManyMoved) return true;
   return false;
 }
 

@@ -15,14 +15,10 @@
 
 #include "runtime/error.h"
 #include "tests/support/far_trial.h"
+#include "tests/support/wide_texts.h"
 
 namespace nbcc::test {
 namespace {
-
-constexpr const char* kInputs = "input_i real xi[{0}];\ninput_j real xj[{0}];\ninput_j real wj;\n";
-constexpr const char* kDistance =
-    "real r2 = 0;\nfor (int k = 0; k < {0}; ++k) r2 += (xj[k] - xi[k]) * (xj[k] - xi[k]);\nreal e = wj * exp(-r2 / "
-    "{0});\n";
 
 // Declarations of outputs and statements, which may use r2 and e.
 constexpr const char* kTexts[][2] = {
@@ -37,8 +33,7 @@ constexpr const char* kTexts[][2] = {
 
 Source text(std::size_t number, int elements) {
   const char* const* const one = kTexts[number];
-  const std::string format = std::string(kInputs) + one[0] + kDistance + one[1];
-  return {"wide.pipe", fmt::format(fmt::runtime(format), elements)};
+  return wide_text(one[0], one[1], elements);
 }
 
 std::shared_ptr<KernelDevice> cpu(int threads = 1) {
@@ -166,7 +161,7 @@ TEST(CentredProductSums, AreRefusedByName) {
       w(std::size_t(kJ), 1);
   const auto reason = [&](const std::string& output, const std::string& statements, const Options& options) {
     const std::string all =
-        fmt::format(fmt::runtime(kInputs + ("output(" + output + " f;\n") + kDistance + statements), kElements);
+        fmt::format(fmt::runtime(kWideInputs + ("output(" + output + " f;\n") + kWideDistance + statements), kElements);
     SumState sum(cpu()->load(build_cpu_kernel(Source{"wide.pipe", all}, options, detect_isa(), "")));
     std::vector<double> f(std::size_t(kI), -1);
     const auto bind = [&](const char* name, const std::vector<double>& values, std::int64_t count, std::int64_t width) {

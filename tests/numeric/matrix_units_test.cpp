@@ -20,14 +20,10 @@
 #include "tests/support/cuda_shim.h"
 #include "tests/support/far_trial.h"
 #include "tests/support/random_source.h"
+#include "tests/support/wide_texts.h"
 
 namespace nbcc::test {
 namespace {
-
-constexpr const char* kInputs = "input_i real xi[{0}];\ninput_j real xj[{0}];\ninput_j real wj;\n";
-constexpr const char* kDistance =
-    "real r2 = 0;\nfor (int k = 0; k < {0}; ++k) r2 += (xj[k] - xi[k]) * (xj[k] - xi[k]);\nreal e = wj * exp(-r2 / "
-    "{0});\n";
 
 // Declarations of outputs and statements, which may use r2 and e.
 constexpr const char* kTexts[][2] = {
@@ -48,8 +44,7 @@ class MatrixUnits : public testing::Test {
   std::shared_ptr<CudaDevice> device = std::make_shared<CudaDevice>(shim.driver(), shim.compiler(), 0, "", "");
   static Source text(std::size_t number, int elements) {
     const char* const* const one = kTexts[number];
-    const std::string format = std::string(kInputs) + one[0] + kDistance + one[1];
-    return {"wide.pipe", fmt::format(fmt::runtime(format), elements)};
+    return wide_text(one[0], one[1], elements);
   }
 };
 
@@ -80,8 +75,8 @@ TEST_F(MatrixUnits, KeepTheTolerance) {
 // i are chosen.
 TEST_F(MatrixUnits, SumAsAllPairsDo) {
   const std::string text =
-      fmt::format(fmt::runtime(std::string(kInputs) + "output(sum) real s;\noutput(total) real all;\n" + kDistance +
-                               "s += e;\nall += e;\nvoid finish() {{ s = 10.0 + 3.0 * s; }}\n"),
+      fmt::format(fmt::runtime(std::string(kWideInputs) + "output(sum) real s;\noutput(total) real all;\n" +
+                               kWideDistance + "s += e;\nall += e;\nvoid finish() {{ s = 10.0 + 3.0 * s; }}\n"),
                   70);
   constexpr std::size_t kI = 140, kJ = 70;
   std::vector<double> x(kI * 70), y(kJ * 70), w(kJ);
@@ -171,10 +166,10 @@ TEST_F(MatrixUnits, LeaveFinishBesideAnArrayToLoops) {
   const std::string array = "output(sum) real g[{0}];\n",
                     add = "for (int k = 0; k < {0}; ++k) g[k] += e * (xj[k] - xi[k]);\n";
   for (const std::string& rest :
-       {array + "output(logsumexp) real z;\n" + kDistance + add + "z = logsumexp(z, e);\n",
-        array + "output(sum) real s;\n" + kDistance + add + "s += e;\nvoid finish() {{ s = 2.0 * s; }}\n"}) {
-    FarTrial trial({"wide.pipe", fmt::format(fmt::runtime(std::string(kInputs) + rest), 40)}, Precision::Single, device,
-                   "matrix units");
+       {array + "output(logsumexp) real z;\n" + kWideDistance + add + "z = logsumexp(z, e);\n",
+        array + "output(sum) real s;\n" + kWideDistance + add + "s += e;\nvoid finish() {{ s = 2.0 * s; }}\n"}) {
+    FarTrial trial({"wide.pipe", fmt::format(fmt::runtime(std::string(kWideInputs) + rest), 40)}, Precision::Single,
+                   device, "matrix units");
     trial.fill("uniform", 20, 30, false, 3);
     set_tolerance(trial.sum, 1e-2);
     trial.sum.run();
@@ -185,7 +180,7 @@ TEST_F(MatrixUnits, LeaveFinishBesideAnArrayToLoops) {
 
 TEST_F(MatrixUnits, AreRefusedByName) {
   const auto reason = [&](const std::string& statements, const std::string& outputs = "output(sum) real s;\n") {
-    FarTrial trial({"wide.pipe", fmt::format(fmt::runtime(std::string(kInputs) + outputs + statements), 64)},
+    FarTrial trial({"wide.pipe", fmt::format(fmt::runtime(std::string(kWideInputs) + outputs + statements), 64)},
                    Precision::Single, device, "matrix units");
     trial.fill("uniform", 50, 50, false, 3);
     set_tolerance(trial.sum, 1e-2);
@@ -196,9 +191,10 @@ TEST_F(MatrixUnits, AreRefusedByName) {
   using testing::HasSubstr;
   EXPECT_THAT(reason("for (int k = 0; k < {0}; ++k) s += wj * abs(xi[k] - xj[k]);\n"),
               HasSubstr("matrix instructions need single precision"));
-  const std::string guarded = fmt::format(
-      fmt::runtime(std::string(kInputs) + "output(sum) real s;\nreal d = dot(xi, xj);\n" + "if (d < 0.5) s += wj;\n"),
-      64);
+  const std::string guarded =
+      fmt::format(fmt::runtime(std::string(kWideInputs) + "output(sum) real s;\nreal d = dot(xi, xj);\n" +
+                               "if (d < 0.5) s += wj;\n"),
+                  64);
   const std::string stepped = std::regex_replace(guarded, std::regex("if \\(d < 0.5\\) s"), "s"),
                     floored = std::regex_replace(stepped, std::regex("\\+= wj"), "+= wj * floor(d)");
   for (const std::string& refused : {guarded, floored}) {  // rounding would change the result by steps

@@ -35,7 +35,8 @@ NodeId Reaches::make(Op op, NodeId a, NodeId b) {
   return make_folded(graph_, op, a, b);
 }
 
-// True if a >= b whatever the inputs are: a is b itself, a maximum of b and others, or b plus what is never negative.
+// True if a >= b for all inputs, because a is b, a maximum of b and other values, or b plus a value that is never
+// negative.
 bool Reaches::is_at_least(NodeId a, NodeId b) {
   const Node n = graph_[a];
   if (a == b) return true;

@@ -10,8 +10,9 @@
 namespace nbcc {
 namespace {
 
-// The distance of two values along an axis. In a periodic box at most |d| and | |d| - |length| |, of which one is exact
-// if the sites of a molecule are at most one period apart; in a cell |d|, as no image is longer than the vector itself.
+// An upper bound of the distance of two values along an axis. In a periodic box it is the smaller one of |d| and
+// | |d| - |length| |, which is exact if the sites of a molecule are at most one period apart. In a cell it is |d|,
+// because the nearest image is not longer than the vector itself.
 NodeId distance_along(Graph& graph, NodeId from, NodeId to, NodeId length) {
   const NodeId distance = make_folded(graph, Op::Abs, make_folded(graph, Op::Sub, to, from));
   if (length == kNone) return distance;

@@ -186,7 +186,7 @@ std::optional<CudaCode> NvrtcProcesses::compile(const std::string& text, const s
   {
     const std::lock_guard lock(mutex_);
     if (answer)
-      idle_.push_back(*process), ++compiled_;
+      idle_.push_back(*process);
     else
       --running_, is_useless_ = true;
   }
@@ -194,9 +194,9 @@ std::optional<CudaCode> NvrtcProcesses::compile(const std::string& text, const s
 }
 
 std::optional<NvrtcProcesses::Process> NvrtcProcesses::take() {
+  if (is_copy()) return {};
   {
     const std::lock_guard lock(mutex_);
-    if (owner_ != ::getpid()) return {};
     if (!idle_.empty()) {
       const Process process = idle_.back();
       idle_.pop_back();
@@ -248,10 +248,10 @@ void NvrtcProcesses::end(const Process& process) {
 }
 
 void NvrtcProcesses::end_idle() {
+  if (is_copy()) return;
   std::vector<Process> ended;
   {
     const std::lock_guard lock(mutex_);
-    if (owner_ != ::getpid()) return;
     ended.swap(idle_);
     running_ -= int(ended.size());
   }

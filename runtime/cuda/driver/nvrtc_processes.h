@@ -3,7 +3,6 @@
 // arguments of CudaCompiler::compile(), answers its result or exception.
 // Tested by tests/unit/runtime/cuda/driver/nvrtc_processes_test.cpp.
 #pragma once
-#include <atomic>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -34,14 +33,13 @@ class NvrtcProcesses {
                                   CudaCompiler::Form form);
   // Ends the processes that compile nothing.
   void end_idle();
-  // Texts that other processes have compiled.
-  int compiled() const { return compiled_; }
 
  private:
   struct Process {
     int id = -1, socket = -1;
   };
   static int current_process();
+  bool is_copy() const { return owner_ != current_process(); }
   std::optional<Process> take();
   std::optional<Process> start() const;
   static void end(const Process& process);
@@ -50,8 +48,7 @@ class NvrtcProcesses {
   const int owner_ = current_process();  // a copy of this process (fork) has other threads, but the same sockets
   std::mutex mutex_;
   std::vector<Process> idle_;
-  int running_ = 0;  // idle ones included
-  std::atomic<int> compiled_ = 0;
+  int running_ = 0;          // idle ones included
   bool is_useless_ = false;  // a process could not be started, or has died
 };
 

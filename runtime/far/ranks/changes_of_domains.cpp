@@ -1,7 +1,6 @@
-// What has changed since a sample, as all processes judge it. Entry points: FarDomains::keep(),
+// Whether positions and values have changed since a sample was drawn. Entry points: FarDomains::keep(),
 // FarDomains::has_moved_far(), FarDomains::have_values_changed().
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <span>
@@ -26,18 +25,8 @@ std::vector<std::int64_t> order_of(std::span<const std::uint64_t> keys) {
 bool FarDomains::has_moved_far(double share_of_radius, double share_of_particles) const {
   if (now_.ni != kept_.ni || now_.nj != kept_.nj) return true;
   const double far = share_of_radius * now_.radius;
-  const auto axes = std::size_t(axes_);
-  const auto is_far = [&](const std::vector<double>& now, const std::vector<double>& then) {
-    std::size_t moved = 0;
-    for (std::size_t k = 0; k < now.size(); k += axes) {
-      bool any = false;
-      for (std::size_t c = k; c < k + axes; ++c)
-        any = any || std::fabs(now[c] - then[c]) > far || std::isnan(now[c]) != std::isnan(then[c]);
-      moved += any ? 1 : 0;
-    }
-    return double(moved * axes) > share_of_particles * double(now.size());
-  };
-  return is_far(now_.positions_of_i, kept_.positions_of_i) || is_far(now_.positions_of_j, kept_.positions_of_j);
+  return share_of_moved(now_.positions_of_i, kept_.positions_of_i, axes_, far) > share_of_particles ||
+         share_of_moved(now_.positions_of_j, kept_.positions_of_j, axes_, far) > share_of_particles;
 }
 
 void FarDomains::keep() {

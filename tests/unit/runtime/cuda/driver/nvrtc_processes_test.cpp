@@ -98,7 +98,6 @@ TEST_F(NvrtcProcessesTest, MayBeKilled) {
   for (int id = 0; children >> id; ++killed) ::kill(id, SIGKILL);
   if (killed == 0) GTEST_SKIP() << "this system does not list the children of a process";
   EXPECT_FALSE(compiled_by(others, text_of(2)));
-  EXPECT_EQ(others.compiled(), 1);
 }
 
 TEST_F(NvrtcProcessesTest, AreNotUsedIfTheyAreOfAnotherNvrtcOrDoNotStart) {
