@@ -28,6 +28,9 @@ struct DistanceFact {
 
 using At = DistanceFact::At;
 
+// Pairs of sites of two molecules whose least distance one comparison may bound: eight sites each.
+constexpr std::size_t kMaxLeast = 64;
+
 bool is_sum_of_squares(Graph& graph, NodeId id) {
   const LinearSum sum = read_sum(graph, id);
   return sum.constant == 0 && std::all_of(sum.terms.begin(), sum.terms.end(), [&](const auto& term) {
@@ -221,14 +224,35 @@ class Prover {
     // min(a, b) < large, and sqrt(min(a, b)) < large, is a condition on either.
     const NodeId bare = look_through_casts(graph_, small);
     const bool is_root = graph_[bare].op == Op::Sqrt;
-    const Node least = graph_[is_root ? look_through_casts(graph_, graph_[bare].args[0]) : bare];
-    if (least.op == Op::Min) {
-      const auto side = [&](int k) {
-        const NodeId arg = least.args[std::size_t(k)];
-        return compare(is_root ? make_folded(graph_, Op::Sqrt, arg) : arg, large, strict, holds);
-      };
-      return either(side(0), side(1), location_of(holds));
+    const std::vector<NodeId> least = arguments_of_minima(is_root ? graph_[bare].args[0] : bare);
+    if (least.size() == 1) return compare_one(small, large, strict, holds);
+    DistanceFact fact{At::Never, {}, {}};
+    for (const NodeId arg : least) {
+      const NodeId one = is_root ? make_folded(graph_, Op::Sqrt, arg) : arg;
+      fact = either(fact, compare_one(one, large, strict, holds), location_of(holds));
+      if (least.size() <= kMaxLeast) continue;
+      if (fact.at != At::WithinCutoff) return {};
+      const std::string limit = fmt::format("this is the minimum of more than {} distances", kMaxLeast);
+      return {At::AnyDistance, {}, NeighbourhoodObstacle{location_of(holds), limit, true}};
     }
+    return fact;
+  }
+
+  // The values of which the node is the minimum, or the node itself; at most one more than kMaxLeast.
+  std::vector<NodeId> arguments_of_minima(NodeId id) {
+    std::vector<NodeId> open{id}, found;
+    while (!open.empty() && found.size() <= kMaxLeast) {
+      const NodeId next = look_through_casts(graph_, open.back());
+      open.pop_back();
+      if (graph_[next].op != Op::Min)
+        found.push_back(next);
+      else
+        for (const NodeId arg : {graph_[next].args[0], graph_[next].args[1]}) open.push_back(arg);
+    }
+    return found;
+  }
+
+  DistanceFact compare_one(NodeId small, NodeId large, bool strict, NodeId holds) {
     CutoffReading reading = cutoffs_.read(small, large, strict);
     if (reading.cutoff) has_cutoff_ = true;
     if (reading.cutoff) return {At::WithinCutoff, std::move(*reading.cutoff), {}, holds};
