@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "runtime/cuda/far/cuda_far_backend.h"
 #include "runtime/error.h"
 #include "runtime/first_failure.h"
 #include "runtime/sum/request/divide_i.h"
@@ -64,6 +65,7 @@ std::vector<std::shared_ptr<FarBackend>> CudaGroupSummation::far_backends(const 
     const CallersKernel& own = member->callers.try_emplace(&callers, callers, member->kernel).first->second;
     backends.push_back(member->sum.far_backends(own, at_least, orders).front());
   }
+  CudaFarBackend::join(backends, shares_small_sums_);
   return backends;
 }
 
