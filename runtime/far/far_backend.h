@@ -135,7 +135,8 @@ class FarBackend {
   virtual void go_down(int order, const FarArray& totals) = 0;
   // Adds the terms that find_corrections() has found.
   virtual void add_corrections(const SumRequest& request, const FarArray& totals) = 0;
-  // On the first of several backends, when all have ended their work: copies the totals of the others.
+  // On the first of several backends, when all have ended their work: copies the totals of the others, which may write
+  // their memory again when the host has waited for this backend.
   virtual void take_totals(const FarArray& /*totals*/) {}
 
   // The far images of a periodic sum act through the points of the cell. collect_far_images() computes the sums at

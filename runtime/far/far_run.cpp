@@ -36,6 +36,7 @@ std::vector<double> some_rows(std::vector<double> all, int numbers, std::int64_t
 FarRun::FarRun(const Kernel& kernel, const Summation& summation, Precision at_least, double tolerance,
                std::span<const int> orders, FarRanks* ranks)
     : source_(kernel.source),
+      summation_(summation),
       tolerance_(tolerance),
       ranks_(ranks),
       members_([&] {
@@ -47,7 +48,6 @@ FarRun::FarRun(const Kernel& kernel, const Summation& summation, Precision at_le
         if (backends.empty()) backends.push_back(std::make_shared<HostFarBackend>(kernel, summation, at_least));
         return std::vector<Member>(backends.begin(), backends.end());
       }()),
-      threads_(int(members_.size())),
       table_(kernels(), first().backend->sums().measured(), kernel.source.fields),
       sample_(kernel.source) {
   if (kernels().periods)
@@ -69,7 +69,7 @@ SumRequest FarRun::of_members(const SumRequest& request) const {
 void FarRun::on_each(const SumRequest& request, const std::function<void(Member&, const SumRequest&)>& body) {
   if (!is_shared()) return body(first(), request);
   std::vector<FirstFailure> failures(members_.size());
-  threads_.parallel_for(std::int64_t(members_.size()), [&](std::int64_t k) {
+  summation_.on_host_threads(std::int64_t(members_.size()), [&](std::int64_t k) {
     failures[std::size_t(k)].attempt([&] { body(members_[std::size_t(k)], of_members(request)); });
   });
   if (std::ranges::none_of(failures, &FirstFailure::has_failed)) return;
@@ -97,11 +97,12 @@ SumRequest FarRun::move(const SumRequest& request) {
 std::string FarRun::prepare(const SumRequest& request, int leaf) {
   if (is_shared()) wait_for_caller(request);
   stream_ = of_members(request).stream;
-  std::vector<std::string> obstacles(members_.size());
+  std::string obstacle;  // which all members have, or none
   on_each(request, [&](Member& member, const SumRequest& own) {
-    obstacles[std::size_t(member.backend->share().index)] = prepare(member, own, leaf);
+    std::string of_member = prepare(member, own, leaf);
+    if (&member == &first()) obstacle = std::move(of_member);
   });
-  return obstacles.front();
+  return obstacle;
 }
 
 std::string FarRun::prepare(Member& member, const SumRequest& request, int leaf) {

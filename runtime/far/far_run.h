@@ -28,7 +28,6 @@
 #include "runtime/far/far_ranks.h"
 #include "runtime/far/far_sample.h"
 #include "runtime/far/far_table.h"
-#include "runtime/thread_pool.h"
 
 namespace nbcc {
 
@@ -162,10 +161,10 @@ class FarRun {
   bool any(bool mine) { return ranks_ ? ranks_->any(mine) : mine; }
 
   const KernelSource& source_;
+  const Summation& summation_;
   const double tolerance_;
   FarRanks* const ranks_;  // null: one process has all particles
   std::vector<Member> members_;
-  ThreadPool threads_;  // one for each member; the caller's thread is one of them
   FarTable table_;
   FarSample sample_;
   std::unique_ptr<FarImages> images_;  // of a periodic sum

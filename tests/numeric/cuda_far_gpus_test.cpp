@@ -56,6 +56,18 @@ class SharedTrial {
     return found;
   }
 
+  // The same of the i of a list, which is where the arrays are.
+  Arrays run_of(const std::vector<std::int64_t>& list) {
+    RunChoice choice{.i_list = list.data(), .i_count = std::int64_t(list.size())};
+    std::optional<DeviceArray> on_gpu;
+    if (owner_ >= 0) {
+      on_gpu.emplace(gpus_[std::size_t(owner_)]->gpu(), list.size() * sizeof(std::int64_t));
+      on_gpu->put(list.data(), list.size() * sizeof(std::int64_t));
+      choice.i_list = static_cast<const std::int64_t*>(on_gpu->data());
+    }
+    return run(choice);
+  }
+
   CudaShim shim;
 
  private:
@@ -95,7 +107,12 @@ std::vector<Arrays> runs_of(const Case& of, int count, int owner) {
   std::vector<Arrays> found{shared.run()};
   EXPECT_TRUE(trial.was_far()) << trial.sum.statistics().reason;
   found.push_back(shared.run());  // the particles are where they were
-  if (of.ni > 10) found.push_back(shared.run({.i_begin = of.ni / 5, .i_count = of.ni / 2}));
+  if (of.ni > 10) {
+    found.push_back(shared.run({.i_begin = of.ni / 5, .i_count = of.ni / 2}));
+    std::vector<std::int64_t> list;
+    for (std::int64_t i = of.ni - 1; i >= 0; i -= 3) list.push_back(i);
+    found.push_back(shared.run_of(list));
+  }
   for (const char* const name : {"xi", "xj"}) {
     const auto array = trial.arrays.find(name);
     if (array == trial.arrays.end()) continue;

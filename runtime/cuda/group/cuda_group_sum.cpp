@@ -34,7 +34,7 @@ constexpr std::int64_t kGranularity = 256;
 }  // namespace
 
 CudaGroupSummation::CudaGroupSummation(const std::vector<const CudaKernel*>& kernels, bool shares_small_sums)
-    : source_(kernels.front()->source), shares_small_sums_(shares_small_sums) {
+    : source_(kernels.front()->source), shares_small_sums_(shares_small_sums), threads_(int(kernels.size())) {
   for (const CudaKernel* kernel : kernels) members_.push_back(std::make_unique<Member>(*kernel));
   // All GPUs have the same pair methods, since all GPUs of a group are of one model.
   for (const PairMethod& of_one : first().methods()) {
@@ -62,8 +62,8 @@ std::vector<std::shared_ptr<FarBackend>> CudaGroupSummation::far_backends(const 
   std::vector<std::shared_ptr<FarBackend>> backends;
   for (const auto& member : members_) {
     // The group's kernels would divide the sums of each share among all GPUs once more.
-    const CallersKernel& own = member->callers.try_emplace(&callers, callers, member->kernel).first->second;
-    backends.push_back(member->sum.far_backends(own, at_least, orders).front());
+    if (!member->callers) member->callers.emplace(callers, member->kernel);
+    backends.push_back(member->sum.far_backends(*member->callers, at_least, orders).front());
   }
   CudaFarBackend::join(backends, shares_small_sums_);
   return backends;

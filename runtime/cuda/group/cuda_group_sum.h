@@ -2,7 +2,6 @@
 // Tested by tests/unit/runtime/cuda/group/cuda_group_test.cpp.
 #pragma once
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -10,6 +9,7 @@
 
 #include "runtime/cuda/run/cuda_copies.h"
 #include "runtime/cuda/run/cuda_sum.h"
+#include "runtime/thread_pool.h"
 
 namespace nbcc {
 
@@ -33,6 +33,9 @@ class CudaGroupSummation final : public Summation {
   std::unique_ptr<TotalSteps> total_steps() override;  // cuda_group_totals.cpp
   DeviceCopies* device_copies(std::span<const ArrayView> arrays) override;
   void synchronize(void* stream) const override { first().synchronize(stream); }
+  void on_host_threads(std::int64_t count, const ThreadPool::Body& body) const override {
+    threads_.parallel_for(count, body);
+  }
 
  private:
   // The caller's kernel on one GPU, whose derived kernels run on that GPU alone.
@@ -51,7 +54,7 @@ class CudaGroupSummation final : public Summation {
     const CudaKernel& kernel;
     const CudaGpu& gpu;
     CudaSummation sum;
-    std::map<const Kernel*, const CallersKernel> callers;  // of far fields
+    std::optional<CallersKernel> callers;  // of far fields
     CudaCopies copies;
     CudaBuffer list;               // int64 indices of the i of its share
     std::vector<ArrayView> views;  // of its last share
@@ -107,6 +110,7 @@ class CudaGroupSummation final : public Summation {
 
   const KernelSource& source_;
   const bool shares_small_sums_;
+  mutable ThreadPool threads_;  // one for each GPU; the caller's thread is one of them
   std::vector<std::unique_ptr<Member>> members_;
   std::int64_t runs_ = 0;
   // The decomposition of the last search: the owner of the arrays, its fraction of the groups, and the epoch, a number
