@@ -29,10 +29,10 @@ class FarDomains : public FarRanks {
   void begin_run(FarPeers& peers) override;
   std::vector<std::vector<double>> exchange(const std::vector<double>& mine) override;
   std::vector<double> gather(std::span<const double> mine) override;
-  SumRequest move(const SumRequest& request, FarSums& sums) override;
+  SumRequest move(const SumRequest& request, FarSums& sums, const PeriodicCell* cell) override;
   FarArray totals_of_caller(const FarArray& totals, int outputs) override;
   std::vector<double> exact_sums(const SumRequest& request, std::span<const std::int64_t> sampled, int columns,
-                                 FarBackend& backend) override;
+                                 FarBackend& backend, const ExactSums& sums) override;
   void keep() override;
   bool has_moved_far(double share_of_radius, double share_of_particles) const override;
   bool have_values_changed(double spread, bool keeps_scale) override;
@@ -45,6 +45,11 @@ class FarDomains : public FarRanks {
   std::vector<FarPeers::Bytes> send_to_all(const FarPeers::Bytes& block);
   // True if i and j of one index are one particle of the domain, wherever there are both.
   bool is_aligned() const { return is_aligned_; }
+  // Where i and j are not aligned no index of an i is that of a j: i_offset of requests.
+  std::int64_t offset_of_i() const { return is_aligned_ ? 0 : nj_ + received_; }
+  // True if an i and a j of one index are at one position; positions [particle][axis] of the domain. Call only if i and
+  // j are not aligned.
+  bool have_one_particle(std::span<const double> position_of_i, std::span<const double> position_of_j) const;
   void set_centres(std::span<const double> centres) { centres_.assign(centres.begin(), centres.end()); }
   // Rows of j of the domain, then received rows. forget_received(); for each process in order: append().
   std::size_t bytes_of_j() const;  // of one j in all fields
@@ -71,7 +76,7 @@ class FarDomains : public FarRanks {
     std::int64_t ni = 0, nj = 0;
   };
   struct Domains;
-  Domains domains_of(const SumRequest& request, FarSums& sums);
+  Domains domains_of(const SumRequest& request, FarSums& sums, const PeriodicCell* cell);
   std::vector<std::uint64_t> splitters_of(const SumRequest& request, std::span<const double> position_of_i,
                                           std::span<const double> position_of_j, const std::array<double, 3>& low,
                                           const std::array<double, 3>& high, double particles);
@@ -86,6 +91,7 @@ class FarDomains : public FarRanks {
   double size_of_largest_ = 0, size_of_all_ = 0;  // in i and j
   int axes_ = 0;
   bool needs_indices_ = false, is_aligned_ = true;
+  std::vector<std::int64_t> index_of_i_, index_of_j_;  // of the caller, for the domain; if not is_aligned_
   std::vector<Rows> i_, j_;
   std::vector<std::vector<std::int64_t>> sent_i_;  // [process]: the caller's i that moved there
   std::vector<std::int64_t> received_i_;           // [process]: number of i that came from there
