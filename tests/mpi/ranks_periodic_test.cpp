@@ -218,13 +218,26 @@ TEST_F(RanksPeriodic, OfTwoSets) {
   expect_exact(kCoulomb, kCube, i, j, {{0, 1}, {1, 2}, {2, 3}, {3, 0}});
 }
 
-// An i and a j at one position have other indices, but the same number in their domain: their pair acts.
+// i and j at the same positions with other indices, whose pairs act: each rank has all j.
 TEST_F(RanksPeriodic, OfTwoSetsAtTheSamePositions) {
-  const Particles i = particles(1200, 8, kCube, false);
+  const std::int64_t count = 1200, begin = first_of(count, rank, 0), end = first_of(count, rank + 1, 0);
+  const Particles i = particles(count, 8, kCube, false);
   Particles j = i;
   std::ranges::rotate(j.x, j.x.begin() + 3);
   std::ranges::rotate(j.m, j.m.begin() + 1);
-  expect_exact(kSoftened, kCube, i, j, {{0, 0}, {1, 1}});
+  const nbcc::Pipeline pipeline = compiled(kSoftened.text, NBCC_SINGLE), exact = compiled(kSoftened.text);
+  Bound mine(pipeline, i.part(begin, end), j.part(begin, end)), whole(exact, i, j);
+  for (Bound* one : {&whole, &mine}) set_cell(one->sum, kCube);
+  whole.sum.tolerance(0.1 * kTolerance);
+  whole.sum.run();
+  const nbcc_far_choice choice{sizeof choice, 4, 0, 0};
+  ASSERT_EQ(nbcc_sum_set_tolerance(mine.sum.get(), kTolerance, &choice, nullptr), NBCC_OK);
+  ring.run(mine.sum);
+  const Reals sizes = rows_of(sizes_of_terms(kCoulomb, kCube, i, j), count, begin, end);
+  const Reals expected = rows_of(whole.columns["pot"], count, begin, end);
+  EXPECT_LE(error_of_all(sizes, mine.columns["pot"], expected), 1.3 * kTolerance);
+  if (rank_count() > 1)
+    EXPECT_THAT(std::string(mine.sum.statistics().reason), HasSubstr("because the text compares i_index and j_index"));
 }
 
 // Terms of near pairs have nearly all of the sum: a grid in place of neighbours across a border of the cell would show.

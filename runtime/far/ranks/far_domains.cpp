@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <numeric>
 #include <random>
 #include <utility>
 
@@ -322,28 +321,8 @@ void FarDomains::send_rows(const SumRequest& request, Domains domains) {
     nj_ += nj;
   }
   is_aligned_ = index_of_i == index_of_j;
-  index_of_i_ = is_aligned_ ? std::vector<std::int64_t>() : std::move(index_of_i);
-  index_of_j_ = is_aligned_ ? std::vector<std::int64_t>() : std::move(index_of_j);
   sent_i_ = std::move(domains.i);
   ni_of_caller_ = request.ni;
-}
-
-// Such particles move to one domain, because their positions have one key.
-bool FarDomains::have_one_particle(std::span<const double> position_of_i, std::span<const double> position_of_j) const {
-  std::vector<std::int64_t> order(index_of_j_.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto index_of = [&](std::int64_t j) { return index_of_j_[std::size_t(j)]; };
-  std::ranges::sort(order, {}, index_of);
-  const auto at = [&](std::span<const double> positions, std::int64_t particle) {
-    return positions.subspan(std::size_t(particle * axes_), std::size_t(axes_));
-  };
-  for (std::size_t i = 0; i < index_of_i_.size(); ++i) {
-    const auto found = std::ranges::lower_bound(order, index_of_i_[i], {}, index_of);
-    if (found != order.end() && index_of(*found) == index_of_i_[i] &&
-        std::ranges::equal(at(position_of_i, std::int64_t(i)), at(position_of_j, *found)))
-      return true;
-  }
-  return false;
 }
 
 void FarDomains::view_rows(std::vector<Rows>& side, std::int64_t count) {
@@ -482,9 +461,7 @@ std::vector<double> FarDomains::exact_sums(const SumRequest& request, std::span<
     for (const std::int64_t k : of_others)
       for (int c = 0; c < columns; ++c) partial[std::size_t(k * columns + c)] = exact[c][std::size_t(k)];
     const FarArray of_own = backend.reserve_sums(FarBackend::Sums::OfSample, columns);
-    SumRequest of_domain = request;
-    of_domain.i_offset = offset_of_i();
-    if (!sampled.empty()) sums(of_domain, sampled, of_own);
+    if (!sampled.empty()) sums(request, sampled, of_own);
     const std::vector<double> rows = backend.rows(of_own, columns, sampled);
     std::ranges::copy(rows, partial.begin() + first_of[own()] * columns);
   }

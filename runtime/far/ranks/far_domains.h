@@ -45,11 +45,6 @@ class FarDomains : public FarRanks {
   std::vector<FarPeers::Bytes> send_to_all(const FarPeers::Bytes& block);
   // True if i and j of one index are one particle of the domain, wherever there are both.
   bool is_aligned() const { return is_aligned_; }
-  // Where i and j are not aligned no index of an i is that of a j: i_offset of requests.
-  std::int64_t offset_of_i() const { return is_aligned_ ? 0 : nj_ + received_; }
-  // True if an i and a j of one index are at one position; positions [particle][axis] of the domain. Call only if i and
-  // j are not aligned.
-  bool have_one_particle(std::span<const double> position_of_i, std::span<const double> position_of_j) const;
   void set_centres(std::span<const double> centres) { centres_.assign(centres.begin(), centres.end()); }
   // Rows of j of the domain, then received rows. forget_received(); for each process in order: append().
   std::size_t bytes_of_j() const;  // of one j in all fields
@@ -91,7 +86,6 @@ class FarDomains : public FarRanks {
   double size_of_largest_ = 0, size_of_all_ = 0;  // in i and j
   int axes_ = 0;
   bool needs_indices_ = false, is_aligned_ = true;
-  std::vector<std::int64_t> index_of_i_, index_of_j_;  // of the caller, for the domain; if not is_aligned_
   std::vector<Rows> i_, j_;
   std::vector<std::vector<std::int64_t>> sent_i_;  // [process]: the caller's i that moved there
   std::vector<std::int64_t> received_i_;           // [process]: number of i that came from there

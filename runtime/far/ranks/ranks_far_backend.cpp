@@ -2,6 +2,7 @@
 #include "runtime/far/ranks/ranks_far_backend.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <utility>
 
@@ -19,6 +20,27 @@ using Bytes = FarPeers::Bytes;
 // with 16 ranks of a Plummer sphere of 10^6 bodies 512 boxes need a third of the particles that 64 need. All ranks know
 // the boxes of all.
 constexpr std::size_t kMostBoxes = 512, kLeastBoxes = 16, kMostBoxesOfAll = 1 << 15;
+
+// True if a particle of one set is at the position of a particle of the other set; positions [particle][axis]. Hashes
+// are compared, so that the result may be true for other sets, but hardly ever is.
+bool share_position(std::span<const double> some, std::span<const double> others, int axes) {
+  const auto hashes = [axes](std::span<const double> positions) {
+    std::vector<std::uint64_t> all;
+    for (std::size_t k = 0; k < positions.size(); k += std::size_t(axes)) {
+      std::uint64_t hash = 0xcbf29ce484222325;
+      for (std::size_t c = k; c < k + std::size_t(axes); ++c) {
+        hash = (hash ^ std::bit_cast<std::uint64_t>(positions[c] + 0.0)) * 0x100000001b3;  // -0.0 is 0.0
+        hash ^= hash >> 29;
+      }
+      all.push_back(hash);
+    }
+    return all;
+  };
+  std::vector<std::uint64_t> sorted = hashes(others);
+  std::ranges::sort(sorted);
+  return std::ranges::any_of(hashes(some),
+                             [&](std::uint64_t hash) { return std::ranges::binary_search(sorted, hash); });
+}
 
 }  // namespace
 
@@ -76,9 +98,9 @@ std::vector<double> RanksFarBackend::weights_of_points(const FarOperator& throug
 std::string RanksFarBackend::check_particles() {
   const std::string mine = HostFarBackend::check_particles();
   const bool is_bad = !mine.empty() && mine != kNoFiniteI;
-  // A periodic sum compares positions, too.
-  const bool is_misaligned =
-      !domains_.is_aligned() && (kernels().needs_one_set || domains_.have_one_particle(position_of_i_, position_of_j_));
+  // self_pair of a periodic sum compares positions, too: it is false for all pairs if no i and j are at one position.
+  const bool is_misaligned = !domains_.is_aligned() && (kernels().needs_one_set ||
+                                                        share_position(position_of_i_, position_of_j_, kernels().axes));
   particles_.indices_agree = kernels().needs_one_set;
   bool has_i = false, any_bad = false, any_misaligned = false;
   for (const auto& one : domains_.exchange({double(particles_.chosen), double(is_bad), double(is_misaligned)})) {
@@ -243,8 +265,7 @@ void RanksFarBackend::find_received(std::span<const std::span<double>> weights) 
 
 void RanksFarBackend::sum_near(const SumRequest& request, const FarArray& totals, bool lists_are_new) {
   std::vector<ArrayView> views;
-  SumRequest of_all = domains_.with_j(request, 0, views);
-  of_all.i_offset = domains_.offset_of_i();
+  const SumRequest of_all = domains_.with_j(request, 0, views);
   if (!cell_) return HostFarBackend::sum_near(of_all, totals, lists_are_new);
   const FarSums::Images own = *sums_.images();
   FarSums::Images of_forest = own;
