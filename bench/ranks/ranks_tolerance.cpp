@@ -1,7 +1,8 @@
 // The time, memory and traffic of sums to a tolerance over the ranks of MPI (bench/RESULTS.md).
-//   mpirun -np 2 build/bin/ranks_tolerance [number of bodies] [tolerance] [runs] [sorted]
+//   mpirun -np 2 build/bin/ranks_tolerance [number of bodies] [tolerance] [runs] [sorted | periodic]
 // Gravity of a Plummer sphere, single precision arrays; one thread for each rank. The particles of a rank are in random
-// order, or with "sorted" by distance along x, so that they are near each other.
+// order, or with "sorted" by distance along x, so that they are near each other. With "periodic" potential and field of
+// charges +1 and -1 at random positions in a periodic cube.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -27,6 +28,24 @@ vec3 d = xj - xi;
 real rinv = rsqrt(dot(d, d) + 1e-6);
 acc += mj * d * rinv * rinv * rinv; pot += -mj * rinv;
 )";
+
+constexpr const char* kCharges = R"(
+input_i vec3 xi; input_j vec3 xj; input_j real mj;
+output(sum) vec3 acc; output(sum) real pot;
+vec3 d = every_image(xj - xi, 1);
+skip_if(self_pair);
+real rinv = rsqrt(dot(d, d));
+acc += mj * d * rinv * rinv * rinv; pot += mj * rinv;
+)";
+
+// In the unit cube; the same on every rank.
+std::vector<float> cube(std::int64_t count) {
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<float> uniform(0, 1);
+  std::vector<float> flat(std::size_t(3 * count));
+  for (float& one : flat) one = uniform(random);
+  return flat;
+}
 
 // Within 10 scale radii; the same on every rank.
 std::vector<float> plummer(std::int64_t count, bool sorts) {
@@ -65,17 +84,18 @@ int main(int count, char** words) {
   const std::int64_t bodies = count > 1 ? std::atoll(words[1]) : 1000000;
   const double tolerance = count > 2 ? std::atof(words[2]) : 1e-3;
   const int runs = count > 3 ? std::atoi(words[3]) : 3;
-  const bool sorts = count > 4 && std::string_view(words[4]) == "sorted";
+  const std::string_view kind = count > 4 ? words[4] : "";
+  const bool is_periodic = kind == "periodic";
   try {
-    std::vector<float> x = plummer(bodies, sorts);
+    std::vector<float> x = is_periodic ? cube(bodies) : plummer(bodies, kind == "sorted");
     const std::int64_t begin = bodies * rank / ranks, own = bodies * (rank + 1) / ranks - begin;
     x = std::vector<float>(x.begin() + 3 * begin, x.begin() + 3 * (begin + own));
     std::vector<float> m(std::size_t(own), float(1.0 / double(bodies))), acc(3 * m.size()), pot(m.size());
+    for (std::size_t k = 0; is_periodic && k < m.size(); ++k) m[k] = (begin + std::int64_t(k)) % 2 == 0 ? 1 : -1;
     const double before = memory_in_gb();
     nbcc::Device device("cpu", {.threads = 1});
     nbcc::MpiRing ring(MPI_COMM_WORLD, device);
-    const nbcc::Pipeline gravity = nbcc::Pipeline::from_text(device, kGravity, "gravity");
-    nbcc::Sum sum(gravity);
+    nbcc::Sum sum(nbcc::Pipeline::from_text(device, is_periodic ? kCharges : kGravity, "pairs"));
     sum.bind("xi", x).bind("xj", x).bind("mj", m).bind("acc", acc).bind("pot", pot).tolerance(tolerance);
     for (int run = 0; run < runs; ++run) {
       // All particles move, so that trees are made again.

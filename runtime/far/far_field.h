@@ -64,7 +64,7 @@ class FarField {
   std::string use_precision(const SumRequest& request, Precision precision);
   std::int64_t sample_size(const SumRequest& request) const;
   double all_pairs(const SumRequest& request) const {
-    return ranks_ ? i_of_ranks_ * j_of_ranks_ : run_->images() * pairs_of(request);
+    return run_->images() * (ranks_ ? i_of_ranks_ * j_of_ranks_ : pairs_of(request));
   }
   double number_of_i(const SumRequest& request) const { return ranks_ ? i_of_ranks_ : double(request.i_count); }
   double number_of_j(const SumRequest& request) const { return ranks_ ? j_of_ranks_ : double(request.nj); }

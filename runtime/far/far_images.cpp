@@ -85,6 +85,11 @@ const std::vector<CellVector>& FarImages::read_vectors(std::span<const double> p
   return open_;
 }
 
+PeriodicCell FarImages::cell_without_extents(std::span<const double> params) {
+  const std::vector<OpenExtent> extents(read_vectors(params).size());
+  return make_periodic_cell(kernels_.axes, vectors_, extents);
+}
+
 // Keeps the cell of the last run where it will do.
 void FarImages::make_cell(std::span<const OpenExtent> extents) {
   bool is_kept = cell_ && vectors_ == vectors_of_cell_;

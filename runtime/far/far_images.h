@@ -24,6 +24,9 @@ class FarImages {
 
   // Reads the periodic vectors. Returns the open directions, along which the next function needs the extents.
   const std::vector<CellVector>& read_vectors(std::span<const double> params);
+  // The cell of the vectors, whose open directions have no extent: into which period particles are moved does not
+  // depend on it.
+  PeriodicCell cell_without_extents(std::span<const double> params);
   // For the cell of the vectors, and these params; kept from run to run. Throws UsageError if there is no periodic sum.
   const std::shared_ptr<const FarOperator>& far_operator(std::span<const double> params,
                                                          std::span<const OpenExtent> extents);

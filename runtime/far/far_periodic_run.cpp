@@ -1,5 +1,5 @@
 // What a FarRun does for periodic sums alone: particles to their cell, far images, excluded pairs with their nearest
-// image, and exact sums of a sample by an operator of their own.
+// image, and exact sums of a sample by an operator of their own; and the exact sums of several processes.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -12,13 +12,35 @@
 #include <vector>
 
 #include "runtime/far/far_run.h"
+#include "runtime/far/host_far_backend.h"
 #include "runtime/far/periodic/nearest_image.h"
 
 namespace nbcc {
 
 using Seconds = FarStatistics::Seconds;
 
-void FarRun::move_to_cell(Member& member, const SumRequest& request) {
+namespace {
+
+// True if all processes have this operator with the same near images and the same points of the cell: each cuts its
+// tree for the near images of the others, and adds up the weights of all at the points. Kernels of different
+// instruction sets, which round differently, may lead to different orders. Null: false.
+bool is_one_operator(FarRanks& ranks, const FarOperator* through) {
+  std::vector<double> mine(7, 0.0);
+  if (through) {
+    mine[0] = double(through->components.size());
+    for (std::size_t row = 0; row < 3; ++row) {
+      mine[1 + row] = through->tables.grid.orders()[row];
+      mine[4 + row] = through->tables.cell.near_reach[row];
+    }
+  }
+  const std::vector<std::vector<double>> all = ranks.exchange(mine);
+  return through && std::ranges::all_of(all, [&](const std::vector<double>& one) { return one == mine; });
+}
+
+}  // namespace
+
+// False: the processes have different operators.
+bool FarRun::move_to_cell(Member& member, const SumRequest& request) {
   const std::lock_guard lock(images_mutex_);  // the first of several GPUs makes the cell and the operator for all
   const std::vector<CellVector>& open = images_->read_vectors(request.params);
   const std::shared_ptr<const FarOperator>& through =
@@ -31,7 +53,9 @@ void FarRun::move_to_cell(Member& member, const SumRequest& request) {
   }
   member.through = through;
   member.backend->move_to_cell(cell, FarImages::shifts(cell));
+  if (ranks_ && !is_one_operator(*ranks_, through.get())) return false;
   member.backend->collect_far_images(through);
+  return true;
 }
 
 void FarRun::add_far_images(const FarArray& totals, Of of) {
@@ -125,6 +149,52 @@ std::vector<double> FarRun::exact_sums(const SumRequest& request, const std::sha
     for (int c = source_.outputs; c < columns; ++c) row[c] += scale * row[columns + c];
     exact.insert(exact.end(), row, row + columns);
   }
+  return exact;
+}
+
+// Each process sums over its j for the sampled i of all, and adds the far images for its own i. In large sums as in
+// the function above, with j that each process draws of its own.
+std::vector<double> FarRun::exact_sums_of_ranks(const SumRequest& request) {
+  FarBackend& backend = *first().backend;
+  const std::span<const std::int64_t> sampled = sample_.particles();
+  const int columns = sample_.columns(), outputs = source_.outputs;
+  std::shared_ptr<const FarOperator> reference;
+  double pairs = ranks_->sum(double(sampled.size())) * images();
+  pairs *= ranks_->sum(double(request.nj));
+  if (images_ && pairs > kFewExactPairs) {
+    reference = images_->reference_operator();
+    if (!is_one_operator(*ranks_, reference.get())) reference.reset();
+  }
+  std::vector<char> inner, outer;
+  std::vector<std::int64_t> all, drawn;
+  if (reference && request.nj > 0) {
+    inner = FarImages::are_near(images_->last()->tables.cell, reference->tables.cell);
+    for (const char one : inner) outer.push_back(one == 0);
+    all.resize(std::size_t(request.nj));
+    std::iota(all.begin(), all.end(), 0);
+    drawn = draw_j();
+  }
+  const auto sums = [&](const SumRequest& of, std::span<const std::int64_t> chosen, const FarArray& exact) {
+    if (!reference) return backend.sums().sum_sample(of, chosen, exact);
+    backend.sums().sum_sample_of_some(of, chosen, all, exact, inner);
+    FarColumns of_outer;
+    of_outer.resize(columns, of.ni);
+    backend.sums().sum_sample_of_some(of, chosen, drawn, of_outer.array(), outer);
+    const double scale = double(request.nj) / double(drawn.size());
+    for (const std::int64_t i : chosen)
+      for (int c = outputs; c < columns; ++c) exact.data[c * exact.stride + i] += scale * of_outer[c][std::size_t(i)];
+  };
+  std::vector<double> exact = ranks_->exact_sums(request, sampled, columns, backend, sums);
+  if (!images_) return exact;
+  if (reference) backend.collect_far_images(reference);
+  const FarArray far = backend.reserve_sums(FarBackend::Sums::OfSample, outputs);
+  for (const std::int64_t i : sampled)
+    for (int c = 0; c < outputs; ++c) far.data[c * far.stride + i] = 0;
+  if (!sampled.empty()) backend.add_far_images(far, sampled);
+  if (reference) backend.collect_far_images(images_->shared());
+  const std::vector<double> of_all = ranks_->gather(backend.rows(far, outputs, sampled));
+  for (std::size_t k = 0; k < of_all.size(); ++k)
+    exact[k / std::size_t(outputs) * std::size_t(columns) + k % std::size_t(outputs)] += of_all[k];
   return exact;
 }
 

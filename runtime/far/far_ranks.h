@@ -4,6 +4,7 @@
 // make_ranks() (ranks/make_ranks.h).
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -28,14 +29,19 @@ class FarRanks {
   virtual std::vector<double> gather(std::span<const double> mine) = 0;
 
   // Sends the chosen i and the j to the processes in whose domains they are. Returns a request for those of this one;
-  // it is valid until the next call.
-  virtual SumRequest move(const SumRequest& request, FarSums& sums) = 0;
+  // it is valid until the next call. `cell`: of a periodic sum, whose particles are divided by their positions in it;
+  // null: the sum is not periodic.
+  virtual SumRequest move(const SumRequest& request, FarSums& sums, const PeriodicCell* cell) = 0;
   // totals[output][i of the domain] -> [output][i of the caller].
   virtual FarArray totals_of_caller(const FarArray& totals, int outputs) = 0;
-  // For the sampled i of all processes, process after process: exact sums over the j of all, as FarSample::set_exact()
-  // takes them. `request`: of move().
+  // exact[column][i]: the sums of the chosen i over all j of the request.
+  using ExactSums =
+      std::function<void(const SumRequest& request, std::span<const std::int64_t> chosen, const FarArray& exact)>;
+  // For the sampled i of all processes, process after process: sums over the j of all, as FarSample::set_exact() takes
+  // them; of a periodic sum over their near images. `request`: of move(); `sums`: over the j of this process, is called
+  // for its own i and for those of others.
   virtual std::vector<double> exact_sums(const SumRequest& request, std::span<const std::int64_t> sampled, int columns,
-                                         FarBackend& backend) = 0;
+                                         FarBackend& backend, const ExactSums& sums) = 0;
 
   // Of the caller's particles: keeps some positions and the norms of weights and factors; whether they have changed
   // since, as FarRun::has_moved_far() and have_values_changed(). The latter is collective, and the same for all; the

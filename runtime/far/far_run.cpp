@@ -90,7 +90,11 @@ void FarRun::wait_for_caller(const SumRequest& request) {
 
 SumRequest FarRun::move(const SumRequest& request) {
   SumRequest moved;
-  first().backend->timed(&Seconds::particles, [&] { moved = ranks_->move(request, first().backend->sums()); });
+  first().backend->timed(&Seconds::particles, [&] {
+    std::optional<PeriodicCell> cell;
+    if (images_) cell = images_->cell_without_extents(request.params);
+    moved = ranks_->move(request, first().backend->sums(), cell ? &*cell : nullptr);
+  });
   return moved;
 }
 
@@ -119,8 +123,9 @@ std::string FarRun::prepare(Member& member, const SumRequest& request, int leaf)
     const double* const sent = backend.send_centres(centres);
     backend.sums().find_sources(here, particles.position_of_j, particles.weights, sent);
     backend.sums().find_targets(here, particles.position_of_i, particles.factors, sent);
-    if (images_) move_to_cell(member, here);
+    const bool has_images = !images_ || move_to_cell(member, here);
     obstacle = backend.check_particles();
+    if (!has_images) obstacle = "the tables of far images of the ranks differ";
   });
   if (!obstacle.empty()) {
     if (&member == &first()) exclusions_of_images_ = 0;
@@ -215,7 +220,7 @@ std::string FarRun::draw_sample(const SumRequest& request, std::int64_t wanted) 
 // [sampled i][FarSample::columns()]
 std::vector<double> FarRun::exact_sums(const SumRequest& request) {
   FarBackend& backend = *first().backend;
-  if (ranks_) return ranks_->exact_sums(request, sample_.particles(), sample_.columns(), backend);
+  if (ranks_) return exact_sums_of_ranks(request);
   const double pairs = double(sample_.particles().size()) * double(request.nj) * images();
   if (images_ && backend.sums_sample_alone() && pairs > kFewExactPairs)
     if (const std::shared_ptr<const FarOperator> reference = images_->reference_operator())

@@ -145,10 +145,11 @@ class FarRun {
   void on_each(const SumRequest& request, const std::function<void(Member&, const SumRequest&)>& body);
   void wait_for_caller(const SumRequest& request);
   std::string prepare(Member& member, const SumRequest& request, int leaf);
-  void move_to_cell(Member& member, const SumRequest& request);
+  bool move_to_cell(Member& member, const SumRequest& request);
   void add_far_images(const FarArray& totals, Of of);
   std::vector<double> exact_sums(const SumRequest& request);
   std::vector<double> exact_sums(const SumRequest& request, const std::shared_ptr<const FarOperator>& reference);
+  std::vector<double> exact_sums_of_ranks(const SumRequest& request);
   std::vector<std::int64_t> draw_j();
   static void set_leaf(Member& member, int leaf);
   std::array<std::vector<double>, 2> some_positions();

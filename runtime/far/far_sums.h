@@ -48,6 +48,7 @@ class FarSums {
     std::vector<CellVector> shifts;
   };
   void set_images(Images images) { images_ = std::move(images); }
+  const std::optional<Images>& images() const { return images_; }  // nothing: the sum is not periodic
   // The pairs that are excluded with one image, by the number of its shift.
   struct ExcludedOfImage {
     PairRows rows;

@@ -284,7 +284,8 @@ Estimate FarField::measure_among_ranks(const SumRequest& request) {
 }
 
 bool FarField::is_due_among_ranks() {
-  const double exact_pairs = std::min(double(run_->least_sampled()), i_of_ranks_) * j_of_ranks_;
+  const double exact_pairs = std::min(double(run_->least_sampled()), i_of_ranks_) * j_of_ranks_ *
+                             run_->images_of_sample(std::int64_t(j_of_ranks_));
   // Collective, whatever else this process has to say.
   const bool has_changed = run_->have_values_changed(std::clamp(tolerance_ / error_, 1.0, kMaxSpread));
   return ranks_->any(has_changed || std::has_single_bit(runs_) || run_->has_moved_far() ||

@@ -112,7 +112,8 @@ void HostFarBackend::reserve_particles(const SumRequest& request) {
   particles_.are_all = !request.i_list && request.i_count == request.ni;
 }
 
-std::vector<OpenExtent> HostFarBackend::extents(std::span<const CellVector> directions) {
+// Infinite and reversed if no position is finite.
+std::vector<OpenExtent> HostFarBackend::finite_extents(std::span<const CellVector> directions) const {
   constexpr double kNone = std::numeric_limits<double>::infinity();
   std::vector<OpenExtent> found(directions.size(), {kNone, -kNone});
   const auto axes = std::size_t(kernels().axes);
@@ -125,6 +126,11 @@ std::vector<OpenExtent> HostFarBackend::extents(std::span<const CellVector> dire
         found[k].low = std::min(found[k].low, along);
         found[k].high = std::max(found[k].high, along);
       }
+  return found;
+}
+
+std::vector<OpenExtent> HostFarBackend::extents(std::span<const CellVector> directions) {
+  std::vector<OpenExtent> found = finite_extents(directions);
   for (OpenExtent& extent : found)
     if (extent.low > extent.high) extent = {};
   return found;
@@ -397,7 +403,12 @@ void HostFarBackend::go_down(int order, const FarArray&) {
 }
 
 void HostFarBackend::collect_far_images(std::shared_ptr<const FarOperator> through) {
-  far_images_.collect(std::move(through), position_of_j_, weights_.all(), kernels().weight_names, for_each_);
+  const std::vector<double> gathered = weights_of_points(*through);
+  far_images_.collect(std::move(through), gathered, kernels().weight_names, for_each_);
+}
+
+std::vector<double> HostFarBackend::weights_of_points(const FarOperator& through) {
+  return nbcc::weights_of_points(through, position_of_j_, weights_.all(), for_each_);
 }
 
 void HostFarBackend::add_far_images(const FarArray& totals, std::span<const std::int64_t> sampled) {

@@ -94,6 +94,9 @@ class HostFarBackend : public FarBackend {
   // The cells that act on the i, if they are not those of one tree of j: a forest, and its roots.
   virtual const FarTree& sources() const { return tree_of_j_; }
   virtual std::vector<std::int32_t> roots() const { return {}; }
+  std::vector<OpenExtent> finite_extents(std::span<const CellVector> directions) const;
+  // Of all j: as constants_of() takes them.
+  virtual std::vector<double> weights_of_points(const FarOperator& through);
   // Coordinates of the points of i, with the factors of particles where there are no grids of i.
   void make_points_of_i(int order);
 
@@ -103,6 +106,8 @@ class HostFarBackend : public FarBackend {
   std::vector<std::int64_t> chosen_, not_finite_;  // the chosen i with a finite position; the other chosen i
   FarTree tree_of_i_, tree_of_j_;
   FarColumns points_of_j_;
+  std::vector<CellVector> images_;    // shifts of the near images of a periodic sum; empty: it is none
+  std::optional<PeriodicCell> cell_;  // of a periodic sum
 
  private:
   // The memory of lists, whose arrays DerivedSum::set_lists() copies.
@@ -142,8 +147,6 @@ class HostFarBackend : public FarBackend {
   FarCounts counts_of(int order, const FarWalk& walk) const;
   void find_sampled_cells(std::span<const std::int64_t> sampled);
 
-  std::vector<CellVector> images_;    // shifts of the near images of a periodic sum; empty: it is none
-  std::optional<PeriodicCell> cell_;  // of a periodic sum
   ImageSums far_images_;
   std::vector<double> shifted_;                        // of i, by the shift of an image
   std::vector<std::int64_t> order_of_i_, order_of_j_;  // by keep_orders()

@@ -48,7 +48,6 @@ const char* why_all_j(const SumState& sum) {
   }
   const DerivedKernels& far = sum.kernel().derived("far");
   if (!far.obstacle.empty()) return "products of wide vectors are measured by each rank";
-  if (far.as<FarKernels>().periods) return "the sum is periodic";
   return "";
 }
 

@@ -1,4 +1,4 @@
-// Entry points: ImageSums::collect(), ImageSums::evaluate().
+// Entry points: weights_of_points(), ImageSums::collect(), ImageSums::evaluate().
 #include "runtime/far/periodic/image_sums.h"
 
 #include <algorithm>
@@ -44,11 +44,9 @@ std::vector<double> constants_of(const FarOperator& through, std::span<const dou
   return constants;
 }
 
-void ImageSums::collect(std::shared_ptr<const FarOperator> through, std::span<const double> positions,
-                        std::span<const std::span<double>> weights, std::span<const std::string> weight_names,
-                        const ForEach& for_each) {
-  through_ = std::move(through);
-  const PeriodicTables& tables = through_->tables;
+std::vector<double> weights_of_points(const FarOperator& through, std::span<const double> positions,
+                                      std::span<const std::span<double>> weights, const ForEach& for_each) {
+  const PeriodicTables& tables = through.tables;
   const CellGrid& grid = tables.grid;
   const auto [order0, order1, order2] = grid.orders();
   const auto axes = std::size_t(tables.cell.axes), points = std::size_t(grid.points());
@@ -75,15 +73,21 @@ void ImageSums::collect(std::shared_ptr<const FarOperator> through, std::span<co
   std::vector<double> all(of_chunk, 0.0);
   for (std::size_t chunk = 0; chunk < std::size_t(chunks); ++chunk)
     for (std::size_t k = 0; k < of_chunk; ++k) all[k] += parts[chunk * of_chunk + k];
+  return all;
+}
 
-  constant_ = constants_of(*through_, all, weight_names);
+void ImageSums::collect(std::shared_ptr<const FarOperator> through, std::span<const double> gathered,
+                        std::span<const std::string> weight_names, const ForEach& for_each) {
+  through_ = std::move(through);
+  const auto points = std::size_t(through_->tables.grid.points());
+  constant_ = constants_of(*through_, gathered, weight_names);
   at_points_.assign(std::size_t(through_->sums) * points, 0.0);
   for_each(std::int64_t(points), [&](std::int64_t point) {
     const auto a = std::size_t(point);
     for (std::size_t c = 0; c < through_->components.size(); ++c) {
       const auto [sum, weight] = through_->components[c];
       const double* matrix = through_->matrix.data() + (c * points + a) * points;
-      const double* of = all.data() + std::size_t(weight) * of_weight;
+      const double* of = gathered.data() + std::size_t(weight) * (points + 2);
       double value = 0;
       for (std::size_t b = 0; b < points; ++b) value += matrix[b] * of[b];
       at_points_[std::size_t(sum) * points + a] += value;

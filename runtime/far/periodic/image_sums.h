@@ -17,12 +17,15 @@ namespace nbcc {
 std::vector<double> constants_of(const FarOperator& through, std::span<const double> gathered,
                                  std::span<const std::string> weight_names);
 
+// [weight][points + 2] as constants_of() takes them. positions[particle][axis] of j; weights[weight][j].
+std::vector<double> weights_of_points(const FarOperator& through, std::span<const double> positions,
+                                      std::span<const std::span<double>> weights, const ForEach& for_each);
+
 class ImageSums {
  public:
-  // positions[particle][axis] of j; weights[weight][j]. Throws UsageError if weights have no periodic sum.
-  void collect(std::shared_ptr<const FarOperator> through, std::span<const double> positions,
-               std::span<const std::span<double>> weights, std::span<const std::string> weight_names,
-               const ForEach& for_each);
+  // `gathered`: the sum of weights_of_points() of all j. Throws UsageError if the weights have no periodic sum.
+  void collect(std::shared_ptr<const FarOperator> through, std::span<const double> gathered,
+               std::span<const std::string> weight_names, const ForEach& for_each);
   // sums[sum] at a position.
   void evaluate(const double* position, std::span<double> sums) const;
 

@@ -10,23 +10,30 @@
 namespace nbcc {
 namespace {
 
-// The test of Descent::is_far (far_walk.cpp) for a cell of j and all i in a box. A smaller box within this one is at
-// least as far, so that the grid must serve at all smaller ratios, too.
-bool serves(const FarCell& cell, const FarBox& box, int axes, const FarLimits& limits) {
+constexpr std::array<std::array<double, 3>, 1> kUnshifted{};
+
+// A smaller box within a box is at least as far, so that a grid must serve at all smaller ratios, too.
+FarLimits at_smaller_ratios(FarLimits limits) {
+  for (FarLimits::Row& row : limits.rows)
+    for (std::size_t k = FarLimits::kFirst + 1; k < row.size(); ++k) row[k] = std::min(row[k], row[k - 1]);
+  return limits;
+}
+
+// The test of Descent::is_far (far_walk.cpp) for a cell of j, with a shift, and all i in a box.
+bool serves(const FarCell& cell, const std::array<double, 3>& shift, const FarBox& box, int axes,
+            const FarLimits& limits) {
   if (!(cell.radius > 0)) return false;
   const std::int64_t row = std::int64_t(cell.size()) - limits.first_size;
   if (row < 0 || row >= std::int64_t(limits.rows.size())) return false;
   double squared = 0;
   for (std::size_t axis = 0; axis < std::size_t(axes); ++axis) {
-    const double gap = std::fabs(box.centre[axis] - cell.centre[axis]) - box.half[axis];
+    const double gap = std::fabs(box.centre[axis] - (cell.centre[axis] + shift[axis])) - box.half[axis];
     if (gap > 0) squared += gap * gap;
   }
   const double ratio = std::ceil(FarLimits::kRatios * cell.radius / std::sqrt(squared));
   if (!(ratio < FarLimits::kRatios)) return false;
-  const FarLimits::Row& most = limits.rows[std::size_t(row)];
-  const auto last = std::size_t(std::max<double>(ratio, FarLimits::kFirst));
-  return std::all_of(most.begin() + FarLimits::kFirst, most.begin() + std::ptrdiff_t(last) + 1,
-                     [&](float acting) { return double(cell.count()) <= double(acting); });
+  return double(cell.count()) <=
+         double(limits.rows[std::size_t(row)][std::size_t(std::max<double>(ratio, FarLimits::kFirst))]);
 }
 
 FarBox box_around(std::span<const FarBox> boxes) {
@@ -47,27 +54,40 @@ FarBox box_around(std::span<const FarBox> boxes) {
 // small ones in it.
 class Boxes {
  public:
-  Boxes(std::span<const FarBox> boxes, int axes, const FarLimits& limits)
-      : boxes_(boxes), axes_(axes), limits_(limits), around_(box_around(boxes)) {
+  Boxes(std::span<const FarBox> boxes, int axes, const FarLimits& limits, std::span<const std::array<double, 3>> images)
+      : boxes_(boxes),
+        axes_(axes),
+        limits_(at_smaller_ratios(limits)),
+        images_(images.empty() ? std::span<const std::array<double, 3>>(kUnshifted) : images),
+        around_(box_around(boxes)) {
     for (std::size_t first = 0; first < boxes.size(); first += kInGroup) groups_.push_back(box_around(group(first)));
   }
-  // True if the cell's grid serves for all i.
-  bool are_served_by(const FarCell& cell) const {
-    const auto is_served = [&](const FarBox& box) { return serves(cell, box, axes_, limits_); };
-    if (is_served(around_)) return true;
-    for (std::size_t k = 0; k < groups_.size(); ++k)
-      if (!is_served(groups_[k]) && !std::ranges::all_of(group(k * kInGroup), is_served)) return false;
+  // True if the cell's grid serves for all i with each shift. The shift with which it did not last time comes first:
+  // most neighbours are near with the same shift.
+  bool are_served_by(const FarCell& cell) {
+    if (!are_served_by(cell, near_)) return false;
+    for (std::size_t image = 0; image < images_.size(); ++image)
+      if (image != near_ && !are_served_by(cell, image)) return near_ = image, false;
     return true;
   }
 
  private:
   static constexpr std::size_t kInGroup = 16;
+  bool are_served_by(const FarCell& cell, std::size_t image) const {
+    const auto is_served = [&](const FarBox& box) { return serves(cell, images_[image], box, axes_, limits_); };
+    if (is_served(around_)) return true;
+    for (std::size_t k = 0; k < groups_.size(); ++k)
+      if (!is_served(groups_[k]) && !std::ranges::all_of(group(k * kInGroup), is_served)) return false;
+    return true;
+  }
   std::span<const FarBox> group(std::size_t first) const {
     return boxes_.subspan(first, std::min(kInGroup, boxes_.size() - first));
   }
   std::span<const FarBox> boxes_;
   int axes_;
-  const FarLimits& limits_;
+  FarLimits limits_;
+  std::span<const std::array<double, 3>> images_;
+  std::size_t near_ = 0;  // of images_
   FarBox around_;
   std::vector<FarBox> groups_;
 };
@@ -98,10 +118,10 @@ std::vector<FarBox> boxes_of(std::span<const FarCell> cells, std::size_t most) {
 }
 
 EssentialTree essential_tree(std::span<const FarCell> cells, int axes, std::span<const FarBox> boxes,
-                             const FarLimits& limits) {
+                             const FarLimits& limits, std::span<const std::array<double, 3>> images) {
   EssentialTree found;
   if (cells.empty() || boxes.empty()) return found;
-  const Boxes of_i(boxes, axes, limits);
+  Boxes of_i(boxes, axes, limits, images);
   std::vector<std::int32_t> visits{0}, leaves;
   for (std::size_t k = 0; k < visits.size(); ++k) {
     const FarCell& cell = cells[std::size_t(visits[k])];

@@ -34,8 +34,14 @@ struct EssentialTree {
 
 // Boxes of cells at the top of a tree, at most `most`, that contain all its particles; neighbours are near each other.
 std::vector<FarBox> boxes_of(std::span<const FarCell> cells, std::size_t most);
-// For i in the boxes, by the limits of walk(). No boxes: no cells.
+// For i in the boxes, by the limits of walk(). No boxes: no cells. `images`: FarGridUse::images; then a cell has a grid
+// alone if it is distant with each of these shifts:
+//
+//          b + s   +-------+        |         b: a cell of this process, which acts on the box at b, b + s, ...
+//     b            |  box  |        |         the same as the boxes at box, box - s, ... of a cell at b
+//                  +-------+        |
+//   one period ---->|<--- s ------->|
 EssentialTree essential_tree(std::span<const FarCell> cells, int axes, std::span<const FarBox> boxes,
-                             const FarLimits& limits);
+                             const FarLimits& limits, std::span<const std::array<double, 3>> images = {});
 
 }  // namespace nbcc

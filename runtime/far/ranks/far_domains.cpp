@@ -97,10 +97,11 @@ std::vector<double> FarDomains::gather(std::span<const double> mine) {
 
 // ---- particles move -------------------------------------------------------------------------------------------------
 
-SumRequest FarDomains::move(const SumRequest& request, FarSums& sums) {
+SumRequest FarDomains::move(const SumRequest& request, FarSums& sums, const PeriodicCell* cell) {
   axes_ = sums.kernels().axes;
-  needs_indices_ = sums.kernels().needs_one_set;
-  send_rows(request, domains_of(request, sums));
+  const KernelSource::Uses& uses = sums.kernels().near.uses;
+  needs_indices_ = sums.kernels().needs_one_set || (cell && (uses.i_index || uses.j_index));
+  send_rows(request, domains_of(request, sums, cell));
   SumRequest moved = request;
   views_.assign(source_.fields.size(), {});
   view_rows(i_, ni_);
@@ -120,7 +121,7 @@ SumRequest FarDomains::move(const SumRequest& request, FarSums& sums) {
   return moved;
 }
 
-FarDomains::Domains FarDomains::domains_of(const SumRequest& request, FarSums& sums) {
+FarDomains::Domains FarDomains::domains_of(const SumRequest& request, FarSums& sums, const PeriodicCell* cell) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
   const FarKernels& kernels = sums.kernels();
   // Weights here are for have_values_changed() alone. The first run does not know the centres yet.
@@ -133,6 +134,9 @@ FarDomains::Domains FarDomains::domains_of(const SumRequest& request, FarSums& s
   factors_.resize(kernels.factors, request.ni);
   sums.find_sources(request, position_of_j.data(), weights_.array(), centres.data());
   sums.find_targets(request, position_of_i.data(), factors_.array(), centres.data());
+  for (std::vector<double>* positions : {&position_of_i, &position_of_j})
+    for (std::size_t k = 0; cell && k < positions->size(); k += std::size_t(axes_))
+      cell->move_in(positions->data() + k);
   now_ = {0, some_positions(position_of_i, axes_), some_positions(position_of_j, axes_), request.ni, request.nj};
 
   // The box of all, and the element types of all.
@@ -392,20 +396,30 @@ FarArray FarDomains::totals_of_caller(const FarArray& totals, int outputs) {
   return totals_.array();
 }
 
-// Each process sums the terms of its j for the sampled i of all, which travel as rows.
+// Each process sums the terms of its j for the sampled i of all, which travel as rows; of a periodic sum with their
+// positions in the cell.
 std::vector<double> FarDomains::exact_sums(const SumRequest& request, std::span<const std::int64_t> sampled,
-                                           int columns, FarBackend& backend) {
+                                           int columns, FarBackend& backend, const ExactSums& sums) {
+  const std::optional<FarSums::Images> images = backend.sums().images();
+  const auto axes = std::size_t(axes_);
   MessageWriter writer;
   writer.add_one(std::int64_t(sampled.size()));
+  for (const std::int64_t i : sampled)
+    if (images) writer.add(std::span<const double>(backend.particles().position_of_i + i * axes_, axes));
   for (const Rows& rows : i_)
     for (const std::int64_t i : sampled)
       writer.add(std::span(rows.memory).subspan(std::size_t(i) * rows.row(), rows.row()));
   std::vector<Rows> all = i_;
   for (Rows& rows : all) rows.memory.clear();
+  std::vector<double> positions;          // of the sampled i of all
   std::vector<std::int64_t> first_of{0};  // [process]: the number of its first sampled i
   for (const Bytes& block : send_to_all(writer.take())) {
     MessageReader reader(block);
     const auto of_peer = reader.read_one<std::int64_t>();
+    if (images) {
+      positions.resize(positions.size() + std::size_t(of_peer) * axes);
+      reader.read(std::span(positions).last(std::size_t(of_peer) * axes));
+    }
     for (Rows& rows : all) {
       const std::byte* const at = reader.skip(rows.row() * std::size_t(of_peer));
       rows.memory.insert(rows.memory.end(), at, at + rows.row() * std::size_t(of_peer));
@@ -430,11 +444,24 @@ std::vector<double> FarDomains::exact_sums(const SumRequest& request, std::span<
       if (k < first_of[own()] || k >= first_of[own() + 1]) of_others.push_back(k);
     FarColumns exact;
     exact.resize(columns, count_of_all);
-    backend.sums().sum_sample(of_all, of_others, exact.array());
+    if (images) {
+      FarSums::Images of_sample = *images;
+      std::vector<double> shifted;
+      of_sample.place_of_i = [&](const CellVector& shift) {
+        shifted = positions;
+        for (std::size_t k = 0; k < shifted.size(); ++k) shifted[k] -= shift[k % axes];
+        return ArrayView{shifted.data(), Element::Double, count_of_all, 8 * axes_, 8};
+      };
+      backend.sums().set_images(std::move(of_sample));
+      if (!of_others.empty()) sums(of_all, of_others, exact.array());
+      backend.sums().set_images(*images);
+    } else {
+      sums(of_all, of_others, exact.array());
+    }
     for (const std::int64_t k : of_others)
       for (int c = 0; c < columns; ++c) partial[std::size_t(k * columns + c)] = exact[c][std::size_t(k)];
     const FarArray of_own = backend.reserve_sums(FarBackend::Sums::OfSample, columns);
-    backend.sums().sum_sample(request, sampled, of_own);
+    if (!sampled.empty()) sums(request, sampled, of_own);
     const std::vector<double> rows = backend.rows(of_own, columns, sampled);
     std::ranges::copy(rows, partial.begin() + first_of[own()] * columns);
   }

@@ -29,10 +29,10 @@ class FarDomains : public FarRanks {
   void begin_run(FarPeers& peers) override;
   std::vector<std::vector<double>> exchange(const std::vector<double>& mine) override;
   std::vector<double> gather(std::span<const double> mine) override;
-  SumRequest move(const SumRequest& request, FarSums& sums) override;
+  SumRequest move(const SumRequest& request, FarSums& sums, const PeriodicCell* cell) override;
   FarArray totals_of_caller(const FarArray& totals, int outputs) override;
   std::vector<double> exact_sums(const SumRequest& request, std::span<const std::int64_t> sampled, int columns,
-                                 FarBackend& backend) override;
+                                 FarBackend& backend, const ExactSums& sums) override;
   void keep() override;
   bool has_moved_far(double share_of_radius, double share_of_particles) const override;
   bool have_values_changed(double spread, bool keeps_scale) override;
@@ -71,7 +71,7 @@ class FarDomains : public FarRanks {
     std::int64_t ni = 0, nj = 0;
   };
   struct Domains;
-  Domains domains_of(const SumRequest& request, FarSums& sums);
+  Domains domains_of(const SumRequest& request, FarSums& sums, const PeriodicCell* cell);
   std::vector<std::uint64_t> splitters_of(const SumRequest& request, std::span<const double> position_of_i,
                                           std::span<const double> position_of_j, const std::array<double, 3>& low,
                                           const std::array<double, 3>& high, double particles);

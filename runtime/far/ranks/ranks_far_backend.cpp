@@ -2,6 +2,7 @@
 #include "runtime/far/ranks/ranks_far_backend.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <utility>
 
@@ -19,6 +20,27 @@ using Bytes = FarPeers::Bytes;
 // with 16 ranks of a Plummer sphere of 10^6 bodies 512 boxes need a third of the particles that 64 need. All ranks know
 // the boxes of all.
 constexpr std::size_t kMostBoxes = 512, kLeastBoxes = 16, kMostBoxesOfAll = 1 << 15;
+
+// True if a particle of one set is at the position of a particle of the other set; positions [particle][axis]. Hashes
+// are compared, so that the result may be true for other sets, but hardly ever is.
+bool share_position(std::span<const double> some, std::span<const double> others, int axes) {
+  const auto hashes = [axes](std::span<const double> positions) {
+    std::vector<std::uint64_t> all;
+    for (std::size_t k = 0; k < positions.size(); k += std::size_t(axes)) {
+      std::uint64_t hash = 0xcbf29ce484222325;
+      for (std::size_t c = k; c < k + std::size_t(axes); ++c) {
+        hash = (hash ^ std::bit_cast<std::uint64_t>(positions[c] + 0.0)) * 0x100000001b3;  // -0.0 is 0.0
+        hash ^= hash >> 29;
+      }
+      all.push_back(hash);
+    }
+    return all;
+  };
+  std::vector<std::uint64_t> sorted = hashes(others);
+  std::ranges::sort(sorted);
+  return std::ranges::any_of(hashes(some),
+                             [&](std::uint64_t hash) { return std::ranges::binary_search(sorted, hash); });
+}
 
 }  // namespace
 
@@ -48,10 +70,37 @@ const double* RanksFarBackend::send_centres(std::span<const double> centres) {
   return centres_.data();
 }
 
+std::vector<OpenExtent> RanksFarBackend::extents(std::span<const CellVector> directions) {
+  std::vector<double> mine;
+  for (const OpenExtent& extent : finite_extents(directions)) mine.insert(mine.end(), {extent.low, extent.high});
+  const std::vector<double> all = domains_.gather(mine);
+  std::vector<OpenExtent> found;
+  for (std::size_t k = 0; k < mine.size(); k += 2) {
+    OpenExtent extent{all[k], all[k + 1]};
+    for (std::size_t of_peer = k; of_peer < all.size(); of_peer += mine.size()) {
+      extent.low = std::min(extent.low, all[of_peer]);
+      extent.high = std::max(extent.high, all[of_peer + 1]);
+    }
+    found.push_back(extent.low > extent.high ? OpenExtent{} : extent);
+  }
+  return found;
+}
+
+// All processes add up the same numbers in the same order.
+std::vector<double> RanksFarBackend::weights_of_points(const FarOperator& through) {
+  const std::vector<double> mine = HostFarBackend::weights_of_points(through);
+  const std::vector<double> all = domains_.gather(mine);
+  std::vector<double> sums(mine.size(), 0.0);
+  for (std::size_t k = 0; k < all.size(); ++k) sums[k % sums.size()] += all[k];
+  return sums;
+}
+
 std::string RanksFarBackend::check_particles() {
   const std::string mine = HostFarBackend::check_particles();
   const bool is_bad = !mine.empty() && mine != kNoFiniteI;
-  const bool is_misaligned = kernels().needs_one_set && !domains_.is_aligned();
+  // self_pair of a periodic sum compares positions, too: it is false for all pairs if no i and j are at one position.
+  const bool is_misaligned = !domains_.is_aligned() && (kernels().needs_one_set ||
+                                                        share_position(position_of_i_, position_of_j_, kernels().axes));
   particles_.indices_agree = kernels().needs_one_set;
   bool has_i = false, any_bad = false, any_misaligned = false;
   for (const auto& one : domains_.exchange({double(particles_.chosen), double(is_bad), double(is_misaligned)})) {
@@ -94,7 +143,7 @@ void RanksFarBackend::exchange_trees(const FarLimits& limits) {
   std::vector<Bytes> to(domains_.count());
   for (std::size_t peer = 0; peer < domains_.count(); ++peer) {
     if (peer == domains_.own()) continue;
-    sent_[peer] = essential_tree(tree_of_j_.cells(), kernels().axes, boxes_[peer], limits);
+    sent_[peer] = essential_tree(tree_of_j_.cells(), kernels().axes, boxes_[peer], limits, images_);
     MessageWriter writer;
     writer.add(std::span<const FarCell>(sent_[peer].cells));
     to[peer] = writer.take();
@@ -162,6 +211,9 @@ void RanksFarBackend::go_up(int order) {
     std::vector<std::int64_t> j;
     for (const std::int32_t position : tree.order) j.push_back(tree_of_j_.order()[std::size_t(position)]);
     domains_.write_j(j, writer.more(j.size() * domains_.bytes_of_j()));
+    // Another process might move a particle at the border of the cell to the other side.
+    for (const std::int64_t one : j)
+      if (cell_) writer.add(std::span<const double>(position_of_j_).subspan(std::size_t(one) * axes, axes));
     for (const std::span<double>& of_weight : weights)
       for (const std::int32_t cell : tree.grids) {
         const std::int64_t first = grids.first_point(forest_.numbers(0)[std::size_t(cell)]);
@@ -171,10 +223,16 @@ void RanksFarBackend::go_up(int order) {
   }
   const std::vector<Bytes> from = domains_.send(std::move(to));
   domains_.forget_received();
+  place_of_all_j_.clear();
+  if (cell_) place_of_all_j_ = position_of_j_;
   for (std::size_t peer = 0; peer < from.size(); ++peer) {
     MessageReader reader(from[peer]);
     const std::int64_t count = particles_received_[peer];
     domains_.append_j(reader.skip(std::size_t(count) * domains_.bytes_of_j()), count);
+    if (cell_) {
+      place_of_all_j_.resize(place_of_all_j_.size() + std::size_t(count) * axes);
+      reader.read(std::span(place_of_all_j_).last(std::size_t(count) * axes));
+    }
     for (const std::span<double>& of_weight : weights)
       for (const std::int32_t cell : received_[peer]) {
         const std::int64_t first = grids.first_point(forest_.numbers(peer + 1)[std::size_t(cell)]);
@@ -198,14 +256,22 @@ void RanksFarBackend::find_received(std::span<const std::span<double>> weights) 
   FarColumns of_weights;
   of_weights.resize(kernels().weights, count);
   sums_.find_sources(of_received, positions.data(), of_weights.array(), centres_.data());
-  forest_.place(particles_.nj, positions);
+  const std::span<const double> places(place_of_all_j_);
+  forest_.place(particles_.nj, cell_ ? places.subspan(position_of_j_.size()) : positions);
   for (int k = 0; k < kernels().weights; ++k)
     std::ranges::copy(of_weights[k], weights[std::size_t(k)].begin() + particles_.nj);
 }
 
 void RanksFarBackend::sum_near(const SumRequest& request, const FarArray& totals, bool lists_are_new) {
   std::vector<ArrayView> views;
-  HostFarBackend::sum_near(domains_.with_j(request, 0, views), totals, lists_are_new);
+  const SumRequest of_all = domains_.with_j(request, 0, views);
+  if (!cell_) return HostFarBackend::sum_near(of_all, totals, lists_are_new);
+  const FarSums::Images own = *sums_.images();
+  FarSums::Images of_forest = own;
+  of_forest.place_of_j = places(place_of_all_j_.data(), of_all.nj);
+  sums_.set_images(std::move(of_forest));
+  HostFarBackend::sum_near(of_all, totals, lists_are_new);
+  sums_.set_images(own);
 }
 
 }  // namespace nbcc

@@ -20,6 +20,7 @@ class RanksFarBackend final : public HostFarBackend {
 
   // Collective, as all functions below: means over the j of all processes.
   const double* send_centres(std::span<const double> centres) override;
+  std::vector<OpenExtent> extents(std::span<const CellVector> directions) override;
   std::string check_particles() override;
   bool build_trees(bool one_tree, int leaf) override;
   std::vector<int> cell_sizes(bool of_i) const override;
@@ -33,6 +34,7 @@ class RanksFarBackend final : public HostFarBackend {
  protected:
   const FarTree& sources() const override { return forest_; }
   std::vector<std::int32_t> roots() const override { return forest_.roots(); }
+  std::vector<double> weights_of_points(const FarOperator& through) override;
 
  private:
   void exchange_trees(const FarLimits& limits);
@@ -47,6 +49,7 @@ class RanksFarBackend final : public HostFarBackend {
   std::vector<EssentialTree> sent_;                  // [process]
   std::vector<std::vector<std::int32_t>> received_;  // [process]: cells of its tree that have grids alone
   std::vector<std::int64_t> particles_received_;     // [process]
+  std::vector<double> place_of_all_j_;               // of a periodic sum: own j, then received ones; [particle][axis]
   FarTree forest_;
 };
 

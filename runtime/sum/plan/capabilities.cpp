@@ -122,8 +122,9 @@ constexpr OtherPlace kOtherPlaces[] = {
      "the "
      "library has no kernel for it: nbcc compile --with symmetric"},
     {"far field", kYes, kNo,
-     "ranks: chosen once, for the i of all; on CPUs each rank has the j that its i need, on GPUs, in periodic sums and "
-     "where all pairs cost less the j of all ranks; library: yes with --with tolerance, else tolerance: pipeline "
+     "ranks: chosen once, for the i of all; on CPUs each rank has the j that its i need, on GPUs and where all pairs "
+     "cost "
+     "less the j of all ranks; library: yes with --with tolerance, else tolerance: pipeline "
      "'NAME' has no far field: the library has no kernel for it: nbcc compile --with tolerance"},
     {"far batches", kYes, kNo, "ranks: each batch chooses on its rank; library: as far field"},
     {"matrix units", kYes, kNo, "ranks: each rank chooses for its i; library: as far field"},

@@ -131,6 +131,7 @@ class SumState {
   };
   IOfParts i_of_part(const SumRequest& request) const;
   std::string_view setting_of_all_j() const;  // as needs_all_j(), without a tolerance
+  bool may_be_to_tolerance() const;           // unless another setting chooses the pairs
   SumRequest prepare(const RunChoice& choice, const std::optional<IOfParts>& begun);
   void make_table_of_params();
   void make_tables_of_groups();

@@ -127,6 +127,40 @@ TEST(EssentialTree, AsksForAllSmallerRatios) {
   EXPECT_EQ(found.particles(), 500);
 }
 
+// A cell at the other end of the period is near the boxes with a shift.
+TEST(EssentialTree, IsCutForAllImages) {
+  constexpr double kRatio = 0.5, kPeriod = 2;
+  const FarTree tree = tree_of(cube_at(0, 4000, 2));
+  const std::vector<FarBox> boxes = boxes_of(tree_of(cube_at(1, 4000, 3)).cells(), 64);
+  std::vector<std::array<double, 3>> images;
+  for (const double x : {0.0, -kPeriod, kPeriod})
+    for (const double y : {0.0, -kPeriod, kPeriod}) images.push_back({x, y, 0});
+  const EssentialTree found = essential_tree(tree.cells(), 3, boxes, limits_of(kRatio), images);
+  EXPECT_GT(found.grids.size(), 20U);
+  for (const std::int32_t grid : found.grids) {
+    const FarCell& cell = tree.cells()[std::size_t(grid)];
+    for (const std::array<double, 3>& shift : images)
+      for (const FarBox& box : boxes) {
+        std::array<double, 3> centre = cell.centre;
+        for (std::size_t axis = 0; axis < 3; ++axis) centre[axis] += shift[axis];
+        EXPECT_LE(cell.radius, kRatio * distance_to(box, centre) * (1 + 1e-12));
+      }
+  }
+  // Particles at both ends, and with the images in any order.
+  const auto near = [&](double low, double high) {
+    return std::ranges::count_if(found.order, [&](std::int32_t position) {
+      const double x = tree.coordinates(0)[std::size_t(position)];
+      return x >= low && x < high;
+    });
+  };
+  EXPECT_GT(near(0, 0.1), 300);
+  EXPECT_GT(near(0.9, 1), 300);
+  EXPECT_LT(near(0.45, 0.55), near(0, 0.1));
+  std::ranges::reverse(images);
+  EXPECT_EQ(essential_tree(tree.cells(), 3, boxes, limits_of(kRatio), images).order, found.order);
+  EXPECT_LT(essential_tree(tree.cells(), 3, boxes, limits_of(kRatio)).particles(), found.particles());
+}
+
 // Pairs of a walk over a forest: each i meets each j of all trees once, by its particle or by a grid.
 TEST(EssentialTree, AForestActsOnEachParticleOnce) {
   for (const bool both_sides : {true, false}) {
