@@ -64,7 +64,7 @@ class FarField {
   std::string use_precision(const SumRequest& request, Precision precision);
   std::int64_t sample_size(const SumRequest& request) const;
   double all_pairs(const SumRequest& request) const {
-    return run_->images() * (ranks_ ? i_of_ranks_ * j_of_ranks_ : pairs_of(request));
+    return ranks_ ? images_of_ranks_ * i_of_ranks_ * j_of_ranks_ : run_->images() * pairs_of(request);
   }
   double number_of_i(const SumRequest& request) const { return ranks_ ? i_of_ranks_ : double(request.i_count); }
   double number_of_j(const SumRequest& request) const { return ranks_ ? j_of_ranks_ : double(request.nj); }
@@ -126,6 +126,7 @@ class FarField {
   std::optional<FarMemory> too_large_;      // for which the memory does not suffice
   std::unique_ptr<FarRanks> ranks_;         // null: this process has all j
   double i_of_ranks_ = 0, j_of_ranks_ = 0;  // of all processes
+  double images_of_ranks_ = 1;              // the largest number of near images that a process knows
   SumRequest moved_;                        // of FarRun::move() in this run
   std::string why_all_j_;                   // of the last run of all j
   std::shared_ptr<double> sums_of_parts_;   // of a run in parts that has begun: [output][i]

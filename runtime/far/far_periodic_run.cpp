@@ -25,16 +25,20 @@ namespace {
 // tree for the near images of the others, and adds up the weights of all at the points. Kernels of different
 // instruction sets, which round differently, may lead to different orders. Null: false.
 bool is_one_operator(FarRanks& ranks, const FarOperator* through) {
-  std::vector<double> mine(7, 0.0);
+  std::vector<double> numbers;
   if (through) {
-    mine[0] = double(through->components.size());
+    const PeriodicCell& cell = through->tables.cell;
     for (std::size_t row = 0; row < 3; ++row) {
-      mine[1 + row] = through->tables.grid.orders()[row];
-      mine[4 + row] = through->tables.cell.near_reach[row];
+      numbers.insert(numbers.end(), {double(through->tables.grid.orders()[row]), double(cell.near_reach[row])});
+      numbers.insert(numbers.end(), cell.rows[row].begin(), cell.rows[row].end());
     }
+    numbers.insert(numbers.end(), cell.origin.begin(), cell.origin.end());
+    for (const FarOperator::Component& one : through->components)
+      numbers.insert(numbers.end(), {double(one.sum), double(one.weight)});
   }
-  const std::vector<std::vector<double>> all = ranks.exchange(mine);
-  return through && std::ranges::all_of(all, [&](const std::vector<double>& one) { return one == mine; });
+  const double mine = hash_of(numbers);
+  const std::vector<std::vector<double>> all = ranks.exchange({mine});
+  return through && std::ranges::all_of(all, [&](const std::vector<double>& one) { return one.front() == mine; });
 }
 
 }  // namespace
@@ -159,10 +163,9 @@ std::vector<double> FarRun::exact_sums_of_ranks(const SumRequest& request) {
   const std::span<const std::int64_t> sampled = sample_.particles();
   const int columns = sample_.columns(), outputs = source_.outputs;
   std::shared_ptr<const FarOperator> reference;
-  double pairs = ranks_->sum(double(sampled.size())) * images();
-  pairs *= ranks_->sum(double(request.nj));
-  if (images_ && pairs > kFewExactPairs) {
-    reference = images_->reference_operator();
+  if (images_) {
+    const double sampled_of_all = ranks_->sum(double(sampled.size())), j_of_all = ranks_->sum(double(request.nj));
+    if (sampled_of_all * j_of_all * images() > kFewExactPairs) reference = images_->reference_operator();
     if (!is_one_operator(*ranks_, reference.get())) reference.reset();
   }
   std::vector<char> inner, outer;

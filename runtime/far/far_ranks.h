@@ -3,6 +3,7 @@
 // collective, except where it is said. Made by
 // make_ranks() (ranks/make_ranks.h).
 #pragma once
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,6 +15,13 @@
 #include "runtime/sum/request/far_peers.h"
 
 namespace nbcc {
+
+// A hash that a double holds, so that processes can compare whether they have the same numbers.
+inline double hash_of(std::span<const double> numbers) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const double number : numbers) hash = (hash ^ std::bit_cast<std::uint64_t>(number)) * 0x100000001b3 ^ hash >> 29;
+  return double(hash >> 12);
+}
 
 class FarRanks {
  public:

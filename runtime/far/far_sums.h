@@ -49,6 +49,19 @@ class FarSums {
   };
   void set_images(Images images) { images_ = std::move(images); }
   const std::optional<Images>& images() const { return images_; }  // nothing: the sum is not periodic
+  // Has other images for as long as this object lives.
+  class OtherImages {
+   public:
+    OtherImages(FarSums& sums, std::optional<Images> images)
+        : sums_(sums), before_(std::exchange(sums.images_, std::move(images))) {}
+    ~OtherImages() { sums_.images_ = std::move(before_); }
+    OtherImages(const OtherImages&) = delete;
+    OtherImages& operator=(const OtherImages&) = delete;
+
+   private:
+    FarSums& sums_;
+    std::optional<Images> before_;
+  };
   // The pairs that are excluded with one image, by the number of its shift.
   struct ExcludedOfImage {
     PairRows rows;

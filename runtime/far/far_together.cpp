@@ -50,13 +50,6 @@ double rms_of(const Numbers& all) {
   return weight == 0 ? 0 : std::sqrt(squares / weight);
 }
 
-// A hash of params that a double holds, so that processes can compare them.
-double hash_of(std::span<const double> params) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const double param : params) hash = (hash ^ std::bit_cast<std::uint64_t>(param)) * 0x100000001b3 ^ hash >> 29;
-  return double(hash >> 12);
-}
-
 }  // namespace
 
 // The choice in the numbers `first` to first + 2 of each process: another choice would take other steps.
@@ -233,9 +226,10 @@ void FarField::exchange_errors(const SumRequest& request) {
 Estimate FarField::measure_among_ranks(const SumRequest& request) {
   ranks_->begin_run(*request.peers);
   const double params = hash_of(request.params);
-  const Numbers all = ranks_->exchange({double(request.i_count), double(request.nj), double(case_ == case_of(request)),
-                                        i_of_ranks_, j_of_ranks_, double(choice_.order), double(choice_.leaf),
-                                        choice_.separation, params, double(std::has_single_bit(runs_))});
+  const Numbers all =
+      ranks_->exchange({double(request.i_count), double(request.nj), double(case_ == case_of(request)), i_of_ranks_,
+                        j_of_ranks_, double(choice_.order), double(choice_.leaf), choice_.separation, params,
+                        double(std::has_single_bit(runs_)), run_->images()});
   require_one_choice(all, 5);
   for (std::size_t peer = 0; peer < all.size(); ++peer)
     if (all[peer][8] != params)
@@ -243,8 +237,12 @@ Estimate FarField::measure_among_ranks(const SumRequest& request) {
           fmt::format("params: this rank's values are not those of rank {}: expected one value of each "
                       "param on all ranks",
                       peer));
-  i_of_ranks_ = j_of_ranks_ = 0;
-  for (const auto& one : all) i_of_ranks_ += one[0], j_of_ranks_ += one[1];
+  i_of_ranks_ = j_of_ranks_ = images_of_ranks_ = 0;
+  for (const auto& one : all) {
+    i_of_ranks_ += one[0];
+    j_of_ranks_ += one[1];
+    images_of_ranks_ = std::max(images_of_ranks_, one[10]);  // a process whose first run failed knows none yet
+  }
   const bool is_known = std::ranges::all_of(
       all, [&](const auto& one) { return one[2] != 0 && one[3] == i_of_ranks_ && one[4] == j_of_ranks_; });
   if (i_of_ranks_ == 0 || j_of_ranks_ == 0) throw NeedsAllJ("there are no i or no j");

@@ -444,18 +444,16 @@ std::vector<double> FarDomains::exact_sums(const SumRequest& request, std::span<
       if (k < first_of[own()] || k >= first_of[own() + 1]) of_others.push_back(k);
     FarColumns exact;
     exact.resize(columns, count_of_all);
-    if (images) {
-      FarSums::Images of_sample = *images;
+    if (!of_others.empty()) {
       std::vector<double> shifted;
-      of_sample.place_of_i = [&](const CellVector& shift) {
-        shifted = positions;
-        for (std::size_t k = 0; k < shifted.size(); ++k) shifted[k] -= shift[k % axes];
-        return ArrayView{shifted.data(), Element::Double, count_of_all, 8 * axes_, 8};
-      };
-      backend.sums().set_images(std::move(of_sample));
-      if (!of_others.empty()) sums(of_all, of_others, exact.array());
-      backend.sums().set_images(*images);
-    } else {
+      std::optional<FarSums::Images> of_sample = images;
+      if (of_sample)
+        of_sample->place_of_i = [&](const CellVector& shift) {
+          shifted = positions;
+          for (std::size_t k = 0; k < shifted.size(); ++k) shifted[k] -= shift[k % axes];
+          return ArrayView{shifted.data(), Element::Double, count_of_all, 8 * axes_, 8};
+        };
+      const FarSums::OtherImages others(backend.sums(), std::move(of_sample));
       sums(of_all, of_others, exact.array());
     }
     for (const std::int64_t k : of_others)

@@ -265,13 +265,10 @@ void RanksFarBackend::find_received(std::span<const std::span<double>> weights) 
 void RanksFarBackend::sum_near(const SumRequest& request, const FarArray& totals, bool lists_are_new) {
   std::vector<ArrayView> views;
   const SumRequest of_all = domains_.with_j(request, 0, views);
-  if (!cell_) return HostFarBackend::sum_near(of_all, totals, lists_are_new);
-  const FarSums::Images own = *sums_.images();
-  FarSums::Images of_forest = own;
-  of_forest.place_of_j = places(place_of_all_j_.data(), of_all.nj);
-  sums_.set_images(std::move(of_forest));
+  std::optional<FarSums::Images> of_forest = sums_.images();
+  if (of_forest) of_forest->place_of_j = places(place_of_all_j_.data(), of_all.nj);
+  const FarSums::OtherImages others(sums_, std::move(of_forest));
   HostFarBackend::sum_near(of_all, totals, lists_are_new);
-  sums_.set_images(own);
 }
 
 }  // namespace nbcc
