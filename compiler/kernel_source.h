@@ -357,6 +357,6 @@ using nbcc_within_function = void (*)(const nbcc_kernel_arguments*, std::int64_t
 }
 // A kernel's source always exports nbcc_prepare_i, nbcc_prepare_j, nbcc_interact and nbcc_finish. With a SearchLayout
 // it also exports nbcc_locate_i, nbcc_locate_j, nbcc_extent, nbcc_within and nbcc_interact_numbered, which is
-// nbcc_interact for particles with i_number and j_number; its `arg` are indices in the columns. With IndexChecks it
+// nbcc_interact for particles with i_number and j_number; its `arg` are j_offset + j_number. With IndexChecks it
 // exports nbcc_indices_i, nbcc_indices_j and nbcc_indices_pair. Instead of nbcc_interact, Frame::Lists has
 // nbcc_interact_numbered and nbcc_interact_excluding, the same for sums with exclusions.

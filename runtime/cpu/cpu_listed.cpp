@@ -195,7 +195,6 @@ void CpuSummation::sum_piece(const SumRequest& request, const Lists& lists, cons
   for (std::int64_t j = 0; j < count; j += source_.tile)
     interact_now_(&given, block.begin, block.end, j, std::min(j + source_.tile, count));
   if (piece.lowest_first) {
-    to_particle_indices(piece.partial, block, piece.numbers.data(), request.j_offset);
     totals_.combine(piece.partial, block.begin, block.end);
   }
   step(double(block.end - block.begin) * double(count));
@@ -243,7 +242,6 @@ void CpuSummation::sum_rows(const SumRequest& request, const PairRows& rows, con
       if (piece.lowest_first) piece.partial.reset(one.begin, one.end);
       interact_now_(&given, one.begin, one.end, span.begin, span.end);
       if (!piece.lowest_first) continue;
-      to_particle_indices(piece.partial, one, piece.numbers.data(), request.j_offset);
       totals_.combine(piece.partial, one.begin, one.end);
     }
     piece.clear();

@@ -52,13 +52,14 @@ class CpuSearch {
     std::int64_t capacity = 0;
     HalfLists half_lists;
   };
-  // Several threads may call this at once for different groups.
-  void gather(std::int64_t group, Gathered& gathered);
+  // The j near a group, except those in the leaves `without`, which must be none if lists are kept. Several threads may
+  // call this at once for different groups.
+  void gather(std::int64_t group, ParticleTree::Leaves without, Gathered& gathered);
   // Replaces the reaches of the i at positions from `begin` on, for later calls of gather(); the lists must not be
   // kept. Several threads may set the reaches of different i.
   void set_reaches(std::int64_t begin, std::span<const double> reaches);
-  // At least `count` j near a group, or all j: some of its neighbours, but not always the nearest.
-  void gather_near(std::int64_t group, std::int64_t count, Gathered& gathered) const;
+  // The j of some leaves near a group, at least `count` j or all: some of its neighbours, but not always the nearest.
+  ParticleTree::Leaves gather_near(std::int64_t group, std::int64_t count, Gathered& gathered) const;
   // The half lists of a piece. `found` holds them if they are not kept. Several threads may call this at once for
   // different pieces.
   std::span<const HalfList> half_lists(std::int64_t piece, Gathered& gathered, std::vector<HalfList>& found);
@@ -102,7 +103,6 @@ class CpuSearch {
   bool stays_near(const Located& side, const std::vector<double>& then, bool reaches, double most_moved) const;
   double fraction_tested() const;  // of all pairs, in a search of full lists
   BoundingBox box_of(std::int64_t group) const;
-  void sort_by_number(std::vector<int>& positions) const;
   void copy_columns(Gathered& gathered) const;
   bool has_half_lists() const { return source_.first_reaction > 0; }
   const ParticleTree& i_tree() const { return i_tree_ ? *i_tree_ : *j_tree_; }

@@ -343,8 +343,10 @@ std::string CpuPairBody::accumulate(std::size_t k, int r, bool every_pair_counts
   }
   const bool least = is_minimum(output.reduction);
   if (!keeps_index(output.reduction)) return fmt::format("accumulate({}, {}, {}, {});\n", sum, value, counts, least);
-  return fmt::format("accumulate({}, arg{}_{}, {}, lane_numbers + (vint)((int)(j - first_j)), {}, {});\n", sum, k, r,
-                     value, counts, least);
+  return fmt::format(
+      "accumulate({}, arg{}_{}, {}, numbered ? (vint) * (vnumbers*)(a->j_number + j) : lane_numbers + (vint)((int)(j - "
+      "first_j)), {}, {}, numbered);\n",
+      sum, k, r, value, counts, least);
 }
 
 // The last block of a range repeats its last i, which counts once.
@@ -378,7 +380,7 @@ std::string CpuPairBody::reduce(int r) const {
       text += fmt::format("combine({}a->acc[{}] + {}, {}, {});\n", whole, k, i, sum, least);
     else
       text += fmt::format(
-          "combine({4}a->acc[{0}] + {1}, a->arg[{0}] + {1}, {2}, arg{0}_{3}, first_j + (numbered ? 0 : a->j_offset), "
+          "combine({4}a->acc[{0}] + {1}, a->arg[{0}] + {1}, {2}, arg{0}_{3}, (numbered ? 0 : first_j) + a->j_offset, "
           "{5});\n",
           k, i, sum, r, whole, least);
   }
