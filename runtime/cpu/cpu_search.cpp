@@ -316,6 +316,12 @@ void CpuSearch::arrange(const PackedSide& j) {
   // Derived columns included, which hold indices of tables.
   for (std::int64_t k = j_.count; k < round_up(j_.count, source_.lanes); ++k)
     sorted_j_.copy(sorted_j_, j_.count - 1, 1, k);
+  if (!has_half_lists()) return;
+  const std::int64_t vectors = ceil_div(j_.count, std::int64_t(source_.lanes));
+  kernel_boxes_.resize(std::size_t(vectors * kFloatsOfBox));
+  nbcc_kernel_arguments given{};
+  given.j = sorted_j_.columns();
+  code_.boxes_of_vectors(&given, 0, vectors, kernel_boxes_.data());
 }
 
 std::span<const HalfList> CpuSearch::half_lists(std::int64_t piece, Gathered& gathered, std::vector<HalfList>& found) {
@@ -330,10 +336,13 @@ std::int64_t CpuSearch::gather(const HalfList& list, Gathered& gathered) const {
   const std::int64_t lanes = source_.lanes, most = kHalfListVectors * lanes;
   if (gathered.capacity < most) gathered.columns.reserve(gathered.capacity = most);
   gathered.numbers.resize(std::size_t(most));
+  gathered.boxes.resize(std::size_t(kHalfListVectors) * kFloatsOfBox);
   for_runs(list.vectors, [&](std::size_t from, std::size_t count) {
     const std::int64_t position = list.vectors[from] * lanes, to = std::int64_t(from) * lanes,
                        size = std::int64_t(count) * lanes;
     gathered.columns.copy(sorted_j_, position, size, to);
+    std::copy_n(kernel_boxes_.begin() + list.vectors[from] * kFloatsOfBox, count * kFloatsOfBox,
+                gathered.boxes.begin() + std::ptrdiff_t(from) * kFloatsOfBox);
     std::copy_n(numbers.begin() + position, std::min(size, j_.count - position), gathered.numbers.begin() + to);
   });
   return std::int64_t(list.vectors.size() - 1) * lanes + std::min(lanes, j_.count - list.vectors.back() * lanes);

@@ -49,6 +49,7 @@ class CpuSearch {
     std::vector<int> positions;  // in the sorted order
     std::vector<int> numbers;    // indices in the caller's array, parallel to the columns
     PackedSide columns;
+    std::vector<float> boxes;  // of a half list: nbcc_half_list::boxes
     std::int64_t capacity = 0;
     HalfLists half_lists;
   };
@@ -114,7 +115,8 @@ class CpuSearch {
   bool is_one_set_ = false;
   std::optional<ParticleTree> i_tree_, j_tree_;  // no tree of i if i and j have the same positions and reaches
   PackedSide sorted_j_;
-  std::vector<BoundingBox> boxes_;  // of vectors of j, for half lists
+  std::vector<BoundingBox> boxes_;   // of vectors of j, for half lists
+  std::vector<float> kernel_boxes_;  // [vector of j][kFloatsOfBox], of nbcc_boxes_of_vectors
 
   // State of the last sort().
   double skin_ = 0;

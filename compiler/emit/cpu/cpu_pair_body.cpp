@@ -86,7 +86,23 @@ std::string CpuPairBody::node_name(NodeId id, int r) const {
   return per_i(id) ? fmt::format("t{}_{}", id, r) : fmt::format("t{}", id);
 }
 
+void CpuPairBody::set_optional(std::span<const OptionalImage> images) {
+  for (const OptionalImage& image : images) optional_images_.emplace(image.image, image.difference);
+}
+
 std::string CpuPairBody::expression(NodeId id, int r) {
+  const auto image = optional_images_.find(id);
+  if (image == optional_images_.end()) return always_expression(id, r);
+  // The image of a difference -0 is +0. So is a sum whose terms are not both -0.
+  const Node& difference = graph_[image->second];
+  const std::string a = node_name(difference.args[0], r), b = node_name(difference.args[1], r),
+                    zero = fmt::format("({})(0)", cpu_type(difference.type, true));
+  const bool i_first = graph_[difference.args[0]].op == Op::InputI;
+  return fmt::format("images ? {} : {}", always_expression(id, r),
+                     i_first ? fmt::format("({} + {}) - {}", a, zero, b) : fmt::format("{} + ({} - {})", a, zero, b));
+}
+
+std::string CpuPairBody::always_expression(NodeId id, int r) {
   const Node& n = graph_[id];
   const std::string type = cpu_type(n.type, true);
   if (n.op == Op::Const) return fmt::format("({})({})", type, cpu_literal(graph_.constant_value(id), n.type));
