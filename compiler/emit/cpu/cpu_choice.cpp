@@ -68,7 +68,7 @@ std::string CpuPairBody::choose(const Choice& choice, int r, bool every_pair_cou
   }
   std::string counts = counted(output, r, every_pair_counts);
   if (r > 0) counts += fmt::format(" & (numbered ? ~repeats{}_{} : all_lanes)", choice.first, r);
-  // With numbers an equal value may come before the last slot.
+  // If the j are numbered, they come in any order: a value equal to the last one may have a lower number.
   std::string text = fmt::format(
       "if (const vmask better = {0} & ((numbered ? is_not_worse({1}, {2}, {3}) : is_better({1}, {2}, {3})){4}); "
       "any(better)) {{\n",
@@ -84,7 +84,7 @@ std::string CpuPairBody::choose(const Choice& choice, int r, bool every_pair_cou
       "const double number = (double)((numbered ? a->j_number[j + k] : j + k) + a->j_offset);\n"
       "const {4} x = ({4}){5}[k];\n",
       list, rows(output, choice.first), choice.first, i, row_type(output), value);
-  // An infinite value is no better than that of an empty slot.
+  // Infinite values are never kept, as if compared with the infinite value of an empty slot.
   if (!output.is_whole())
     text += fmt::format("if (numbered && !(x {} {})) continue;\n", choice.least() ? '<' : '>',
                         cpu_literal(identity<double>(choice.reduction), Type::Double));

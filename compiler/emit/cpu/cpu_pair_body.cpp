@@ -86,10 +86,6 @@ std::string CpuPairBody::node_name(NodeId id, int r) const {
   return per_i(id) ? fmt::format("t{}_{}", id, r) : fmt::format("t{}", id);
 }
 
-void CpuPairBody::set_optional(std::span<const OptionalImage> images) {
-  for (const OptionalImage& image : images) optional_images_.emplace(image.image, image.difference);
-}
-
 std::string CpuPairBody::expression(NodeId id, int r) {
   const auto image = optional_images_.find(id);
   if (image == optional_images_.end()) return always_expression(id, r);

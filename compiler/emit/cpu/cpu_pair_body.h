@@ -5,12 +5,11 @@
 #include <functional>
 #include <map>
 #include <set>
-#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/emit/cpu/cpu_expression.h"
-#include "compiler/emit/cpu/cpu_images.h"
 #include "compiler/emit/plan.h"
 
 namespace nbcc {
@@ -53,8 +52,8 @@ class CpuPairBody {
   CpuPairBody(const Plan& plan, const CpuVectors& vectors, CpuExpressions& expressions, int i_block,
               CpuTerms terms = CpuTerms::OfI);
 
-  // For a frame with the variable `images`: if it is false, these images are the differences.
-  void set_optional(std::span<const OptionalImage> images);
+  // For a frame with the variable `images`: if it is false, the images are their differences. image -> difference.
+  void set_optional(std::map<NodeId, NodeId> images) { optional_images_ = std::move(images); }
   int i_block() const { return i_block_; }  // i-particles of a block, which share the loads of j
   static std::string i_name(int r);         // 0 <= r < i_block()
   static std::string i_index(int r);        // i_index of the pipeline
@@ -127,7 +126,7 @@ class CpuPairBody {
   CpuExpressions& expressions_;
   const int i_block_;
   const CpuTerms terms_;
-  std::map<NodeId, NodeId> optional_images_;  // image -> its difference; see set_optional()
+  std::map<NodeId, NodeId> optional_images_;  // see set_optional()
   const std::set<NodeId> exclusions_;         // exclusion guards: they fail for single pairs only
 };
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "compiler/emit/cpu/cpu_all_pairs.h"
@@ -71,7 +72,9 @@ std::string cpu_symmetric(CpuPairBody& body, int lanes, int terms) {
 }
 std::string cpu_half_lists(CpuPairBody& body, const Plan& plan, int lanes, int terms) {
   const std::vector<OptionalImage> images = optional_images(plan);
-  body.set_optional(images);
+  std::map<NodeId, NodeId> differences;
+  for (const OptionalImage& image : images) differences.emplace(image.image, image.difference);
+  body.set_optional(std::move(differences));
   std::map<std::string, std::string> holes = common_holes(body, lanes, terms);
   const ImageTest test = image_test(body, images);
   holes["has_test"] = images.empty() ? "false" : "true";
