@@ -290,6 +290,7 @@ inline int accumulators_of(const KernelSource& source) {
 
 // Half lists: so many i share a list, and a list has so many vectors of j at most.
 inline constexpr int kHalfListBlock = 2, kHalfListVectors = 128;
+inline constexpr int kFloatsOfBox = 8;  // of a vector of j, see nbcc_boxes_function
 
 }  // namespace nbcc
 
@@ -324,7 +325,8 @@ struct nbcc_exclusions {
 struct nbcc_half_list {
   const std::uint16_t* first;
   const std::uint8_t* vectors;
-  std::int64_t own;  // 1: the columns of j begin with the particle i_begin; 0: they do not
+  std::int64_t own;    // 1: the columns of j begin with the particle i_begin; 0: they do not
+  const float* boxes;  // [vector of j][kFloatsOfBox], as nbcc_boxes_of_vectors writes them
 };
 // Writes the derived columns of [begin, end). The callee rounds `end` up to full vectors (columns are padded).
 using nbcc_prepare_function = void (*)(const nbcc_kernel_arguments*, std::int64_t begin, std::int64_t end);
@@ -340,6 +342,9 @@ using nbcc_finish_function = void (*)(const nbcc_kernel_arguments*, std::int64_t
 // Both sides have i_number and j_number; there are at most kHalfListVectors vectors of j, and as many i.
 using nbcc_half_list_function = void (*)(const nbcc_kernel_arguments*, std::int64_t i_begin, std::int64_t i_end,
                                          std::int64_t j_end, const nbcc_half_list*);
+// nbcc_boxes_of_vectors: writes boxes[v], for each vector v in [begin, end) of the columns of j: the low and the high
+// bounds of up to four components, or 0. Their meaning is that of the kernel.
+using nbcc_boxes_function = void (*)(const nbcc_kernel_arguments*, std::int64_t begin, std::int64_t end, float* boxes);
 // Computes the positions of particles [begin, end): rows[axis] are coordinates, for each axis of SearchLayout; the next
 // row are the reaches, if this side has reaches.
 using nbcc_locate_function = void (*)(const nbcc_kernel_arguments*, std::int64_t begin, std::int64_t end,
@@ -357,6 +362,6 @@ using nbcc_within_function = void (*)(const nbcc_kernel_arguments*, std::int64_t
 }
 // A kernel's source always exports nbcc_prepare_i, nbcc_prepare_j, nbcc_interact and nbcc_finish. With a SearchLayout
 // it also exports nbcc_locate_i, nbcc_locate_j, nbcc_extent, nbcc_within and nbcc_interact_numbered, which is
-// nbcc_interact for particles with i_number and j_number; its `arg` are indices in the columns. With IndexChecks it
+// nbcc_interact for particles with i_number and j_number; its `arg` are j_offset + j_number. With IndexChecks it
 // exports nbcc_indices_i, nbcc_indices_j and nbcc_indices_pair. Instead of nbcc_interact, Frame::Lists has
 // nbcc_interact_numbered and nbcc_interact_excluding, the same for sums with exclusions.

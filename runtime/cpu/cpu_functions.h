@@ -47,6 +47,7 @@ inline constexpr std::array kCpuFunctions = {
     CpuFunctionRow{"begin_listed_once", set_cpu_function<&CpuCode::begin_listed_once>},
     CpuFunctionRow{"end_listed_once", set_cpu_function<&CpuCode::end_listed_once>},
     CpuFunctionRow{"interact_listed_once", set_cpu_function<&CpuCode::interact_listed_once>},
+    CpuFunctionRow{"boxes_of_vectors", set_cpu_function<&CpuCode::boxes_of_vectors>},
 };
 
 }  // namespace nbcc

@@ -65,7 +65,7 @@ void CpuSummation::sum_half_lists_of(const SumRequest& request, const PieceOfHal
     given.j = gathered->columns.columns();
     given.j_number = gathered->numbers.data();
     given.acc = reactions.rows.data();
-    const nbcc_half_list half{list.first.data(), list.near.data(), list.has_own};
+    const nbcc_half_list half{list.first.data(), list.near.data(), list.has_own, gathered->boxes.data()};
     code_.interact_half_list(&given, begin, end, j_count, &half);
     worked.pairs_tested += std::int64_t(list.near.size()) * kHalfListBlock * source_.lanes;
     watch.add_to(worked.sums);

@@ -4,7 +4,6 @@
 // the j of a list may be outputs of any i. Tested by tests/numeric/lists_test.cpp.
 #include <algorithm>
 #include <numeric>
-#include <tuple>
 
 #include "runtime/cpu/cpu_sum.h"
 
@@ -19,10 +18,7 @@ constexpr std::int64_t kJPerPiece = 4096;   // gathered j per piece
 
 struct CpuSummation::Piece {
   explicit Piece(const KernelSource& source)
-      : j(source, Role::InputJ),
-        pairs(source, Role::InputPair),
-        lanes(source.lanes),
-        lowest_first(std::ranges::any_of(source.accumulators, keeps_index, &AccumulatorLayout::reduction)) {
+      : j(source, Role::InputJ), pairs(source, Role::InputPair), lanes(source.lanes) {
     j.reserve(capacity());
     pairs.reserve(capacity());
   }
@@ -42,14 +38,6 @@ struct CpuSummation::Piece {
     numbers.resize(padded, numbers.back());
     if (!entries.empty()) entries.resize(padded, entries.back());
   }
-  // Among equal values argmin and argmax choose the lowest j; kernels choose the first, so sort by index.
-  void sort_from(std::size_t begin) {
-    if (!lowest_first) return;
-    std::vector<std::pair<int, std::int64_t>> both;
-    for (std::size_t k = begin; k < numbers.size(); ++k) both.emplace_back(numbers[k], entries[k]);
-    std::ranges::sort(both);
-    for (std::size_t k = begin; k < numbers.size(); ++k) std::tie(numbers[k], entries[k]) = both[k - begin];
-  }
 
   struct Span {
     std::int64_t i, begin, end;  // position of the i; range of its j in the piece
@@ -60,12 +48,10 @@ struct CpuSummation::Piece {
   };
   PackedSide j, pairs;
   const std::int64_t lanes;
-  const bool lowest_first;
   std::vector<int> numbers;           // [j of the piece]: index in the caller's array
   std::vector<std::int64_t> entries;  // [j of the piece]: its listed pair, or its range if that matters
   std::vector<Span> spans;            // of listed pairs
   std::vector<OfRange> ranges;        // of groups
-  Accumulators partial;               // results of one piece, for reductions that keep an index
 };
 
 template <typename Body>
@@ -81,10 +67,7 @@ void CpuSummation::on_pieces(std::int64_t count, const Body& body) {
         idle.pop_back();
       }
     }
-    if (!piece) {
-      piece = std::make_unique<Piece>(source_);
-      if (piece->lowest_first) piece->partial.reserve(source_, std::int64_t(i_numbers_.size()));
-    }
+    if (!piece) piece = std::make_unique<Piece>(source_);
     body(item, *piece);
     const std::lock_guard lock(mutex);
     idle.push_back(std::move(piece));
@@ -113,9 +96,8 @@ void CpuSummation::sum_lists(const SumRequest& request) {
   code_now_ = &list_code_(Frame::Lists);
   interact_now_ = request.exclusions ? code_now_->interact_excluding : code_now_->interact_numbered;
   const Lists& lists = *request.lists;
-  const bool keeps_order = request.keep_j || request.reuse != JReuse::None ||
-                           std::ranges::any_of(source_.accumulators, keeps_index, &AccumulatorLayout::reduction) ||
-                           std::int64_t(lists.j_order.size()) > request.nj;
+  const bool keeps_order =
+      request.keep_j || request.reuse != JReuse::None || std::int64_t(lists.j_order.size()) > request.nj;
   if (!keeps_order) j_numbers_.assign(lists.j_order.begin(), lists.j_order.end());
   pack_j(request);
   const std::vector<GroupPart> parts = divide_groups(lists);
@@ -139,7 +121,7 @@ void CpuSummation::sum_lists(const SumRequest& request) {
 void CpuSummation::sum_group_part(const SumRequest& request, const Lists& lists, const GroupPart& part, Piece& piece) {
   begin_block(request, part.block);
   piece.clear();
-  const bool has_entries = piece.lowest_first || !lists.shifts.empty();
+  const bool has_entries = !lists.shifts.empty();
   for (std::int64_t range = lists.range_first[std::size_t(part.group)];
        range < lists.range_first[std::size_t(part.group) + 1]; ++range) {
     const std::int64_t end = lists.j_end[std::size_t(range)];
@@ -165,10 +147,9 @@ void CpuSummation::sum_group_part(const SumRequest& request, const Lists& lists,
 
 void CpuSummation::sum_piece(const SumRequest& request, const Lists& lists, const GroupPart& part, Piece& piece) {
   if (piece.is_empty()) return;
-  piece.sort_from(0);
   const std::int64_t count = std::int64_t(piece.numbers.size());
   piece.pad();
-  if (piece.lowest_first || (j_numbers_.empty() && !lists.j_order.empty())) {
+  if (j_numbers_.empty() && !lists.j_order.empty()) {
     piece.j.gather(j_, piece.numbers);
   } else {
     for (const Piece::OfRange& range : piece.ranges) piece.j.copy(j_, range.first, range.count, range.begin);
@@ -176,7 +157,7 @@ void CpuSummation::sum_piece(const SumRequest& request, const Lists& lists, cons
     for (std::int64_t at = count; at < std::int64_t(piece.numbers.size()); ++at)
       piece.j.copy(j_, last.first + last.count - 1, 1, at);
   }
-  nbcc_kernel_arguments given = arguments(request, part.block, piece.lowest_first ? piece.partial : totals_);
+  nbcc_kernel_arguments given = arguments(request, part.block, totals_);
   given.j = piece.j.columns();
   given.j_number = piece.numbers.data();
   const std::int64_t padded = std::int64_t(piece.numbers.size());
@@ -190,14 +171,9 @@ void CpuSummation::sum_piece(const SumRequest& request, const Lists& lists, cons
   // Derived columns depend on shifts and on params of groups, so compute them again.
   if (!lists.shifts.empty() || !request.params_of_groups.empty()) code_now_->prepare_j(&given, 0, count);
   const Block& block = part.block;
-  if (piece.lowest_first) piece.partial.reset(block.begin, block.padded);
   // Tile by tile, so that a tile stays in the L1 cache.
   for (std::int64_t j = 0; j < count; j += source_.tile)
     interact_now_(&given, block.begin, block.end, j, std::min(j + source_.tile, count));
-  if (piece.lowest_first) {
-    to_particle_indices(piece.partial, block, piece.numbers.data(), request.j_offset);
-    totals_.combine(piece.partial, block.begin, block.end);
-  }
   step(double(block.end - block.begin) * double(count));
   piece.clear();
 }
@@ -228,23 +204,18 @@ void CpuSummation::sum_listed_pairs(const SumRequest& request) {
 
 void CpuSummation::sum_rows(const SumRequest& request, const PairRows& rows, const Block& block, Piece& piece) {
   begin_block(request, block);
-  Accumulators& sums = piece.lowest_first ? piece.partial : totals_;
   const auto sum_all = [&] {
     if (piece.is_empty()) return;
     step(double(piece.numbers.size()));
     piece.j.gather(j_, piece.numbers);
     piece.pairs.pack(request.views, {0, piece.entries.data(), std::int64_t(piece.entries.size())}, 0);
-    nbcc_kernel_arguments given = arguments(request, block, sums);
+    nbcc_kernel_arguments given = arguments(request, block, totals_);
     given.j = piece.j.columns();
     given.j_number = piece.numbers.data();
     given.pair = piece.pairs.columns();
     for (const Piece::Span& span : piece.spans) {
       const Block one{span.i, span.i + 1, span.i + 1, 0, {}};
-      if (piece.lowest_first) piece.partial.reset(one.begin, one.end);
       interact_now_(&given, one.begin, one.end, span.begin, span.end);
-      if (!piece.lowest_first) continue;
-      to_particle_indices(piece.partial, one, piece.numbers.data(), request.j_offset);
-      totals_.combine(piece.partial, one.begin, one.end);
     }
     piece.clear();
   };
@@ -260,7 +231,6 @@ void CpuSummation::sum_rows(const SumRequest& request, const PairRows& rows, con
       piece.entries.resize(begin + std::size_t(taken));
       std::iota(piece.entries.begin() + std::ptrdiff_t(begin), piece.entries.end(), entry);
       entry += taken;
-      piece.sort_from(begin);
       piece.spans.push_back({at, std::int64_t(begin), std::int64_t(piece.numbers.size())});
       piece.pad();
       if (std::int64_t(piece.numbers.size()) >= kJPerPiece) sum_all();

@@ -3,7 +3,8 @@
 //
 // The kernel first runs over some j near each group of i, without a bound. The worst value that it keeps for an i is an
 // upper bound of that value over all j, so that a search within this bound finds all j that can be kept. As the bounds
-// need not be close, any j will do; those at neighbouring positions in the order of the tree are near.
+// need not be close, any j will do; those at neighbouring positions in the order of the tree are near. The search adds
+// the other j to what the kernel has kept: results are extremes, which do not depend on the order.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -35,8 +36,8 @@ std::pair<std::size_t, int> CpuSummation::worst_kept() const {
 }
 
 // Sums over j near a group without a bound: over so many that each i keeps its number of j, if so many pass the guard.
-void CpuSummation::sum_near_j(const SumRequest& request, std::int64_t group, CpuSearch::Gathered& gathered,
-                              WorkDone& worked) {
+ParticleTree::Leaves CpuSummation::sum_near_j(const SumRequest& request, std::int64_t group,
+                                              CpuSearch::Gathered& gathered, WorkDone& worked) {
   constexpr std::int64_t kMore = 8;
   const auto [component, kept] = worst_kept();
   const Block block = block_of_groups(group, group + 1);
@@ -47,10 +48,10 @@ void CpuSummation::sum_near_j(const SumRequest& request, std::int64_t group, Cpu
   for (std::int64_t count = first_j_for(kept);; count *= kMore) {
     Stopwatch watch;
     totals_.reset(block.begin, block.end);
-    search_.gather_near(group, count, gathered);
+    const ParticleTree::Leaves leaves = search_.gather_near(group, count, gathered);
     watch.add_to(worked.lists);
     sum_gathered(request, group, gathered, worked);
-    if (has_all() || count >= request.nj) return;
+    if (has_all() || count >= request.nj) return leaves;
   }
 }
 
@@ -64,7 +65,7 @@ void CpuSummation::find_bounds(const SumRequest& request, const Block& block) {
         std::isfinite(value) ? value + kBoundMargin * std::fabs(value) : std::numeric_limits<double>::infinity();
     *reinterpret_cast<double*>(static_cast<std::byte*>(bounds.data) + chosen_i_[std::size_t(at)] * bounds.stride) = now;
   }
-  begin_block(request, block);
+  pack_block(request, block);
   const auto axes = std::size_t(source_.search.axes);
   const std::int64_t count = block.end - block.begin;
   std::vector<double> located(std::size_t(count) * (axes + 1));
@@ -76,12 +77,14 @@ void CpuSummation::find_bounds(const SumRequest& request, const Block& block) {
   search_.set_reaches(block.begin, std::span(located).last(std::size_t(count)));
 }
 
-void CpuSummation::lower_bounds(const SumRequest& request, const Block& block, CpuSearch::Gathered& gathered,
-                                WorkDone& worked) {
+std::vector<ParticleTree::Leaves> CpuSummation::lower_bounds(const SumRequest& request, const Block& block,
+                                                             CpuSearch::Gathered& gathered, WorkDone& worked) {
+  std::vector<ParticleTree::Leaves> summed;
   const std::int64_t end = ceil_div(block.end, std::int64_t(ParticleTree::kLeaf));
   for (std::int64_t group = block.begin / ParticleTree::kLeaf; group < end; ++group)
-    sum_near_j(request, group, gathered, worked);
+    summed.push_back(sum_near_j(request, group, gathered, worked));
   find_bounds(request, block);
+  return summed;
 }
 
 }  // namespace nbcc

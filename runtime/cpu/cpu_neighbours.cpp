@@ -88,9 +88,10 @@ void CpuSummation::sum_neighbours(const SumRequest& request) {
     begin_block(request, block);
     std::unique_ptr<CpuSearch::Gathered> gathered = take_gathered();
     WorkDone here;
-    if (finds_bounds()) lower_bounds(request, block, *gathered, here);
+    std::vector<ParticleTree::Leaves> summed(static_cast<std::size_t>(kGroups));
+    if (finds_bounds()) summed = lower_bounds(request, block, *gathered, here);
     for (std::int64_t group = piece * kGroups; group * ParticleTree::kLeaf < block.end; ++group) {
-      sum_group(request, group, *gathered, here);
+      sum_group(request, group, summed[std::size_t(group - piece * kGroups)], *gathered, here);
       step(1);
     }
     give_back(std::move(gathered));
@@ -192,11 +193,11 @@ bool CpuSummation::locate(const SumRequest& request) {
   return search_.locate(arguments(request, {}, totals_), request.i_count, request.nj, on_threads());
 }
 
-// Sums over the gathered j of one group.
-void CpuSummation::sum_group(const SumRequest& request, std::int64_t group, CpuSearch::Gathered& gathered,
-                             WorkDone& worked) {
+// Sums over the j near one group, except those in the leaves `without`.
+void CpuSummation::sum_group(const SumRequest& request, std::int64_t group, ParticleTree::Leaves without,
+                             CpuSearch::Gathered& gathered, WorkDone& worked) {
   Stopwatch watch;
-  search_.gather(group, gathered);
+  search_.gather(group, without, gathered);
   watch.add_to(worked.lists);
   sum_gathered(request, group, gathered, worked);
 }
@@ -209,7 +210,6 @@ void CpuSummation::sum_gathered(const SumRequest& request, std::int64_t group, c
   given.j = gathered.columns.columns();
   given.j_number = gathered.numbers.data();
   interact_now_(&given, block.begin, block.end, 0, std::int64_t(gathered.positions.size()));
-  to_particle_indices(totals_, block, gathered.numbers.data(), request.j_offset);
   worked.pairs_tested += (block.end - block.begin) * std::int64_t(gathered.positions.size());
   watch.add_to(worked.sums);
 }

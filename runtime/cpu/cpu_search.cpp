@@ -316,6 +316,12 @@ void CpuSearch::arrange(const PackedSide& j) {
   // Derived columns included, which hold indices of tables.
   for (std::int64_t k = j_.count; k < round_up(j_.count, source_.lanes); ++k)
     sorted_j_.copy(sorted_j_, j_.count - 1, 1, k);
+  if (!has_half_lists()) return;
+  const std::int64_t vectors = ceil_div(j_.count, std::int64_t(source_.lanes));
+  kernel_boxes_.resize(std::size_t(vectors * kFloatsOfBox));
+  nbcc_kernel_arguments given{};
+  given.j = sorted_j_.columns();
+  code_.boxes_of_vectors(&given, 0, vectors, kernel_boxes_.data());
 }
 
 std::span<const HalfList> CpuSearch::half_lists(std::int64_t piece, Gathered& gathered, std::vector<HalfList>& found) {
@@ -330,24 +336,26 @@ std::int64_t CpuSearch::gather(const HalfList& list, Gathered& gathered) const {
   const std::int64_t lanes = source_.lanes, most = kHalfListVectors * lanes;
   if (gathered.capacity < most) gathered.columns.reserve(gathered.capacity = most);
   gathered.numbers.resize(std::size_t(most));
+  gathered.boxes.resize(std::size_t(kHalfListVectors) * kFloatsOfBox);
   for_runs(list.vectors, [&](std::size_t from, std::size_t count) {
     const std::int64_t position = list.vectors[from] * lanes, to = std::int64_t(from) * lanes,
                        size = std::int64_t(count) * lanes;
     gathered.columns.copy(sorted_j_, position, size, to);
+    std::copy_n(kernel_boxes_.begin() + list.vectors[from] * kFloatsOfBox, count * kFloatsOfBox,
+                gathered.boxes.begin() + std::ptrdiff_t(from) * kFloatsOfBox);
     std::copy_n(numbers.begin() + position, std::min(size, j_.count - position), gathered.numbers.begin() + to);
   });
   return std::int64_t(list.vectors.size() - 1) * lanes + std::min(lanes, j_.count - list.vectors.back() * lanes);
 }
 
-void CpuSearch::gather(std::int64_t group, Gathered& gathered) {
+void CpuSearch::gather(std::int64_t group, ParticleTree::Leaves without, Gathered& gathered) {
   std::vector<int>& positions = gathered.positions;
   if (const bool known = !found_.empty() && !found_[std::size_t(group)].empty(); known) {
     positions = found_[std::size_t(group)];
   } else {
     positions.clear();
     // Kept lists hold for the reaches at the last sort().
-    j_tree_->find(found_.empty() ? box_of(group) : i_tree().leaf(group), positions);
-    sort_by_number(positions);
+    j_tree_->find(found_.empty() ? box_of(group) : i_tree().leaf(group), positions, without);
     if (!found_.empty()) found_[std::size_t(group)] = positions;
   }
   copy_columns(gathered);
@@ -370,7 +378,7 @@ BoundingBox CpuSearch::box_of(std::int64_t group) const {
   return box;
 }
 
-void CpuSearch::gather_near(std::int64_t group, std::int64_t count, Gathered& gathered) const {
+ParticleTree::Leaves CpuSearch::gather_near(std::int64_t group, std::int64_t count, Gathered& gathered) const {
   const std::int64_t most = std::min(j_tree_->leaves(), ceil_div(count, std::int64_t(ParticleTree::kLeaf)) + 1);
   const std::int64_t leaf = j_tree_->near_leaf(i_tree().leaf(group));
   const std::int64_t first = std::clamp<std::int64_t>(leaf - most / 2, 0, j_tree_->leaves() - most);
@@ -378,16 +386,7 @@ void CpuSearch::gather_near(std::int64_t group, std::int64_t count, Gathered& ga
   for (std::int64_t k = first * ParticleTree::kLeaf; k < std::min((first + most) * ParticleTree::kLeaf, j_.count); ++k)
     gathered.positions.push_back(int(k));
   copy_columns(gathered);
-}
-
-// Among equal extremes argmin and argmax choose the lowest j; kernels choose the first.
-void CpuSearch::sort_by_number(std::vector<int>& positions) const {
-  if (std::ranges::none_of(source_.accumulators, keeps_index, &AccumulatorLayout::reduction)) return;
-  // Keys with the number before the position, because a look-up in each comparison would take longer.
-  std::vector<std::uint64_t> keys(positions.begin(), positions.end());
-  for (std::uint64_t& key : keys) key |= std::uint64_t(j_tree_->numbers()[std::size_t(key)]) << 32;
-  std::ranges::sort(keys);
-  for (std::size_t k = 0; k < keys.size(); ++k) positions[k] = int(keys[k] & 0xffffffff);
+  return {first, first + most};
 }
 
 void CpuSearch::copy_columns(Gathered& gathered) const {
@@ -462,7 +461,7 @@ FoundPairs CpuSearch::find_pairs(const nbcc_kernel_arguments& given, const Exclu
   std::vector<std::vector<Found>> of_i(static_cast<std::size_t>(ni));
   for_each(groups(), [&](std::int64_t group) {
     Gathered near(source_);
-    gather(group, near);
+    gather(group, {}, near);
     nbcc_kernel_arguments now = given;
     now.j = near.columns.columns();
     now.j_number = near.numbers.data();

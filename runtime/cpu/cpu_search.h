@@ -49,16 +49,18 @@ class CpuSearch {
     std::vector<int> positions;  // in the sorted order
     std::vector<int> numbers;    // indices in the caller's array, parallel to the columns
     PackedSide columns;
+    std::vector<float> boxes;  // of a half list: nbcc_half_list::boxes
     std::int64_t capacity = 0;
     HalfLists half_lists;
   };
-  // Several threads may call this at once for different groups.
-  void gather(std::int64_t group, Gathered& gathered);
+  // The j near a group, except those in the leaves `without`, which must be none if lists are kept. Several threads may
+  // call this at once for different groups.
+  void gather(std::int64_t group, ParticleTree::Leaves without, Gathered& gathered);
   // Replaces the reaches of the i at positions from `begin` on, for later calls of gather(); the lists must not be
   // kept. Several threads may set the reaches of different i.
   void set_reaches(std::int64_t begin, std::span<const double> reaches);
-  // At least `count` j near a group, or all j: some of its neighbours, but not always the nearest.
-  void gather_near(std::int64_t group, std::int64_t count, Gathered& gathered) const;
+  // The j of some leaves near a group, at least `count` j or all: some of its neighbours, but not always the nearest.
+  ParticleTree::Leaves gather_near(std::int64_t group, std::int64_t count, Gathered& gathered) const;
   // The half lists of a piece. `found` holds them if they are not kept. Several threads may call this at once for
   // different pieces.
   std::span<const HalfList> half_lists(std::int64_t piece, Gathered& gathered, std::vector<HalfList>& found);
@@ -102,7 +104,6 @@ class CpuSearch {
   bool stays_near(const Located& side, const std::vector<double>& then, bool reaches, double most_moved) const;
   double fraction_tested() const;  // of all pairs, in a search of full lists
   BoundingBox box_of(std::int64_t group) const;
-  void sort_by_number(std::vector<int>& positions) const;
   void copy_columns(Gathered& gathered) const;
   bool has_half_lists() const { return source_.first_reaction > 0; }
   const ParticleTree& i_tree() const { return i_tree_ ? *i_tree_ : *j_tree_; }
@@ -114,7 +115,8 @@ class CpuSearch {
   bool is_one_set_ = false;
   std::optional<ParticleTree> i_tree_, j_tree_;  // no tree of i if i and j have the same positions and reaches
   PackedSide sorted_j_;
-  std::vector<BoundingBox> boxes_;  // of vectors of j, for half lists
+  std::vector<BoundingBox> boxes_;   // of vectors of j, for half lists
+  std::vector<float> kernel_boxes_;  // [vector of j][kFloatsOfBox], of nbcc_boxes_of_vectors
 
   // State of the last sort().
   double skin_ = 0;

@@ -148,15 +148,6 @@ ForEach CpuSummation::on_threads() const {
   };
 }
 
-void CpuSummation::to_particle_indices(const Accumulators& sums, const Block& block, const int* numbers,
-                                       std::int64_t j_offset) const {
-  for (double* const row : std::span(sums.indices(), source_.accumulators.size())) {
-    if (!row) continue;
-    for (std::int64_t i = block.begin; i < block.end; ++i)
-      if (row[i] >= 0) row[i] = double(numbers[std::size_t(row[i])] + j_offset);
-  }
-}
-
 void CpuSummation::reserve(const CpuPartition& partition) {
   i_.reserve(partition.capacity());
   totals_.reserve(source_, partition.capacity());
@@ -232,9 +223,13 @@ void CpuSummation::sum_by_segments(const SumRequest& request, const CpuPartition
 }
 
 void CpuSummation::begin_block(const SumRequest& request, const Block& block) {
+  totals_.reset(block.begin, block.padded);
+  pack_block(request, block);
+}
+
+void CpuSummation::pack_block(const SumRequest& request, const Block& block) {
   i_.pack(request.views, block.picked, block.begin);
   i_.pad(block.begin, block.end - block.begin, block.padded - block.begin);
-  totals_.reset(block.begin, block.padded);
   for (std::int64_t at = block.begin; at < block.end && request.exclusions; ++at) {
     const std::int64_t k = at - block.begin;
     const std::int64_t i = block.picked.list ? block.picked.list[k] : block.picked.first + k;
@@ -273,7 +268,6 @@ void CpuSummation::sum_segment(const SumRequest& request, const Block& block, st
       interact_now_(&given, block.begin, block.end, j, tile_end);
     step(double(block.end - block.begin) * double(tile_end - j));
   }
-  if (!j_numbers_.empty()) to_particle_indices(partial, block, j_numbers_.data(), request.j_offset);
 }
 
 bool CpuSummation::accumulate_block(const SumRequest& request, const Block& block, const int* order) {

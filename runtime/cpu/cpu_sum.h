@@ -80,9 +80,6 @@ class CpuSummation final : public Summation {
   void sum_rows(const SumRequest& request, const PairRows& rows, const Block& block, Piece& piece);
   template <typename Body>
   void on_pieces(std::int64_t count, const Body& body);
-  // For argmin and argmax: replaces positions among gathered j by the caller's indices of j.
-  void to_particle_indices(const Accumulators& sums, const Block& block, const int* numbers,
-                           std::int64_t j_offset) const;
 
   // Work on the groups of a search, summed over all threads; `lists` and `sums` are seconds.
   struct WorkDone {
@@ -113,12 +110,16 @@ class CpuSummation final : public Summation {
   std::unique_ptr<CpuSearch::Gathered> take_gathered();
   void give_back(std::unique_ptr<CpuSearch::Gathered> one);
   Block block_of_groups(std::int64_t first, std::int64_t last) const;
-  void sum_group(const SumRequest& request, std::int64_t group, CpuSearch::Gathered& gathered, WorkDone& worked);
+  void sum_group(const SumRequest& request, std::int64_t group, ParticleTree::Leaves without,
+                 CpuSearch::Gathered& gathered, WorkDone& worked);
   void sum_gathered(const SumRequest& request, std::int64_t group, const CpuSearch::Gathered& gathered,
                     WorkDone& worked);
-  void lower_bounds(const SumRequest& request, const Block& block, CpuSearch::Gathered& gathered, WorkDone& worked);
+  // Returns the leaves of j that the totals of each group of the block contain afterwards.
+  std::vector<ParticleTree::Leaves> lower_bounds(const SumRequest& request, const Block& block,
+                                                 CpuSearch::Gathered& gathered, WorkDone& worked);
   std::pair<std::size_t, int> worst_kept() const;
-  void sum_near_j(const SumRequest& request, std::int64_t group, CpuSearch::Gathered& gathered, WorkDone& worked);
+  ParticleTree::Leaves sum_near_j(const SumRequest& request, std::int64_t group, CpuSearch::Gathered& gathered,
+                                  WorkDone& worked);
   void find_bounds(const SumRequest& request, const Block& block);
   struct Reactions;
   struct PieceOfHalfLists;
@@ -127,6 +128,7 @@ class CpuSummation final : public Summation {
                          WorkDone& worked);
   void add_reactions(std::span<const Reactions> all);
   void begin_block(const SumRequest& request, const Block& block);
+  void pack_block(const SumRequest& request, const Block& block);  // begin_block() without clearing the totals
   bool has_exclusions(const Block& block, std::int64_t begin, std::int64_t end) const;
   void sum_segment(const SumRequest& request, const Block& block, std::int64_t begin, std::int64_t end,
                    Accumulators& partial) const;

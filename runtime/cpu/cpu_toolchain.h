@@ -36,6 +36,7 @@ struct CpuCode {
   nbcc_interact_function interact_numbered = nullptr;
   nbcc_interact_function interact_symmetric = nullptr;  // of pipelines with reactions
   nbcc_half_list_function interact_half_list = nullptr;
+  nbcc_boxes_function boxes_of_vectors = nullptr;  // with interact_half_list
   // Only in Frame::Lists, with exclusions, and in Frame::ListedPairs, with reactions; these have no `interact`.
   nbcc_interact_function interact_excluding = nullptr;
   nbcc_listed_sizes_function listed_sizes = nullptr;

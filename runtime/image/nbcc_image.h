@@ -22,7 +22,7 @@ typedef struct nbcc_image_kernel {
 } nbcc_image_kernel;
 
 /* The code of one variant of a kernel that is derived from the pipeline. */
-#define NBCC_IMAGE_FUNCTIONS 19
+#define NBCC_IMAGE_FUNCTIONS 20
 typedef struct nbcc_image_code {
   const char* isa;    /* "avx2" */
   const char* source; /* KernelVariant::source in the description: a hash, in hexadecimal digits */

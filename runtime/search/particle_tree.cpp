@@ -352,8 +352,10 @@ void ParticleTree::visit_leaves(const BoundingBox& of_i, std::int64_t first, con
   }
 }
 
-void ParticleTree::find(const BoundingBox& of_i, std::vector<int>& positions) const {
-  visit_leaves(of_i, 0, [&](std::int64_t leaf) { find_in_leaf(leaf, of_i, positions); });
+void ParticleTree::find(const BoundingBox& of_i, std::vector<int>& positions, Leaves without) const {
+  visit_leaves(of_i, 0, [&](std::int64_t leaf) {
+    if (leaf < without.first || leaf >= without.end) find_in_leaf(leaf, of_i, positions);
+  });
 }
 
 std::int64_t ParticleTree::near_leaf(const BoundingBox& box) const {

@@ -139,8 +139,13 @@ class ParticleTree {
   // The box of positions [begin, end), which belong to one leaf.
   BoundingBox box_of(std::int64_t begin, std::int64_t end) const;
 
-  // Appends, in ascending order, the positions of all j of this tree that may act on an i in the box.
-  void find(const BoundingBox& of_i, std::vector<int>& positions) const;
+  // The leaves [first, end).
+  struct Leaves {
+    std::int64_t first, end;
+  };
+  // Appends, in ascending order, the positions of all j of this tree that may act on an i in the box, except those in
+  // the leaves `without`.
+  void find(const BoundingBox& of_i, std::vector<int>& positions, Leaves without = {0, 0}) const;
   // A leaf near the box, found by descending to the nearer child of each node.
   std::int64_t near_leaf(const BoundingBox& box) const;
   // Appends the leaves from `first` on that may have such j, in ascending order.

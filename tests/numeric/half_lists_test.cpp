@@ -147,5 +147,38 @@ TEST(HalfListSums, OfManyNeighboursHaveEachPairOnce) {
   }
 }
 
+// In a large box the kernel leaves the minimum image out where a vector's raw coordinates are near; particles may be
+// given in any period.
+TEST(HalfListSums, FindPairsAcrossTheBoundariesOfALargeBox) {
+  const Device device("cpu");
+  for (const int periods : {0, 1, 4}) {
+    NeighbourCase c;
+    std::mt19937_64 random(std::uint64_t(periods) + 7);
+    std::uniform_real_distribution<double> place(0, 24);
+    std::uniform_int_distribution<int> period(-periods, periods);
+    c.ni = 5003;
+    c.box = {24, 24, 24};
+    c.rc = 2.2;
+    for (std::int64_t k = 0; k < 3 * c.ni; ++k) {
+      c.xi.push_back(std::round(place(random) * 4096) / 4096 + (k % 4 == 0 ? 24 * period(random) : 0));
+      c.vi.push_back(0);
+    }
+    c.xi[7] = std::numeric_limits<double>::quiet_NaN();
+    c.xi[3000] = 24003;
+    for (std::int64_t k = 0; k < c.ni; ++k) c.hi.push_back(1), c.ki.push_back(double(k % 7));
+    for (const nbcc_precision precision : {NBCC_SINGLE, NBCC_MIXED, NBCC_DOUBLE}) {
+      PipelineOptions options;
+      options.precision = precision;
+      const Pipeline pipeline =
+          Pipeline::from_text(device, test::text_without_indices_of(kMetrics[1], kReaches[0]), "large", options);
+      Sum all(pipeline), found(pipeline);
+      const NamedColumns expected = run_one_set(all.pairs(NBCC_PAIRS_ALL).symmetric(NBCC_SYMMETRIC_OFF), pipeline, c);
+      found.pairs(NBCC_PAIRS_CUTOFF).symmetric(NBCC_SYMMETRIC_ALWAYS).skin(0.1);
+      for (int run = 0; run < 2; ++run) EXPECT_EQ(run_one_set(found, pipeline, c), expected) << periods;
+      EXPECT_TRUE(each_pair_was_once(found)) << found.statistics().reason;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace nbcc

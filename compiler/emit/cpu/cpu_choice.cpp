@@ -42,6 +42,7 @@ std::string CpuPairBody::clear_choice(const Choice& choice) const {
     for (const Choice::Payload& payload : choice.payloads)
       text += fmt::format("PayloadList<{}, {}, {}> {};\n", choice.slots, payload.width,
                           row_type(plan_.outputs[std::size_t(payload.first)]), payload_name(payload, r));
+    if (r > 0) text += fmt::format("const vmask repeats{}_{} = {} ? ~all_lanes : all_lanes;\n", choice.first, r, there);
     // Integers have no worst value like infinity; an empty last slot is a separate flag.
     if (output.is_whole())
       text += fmt::format("bool open{}_{} = {}a->arg[{}][{}] < 0;\n", choice.first, r, r == 0 ? "" : there + " && ",
@@ -65,8 +66,13 @@ std::string CpuPairBody::choose(const Choice& choice, int r, bool every_pair_cou
     payloads += fmt::format("{{\nconst {} x[] = {{{}}};\n{}.insert(slot, x);\n}}\n", row_type(first), values,
                             payload_name(payload, r));
   }
-  std::string text = fmt::format("if (const vmask better = {} & (is_better({}, {}, {}){}); any(better)) {{\n",
-                                 counted(output, r, every_pair_counts), value, last, choice.least(), open);
+  std::string counts = counted(output, r, every_pair_counts);
+  if (r > 0) counts += fmt::format(" & (numbered ? ~repeats{}_{} : all_lanes)", choice.first, r);
+  // If the j are numbered, they come in any order: a value equal to the last one may have a lower number.
+  std::string text = fmt::format(
+      "if (const vmask better = {0} & ((numbered ? is_not_worse({1}, {2}, {3}) : is_better({1}, {2}, {3})){4}); "
+      "any(better)) {{\n",
+      counts, value, last, choice.least(), open);
   const std::string list = list_name(choice, r);
   for (const Choice::Payload& payload : choice.payloads)
     text += fmt::format("if (!{}.is_loaded) {}.load({}, {});\n", list, payload_name(payload, r),
@@ -75,11 +81,15 @@ std::string CpuPairBody::choose(const Choice& choice, int r, bool every_pair_cou
       "{0}.load({1}, a->arg + {2}, {3});\n"
       "for (unsigned lanes = lanes_of(better); lanes != 0; lanes &= lanes - 1) {{\n"
       "const int k = __builtin_ctz(lanes);\n"
-      "const double number = (double)(j + k + (numbered ? 0 : a->j_offset));\n"
+      "const double number = (double)((numbered ? a->j_number[j + k] : j + k) + a->j_offset);\n"
       "const {4} x = ({4}){5}[k];\n",
       list, rows(output, choice.first), choice.first, i, row_type(output), value);
-  text +=
-      fmt::format("{}{}.insert(x, number, {});\n", payloads.empty() ? "" : "const int slot = ", list, choice.least());
+  // Infinite values are never kept, as if compared with the infinite value of an empty slot.
+  if (!output.is_whole())
+    text += fmt::format("if (numbered && !(x {} {})) continue;\n", choice.least() ? '<' : '>',
+                        cpu_literal(identity<double>(choice.reduction), Type::Double));
+  text += fmt::format("{}{}.insert(x, number, {}, numbered);\n", payloads.empty() ? "" : "const int slot = ", list,
+                      choice.least());
   if (!payloads.empty()) text += fmt::format("if (slot >= {}) continue;\n{}", choice.slots, payloads);
   text += fmt::format("}}\n{} = ({})({}.values[{}]);\n", last, cpu_type(output.type, true), list, choice.slots - 1);
   if (output.is_whole())

@@ -87,6 +87,18 @@ std::string CpuPairBody::node_name(NodeId id, int r) const {
 }
 
 std::string CpuPairBody::expression(NodeId id, int r) {
+  const auto image = optional_images_.find(id);
+  if (image == optional_images_.end()) return always_expression(id, r);
+  // The image of a difference -0 is +0. So is a sum whose terms are not both -0.
+  const Node& difference = graph_[image->second];
+  const std::string a = node_name(difference.args[0], r), b = node_name(difference.args[1], r),
+                    zero = fmt::format("({})(0)", cpu_type(difference.type, true));
+  const bool i_first = graph_[difference.args[0]].op == Op::InputI;
+  return fmt::format("images ? {} : {}", always_expression(id, r),
+                     i_first ? fmt::format("({} + {}) - {}", a, zero, b) : fmt::format("{} + ({} - {})", a, zero, b));
+}
+
+std::string CpuPairBody::always_expression(NodeId id, int r) {
   const Node& n = graph_[id];
   const std::string type = cpu_type(n.type, true);
   if (n.op == Op::Const) return fmt::format("({})({})", type, cpu_literal(graph_.constant_value(id), n.type));
@@ -343,8 +355,10 @@ std::string CpuPairBody::accumulate(std::size_t k, int r, bool every_pair_counts
   }
   const bool least = is_minimum(output.reduction);
   if (!keeps_index(output.reduction)) return fmt::format("accumulate({}, {}, {}, {});\n", sum, value, counts, least);
-  return fmt::format("accumulate({}, arg{}_{}, {}, lane_numbers + (vint)((int)(j - first_j)), {}, {});\n", sum, k, r,
-                     value, counts, least);
+  return fmt::format(
+      "accumulate({}, arg{}_{}, {}, numbered ? (vint) * (vnumbers*)(a->j_number + j) : lane_numbers + (vint)((int)(j - "
+      "first_j)), {}, {}, numbered);\n",
+      sum, k, r, value, counts, least);
 }
 
 // The last block of a range repeats its last i, which counts once.
@@ -378,7 +392,7 @@ std::string CpuPairBody::reduce(int r) const {
       text += fmt::format("combine({}a->acc[{}] + {}, {}, {});\n", whole, k, i, sum, least);
     else
       text += fmt::format(
-          "combine({4}a->acc[{0}] + {1}, a->arg[{0}] + {1}, {2}, arg{0}_{3}, first_j + (numbered ? 0 : a->j_offset), "
+          "combine({4}a->acc[{0}] + {1}, a->arg[{0}] + {1}, {2}, arg{0}_{3}, (numbered ? 0 : first_j) + a->j_offset, "
           "{5});\n",
           k, i, sum, r, whole, least);
   }

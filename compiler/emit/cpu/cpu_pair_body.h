@@ -3,8 +3,10 @@
 // tests/unit/compiler/emit/cpu/emit_cpu_test.cpp.
 #pragma once
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/emit/cpu/cpu_expression.h"
@@ -34,8 +36,9 @@ enum class CpuTerms : std::uint8_t {
 //   numbered          particles have indices of their own, a->i_number and a->j_number
 //   j, live           the first of a vector of j-particles; mask of its lanes that exist
 //   exclusions        some pairs are excluded
-//   first_j           the j at which the accumulators were cleared; argmin and argmax count from it
+//   first_j           the j at which the accumulators were cleared; unless `numbered`, argmin and argmax count from it
 //   j_vector, all_i   with reactions: the number of the vector of j; whether all i of the block exist, below chunk_end
+//   images            with reactions: see set_optional()
 //   may_be_i          with reactions: whether the vector holds the i of the block. Then its earlier particles do not
 //                     count, the pair of i with itself has no reaction, and the columns of j begin with particle
 //                     i_begin
@@ -49,6 +52,8 @@ class CpuPairBody {
   CpuPairBody(const Plan& plan, const CpuVectors& vectors, CpuExpressions& expressions, int i_block,
               CpuTerms terms = CpuTerms::OfI);
 
+  // For a frame with the variable `images`: if it is false, the images are their differences. image -> difference.
+  void set_optional(std::map<NodeId, NodeId> images) { optional_images_ = std::move(images); }
   int i_block() const { return i_block_; }  // i-particles of a block, which share the loads of j
   static std::string i_name(int r);         // 0 <= r < i_block()
   static std::string i_index(int r);        // i_index of the pipeline
@@ -86,6 +91,7 @@ class CpuPairBody {
   bool per_i(NodeId id) const { return graph_[id].binding == Binding::I || graph_[id].binding == Binding::Pair; }
   int copies(NodeId id) const { return per_i(id) ? i_block_ : 1; }
   std::string expression(NodeId id, int r);
+  std::string always_expression(NodeId id, int r);  // without set_optional()
   std::string element(NodeId id, Elements range, bool a_vector, int r) const;
   std::string loop(NodeId id, int r);
   bool adds_to_arrays() const { return !plan_.tiles_loops && !plan_.arrays.empty(); }
@@ -120,7 +126,8 @@ class CpuPairBody {
   CpuExpressions& expressions_;
   const int i_block_;
   const CpuTerms terms_;
-  const std::set<NodeId> exclusions_;  // exclusion guards: they fail for single pairs only
+  std::map<NodeId, NodeId> optional_images_;  // see set_optional()
+  const std::set<NodeId> exclusions_;         // exclusion guards: they fail for single pairs only
 };
 
 }  // namespace nbcc

@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "compiler/emit/cpu/cpu_all_pairs.h"
+#include "compiler/emit/cpu/cpu_images.h"
 #include "compiler/emit/spelling.h"
 #include "compiler/text/fill_template.h"
 
@@ -17,19 +19,19 @@ namespace nbcc {
 
 namespace {
 
-std::string filled(const char* frame, CpuPairBody& body, int lanes, int terms) {
+std::map<std::string, std::string> common_holes(CpuPairBody& body, int lanes, int terms) {
   const IBlock block = i_block_of(body, "chunk_end");
-  return fill_template(frame, {{"lanes", std::to_string(lanes)},
-                               {"terms", std::to_string(terms)},
-                               {"i_block", std::to_string(body.i_block())},
-                               {"uniform", body.uniform()},
-                               {"reactions", body.declare_reactions(terms)},
-                               {"clear_reactions", body.clear_reactions()},
-                               {"load_i", block.other_i + body.load_i()},
-                               {"clear", body.clear()},
-                               {"pair", body.pair()},
-                               {"reduce", block.reduce},
-                               {"add_reactions", body.add_reactions()}});
+  return {{"lanes", std::to_string(lanes)},
+          {"terms", std::to_string(terms)},
+          {"i_block", std::to_string(body.i_block())},
+          {"uniform", body.uniform()},
+          {"reactions", body.declare_reactions(terms)},
+          {"clear_reactions", body.clear_reactions()},
+          {"load_i", block.other_i + body.load_i()},
+          {"clear", body.clear()},
+          {"pair", body.pair()},
+          {"reduce", block.reduce},
+          {"add_reactions", body.add_reactions()}};
 }
 
 // Records are aligned, so that most lie in one cache line.
@@ -66,10 +68,20 @@ std::string scatter_reactions(const Plan& plan, std::span<const std::size_t> of_
 }  // namespace
 
 std::string cpu_symmetric(CpuPairBody& body, int lanes, int terms) {
-  return filled("cpu_symmetric.cpp", body, lanes, terms);
+  return fill_template("cpu_symmetric.cpp", common_holes(body, lanes, terms));
 }
-std::string cpu_half_lists(CpuPairBody& body, int lanes, int terms) {
-  return filled("cpu_half_lists.cpp", body, lanes, terms);
+std::string cpu_half_lists(CpuPairBody& body, const Plan& plan, int lanes, int terms) {
+  const std::vector<OptionalImage> images = optional_images(plan);
+  std::map<NodeId, NodeId> differences;
+  for (const OptionalImage& image : images) differences.emplace(image.image, image.difference);
+  body.set_optional(std::move(differences));
+  std::map<std::string, std::string> holes = common_holes(body, lanes, terms);
+  const ImageTest test = image_test(body, images);
+  holes["has_test"] = images.empty() ? "false" : "true";
+  holes["image_limits"] = test.limits;
+  holes["box_of_i"] = test.box_of_i;
+  holes["box_of_j"] = test.box_of_j;
+  return fill_template("cpu_half_lists.cpp", holes);
 }
 std::string cpu_listed_once(CpuPairBody& body, const Plan& plan, int lanes) {
   // Most rows have fewer j. Arrays are not a multiple of a page apart, as these would map to the same sets of the L1

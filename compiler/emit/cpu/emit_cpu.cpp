@@ -135,7 +135,7 @@ KernelSource emit_cpu(const Pipeline& given, const Options& options, Isa isa, co
     CpuPairBody both(plan, vectors, expressions, CpuTerms::OfBoth);
     symmetric = cpu_symmetric(both, source.lanes, kTermsPerTile);
     CpuPairBody listed(plan, vectors, expressions, kHalfListBlock, CpuTerms::OfBoth);
-    if (!locate.empty()) symmetric += cpu_half_lists(listed, source.lanes, kHalfListVectors);
+    if (!locate.empty()) symmetric += cpu_half_lists(listed, plan, source.lanes, kHalfListVectors);
   }
   const std::string more = body.functions();
   holes["finish"] = nan_or_zero_statements(pipeline, plan, scalars) + finish_statements(pipeline, plan, scalars);
