@@ -117,6 +117,11 @@ class FarBackend {
   // nearest image of each pair, others are to be added again. Null: nothing is excluded.
   virtual void find_corrections(const PairRows* excluded) = 0;
   virtual bool sums_sample_alone() const = 0;
+  // About `wanted` of the sampled i, in cells all over the tree: their sums need fewer grids than those of as many i
+  // drawn at random. Empty: there are no fewer.
+  virtual std::vector<std::int64_t> some_of(std::span<const std::int64_t> /*sampled*/, std::int64_t /*wanted*/) {
+    return {};
+  }
 
   // ---- sums ----
   enum class Sums : bool { OfSample, Totals };

@@ -50,8 +50,8 @@ struct FarSetting {
 };
 
 struct FarGridUse {
-  int points = 0;          // of a grid
-  bool both_sides = true;  // i have grids as well
+  std::span<const std::int32_t> points_of_i, points_of_j;  // [cell]: the points of its grid
+  bool both_sides = true;                                  // i have grids as well
   // Shifts of a periodic sum, added to the positions of j: the j act with each shift. Empty: there is one shift, 0.
   std::span<const std::array<double, 3>> images = {};
   std::span<const std::int32_t> roots_of_j = {};  // cells; empty: the first cell is the root
