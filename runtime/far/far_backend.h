@@ -66,8 +66,8 @@ class FarBackend {
   using Seconds = FarStatistics::Seconds;
 
   // The kernel must outlive this object. Throws UsageError if the pipeline has no far field.
-  FarBackend(const Kernel& kernel, Precision at_least, bool waits)
-      : source_(kernel.source), sums_(kernel, at_least, waits) {}
+  FarBackend(const Kernel& kernel, Precision at_least, bool waits, bool may_be_relative = false)
+      : source_(kernel.source), sums_(kernel, at_least, waits, may_be_relative) {}
   FarBackend(const FarBackend&) = delete;
   FarBackend& operator=(const FarBackend&) = delete;
   virtual ~FarBackend() = default;

@@ -16,6 +16,13 @@ namespace {
 constexpr std::int64_t kParticlesAtOnce = 4096;  // particles of a step of a loop on threads
 constexpr double kNoPosition = std::numeric_limits<double>::quiet_NaN();
 
+double distance_to_box(const FarCell& cell, const std::array<double, 3>& position) {
+  std::array<double, 3> gap{};
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    gap[axis] = std::max(0.0, std::fabs(position[axis] - cell.centre[axis]) - cell.half[axis]);
+  return std::hypot(gap[0], gap[1], gap[2]);
+}
+
 bool all_finite(std::span<const double> values) {
   double zero = 0;  // x - x is NaN if x is NaN or infinite
   for (const double value : values) zero += value - value;
@@ -81,8 +88,9 @@ ListArrays HostFarBackend::ListStore::arrays() const {
   return arrays;
 }
 
-HostFarBackend::HostFarBackend(const Kernel& kernel, const Summation& summation, Precision at_least)
-    : FarBackend(kernel, at_least, true),
+HostFarBackend::HostFarBackend(const Kernel& kernel, const Summation& summation, Precision at_least,
+                               bool may_be_relative)
+    : FarBackend(kernel, at_least, true, may_be_relative),
       for_each_([&summation](std::int64_t count, const std::function<void(std::int64_t)>& body) {
         summation.on_host_threads(count, body);
       }) {}
@@ -300,10 +308,18 @@ FarCounts HostFarBackend::make_lists(int order, const FarLimits& limits, std::sp
   for (const FarEntry& entry : found.entries) ++first[std::size_t(entry.of_i) + 1];
   for (std::size_t k = 1; k < first.size(); ++k) first[k] += first[k - 1];
   const auto takes = [&](std::size_t cell) { return sampled.empty() || sampled_cells_[cell] != 0; };
+  // Coordinates relative to an i on the other side of a large leaf would lose digits of a short distance.
+  const auto kind_of = [&](const FarEntry& entry) {
+    constexpr double kMostRadii = 2;
+    const FarCell& i = cells[std::size_t(entry.of_i)];
+    const bool is_near = entry.kind == FarKind::GridOnParticles && sums_.relative_inputs() > 0 &&
+                         i.radius > kMostRadii * distance_to_box(i, sources().cells()[std::size_t(entry.of_j)].centre);
+    return is_near ? FarKind::ParticlesOnParticles : entry.kind;
+  };
   const auto add = [&](ListStore& lists, std::size_t cell, FarKind kind) {
     for (std::size_t k = first[cell]; k < first[cell + 1]; ++k) {
       const FarEntry& entry = found.entries[k];
-      if (entry.kind != kind) continue;
+      if (kind_of(entry) != kind) continue;
       const FarCell& j = sources().cells()[std::size_t(entry.of_j)];
       const std::int64_t point = grids_of_j.first_point(entry.of_j);
       if (kind == FarKind::ParticlesOnParticles || kind == FarKind::ParticlesOnGrid)
@@ -390,7 +406,7 @@ void HostFarBackend::sum_near(const SumRequest& request, const FarArray& totals,
 
 void HostFarBackend::sum_distant(const SumRequest& request, bool lists_are_new) {
   distant_sums_.resize(kernels().sums, points_of_i_.count());
-  if (lists_are_new) sums_.distant().set_lists(distant_lists_.arrays());
+  if (lists_are_new) sums_.distant().set_lists(distant_lists_.arrays(), sums_.relative_inputs());
   sums_.sum_distant(request, points_of_i_.array(), points_of_j_.array(), distant_sums_.array());
 }
 

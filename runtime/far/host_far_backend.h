@@ -46,7 +46,7 @@ class FarColumns {
 
 class HostFarBackend : public FarBackend {
  public:
-  HostFarBackend(const Kernel& kernel, const Summation& summation, Precision at_least);
+  HostFarBackend(const Kernel& kernel, const Summation& summation, Precision at_least, bool may_be_relative = true);
 
   void reserve_particles(const SumRequest& request) override;
   std::vector<OpenExtent> extents(std::span<const CellVector> directions) override;
