@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Times pair_style nbcc beside LAMMPS's own styles, for one formula, a Lennard-Jones fluid near its triple point.
+"""Times pair_style nbcc beside LAMMPS's own styles, for a Lennard-Jones fluid near its triple point, or for the
+Gay-Berne fluid of rods, which LAMMPS's own styles here do not compute.
 
-    pair_styles.py LMP [--plugin nbccplugin.so] [--pipelines FOLDER] [--devices cpu,cuda] [--ranks 1] [--cells 20] [--steps 100] [--times 3] [STYLE ...]
+    pair_styles.py LMP [--plugin nbccplugin.so] [--pipelines FOLDER] [--devices cpu,cuda] [--fluid gay_berne] [--ranks 1] [--cells 20] [--steps 100] [--times 3] [STYLE ...]
 
 prints for each style the milliseconds of a step, whole and of those the forces and the neighbour list, on so many ranks
 with one core each, or with a GPU beside them: the best of so many runs. A style that this LMP does not have is left out.
@@ -16,20 +17,40 @@ import tempfile
 
 START = """
 units lj
-atom_style atomic
-lattice fcc 0.8442
+atom_style {atoms}
+lattice fcc {density}
 region box block 0 {cells} 0 {cells} 0 {cells}
 create_box 1 box
 create_atoms 1 box
-mass 1 1.0
+{prepare}
 velocity all create 1.44 87287 loop geom
 {style}
 neighbor 0.3 bin
 neigh_modify every 20 delay 0 check no
-fix 1 all nve
+fix 1 all {integrator}
 thermo {steps}
 run {steps}
 """
+
+# The rods are 3 long and 1 wide; they begin parallel, and so far apart that they do not overlap. A pipeline's own names of LAMMPS's quantities are in `coefficients`.
+FLUIDS = {
+    "lennard_jones": {
+        "atoms": "atomic",
+        "density": 0.8442,
+        "prepare": "mass 1 1.0",
+        "integrator": "nve",
+        "cutoff": 2.5,
+        "coefficients": "rc=2.5",
+    },
+    "gay_berne": {
+        "atoms": "hybrid sphere dipole",
+        "density": 0.14,
+        "prepare": "set type 1 mass 1.0\nset group all dipole 0 0 1\ntimestep 0.001",
+        "integrator": "nve/sphere update dipole",
+        "cutoff": 4.0,
+        "coefficients": "rc=4 ui=mu uj=mu",
+    },
+}
 
 # What pair_style python calls for each pair: the methods' names are LAMMPS's.
 FORMULA = """
@@ -55,19 +76,23 @@ class Formula(object):
 
 
 def styles(options):
+    fluid = FLUIDS[options.fluid]
+
     def nbcc(words):
         return (
-            f"plugin load {options.plugin}\npair_style nbcc 2.5 {words}\n"
-            f"pair_coeff * * {options.pipelines}/lennard_jones.pipe rc=2.5"
+            f"plugin load {options.plugin}\npair_style nbcc {fluid['cutoff']} {words}\n"
+            f"pair_coeff * * {options.pipelines}/{options.fluid}.pipe {fluid['coefficients']}"
         )
 
-    found = {
-        "lj/cut": "pair_style lj/cut 2.5\npair_coeff * * 1 1",
-        "lj/cut/opt": "pair_style lj/cut/opt 2.5\npair_coeff * * 1 1",
-        "lepton": 'pair_style lepton 2.5\npair_coeff * * "4*(r^-12-r^-6)"',
-        "table": "pair_style table spline 2000\npair_coeff * * lj.table LJ 2.5",
-        "python": "pair_style python 2.5\npair_coeff * * formula.Formula lj",
-    }
+    found = {}
+    if options.fluid == "lennard_jones":
+        found = {
+            "lj/cut": "pair_style lj/cut 2.5\npair_coeff * * 1 1",
+            "lj/cut/opt": "pair_style lj/cut/opt 2.5\npair_coeff * * 1 1",
+            "lepton": 'pair_style lepton 2.5\npair_coeff * * "4*(r^-12-r^-6)"',
+            "table": "pair_style table spline 2000\npair_coeff * * lj.table LJ 2.5",
+            "python": "pair_style python 2.5\npair_coeff * * formula.Formula lj",
+        }
     if options.plugin:
         for device in options.devices.split(","):
             for precision in ("double", "mixed", "single"):
@@ -104,6 +129,7 @@ def main():
     parser.add_argument("--plugin")
     parser.add_argument("--pipelines", default="pipelines")
     parser.add_argument("--devices", default="cpu")
+    parser.add_argument("--fluid", default="lennard_jones", choices=sorted(FLUIDS))
     parser.add_argument("--ranks", type=int, default=1)
     parser.add_argument("--cells", type=int, default=20)
     parser.add_argument("--steps", type=int, default=100)
@@ -123,7 +149,9 @@ def main():
         best, said = {}, {}
         for _ in range(options.times):
             for style in options.style or known:
-                text = START.format(cells=options.cells, steps=options.steps, style=known[style])
+                text = START.format(
+                    cells=options.cells, steps=options.steps, style=known[style], **FLUIDS[options.fluid]
+                )
                 found, said[style] = run(folder, options.lmp, text, options.ranks)
                 if found and (style not in best or found < best[style]):
                     best[style] = found

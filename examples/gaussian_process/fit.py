@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Gaussian process regression in three dimensions: fits noisy values of a known function and predicts others.
+"""Gaussian process regression in three dimensions, or of points with many features: fits noisy values of a known
+function and predicts others.
 
     fit.py --n 100000 --length 0.1 --tolerance 1e-6
+    fit.py --n 20000 --features 64 --tolerance 1e-4 --noise 1
 
 Solves (K + noise^2 I) alpha = y by conjugate gradients, where K is never stored: each product is a sum to a tolerance
-by nbcc. The points stay in their places, so that trees and lists are made once. Input: options. Output: a report.
+by nbcc. The points stay in their places, so that trees and lists are made once; with many features the products are
+those of matrix instructions. Input: options. Output: a report.
 `main` is the entry point; `solve` is the part to use elsewhere. It chooses neither length nor noise, and predicts means,
 no variances. Exit codes: 0; 1: the equations are not solved; 2: wrong options; 3: no such device.
 """
@@ -23,6 +26,17 @@ KERNELS = {
     "gaussian": ("gaussian_rbf.pipe", lambda length: {"sigma": length}),
     "matern": ("matern.pipe", lambda length: {"ell": length, "twice_nu": 3}),
 }
+WIDE_GAUSSIAN = """
+input_i real xi[{features}];
+input_j real xj[{features}];
+input_j real wj;
+param   real sigma;
+output(sum) real s;
+
+real r2 = 0;
+for (int k = 0; k < {features}; ++k) r2 += (xj[k] - xi[k]) * (xj[k] - xi[k]);
+s += wj * exp(r2 * (-0.5 / (sigma * sigma)));
+"""
 SAMPLED_ROWS = 256
 
 
@@ -34,11 +48,18 @@ def known_function(x):
     return np.sin(2 * np.pi * x[:, 0]) * np.cos(2 * np.pi * x[:, 1]) + np.sin(3 * np.pi * x[:, 2] + x[:, 0])
 
 
-def draw(n, noise, seed):
-    """n points in the unit cube with noisy values, and 1000 other points with the function's values."""
+def draw(n, noise, seed, features=3):
+    """n points in the unit cube with noisy values, and 1000 other points with the function's values.
+
+    With more features than three the cube lies in their space, turned at random: distances are those of the cube.
+    """
     random = np.random.default_rng(seed)
     x, held_out = random.uniform(size=(n, 3)), random.uniform(size=(1000, 3))
-    return x, known_function(x) + noise * random.standard_normal(n), held_out, known_function(held_out)
+    y, values = known_function(x) + noise * random.standard_normal(n), known_function(held_out)
+    if features > 3:
+        edges = np.linalg.qr(random.standard_normal((features, 3)))[0].T
+        x, held_out = x @ edges, held_out @ edges
+    return x, y, held_out, values
 
 
 def rms(values):
@@ -50,10 +71,15 @@ class Kernel:
 
     def __init__(self, x, name="gaussian", length=0.2, tolerance=1e-6, device="cpu"):
         file, params = KERNELS[name]
+        features = x.shape[1]
+        if features == 3:
+            pipeline = {"path": PIPELINES / file}
+        else:
+            pipeline = {"source": WIDE_GAUSSIAN.format(features=features), "name": "wide_gaussian.pipe"}
         self.x, self.params, self.device, self.tolerance = x, params(length), device, tolerance
         # nbcc raises the precision of the sums if the tolerance requires it.
-        self._sum = nbcc.compile(PIPELINES / file, precision="single")
-        self._exact_sum = nbcc.compile(PIPELINES / file, precision="double")
+        self._sum = nbcc.compile(**pipeline, precision="single")
+        self._exact_sum = nbcc.compile(**pipeline, precision="double")
         self.products, self.seconds, self.seconds_of_first = 0, 0.0, None
 
     def times(self, weights):
@@ -139,13 +165,14 @@ def solve(kernel, y, noise, wanted=0.03, limit=2000, seed=1):
 
 def report_method(kernel):
     numbers = kernel.statistics()
+    precision = numbers["precision"] + ("" if numbers["precision"] == "products" else " precision")
     if numbers["order"] > 0:
         print(f"far field: error {numbers['error']:.1e}, largest {numbers['largest_error']:.1e}, relative to the sum "
-              f"{numbers['error_of_sum']:.1e}, order {numbers['order']}, leaf {numbers['leaf']}, {numbers['precision']} "
-              f"precision, {numbers['pairs_per_i']:.0f} pairs for each point")
+              f"{numbers['error_of_sum']:.1e}, order {numbers['order']}, leaf {numbers['leaf']}, {precision}, "
+              f"{numbers['pairs_per_i']:.0f} pairs for each point")
     elif numbers["sampled"] > 0:
         print(f"method: all pairs, error {numbers['error']:.1e}, largest {numbers['largest_error']:.1e}, "
-              f"{numbers['precision']} precision ({numbers['reason']})")
+              f"{precision} ({numbers['reason']})")
     else:
         print(f"method: {numbers['method']} ({numbers['reason']})")
 
@@ -164,6 +191,8 @@ def options(arguments):
                         help="gaussian (the default), or matern of smoothness 3/2")
     parser.add_argument("--length", type=positive, default=0.2,
                         help="length scale of the kernel; the cube has edges of 1 (0.2)")
+    parser.add_argument("--features", type=int, default=3,
+                        help="numbers of a point, 3 or more; more than 3 with the gaussian kernel only (3)")
     parser.add_argument("--noise", type=positive, default=0.3, help="standard deviation of the noise (0.3)")
     parser.add_argument("--tolerance", type=positive, default=1e-6, help="of the products, 1e-14 to 1 (1e-6)")
     parser.add_argument("--residual", type=positive, default=0.03,
@@ -175,15 +204,20 @@ def options(arguments):
     for name in ("n", "iterations"):
         if getattr(chosen, name) < 1:
             parser.error(f"argument --{name}: expected at least 1, got {getattr(chosen, name)}")
+    if chosen.features < 3:
+        parser.error(f"argument --features: expected at least 3, got {chosen.features}")
+    if chosen.features > 3 and chosen.kernel != "gaussian":
+        parser.error(f"argument --features: {chosen.features} features need --kernel gaussian, got {chosen.kernel}")
     return chosen
 
 
 def run(chosen):
-    x, y, held_out, values = draw(chosen.n, chosen.noise, chosen.seed)
+    x, y, held_out, values = draw(chosen.n, chosen.noise, chosen.seed, chosen.features)
     kernel = Kernel(x, chosen.kernel, chosen.length, chosen.tolerance, chosen.device)
     solution = solve(kernel, y, chosen.noise, chosen.residual, chosen.iterations, chosen.seed)
     error = rms(kernel.exactly(held_out, solution.alpha) - values)
-    print(f"{chosen.n} points on {chosen.device}, {chosen.kernel} kernel of length {chosen.length:g}, tolerance "
+    of_features = f" of {chosen.features} features" if chosen.features > 3 else ""
+    print(f"{chosen.n} points{of_features} on {chosen.device}, {chosen.kernel} kernel of length {chosen.length:g}, tolerance "
           f"{chosen.tolerance:g}")
     report_method(kernel)
     print(f"{solution.iterations} iterations; residual in units of the noise: {solution.goal / chosen.noise:.1e} wanted, "

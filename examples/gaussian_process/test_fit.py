@@ -31,6 +31,21 @@ def test_a_dense_solution(name):
     assert np.max(np.abs(difference)) <= residual / NOISE + 1e-12
 
 
+# The cube of three features, turned into a space of 64, has the distances of the cube.
+def test_many_features_are_computed_as_products():
+    found = {}
+    for features in (3, 64):
+        x, y, held_out, _ = fit.draw(600, NOISE, seed=2, features=features)
+        assert x.shape == (600, features)
+        kernel = fit.Kernel(x, length=0.3, tolerance=1e-6)
+        solution = fit.solve(kernel, y, NOISE, wanted=1e-3)
+        found[features] = kernel.exactly(held_out, solution.alpha)
+        assert fit.rms(dense_kernel("gaussian", 0.3, x, x) @ solution.alpha + NOISE**2 * solution.alpha - y) < 1e-2 * NOISE
+        if features == 64:
+            assert kernel.statistics()["precision"] == "products"
+    assert np.max(np.abs(found[64] - found[3])) < 1e-2 * NOISE
+
+
 def test_a_far_field_keeps_its_lists_and_ends_at_what_it_supports():
     n, noise = 20000, 1.0
     x, y, held_out, values = fit.draw(n, noise, seed=3)
@@ -93,7 +108,8 @@ def test_what_the_tolerance_does_not_support(options, code, message, capsys):
     assert re.search(message, capsys.readouterr().err)
 
 
-@pytest.mark.parametrize("options", [["--n", "0"], ["--noise", "-1"], ["--noise", "nan"], ["--kernel", "sinc"]])
+@pytest.mark.parametrize("options", [["--n", "0"], ["--noise", "-1"], ["--noise", "nan"], ["--kernel", "sinc"],
+                                     ["--features", "2"], ["--features", "8", "--kernel", "matern"]])
 def test_wrong_options(options, capsys):
     with pytest.raises(SystemExit) as ended:
         fit.main(options)

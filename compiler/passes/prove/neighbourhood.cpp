@@ -247,7 +247,7 @@ class Prover {
       if (graph_[next].op != Op::Min)
         found.push_back(next);
       else
-        for (const NodeId arg : {graph_[next].args[0], graph_[next].args[1]}) open.push_back(arg);
+        open.insert(open.end(), {graph_[next].args[1], graph_[next].args[0]});
     }
     return found;
   }

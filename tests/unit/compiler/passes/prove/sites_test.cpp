@@ -76,6 +76,20 @@ TEST(Sites, AreNotWhatHasNoSiteInCommon) {
   }
 }
 
+// The minimum of n distances, between one site of i and sites along a line of j.
+std::string least_of(int n) {
+  return "real s = r2; for (int k = 1; k < " + std::to_string(n) +
+         "; ++k) { vec3 d = xj + real(k) * vj - xi; s = min(s, dot(d, d)); } if (s < rc * rc) o += mj;";
+}
+
+TEST(Sites, OfOneMinimumAreAtMost64) {
+  EXPECT_TRUE(prove_neighbourhood(with_sites(least_of(64))).neighbourhood);
+  const NeighbourhoodProof proof = prove_neighbourhood(with_sites(least_of(65)));
+  ASSERT_TRUE(proof.obstacle);
+  EXPECT_EQ(proof.obstacle->reason, "this is the minimum of more than 64 distances");
+  EXPECT_TRUE(proof.obstacle->is_limit);
+}
+
 // A search that computes each pair once needs formulas of i and j that are alike.
 TEST(Sites, OfOneMoleculeHaveTheSameFormulaOnBothSides) {
   const Pipeline pipeline = with_sites(
