@@ -42,7 +42,7 @@ struct FarLimits {
 
 // The numbers that are chosen for a run.
 struct FarSetting {
-  int order = 0;          // points along each axis of a grid
+  int order = 0;          // points along the longest side of a grid, on a GPU along each axis
   int leaf = 0;           // particles of a leaf, at most
   double limit = 0;       // of the relative error of interpolating a term, by which cells are judged to be distant
   double separation = 0;  // in place of the limit: the largest ratio of a cell's radius to its distance; 0: none
