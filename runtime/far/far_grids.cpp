@@ -13,7 +13,7 @@ std::array<int, 3> points_along(FarShape shape, int order, const FarCell& cell, 
   for (std::size_t axis = 0; axis < std::size_t(axes); ++axis) longest = std::max(longest, cell.half[axis]);
   // The logarithm of the factor by which each point reduces the error.
   const auto gain = [](double distance) { return std::acosh(distance); };
-  constexpr double kDistance = 4, kRoundUp = 0.7;
+  constexpr double kDistance = 4, kRoundUp = 0.8;
   for (std::size_t axis = 0; axis < std::size_t(axes); ++axis) {
     along[axis] = order;
     if (shape == FarShape::Cube || !(cell.half[axis] < longest)) continue;

@@ -326,6 +326,7 @@ FarMemory FarRun::memory(const SumRequest& request, const FarSetting& setting) {
 // ---- sums -----------------------------------------------------------------------------------------------------------
 
 void FarRun::compute(const SumRequest& request, const FarSetting& setting, Of of) {
+  if (of == Of::Tried && !tries_some()) of = Of::Sampled;
   const Made made{setting, first().backend->sums_sample_alone() ? of : Of::All,
                   request.excluded_rows ? request.excluded_rows->number : 0};
   const bool makes_lists =
@@ -412,7 +413,7 @@ void FarRun::compute_all_pairs(Member& member, const SumRequest& request) {
 }
 
 double FarRun::error_of_sample(Of of) {
-  if (of == Of::Tried)
+  if (of == Of::Tried && tries_some())
     return sample_.error_of_some(first().backend->rows(totals_, source_.outputs, sample_.some()), statistics_);
   std::vector<double> totals = first().backend->rows(totals_, source_.outputs, sample_.particles());
   if (ranks_) totals = ranks_->gather(totals);

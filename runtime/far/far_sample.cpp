@@ -109,10 +109,11 @@ double FarSample::error_of_rows(std::span<const std::size_t> rows, std::span<con
     }
     statistics.error = std::max(statistics.error, rms(of_terms));
     statistics.error_of_sum = std::max(statistics.error_of_sum, rms(of_sum));
-    // Twice the standard error of the mean square, which a few large errors dominate.
-    const auto count = double(rows.size());
+    // Twice the standard error of the mean square, which a few large errors dominate. Of some rows once, because all
+    // rows are measured afterwards.
+    const auto count = double(rows.size()), deviations = rows.size() < row_count() ? 1.0 : 2.0;
     const double variance = std::max(0.0, fourth_powers / count - std::pow(of_terms / count, 2));
-    bound = std::max(bound, rms(of_terms + 2 * std::sqrt(variance * count)));
+    bound = std::max(bound, rms(of_terms + deviations * std::sqrt(variance * count)));
     ++number;
     first += field.components();
   }

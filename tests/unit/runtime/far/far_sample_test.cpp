@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace nbcc {
@@ -35,7 +36,9 @@ TEST(FarSample, ErrorsOfSomeAreThoseOfTheirRows) {
 
   sample.set_some({drawn[1], drawn[2]});
   EXPECT_TRUE(std::ranges::equal(sample.some(), std::vector{drawn[1], drawn[2]}));
-  sample.error_of_some(std::vector<double>{12, 10}, some);
+  // The standard error of the mean of 0.01 and 0 is 0.005 / sqrt(2).
+  const double bound = sample.error_of_some(std::vector<double>{12, 10}, some);
+  EXPECT_NEAR(bound * bound, (0.01 + 0.005 * std::sqrt(2)) / 2, 1e-12);
   EXPECT_EQ(some.sampled, 2);
   EXPECT_DOUBLE_EQ(some.largest, 0.1);
   EXPECT_DOUBLE_EQ(some.error * some.error, 0.1 * 0.1 / 2);

@@ -307,8 +307,8 @@ TEST(FarGrids, ShorterSidesHaveFewerPoints) {
   FarCell cell;
   cell.half = {0.5, 1, 0.1};
   EXPECT_EQ(points_along(FarShape::Cube, 7, cell, 3), (std::array{7, 7, 7}));
-  EXPECT_EQ(points_along(FarShape::Shorter, 7, cell, 3), (std::array{5, 7, 3}));
-  EXPECT_EQ(points_along(FarShape::Shorter, 7, cell, 2), (std::array{5, 7, 1}));
+  EXPECT_EQ(points_along(FarShape::Shorter, 7, cell, 3), (std::array{6, 7, 4}));
+  EXPECT_EQ(points_along(FarShape::Shorter, 7, cell, 2), (std::array{6, 7, 1}));
   EXPECT_EQ(points_along(FarShape::Shorter, 4, cell, 3), (std::array{3, 4, 2}));
   cell.half = {1, 1, 1e-12};
   EXPECT_EQ(points_along(FarShape::Shorter, 7, cell, 3), (std::array{7, 7, 1}));
