@@ -14,9 +14,11 @@ std::array<int, 3> points_along(FarShape shape, int order, const FarCell& cell, 
   // The logarithm of the factor by which each point reduces the error.
   const auto gain = [](double distance) { return std::acosh(distance); };
   constexpr double kDistance = 4, kRoundUp = 0.8;
+  // With order 5, one point fewer cost 1.2 times as many pairs of a Plummer sphere at the same error.
+  constexpr int kLeastOrder = 6;
   for (std::size_t axis = 0; axis < std::size_t(axes); ++axis) {
     along[axis] = order;
-    if (shape == FarShape::Cube || !(cell.half[axis] < longest)) continue;
+    if (shape == FarShape::Cube || order < kLeastOrder || !(cell.half[axis] < longest)) continue;
     const double wanted = order * gain(kDistance) / gain(kDistance * longest / cell.half[axis]);
     along[axis] = std::clamp(int(wanted + kRoundUp), 1, order);
   }

@@ -18,6 +18,7 @@ namespace nbcc {
 //   Shorter: fewer along shorter sides, so that interpolation is as exact along each axis: with a half side h at a
 //            distance d its error is (d/h + sqrt((d/h)^2 - 1))^-points, by Bernstein's ellipse of a function with a
 //            pole at that distance. d is 4 times the longest half side. Sides 1, 1, 1/2 with q = 8 have 8 * 8 * 6.
+//            Below order 6 as Cube.
 enum class FarShape : std::uint8_t { Cube, Shorter };
 std::array<int, 3> points_along(FarShape shape, int order, const FarCell& cell, int axes);
 
