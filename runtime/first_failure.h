@@ -15,6 +15,7 @@ class FirstFailure {
       if (!first_) first_ = std::current_exception();
     }
   }
+  bool has_failed() const { return first_ != nullptr; }
   // Throws the first exception of the steps, if there was one.
   void rethrow() const {
     if (first_) std::rethrow_exception(first_);

@@ -37,7 +37,7 @@ struct FarParticles {
   bool indices_agree = false;
 };
 
-// One of `count` nearly equal ranges of positions in the tree of i: the work of one of several GPUs.
+// One of `count` nearly equal ranges of positions in a tree: the work of one of several GPUs.
 struct FarShare {
   std::int64_t index = 0, count = 1;
   std::int64_t begin(std::int64_t all) const { return all * index / count; }
@@ -74,6 +74,9 @@ class FarBackend {
 
   FarSums& sums() { return sums_; }
   const FarKernels& kernels() const { return sums_.kernels(); }
+  // Of several backends, which have built the same trees, this one makes the lists and sums of these positions of i,
+  // and goes up from these positions of j.
+  const FarShare& share() const { return share_; }
 
   // ---- particles: all other functions are about those of the last reserve_particles() ----
   // Makes room for the particles. A GPU also gets the caller's inputs.
@@ -110,8 +113,7 @@ class FarBackend {
   virtual FarCosts costs() const = 0;
   virtual FarCounts count_pairs(int order, const FarLimits& limits) = 0;  // infinite: lists would be too long
   // `sampled`: the i that need sums; empty: all. A backend for which sums_sample_alone() is false ignores them.
-  virtual FarCounts make_lists(int order, const FarLimits& limits, std::span<const std::int64_t> sampled,
-                               const FarShare& share) = 0;
+  virtual FarCounts make_lists(int order, const FarLimits& limits, std::span<const std::int64_t> sampled) = 0;
   // Excluded pairs do not act in near lists, with any image. Finds the pairs of i of the lists that are therefore to be
   // corrected: those that act as parts of distant pairs are to be taken out; of a periodic sum, which excludes the
   // nearest image of each pair, others are to be added again. Null: nothing is excluded.
@@ -127,13 +129,19 @@ class FarBackend {
   enum class Sums : bool { OfSample, Totals };
   // Makes room for `components` columns of all i. Totals of an i without a finite position are NaN after go_down().
   virtual FarArray reserve_sums(Sums which, int components) = 0;
+  // Of several backends each goes up to the grids that only its share of j acts on. finish_up() does the rest when all
+  // have called go_up().
   virtual void go_up(int order) = 0;
+  virtual void finish_up() {}
   virtual void sum_near(const SumRequest& request, const FarArray& totals, bool lists_are_new) = 0;
   virtual void sum_distant(const SumRequest& request, bool lists_are_new) = 0;
-  // Sums of near and distant pairs -> totals.
-  virtual void go_down(int order, const FarArray& totals, const FarShare& share) = 0;
+  // Sums of near and distant pairs -> totals, which are in the memory of the first of several backends. The others keep
+  // theirs until take_totals().
+  virtual void go_down(int order, const FarArray& totals) = 0;
   // Adds the terms that find_corrections() has found.
   virtual void add_corrections(const SumRequest& request, const FarArray& totals) = 0;
+  // On the first of several backends, when all have ended their work: copies the totals of the others.
+  virtual void take_totals(const FarArray& /*totals*/) {}
 
   // The far images of a periodic sum act through the points of the cell. collect_far_images() computes the sums at
   // these points from the weights of all j, once for these particles; add_far_images() adds to totals[output][i] what
@@ -180,6 +188,7 @@ class FarBackend {
   FarSums sums_;
   FarParticles particles_;
   bool one_tree_ = false;
+  FarShare share_;
 
  private:
   std::vector<double Seconds::*> stages_;

@@ -3,15 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <numeric>
 #include <random>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "fmt/format.h"
 #include "runtime/far/host_far_backend.h"
+#include "runtime/first_failure.h"
 #include "runtime/round_up.h"
 
 namespace nbcc {
@@ -46,12 +45,9 @@ FarRun::FarRun(const Kernel& kernel, const Summation& summation, Precision at_le
         else
           backends = summation.far_backends(kernel, at_least, orders);
         if (backends.empty()) backends.push_back(std::make_shared<HostFarBackend>(kernel, summation, at_least));
-        std::vector<Member> members;
-        const auto count = std::int64_t(backends.size());
-        for (auto& backend : backends)
-          members.emplace_back(std::move(backend), FarShare{std::int64_t(members.size()), count});
-        return members;
+        return std::vector<Member>(backends.begin(), backends.end());
       }()),
+      threads_(int(members_.size())),
       table_(kernels(), first().backend->sums().measured(), kernel.source.fields),
       sample_(kernel.source) {
   if (kernels().periods)
@@ -68,24 +64,17 @@ SumRequest FarRun::of_members(const SumRequest& request) const {
   return own;
 }
 
-// A host thread for each of several GPUs, because each waits for its GPU. The first failure is thrown.
+// A host thread for each of several GPUs, because each waits for its GPU. Of failures, that of the first member is
+// thrown, when no GPU works any more.
 void FarRun::on_each(const SumRequest& request, const std::function<void(Member&, const SumRequest&)>& body) {
   if (!is_shared()) return body(first(), request);
-  std::vector<std::exception_ptr> failures(members_.size());
-  {
-    std::vector<std::jthread> threads;
-    for (Member& member : members_)
-      threads.emplace_back([&] {
-        try {
-          body(member, of_members(request));
-          member.backend->wait(nullptr);
-        } catch (...) {
-          failures[std::size_t(member.share.index)] = std::current_exception();
-        }
-      });
-  }
-  for (const std::exception_ptr& failure : failures)
-    if (failure) std::rethrow_exception(failure);
+  std::vector<FirstFailure> failures(members_.size());
+  threads_.parallel_for(std::int64_t(members_.size()), [&](std::int64_t k) {
+    failures[std::size_t(k)].attempt([&] { body(members_[std::size_t(k)], of_members(request)); });
+  });
+  if (std::ranges::none_of(failures, &FirstFailure::has_failed)) return;
+  for (std::size_t k = 0; k < failures.size(); ++k) failures[k].attempt([&] { members_[k].backend->wait(nullptr); });
+  for (const FirstFailure& failure : failures) failure.rethrow();
 }
 
 // Waits for the work of the caller's stream, on whichever GPU the arrays and so the stream are.
@@ -110,7 +99,7 @@ std::string FarRun::prepare(const SumRequest& request, int leaf) {
   stream_ = of_members(request).stream;
   std::vector<std::string> obstacles(members_.size());
   on_each(request, [&](Member& member, const SumRequest& own) {
-    obstacles[std::size_t(member.share.index)] = prepare(member, own, leaf);
+    obstacles[std::size_t(member.backend->share().index)] = prepare(member, own, leaf);
   });
   return obstacles.front();
 }
@@ -335,8 +324,9 @@ void FarRun::compute(const SumRequest& request, const FarSetting& setting, Of of
   const FarLimits limits = makes_lists ? this->limits(setting) : FarLimits();
   if (makes_lists) statistics_.separation = limits.largest_ratio();
   totals_ = first().backend->reserve_sums(FarBackend::Sums::Totals, source_.outputs);
-  if (is_shared()) first().backend->wait(nullptr);
-  on_each(request, [&](Member& member, const SumRequest& own) { compute(member, own, made, limits); });
+  on_each(request, [&](Member& member, const SumRequest& own) { begin(member, own, made, limits); });
+  on_each(request, [&](Member& member, const SumRequest& own) { end(member, own, setting.order); });
+  if (is_shared()) first().backend->timed(&Seconds::down, [&] { first().backend->take_totals(totals_); });
   add_far_images(totals_, of);
   double pairs = 0;
   for (const Member& member : members_) pairs += member.pairs;
@@ -348,7 +338,8 @@ void FarRun::compute(const SumRequest& request, const FarSetting& setting, Of of
   statistics_.precision = kernels().precision;
 }
 
-void FarRun::compute(Member& member, const SumRequest& request, const Made& made, const FarLimits& limits) {
+// Lists, grids and near sums; another member's grids may be wanted for the rest.
+void FarRun::begin(Member& member, const SumRequest& request, const Made& made, const FarLimits& limits) {
   FarBackend& backend = *member.backend;
   const int order = made.setting.order;
   set_leaf(member, made.setting.leaf);
@@ -358,8 +349,7 @@ void FarRun::compute(Member& member, const SumRequest& request, const Made& made
     const auto sampled = made.of == Of::Sampled ? sample_.particles()
                          : made.of == Of::Tried ? sample_.some()
                                                 : std::span<const std::int64_t>();
-    backend.timed(&Seconds::walk,
-                  [&] { member.pairs = backend.make_lists(order, limits, sampled, member.share).pairs; });
+    backend.timed(&Seconds::walk, [&] { member.pairs = backend.make_lists(order, limits, sampled).pairs; });
     backend.timed(&Seconds::walk, [&] { backend.find_corrections(here.excluded_rows); });
     member.lists = made;
     member.lists_are_new = true;
@@ -371,13 +361,20 @@ void FarRun::compute(Member& member, const SumRequest& request, const Made& made
   }
   if (here.progress) here.progress->set_stage(0, 0.4);
   backend.timed(&Seconds::near, [&] { backend.sum_near(here, totals_, member.lists_are_new); });
+}
+
+void FarRun::end(Member& member, const SumRequest& request, int order) {
+  FarBackend& backend = *member.backend;
+  const SumRequest here = backend.with_inputs(request);
+  if (is_shared()) backend.timed(&Seconds::up, [&] { backend.finish_up(); });
   if (here.progress) here.progress->set_stage(0.4, 1);
   backend.timed(&Seconds::distant, [&] { backend.sum_distant(here, member.lists_are_new); });
   member.lists_are_new = false;
   backend.timed(&Seconds::down, [&] {
-    backend.go_down(order, totals_, member.share);
+    backend.go_down(order, totals_);
     backend.add_corrections(here, totals_);
   });
+  if (is_shared()) backend.wait(nullptr);
 }
 
 void FarRun::compute_all_pairs(const SumRequest& request, Of of) {
@@ -392,13 +389,15 @@ void FarRun::compute_all_pairs(const SumRequest& request, Of of) {
   }
   if (is_shared()) first().backend->wait(nullptr);
   on_each(request, [&](Member& member, SumRequest own) {
-    const std::int64_t begin = member.share.begin(own.i_count);
-    own.i_count = member.share.end(own.i_count) - begin;
+    const FarShare& share = member.backend->share();
+    const std::int64_t begin = share.begin(own.i_count);
+    own.i_count = share.end(own.i_count) - begin;
     if (own.i_list)
       own.i_list += begin;
     else
       own.i_begin += begin;
     compute_all_pairs(member, own);
+    if (is_shared()) member.backend->wait(nullptr);
   });
   add_far_images(totals_, of);
 }

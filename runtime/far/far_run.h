@@ -2,10 +2,15 @@
 //
 //   particles -> trees -> lists -> weights go up -> sums over lists: near, distant -> sums go down -> finish()
 //
-// Several GPUs get the bits of one GPU. Each GPU reads all particles, builds the same trees and sends the weights up.
-// The particles of i, in the order of the tree, are divided into one range for each GPU, which makes the lists of its
-// range and sums over them. It stores its totals in the memory of the first GPU, which draws the sample and does
-// finish(). Every function then waits for the GPUs.
+// Several GPUs get the bits of one GPU. Each GPU reads all particles and builds the same trees. The particles, in the
+// order of the tree, are divided into one range for each GPU, which sends the weights of its range up, makes the lists
+// of its i and sums over them:
+//
+//   each GPU   particles, trees | lists, own weights go up, near | weights of others, distant, down |
+//   first GPU                                                                                       | totals, finish()
+//
+// At a bar the threads of the host have met; at the last one all GPUs have ended, too. A failure of one GPU ends the
+// run on all.
 //
 // far_field.cpp decides with which numbers. Tested by tests/numeric/far_field_test.cpp and cuda_far_field_test.cpp.
 #pragma once
@@ -23,6 +28,7 @@
 #include "runtime/far/far_ranks.h"
 #include "runtime/far/far_sample.h"
 #include "runtime/far/far_table.h"
+#include "runtime/thread_pool.h"
 
 namespace nbcc {
 
@@ -119,9 +125,8 @@ class FarRun {
   };
   // A backend, and what it has made of the particles. Nothing: it has none for these trees and particles.
   struct Member {
-    Member(std::shared_ptr<FarBackend> of, const FarShare& part) : backend(std::move(of)), share(part) {}
+    explicit Member(std::shared_ptr<FarBackend> of) : backend(std::move(of)) {}
     std::shared_ptr<FarBackend> backend;
-    FarShare share;
     int leaf = 0;  // of the trees; 0: there are none of these particles
     std::optional<Made> lists;
     double pairs = 0;                            // of the lists
@@ -152,7 +157,8 @@ class FarRun {
   static void set_leaf(Member& member, int leaf);
   std::array<std::vector<double>, 2> some_positions();
   FarLimits limits(const FarSetting& setting);
-  void compute(Member& member, const SumRequest& request, const Made& made, const FarLimits& limits);
+  void begin(Member& member, const SumRequest& request, const Made& made, const FarLimits& limits);
+  void end(Member& member, const SumRequest& request, int order);
   void compute_all_pairs(Member& member, const SumRequest& request);
   void exclude_nearest_images(const SumRequest& request, Of of);
 
@@ -162,6 +168,7 @@ class FarRun {
   const double tolerance_;
   FarRanks* const ranks_;  // null: one process has all particles
   std::vector<Member> members_;
+  ThreadPool threads_;  // one for each member; the caller's thread is one of them
   FarTable table_;
   FarSample sample_;
   std::unique_ptr<FarImages> images_;  // of a periodic sum

@@ -296,8 +296,7 @@ std::vector<std::int64_t> HostFarBackend::some_of(std::span<const std::int64_t> 
 // The j of the near lists are the particles in the order of the tree; the j of the distant lists are the points of
 // FarGrids. Groups are the particles of a leaf, or a grid; for a sample the sampled particles of a leaf, and the grids
 // above them.
-FarCounts HostFarBackend::make_lists(int order, const FarLimits& limits, std::span<const std::int64_t> sampled,
-                                     const FarShare&) {
+FarCounts HostFarBackend::make_lists(int order, const FarLimits& limits, std::span<const std::int64_t> sampled) {
   const FarTree& tree = tree_of_i();
   const FarWalk found = walk_trees(order, limits, false);
   const FarGrids grids_of_i = grids_of(tree, order), grids_of_j = grids_of(sources(), order);
@@ -411,7 +410,7 @@ void HostFarBackend::sum_distant(const SumRequest& request, bool lists_are_new) 
 }
 
 // totals += factor * sum
-void HostFarBackend::go_down(int order, const FarArray&, const FarShare&) {
+void HostFarBackend::go_down(int order, const FarArray&) {
   const FarTree& tree = tree_of_i();
   if (kernels().both_sides) grids_of(tree, order).go_down(distant_sums_.all(), sampled_cells_, for_each_);
   const std::int64_t count = tree.count();

@@ -68,8 +68,7 @@ class HostFarBackend : public FarBackend {
   FarCounts count_pairs(int order, const FarLimits& limits) override {
     return counts_of(order, walk_trees(order, limits, true));
   }
-  FarCounts make_lists(int order, const FarLimits& limits, std::span<const std::int64_t> sampled,
-                       const FarShare& share) override;
+  FarCounts make_lists(int order, const FarLimits& limits, std::span<const std::int64_t> sampled) override;
   void find_corrections(const PairRows* excluded) override;
   bool sums_sample_alone() const override { return true; }
   std::vector<std::int64_t> some_of(std::span<const std::int64_t> sampled, std::int64_t wanted) override;
@@ -78,7 +77,7 @@ class HostFarBackend : public FarBackend {
   void go_up(int order) override;
   void sum_near(const SumRequest& request, const FarArray& totals, bool lists_are_new) override;
   void sum_distant(const SumRequest& request, bool lists_are_new) override;
-  void go_down(int order, const FarArray& totals, const FarShare& share) override;
+  void go_down(int order, const FarArray& totals) override;
   void add_corrections(const SumRequest& request, const FarArray& totals) override;
   void collect_far_images(std::shared_ptr<const FarOperator> through) override;
   void add_far_images(const FarArray& totals, std::span<const std::int64_t> sampled) override;

@@ -260,7 +260,7 @@ TEST(FarFieldOnShim, HasTheSameBitsOnSeveralGpus) {
     for (int k = 0; k < count; ++k)
       gpus.push_back(std::make_shared<CudaDevice>(shim.driver(), shim.compiler(), k, "", ""));
     std::shared_ptr<KernelDevice> device = gpus.front();
-    if (count > 1) device = std::make_shared<CudaGroup>(gpus);
+    if (count > 1) device = std::make_shared<CudaGroup>(gpus, count > 2);
     FarTrial trial(FarTrial::library("gravity_jerk"), Precision::Single, device);
     trial.fill("plummer", 1500, 1500, true, 5);
     set_tolerance(trial.sum, 1e-3, kNumbers);

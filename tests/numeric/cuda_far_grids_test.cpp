@@ -33,7 +33,7 @@ TEST_F(CudaFarGridsOnGpu, GiveTheSameBitsInEveryRun) {
   test::Columns first_weights, first_sums;
   for (int run = 0; run < 10; ++run) {
     const test::GpuColumns weights(gpu(), test::random_columns(of.up, grids.points(), -1, 2));
-    grids.go_up(weights.get(), of.up, nullptr);
+    grids.go_up(weights.get(), of.up, grids.all_positions(), nullptr);
     const test::GpuColumns sums(gpu(), test::random_columns(of.down, grids.points(), -1, 3));
     grids.go_down(sums.get(), of.down, grids.all_positions(), nullptr);
     if (run == 0) first_weights = weights.read(), first_sums = sums.read();

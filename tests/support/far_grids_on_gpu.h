@@ -185,7 +185,7 @@ inline void expect_results_of_far_grids(const CudaKernel& any, const GridCase& o
     Columns weights = random_columns(of.up, expected.points(), 0.5, 2);
     const GpuColumns gpu_weights(gpu, weights);
     expected.go_up(spans(weights), kInOrder);
-    got.go_up(gpu_weights.get(), of.up, nullptr);
+    got.go_up(gpu_weights.get(), of.up, got.all_positions(), nullptr);
     expect_close(gpu_weights.read(), weights, double(of.particles), "up");
     const Columns given = random_columns(of.down, expected.points(), -1, 3);
     Columns sums = given;

@@ -14,6 +14,9 @@ namespace {
 
 const KernelVariant& lists_of(const KernelSource& source) { return *source.find(Frame::Lists); }
 far_data::FarColumns columns_of(const FarArray& array) { return {array.data, array.stride}; }
+CudaDevicePointer address_of(const far_data::FarColumns& columns, std::int64_t element) {
+  return reinterpret_cast<std::uintptr_t>(columns.data + element);
+}
 int i_of_item(const KernelSource& source) { return 32 * lists_of(source).launches.front().i_per_thread; }
 
 }  // namespace
@@ -29,6 +32,7 @@ CudaFarBackend::CudaFarBackend(const CudaKernel& kernel, const Kernel& callers, 
     : CudaFarParticles(kernel, callers, at_least),
       kernel_(kernel),
       walk_(kernel, sort_),
+      up_(gpu_),
       points_of_i_(gpu_),
       points_of_j_(gpu_),
       distant_(gpu_),
@@ -43,6 +47,16 @@ CudaFarBackend::~CudaFarBackend() {
     wait(stream_);
   } catch (...) {
     // A GPU that has failed uses no memory.
+  }
+}
+
+void CudaFarBackend::join(std::span<const std::shared_ptr<FarBackend>> all, bool shares_small_sums) {
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    auto& backend = dynamic_cast<CudaFarBackend&>(*all[k]);
+    backend.shares_small_sums_ = shares_small_sums;
+    backend.share_ = {std::int64_t(k), std::int64_t(all.size())};
+    for (const std::shared_ptr<FarBackend>& other : all)
+      if (other != all[k]) backend.others_.push_back(&dynamic_cast<const CudaFarBackend&>(*other));
   }
 }
 
@@ -76,12 +90,11 @@ FarCounts CudaFarBackend::count_pairs(int order, const FarLimits& limits) {
   return counts;
 }
 
-FarCounts CudaFarBackend::make_lists(int order, const FarLimits& limits, std::span<const std::int64_t>,
-                                     const FarShare& share) {
+FarCounts CudaFarBackend::make_lists(int order, const FarLimits& limits, std::span<const std::int64_t>) {
   const CudaContextGuard guard(gpu_);
   has_lists_ = true;
   set_trees(order, limits);
-  walk_.set_positions(positions_of(share));
+  walk_.set_positions(positions_of(share_, tree_of_i()));
   return walk_.make_lists(stream_);
 }
 
@@ -119,7 +132,11 @@ void CudaFarBackend::go_up(int order) {
   points_of_j_.resize(axes + kernels().weights, of_j.points(), "points");
   of_j.locate(points_of_j_.columns(), stream_);
   of_j.collect(columns_of(particles_.weights), kernels().weights, points_of_j_.columns(axes), stream_);
-  of_j.go_up(points_of_j_.columns(axes), kernels().weights, stream_);
+  const bool shares = shares_up(of_j);
+  of_j.go_up(points_of_j_.columns(axes), kernels().weights,
+             shares ? positions_of(share_, tree_of_j()) : of_j.all_positions(), stream_);
+  unfinished_up_ = shares ? &of_j : nullptr;
+  if (shares) up_.record(stream_);
   if (has_one_grid()) return;
   const CudaFarTree& tree = tree_of_i();
   CudaFarGrids& of_i = grids(grids_of_i_, tree, order);
@@ -135,6 +152,31 @@ void CudaFarBackend::go_up(int order) {
                      std::size_t(tree.count()) * sizeof(double), stream_),
                  "copying coordinates");
   of_i.collect(columns_of(particles_.factors), kernels().factors, points_of_i_.columns(axes), stream_);
+}
+
+// True if going up in shares, and copying the grids of other GPUs, takes less time than going up from all particles. On
+// an H100 1e7 particles with 1.5e7 points of grids take 1.5 ms (bench/RESULTS.md, order 4).
+bool CudaFarBackend::shares_up(const CudaFarGrids& of_j) const {
+  if (others_.empty() || shares_small_sums_) return !others_.empty();
+  constexpr double kSecondsPerPoint = 6e-11;
+  const auto points = double(of_j.points()), of_grids = points - double(tree_of_j().count());
+  const double of_others = double(others_.size()) / double(share_.count) * kernels().weights;
+  return of_others * points * kSecondsPerPoint >
+         kPeerSeconds + of_others * of_grids * sizeof(double) / kPeerBytesPerSecond;
+}
+
+void CudaFarBackend::finish_up() {
+  if (!unfinished_up_) return;
+  const CudaContextGuard guard(gpu_);
+  const CudaFarGrids& of_j = *std::exchange(unfinished_up_, nullptr);
+  const int weights = kernels().weights;
+  const far_data::FarColumns values = points_of_j_.columns(kernels().axes);
+  for (const CudaFarBackend* const other : others_) {
+    other->up_.make_wait(stream_);
+    of_j.copy_grids(other->points_of_j_.columns(kernels().axes), weights, positions_of(other->share_, tree_of_j()),
+                    values, stream_);
+  }
+  of_j.go_up_across(values, weights, int(share_.count), stream_);
 }
 
 // Near sums are in the order of the tree until go_down().
@@ -161,18 +203,41 @@ void CudaFarBackend::sum_distant(const SumRequest& request, bool lists_are_new) 
   walk_.combine(CudaFarWalk::Distant, distant_.columns(), kernels().sums, stream_);
 }
 
-void CudaFarBackend::go_down(int order, const FarArray& totals, const FarShare& share) {
+void CudaFarBackend::go_down(int order, const FarArray& totals) {
   const CudaContextGuard guard(gpu_);
   CudaFarGrids& of_i = grids(has_one_grid() ? grids_of_j_ : grids_of_i_, tree_of_i(), order);
+  last_down_ = &of_i;
   CudaFarGrids::Addition addition;
-  addition.positions = positions_of(share);
+  addition.positions = positions_of(share_, tree_of_i());
   if (kernels().both_sides) of_i.go_down(distant_.columns(), kernels().sums, addition.positions, stream_);
-  addition.totals = {totals.data, totals.stride};
+  addition.totals = columns_of_totals(totals);
+  addition.in_order = keeps_totals();
   if (kernels().both_sides && kernels().factors > 0) addition.factors = columns_of(particles_.factors);
   addition.near = near_.columns();
   addition.sums = distant_.columns();
   addition.outputs = source_.outputs;
   of_i.add_up(kernels().parts, addition, stream_);
+}
+
+// Stores of single numbers in the memory of another GPU take as long as 50 bytes of a copy.
+void CudaFarBackend::take_totals(const FarArray& totals) {
+  const CudaContextGuard guard(gpu_);
+  for (const CudaFarBackend* const other : others_) {
+    const far_data::FarPositions positions = positions_of(other->share_, tree_of_i());
+    const auto count = std::size_t(positions.end - positions.first);
+    if (count == 0) continue;
+    for (int output = 0; output < source_.outputs; ++output)
+      gpu_.require(gpu_.driver().memcpy_async(address_of(near_.columns(output), positions.first),
+                                              address_of(other->near_.columns(output), positions.first),
+                                              count * sizeof(double), stream_),
+                   "copying totals from one GPU to another");
+    CudaFarGrids::Addition addition;
+    addition.totals = columns_of(totals);
+    addition.near = near_.columns();
+    addition.outputs = source_.outputs;
+    addition.positions = positions;
+    last_down_->add_up({}, addition, stream_);
+  }
 }
 
 // ---- excluded pairs -------------------------------------------------------------------------------------------------
@@ -192,7 +257,7 @@ void CudaFarBackend::add_corrections(const SumRequest& request, const FarArray& 
   rows.count = particles_.ni;
   sums_.sum_corrections(request, rows, corrections_are_new_ ? &corrections.lists : nullptr);
   corrections_are_new_ = false;
-  walk_.add_corrections(corrected_.columns(), columns_of(totals), source_.outputs, stream_);
+  walk_.add_corrections(corrected_.columns(), columns_of_totals(totals), source_.outputs, keeps_totals(), stream_);
 }
 
 // ---- memory ---------------------------------------------------------------------------------------------------------

@@ -80,10 +80,28 @@ void CudaFarGrids::collect(FarColumns from, int columns, FarColumns to, CudaStre
                   {&from, &tree_.order, &count, &columns, &to}, stream);
 }
 
-void CudaFarGrids::go_up(FarColumns values, int columns, CudaStream* stream) const {
+void CudaFarGrids::go_up(FarColumns values, int columns, const FarPositions& own, CudaStream* stream) const {
   const CudaContextGuard guard(gpu_);
   const FarGridTree tree = argument();
-  program_.launch("nbcc_far_go_up", tree_.cell_count, kGridThreads, {&tree, &chebyshev_, &values, &columns}, stream);
+  const int ranges = 0;
+  program_.launch("nbcc_far_go_up", tree_.cell_count, kGridThreads,
+                  {&tree, &chebyshev_, &values, &columns, &own, &ranges}, stream);
+}
+
+void CudaFarGrids::go_up_across(FarColumns values, int columns, int ranges, CudaStream* stream) const {
+  const CudaContextGuard guard(gpu_);
+  const FarGridTree tree = argument();
+  const FarPositions none{};
+  program_.launch("nbcc_far_go_up", ranges - 1, kGridThreads, {&tree, &chebyshev_, &values, &columns, &none, &ranges},
+                  stream);
+}
+
+void CudaFarGrids::copy_grids(FarColumns from, int columns, const FarPositions& range, FarColumns values,
+                              CudaStream* stream) const {
+  const CudaContextGuard guard(gpu_);
+  const FarGridTree tree = argument();
+  program_.launch("nbcc_far_copy_grids", ceil_div(tree_.cell_count * points_per_cell_, kGridThreads), kGridThreads,
+                  {&tree, &from, &columns, &range, &values}, stream);
 }
 
 void CudaFarGrids::go_down(FarColumns sums, int columns, const FarPositions& positions, CudaStream* stream) {
@@ -103,7 +121,14 @@ void CudaFarGrids::add_up(std::span<const FarPart> parts, const Addition& additi
   const std::int64_t count = positions.end - positions.first;
   FarAddition next{};
   const auto begin = [&](int output, bool continues) {
-    next = {addition.totals, addition.factors, addition.near, addition.sums, output, 0, continues ? 1 : 0, {}, {}, {}};
+    next = {};
+    next.totals = addition.totals;
+    next.factors = addition.factors;
+    next.near = addition.near;
+    next.sums = addition.sums;
+    next.first_output = output;
+    next.continues = continues ? 1 : 0;
+    next.in_order = addition.in_order ? 1 : 0;
   };
   const auto finish = [&] {
     if (next.outputs > 0)

@@ -40,8 +40,15 @@ class CudaFarGrids {
   void locate(far_data::FarColumns coordinates, CudaStream* stream) const;
   // to[column][position in the tree] = from[column][particle]
   void collect(far_data::FarColumns from, int columns, far_data::FarColumns to, CudaStream* stream) const;
-  // values[k][point]: from the values at particles, the weights that particles and children have at each grid.
-  void go_up(far_data::FarColumns values, int columns, CudaStream* stream) const;
+  // values[k][point]: from the values at particles, the weights that particles and children have at each grid of the
+  // cells within `own`.
+  void go_up(far_data::FarColumns values, int columns, const far_data::FarPositions& own, CudaStream* stream) const;
+  // The particles are divided into `ranges` ranges as FarShare does. When the grids of all cells within each of them
+  // are in `values`: the weights at the grids of the other cells.
+  void go_up_across(far_data::FarColumns values, int columns, int ranges, CudaStream* stream) const;
+  // Copies the values at the grids of the cells within `range` from the memory of another GPU.
+  void copy_grids(far_data::FarColumns from, int columns, const far_data::FarPositions& range,
+                  far_data::FarColumns values, CudaStream* stream) const;
   // sums[k][point]: adds to the sums at particles those at grids, interpolated. The sums at grids change.
   // Sums at particles outside of `positions` may lack some grids.
   void go_down(far_data::FarColumns sums, int columns, const far_data::FarPositions& positions, CudaStream* stream);
@@ -49,12 +56,13 @@ class CudaFarGrids {
   // totals[output][particle] += factor * sum for each part, or with `near` (data not null), for all outputs,
   // totals = near + factor * sum + ...; for the particles of `positions`.
   struct Addition {
-    far_data::FarColumns totals{};   // [output][particle]
+    far_data::FarColumns totals{};   // [output][particle], or [output][position in the tree] if in_order; may be `near`
     far_data::FarColumns factors{};  // [factor][particle]; data null: all factors are 1
     far_data::FarColumns near{};     // [output][position in the tree]
     far_data::FarColumns sums{};     // [sum][position in the tree]
     int outputs = 0;
     far_data::FarPositions positions{};
+    bool in_order = false;
   };
   void add_up(std::span<const FarPart> parts, const Addition& addition, CudaStream* stream) const;
 

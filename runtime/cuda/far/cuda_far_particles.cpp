@@ -31,6 +31,7 @@ CudaFarParticles::CudaFarParticles(const CudaKernel& kernel, const Kernel& calle
       program_(kernel, far_particles_source()),
       tree_of_i_(kernel, kernels().axes, sort_),
       tree_of_j_(kernel, kernels().axes, sort_),
+      copies_(gpu_),
       positions_of_i_(gpu_),
       positions_of_j_(gpu_),
       centres_(gpu_),
@@ -101,17 +102,35 @@ bool CudaFarParticles::is_sent(const SumRequest& request, std::size_t field) con
   return residency_of(gpu_, view.data, layout.name.c_str()) == Residency::Host;
 }
 
+// One view per field; without data if the field is no input in the memory of another GPU.
+std::vector<ArrayView> CudaFarParticles::inputs_of_other_gpus(const SumRequest& request) const {
+  std::vector<ArrayView> views(request.views.size());
+  for (std::size_t f = 0; f < views.size(); ++f) {
+    const Role role = source_.fields[f].role;
+    const ArrayView& view = request.views[f];
+    if ((role == Role::InputI || role == Role::InputJ) && view.count > 0 && is_on_another_gpu(gpu_, view.data))
+      views[f] = view;
+  }
+  return views;
+}
+
 std::int64_t CudaFarParticles::bytes_to_send(const SumRequest& request) const {
   std::int64_t bytes = 0;
   for (std::size_t f = 0; f < source_.fields.size(); ++f)
     if (is_sent(request, f))
       bytes += request.views[f].count * source_.fields[f].components() * std::int64_t(sizeof(double));
-  return bytes;
+  return bytes + std::int64_t(copied_bytes(source_, inputs_of_other_gpus(request)));
 }
 
-// As doubles or 64-bit integers, packed into columns. Outputs stay as the caller gave them.
+// Inputs of the host become doubles or 64-bit integers, packed into columns. Inputs of another GPU are copied as they
+// are: near sums read particles in the order of the tree, and each number that is read over the link alone takes as
+// long as 50 bytes of a copy. Outputs stay as the caller gave them.
 void CudaFarParticles::send_inputs(const SumRequest& request) {
   views_.assign(request.views.begin(), request.views.end());
+  const std::vector<ArrayView> of_others = inputs_of_other_gpus(request);
+  const std::vector<ArrayView> copies = copies_.copy(source_, of_others, stream_, false);
+  for (std::size_t f = 0; f < copies.size(); ++f)
+    if (copies[f].data) views_[f] = copies[f];
   bool waited = false;
   for (std::size_t f = 0; f < source_.fields.size(); ++f) {
     const FieldLayout& field = source_.fields[f];
@@ -178,6 +197,11 @@ void CudaFarParticles::send_chosen(const SumRequest& request) {
   if (!request.i_list && request.i_count == request.ni) return;
   if (request.i_list && residency_of(gpu_, request.i_list, "i_list") == Residency::Device) {
     chosen_ = reinterpret_cast<std::uintptr_t>(request.i_list);
+    if (!is_on_another_gpu(gpu_, request.i_list)) return;
+    reserve_elements(list_, particles_.chosen, sizeof(std::int64_t), "chosen i");
+    gpu_.require(gpu_.driver().memcpy_async(list_.data(), std::exchange(chosen_, list_.data()),
+                                            std::size_t(particles_.chosen) * sizeof(std::int64_t), stream_),
+                 "copying chosen i from one GPU to another");
     return;
   }
   std::vector<std::int64_t> range(request.i_list ? 0 : std::size_t(request.i_count));
@@ -400,6 +424,7 @@ std::int64_t CudaFarParticles::bytes() const {
        {&positions_of_i_, &positions_of_j_, &list_, &norms_of_factors_.order, &norms_of_weights_.order})
     bytes += buffer->bytes();
   for (const auto& [field, buffer] : sent_) bytes += buffer.bytes();
+  bytes += copies_.bytes();
   return std::int64_t(bytes) + weights_.bytes() + factors_.bytes() + (images_ ? images_->bytes() : 0);
 }
 

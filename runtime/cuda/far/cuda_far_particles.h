@@ -15,6 +15,7 @@
 #include "runtime/cuda/far/cuda_far_images.h"
 #include "runtime/cuda/far/cuda_far_program.h"
 #include "runtime/cuda/far/cuda_far_tree.h"
+#include "runtime/cuda/run/cuda_copies.h"
 #include "runtime/far/far_backend.h"
 #include "templates/cuda/far/cuda_far_data.h"
 
@@ -74,7 +75,7 @@ class CudaFarParticles : public FarBackend {
   // True if other i than those of particles() are chosen, too, whose positions are not finite.
   bool leaves_out_i() const { return leaves_out_i_; }
   std::int64_t bytes() const;
-  // The size of the inputs on the host, which reserve_particles() will send to the GPU.
+  // The size of the inputs on the host or on another GPU, which reserve_particles() will copy to this GPU.
   std::int64_t bytes_to_send(const SumRequest& request) const;
   void fill(CudaDevicePointer at, unsigned pattern, std::int64_t words, const char* what);
 
@@ -92,6 +93,7 @@ class CudaFarParticles : public FarBackend {
   void mark(std::size_t k) final;
   double seconds_between(std::size_t first, std::size_t second) final;
   bool is_sent(const SumRequest& request, std::size_t field) const;
+  std::vector<ArrayView> inputs_of_other_gpus(const SumRequest& request) const;
   void send_inputs(const SumRequest& request);
   void send_chosen(const SumRequest& request);
   void choose(std::span<const std::int64_t> particles);
@@ -107,7 +109,8 @@ class CudaFarParticles : public FarBackend {
   std::unique_ptr<CudaFarImages> images_;  // of a periodic sum
   CudaFarTree tree_of_i_, tree_of_j_;
   std::vector<ArrayView> views_;            // of the inputs in GPU memory, parallel to the fields
-  std::map<std::size_t, CudaBuffer> sent_;  // inputs by field
+  std::map<std::size_t, CudaBuffer> sent_;  // inputs of the host, by field
+  CudaCopies copies_;                       // of inputs of other GPUs
   CudaBuffer positions_of_i_, positions_of_j_, centres_, list_, flags_, picked_, rows_;
   CudaFarColumns weights_, factors_;
   Norms norms_of_weights_, norms_of_factors_;

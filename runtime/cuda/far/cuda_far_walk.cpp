@@ -209,43 +209,50 @@ FarCounts CudaFarWalk::make_lists(CudaStream* stream) {
   const std::int64_t slots = of_i_->count() + (walk_.both_sides ? std::int64_t(walk_.cells_i) * walk_.grid : 0);
   parts_[Near].rows = of_i_->count();
   parts_[Distant].rows = slots;
-  make_items(Near, 0, walk_.cells_i, walk_.near_i, stream);
-  make_items(Distant, walk_.cells_i, groups, walk_.distant_i, stream);
+  make_items(stream);
   parts_[Near].lists.pairs = double(state.counts[kPairs]);
   parts_[Distant].lists.pairs = counts.pairs - double(state.counts[kPairs]);
   return counts;
 }
 
-// Counts first, so that the items have room.
-void CudaFarWalk::make_items(Kind kind, int group_begin, int group_end, int item_i, CudaStream* stream) {
+// Counts first, so that the items have room; waits once for both kinds.
+void CudaFarWalk::make_items(CudaStream* stream) {
+  using Counts = std::array<unsigned, 2>;  // of items and of additional rows
   const CudaGpu& gpu = program_.gpu();
-  FarListsArgument& argument = of_parts_[kind];
-  argument = lists_;
-  argument.group_begin = group_begin;
-  argument.group_end = group_end;
-  argument.item_i = item_i;
-  argument.first_additional_row = int(parts_[kind].rows);
-  const std::int64_t blocks = ceil_div(group_end - group_begin, kGroupsPerBlock);
-  reserve_elements(blocks_[kind], blocks + 1, 2 * sizeof(unsigned), "lists");
-  argument.of_blocks = reinterpret_cast<unsigned(*)[2]>(blocks_[kind].data());
-  program_.launch("nbcc_far_count", blocks, kGroupsPerBlock, {&argument}, stream);
-  program_.launch("nbcc_far_sum_counts", 1, kGroupsPerBlock, {&argument}, stream);
-  unsigned all[2];
-  pinned_.reserve(sizeof all);
-  gpu.fetch(pinned_.data(), blocks_[kind].data() + std::uint64_t(blocks) * sizeof all, sizeof all, stream);
+  std::array<std::int64_t, kKinds> blocks{};
+  pinned_.reserve(kKinds * sizeof(Counts));
+  for (const Kind kind : {Near, Distant}) {
+    FarListsArgument& argument = of_parts_[kind];
+    argument = lists_;
+    argument.group_begin = kind == Near ? 0 : walk_.cells_i;
+    argument.group_end = kind == Near ? walk_.cells_i : 3 * walk_.cells_i;
+    argument.item_i = kind == Near ? walk_.near_i : walk_.distant_i;
+    argument.first_additional_row = int(parts_[kind].rows);
+    blocks[kind] = ceil_div(argument.group_end - argument.group_begin, kGroupsPerBlock);
+    reserve_elements(blocks_[kind], blocks[kind] + 1, sizeof(Counts), "lists");
+    argument.of_blocks = reinterpret_cast<unsigned(*)[2]>(blocks_[kind].data());
+    program_.launch("nbcc_far_count", blocks[kind], kGroupsPerBlock, {&argument}, stream);
+    program_.launch("nbcc_far_sum_counts", 1, kGroupsPerBlock, {&argument}, stream);
+    gpu.fetch(pinned_.data() + kind * sizeof(Counts),
+              blocks_[kind].data() + std::uint64_t(blocks[kind]) * sizeof(Counts), sizeof(Counts), stream);
+  }
   gpu.synchronize(stream);
-  std::memcpy(all, pinned_.data(), sizeof all);
-  if (parts_[kind].rows + all[1] > std::numeric_limits<int>::max())
-    throw DeviceError("the grids of a far field have more than 2^31 points");
-  parts_[kind].rows += all[1];
-  reserve_elements(items_[kind], std::int64_t(all[0]) + 1, sizeof(FarItem), "lists");
-  argument.items = at<FarItem>(items_[kind]);
-  program_.launch("nbcc_far_items", blocks, kGroupsPerBlock, {&argument}, stream);
-  DeviceLists& lists = parts_[kind].lists;
-  lists.items = items_[kind].data();
-  lists.item_count = all[0];
-  lists.ranges = ranges_.data();
-  lists.shifts = walk_.shifts ? range_shifts_.data() : 0;
+  std::array<Counts, kKinds> counts;
+  std::memcpy(&counts, pinned_.data(), sizeof counts);
+  for (const Kind kind : {Near, Distant}) {
+    const auto [items, additional_rows] = counts[kind];
+    if (parts_[kind].rows + additional_rows > std::numeric_limits<int>::max())
+      throw DeviceError("the grids of a far field have more than 2^31 points");
+    parts_[kind].rows += additional_rows;
+    reserve_elements(items_[kind], std::int64_t(items) + 1, sizeof(FarItem), "lists");
+    of_parts_[kind].items = at<FarItem>(items_[kind]);
+    program_.launch("nbcc_far_items", blocks[kind], kGroupsPerBlock, {&of_parts_[kind]}, stream);
+    DeviceLists& lists = parts_[kind].lists;
+    lists.items = items_[kind].data();
+    lists.item_count = items;
+    lists.ranges = ranges_.data();
+    lists.shifts = walk_.shifts ? range_shifts_.data() : 0;
+  }
 }
 
 // Rows that rise, without pairs that are named again.
@@ -350,8 +357,10 @@ const CudaFarWalk::Corrections& CudaFarWalk::find_corrections(const PairRows* ex
   return corrections_;
 }
 
-void CudaFarWalk::add_corrections(const FarColumns& terms, const FarColumns& totals, int outputs, CudaStream* stream) {
+void CudaFarWalk::add_corrections(const FarColumns& terms, const FarColumns& totals, int outputs, bool in_order,
+                                  CudaStream* stream) {
   FarCorrectArgument argument = correct_;
+  if (in_order) argument.order = nullptr;
   argument.terms = terms;
   argument.totals = totals;
   argument.outputs = outputs;

@@ -57,16 +57,16 @@ class CudaFarWalk {
   const Corrections& find_corrections(const PairRows* excluded, const double* positions_of_i,
                                       const double* positions_of_j, CudaStream* stream);
   const Corrections& corrections() const { return corrections_; }
-  // terms[output][correction] -> totals[output][i]
+  // terms[output][correction] -> totals[output][i], or totals[output][position in the tree of i] if `in_order`
   void add_corrections(const far_data::FarColumns& terms, const far_data::FarColumns& totals, int outputs,
-                       CudaStream* stream);
+                       bool in_order, CudaStream* stream);
   void combine(Kind kind, const far_data::FarColumns& sums, int columns, CudaStream* stream);
   std::int64_t bytes() const;
 
  private:
   std::optional<far_data::FarWalkState> walk(bool counts_only, CudaStream* stream);
   void send_excluded(const PairRows& excluded, CudaStream* stream);
-  void make_items(Kind kind, int group_begin, int group_end, int item_i, CudaStream* stream);
+  void make_items(CudaStream* stream);
   std::int64_t resident_blocks() const { return std::int64_t(program_.gpu().multiprocessors()) * 6; }
 
   CudaFarProgram program_;

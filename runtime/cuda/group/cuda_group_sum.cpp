@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "runtime/cuda/far/cuda_far_backend.h"
 #include "runtime/error.h"
 #include "runtime/first_failure.h"
 #include "runtime/sum/request/divide_i.h"
@@ -26,8 +27,6 @@ namespace {
 constexpr double kMeasuredCycles = 132 * 1.98e9;  // of all multiprocessors, per second
 constexpr double kPairsPerCycle = 1.5e12 / kMeasuredCycles, kListedPerCycle = 5e11 / kMeasuredCycles,
                  kSearchedPerCycle = 3e9 / kMeasuredCycles;
-// The cost of dividing a run: launches and events on another GPU, in seconds; bandwidth of peer copies by NVLink.
-constexpr double kSharingSeconds = 50e-6, kBytesPerSecond = 3.5e11;
 
 // i-particles. Ranges of i begin at multiples of this, so that only the last GPU has a partially filled block.
 constexpr std::int64_t kGranularity = 256;
@@ -61,7 +60,12 @@ CudaGroupSummation::~CudaGroupSummation() {
 std::vector<std::shared_ptr<FarBackend>> CudaGroupSummation::far_backends(const Kernel& callers, Precision at_least,
                                                                           std::span<const int> orders) const {
   std::vector<std::shared_ptr<FarBackend>> backends;
-  for (const auto& member : members_) backends.push_back(member->sum.far_backends(callers, at_least, orders).front());
+  for (const auto& member : members_) {
+    // The group's kernels would divide the sums of each share among all GPUs once more.
+    const CallersKernel& own = member->callers.try_emplace(&callers, callers, member->kernel).first->second;
+    backends.push_back(member->sum.far_backends(own, at_least, orders).front());
+  }
+  CudaFarBackend::join(backends, shares_small_sums_);
   return backends;
 }
 
@@ -131,7 +135,7 @@ double CudaGroupSummation::seconds_of_copies(const SumRequest& request, Cut cut)
   const auto others = double(members_.size() - 1);
   double bytes = double(copied_bytes(source_, request.views)) * others;
   if (has_buffers(cut)) bytes += first().buffer_bytes(request) * others / (others + 1);
-  return kSharingSeconds + bytes / kBytesPerSecond;
+  return kPeerSeconds + bytes / kPeerBytesPerSecond;
 }
 
 // The fraction of a run that the owner of the arrays does, so that all GPUs finish at the same time. `seconds`: the
@@ -139,7 +143,7 @@ double CudaGroupSummation::seconds_of_copies(const SumRequest& request, Cut cut)
 double CudaGroupSummation::owner_fraction(const SumRequest& request, Cut cut, double seconds) const {
   const auto others = double(members_.size() - 1);
   if (shares_small_sums_) return 1 / (others + 1);
-  if (seconds < 2 * kSharingSeconds) return 1;
+  if (seconds < 2 * kPeerSeconds) return 1;
   const double copies = seconds_of_copies(request, cut);
   return copies > seconds / 2 ? 1 : (1 + others * copies / seconds) / (others + 1);
 }
@@ -202,7 +206,7 @@ void CudaGroupSummation::run(const SumRequest& request, const SharedMethod& meth
   const double seconds = seconds_of(request, method);
   // A GPU that stores its results must not overwrite inputs that another GPU still has to read.
   const bool from_host = method.cut == Cut::Ranges && where.host && !outputs_touch_inputs(request);
-  if (from_host && (shares_small_sums_ || seconds > 4 * kSharingSeconds)) return run_from_host(request, method);
+  if (from_host && (shares_small_sums_ || seconds > 4 * kPeerSeconds)) return run_from_host(request, method);
   const std::size_t owner_index = where.owner_index.value_or(0);
   const double part = where.owner_index ? owner_fraction(request, method.cut, seconds) : 1;
   if (part == 1) return run_alone(owner_index, request, method);

@@ -2,12 +2,13 @@
 // Tested by tests/unit/runtime/cuda/group/cuda_group_test.cpp.
 #pragma once
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "runtime/cuda/group/cuda_copies.h"
+#include "runtime/cuda/run/cuda_copies.h"
 #include "runtime/cuda/run/cuda_sum.h"
 
 namespace nbcc {
@@ -34,12 +35,23 @@ class CudaGroupSummation final : public Summation {
   void synchronize(void* stream) const override { first().synchronize(stream); }
 
  private:
+  // The caller's kernel on one GPU, whose derived kernels run on that GPU alone.
+  class CallersKernel final : public Kernel {
+   public:
+    CallersKernel(const Kernel& callers, const CudaKernel& on_gpu) : Kernel(callers.source), on_gpu_(on_gpu) {}
+    std::unique_ptr<Summation> start() const override { return on_gpu_.start(); }
+    std::shared_ptr<const Kernel> load(const KernelSource& other) const override { return on_gpu_.load(other); }
+
+   private:
+    const CudaKernel& on_gpu_;
+  };
   struct Member {
     explicit Member(const CudaKernel& k)
         : kernel(k), gpu(k.gpu()), sum(k), copies(gpu), list(gpu), stream(gpu), copied(gpu), done(gpu) {}
     const CudaKernel& kernel;
     const CudaGpu& gpu;
     CudaSummation sum;
+    std::map<const Kernel*, const CallersKernel> callers;  // of far fields
     CudaCopies copies;
     CudaBuffer list;               // int64 indices of the i of its share
     std::vector<ArrayView> views;  // of its last share

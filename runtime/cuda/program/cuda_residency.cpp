@@ -1,5 +1,5 @@
 // Bound arrays -> the memory, of the host or of a GPU, that holds each array. Interface: find_residency(),
-// residency_of(), find_pointer(). Reads no particle.
+// residency_of(), find_pointer(), is_on_another_gpu(). Reads no particle.
 #include "runtime/cuda/program/cuda_residency.h"
 
 #include <algorithm>
@@ -74,6 +74,12 @@ Residency residency_of(const CudaGpu& gpu, const void* data, const char* what) {
                                  gpu.ordinal()));
   }
   return Residency::Device;
+}
+
+bool is_on_another_gpu(const CudaGpu& gpu, const void* data) {
+  if (gpu.shares(data)) return false;
+  const CudaPointer pointer = find_pointer(gpu, data);
+  return pointer.on_gpu && !pointer.managed && pointer.ordinal != gpu.ordinal();
 }
 
 CudaResidency find_residency(const CudaGpu& gpu, const KernelSource& source, std::span<const ArrayView> views) {

@@ -42,4 +42,7 @@ CudaPointer find_pointer(const CudaGpu& gpu, const void* data);
 // be current.
 Residency residency_of(const CudaGpu& gpu, const void* data, const char* what);
 
+// True for memory of another GPU, unless all GPUs read it as their own. The context must be current.
+bool is_on_another_gpu(const CudaGpu& gpu, const void* data);
+
 }  // namespace nbcc

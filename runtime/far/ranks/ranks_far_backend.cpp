@@ -135,10 +135,9 @@ FarCounts RanksFarBackend::count_pairs(int order, const FarLimits& limits) {
   return HostFarBackend::count_pairs(order, limits);
 }
 
-FarCounts RanksFarBackend::make_lists(int order, const FarLimits& limits, std::span<const std::int64_t> sampled,
-                                      const FarShare& share) {
+FarCounts RanksFarBackend::make_lists(int order, const FarLimits& limits, std::span<const std::int64_t> sampled) {
   exchange_trees(limits);
-  return HostFarBackend::make_lists(order, limits, sampled, share);
+  return HostFarBackend::make_lists(order, limits, sampled);
 }
 
 // ---- sums -----------------------------------------------------------------------------------------------------------

@@ -24,8 +24,7 @@ class RanksFarBackend final : public HostFarBackend {
   bool build_trees(bool one_tree, int leaf) override;
   std::vector<int> cell_sizes(bool of_i) const override;
   FarCounts count_pairs(int order, const FarLimits& limits) override;
-  FarCounts make_lists(int order, const FarLimits& limits, std::span<const std::int64_t> sampled,
-                       const FarShare& share) override;
+  FarCounts make_lists(int order, const FarLimits& limits, std::span<const std::int64_t> sampled) override;
   // Sends grids and particles to other processes, and receives theirs.
   void go_up(int order) override;
   void sum_near(const SumRequest& request, const FarArray& totals, bool lists_are_new) override;

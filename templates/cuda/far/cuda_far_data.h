@@ -151,10 +151,10 @@ struct FarCorrectionsArgument {
 struct FarCorrectArgument {
   const unsigned long long* keys;
   const unsigned* slots;
-  const long long* order;  // [slot] i
+  const long long* order;  // [slot] i; null: totals are in the order of slots
   long long count;
   FarColumns terms;   // [output][correction]
-  FarColumns totals;  // [output][i]
+  FarColumns totals;  // [output][i or slot]
   int outputs;
 };
 
@@ -364,6 +364,7 @@ struct FarAddition {
   FarColumns near, sums;       // [output or sum][particle in the order of the tree]; near.data may be null
   int first_output, outputs;
   int continues;                   // nonzero: the totals contain `near` already
+  int in_order;                    // nonzero: totals are [output][particle in the order of the tree]
   int part_end[kMaxAddedOutputs];  // parts of an output follow those of the output before
   int factor[kMaxAddedParts];      // -1: the factor is 1
   int sum[kMaxAddedParts];

@@ -10,6 +10,7 @@
 
 #include "runtime/cuda/program/cuda_device.h"
 #include "runtime/error.h"
+#include "runtime/far/far_backend.h"
 #include "runtime/far/far_grids.h"
 #include "tests/support/cuda_shim.h"
 #include "tests/support/far_grids_on_gpu.h"
@@ -43,7 +44,7 @@ TEST_P(CudaFarGridsTest, BitsDoNotDependOnTheOrderOfBlocks) {
     shim_.set_block_order({kind, seed});
     shim_.set_thread_order({kind, seed + 1});
     const test::GpuColumns weights(gpu(), test::random_columns(of.up, grids_now.points(), -1, 2));
-    grids_now.go_up(weights.get(), of.up, nullptr);
+    grids_now.go_up(weights.get(), of.up, grids_now.all_positions(), nullptr);
     const test::GpuColumns sums(gpu(), test::random_columns(of.down, grids_now.points(), -1, 3));
     grids_now.go_down(sums.get(), of.down, grids_now.all_positions(), nullptr);
     return std::pair(weights.read(), sums.read());
@@ -51,6 +52,37 @@ TEST_P(CudaFarGridsTest, BitsDoNotDependOnTheOrderOfBlocks) {
   const auto first = run(test::ShimOrder::Kind::Forward, 0);
   EXPECT_EQ(run(test::ShimOrder::Kind::Backward, 0), first);
   EXPECT_EQ(run(test::ShimOrder::Kind::Shuffled, 5), first);
+}
+
+// Ranges of positions whose borders lie between cells, within leaves, and, of OneCell, beside each other.
+TEST_P(CudaFarGridsTest, GoUpInRangesAsTheWholeTree) {
+  const test::GridCase& of = GetParam();
+  const test::TwoTrees trees(gpu(), of);
+  CudaFarGrids made = grids(of);
+  made.set_tree(trees.gpu(), nullptr);
+  const test::Columns particles = test::random_columns(of.up, made.points(), -1, 2);
+  const test::GpuColumns whole(gpu(), particles);
+  made.go_up(whole.get(), of.up, made.all_positions(), nullptr);
+  const test::Columns expected = whole.read();
+  for (const int ranges : {2, 3, 7}) {
+    SCOPED_TRACE(ranges);
+    const auto range = [&](std::int64_t k) {
+      const FarShare share{k, ranges};
+      return far_data::FarPositions{share.begin(of.particles), share.end(of.particles)};
+    };
+    std::vector<std::unique_ptr<test::GpuColumns>> values;
+    for (int k = 0; k < ranges; ++k) {
+      values.push_back(std::make_unique<test::GpuColumns>(gpu(), particles));
+      made.go_up(values.back()->get(), of.up, range(k), nullptr);
+    }
+    for (const auto& own : values) {
+      for (int k = 0; k < ranges; ++k)
+        if (values[std::size_t(k)] != own)
+          made.copy_grids(values[std::size_t(k)]->get(), of.up, range(k), own->get(), nullptr);
+      made.go_up_across(own->get(), of.up, ranges, nullptr);
+      ASSERT_EQ(own->read(), expected);
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -153,7 +185,7 @@ TEST_F(CudaFarGridsColumns, ALargerTreeGetsMoreMemory) {
     test::Columns weights = test::random_columns(1, expected.points(), 0.5, 2);
     const test::GpuColumns gpu_weights(gpu(), weights);
     expected.go_up(test::spans(weights), test::kInOrder);
-    got.go_up(gpu_weights.get(), 1, nullptr);
+    got.go_up(gpu_weights.get(), 1, got.all_positions(), nullptr);
     test::expect_close(gpu_weights.read(), weights, double(particles), "up");
   }
   test::GridCase huge = kFarGridsCase;

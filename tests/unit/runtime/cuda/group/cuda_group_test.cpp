@@ -15,7 +15,7 @@
 #include "runtime/api/handles.h"
 #include "runtime/api/open_device.h"
 #include "runtime/cpu/cpu_device.h"
-#include "runtime/cuda/group/cuda_copies.h"
+#include "runtime/cuda/run/cuda_copies.h"
 #include "runtime/error.h"
 #include "runtime/sum/run/sum.h"
 #include "tests/support/cuda_experiment.h"

@@ -9,6 +9,10 @@
 
 namespace nbcc {
 
+// The rate of peer copies over NVLink, and the time that launches and events on another GPU take
+// (docs/decisions/several_gpus_as_one.md).
+constexpr double kPeerBytesPerSecond = 3.5e11, kPeerSeconds = 50e-6;
+
 // Bytes of a run's inputs that CudaCopies copies.
 std::uint64_t copied_bytes(const KernelSource& source, std::span<const ArrayView> views);
 
@@ -21,6 +25,7 @@ class CudaCopies {
   // does not suffice, or must grow while the stream is captured into a graph.
   std::vector<ArrayView> copy(const KernelSource& source, std::span<const ArrayView> views, CudaStream* stream,
                               bool captured);
+  std::size_t bytes() const { return memory_.bytes(); }
 
  private:
   const CudaGpu& gpu_;

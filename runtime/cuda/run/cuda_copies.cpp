@@ -1,5 +1,5 @@
 // Views of arrays -> copies of the byte ranges that hold them. Interface: CudaCopies::copy(), copied_bytes().
-#include "runtime/cuda/group/cuda_copies.h"
+#include "runtime/cuda/run/cuda_copies.h"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@
 namespace nbcc {
 namespace {
 
-constexpr std::uint64_t kAlignment = 256;  // bytes; a copy's address equals the original's modulo this
+constexpr std::uint64_t kCopyAlignment = 256;  // bytes; a copy's address equals the original's modulo this
 
 struct Block {
   std::uint64_t begin = 0, end = 0;  // addresses of the original
@@ -53,8 +53,8 @@ std::vector<ArrayView> CudaCopies::copy(const KernelSource& source, std::span<co
   std::vector<Block> blocks = blocks_of(source, views);
   std::uint64_t bytes = 0;
   for (Block& block : blocks) {
-    block.copy = bytes + block.begin % kAlignment;
-    bytes = (block.copy + (block.end - block.begin) + kAlignment - 1) / kAlignment * kAlignment;
+    block.copy = bytes + block.begin % kCopyAlignment;
+    bytes = (block.copy + (block.end - block.begin) + kCopyAlignment - 1) / kCopyAlignment * kCopyAlignment;
   }
   if (captured) memory_.retain_for_capture();
   if (bytes > memory_.bytes()) {
