@@ -52,6 +52,7 @@ struct CpuSummation::Piece {
   std::vector<std::int64_t> entries;  // [j of the piece]: its listed pair, or its range if that matters
   std::vector<Span> spans;            // of listed pairs
   std::vector<OfRange> ranges;        // of groups
+    std::vector<double> origins;        // of the relative inputs of the group
 };
 
 template <typename Body>
@@ -120,6 +121,14 @@ void CpuSummation::sum_lists(const SumRequest& request) {
 
 void CpuSummation::sum_group_part(const SumRequest& request, const Lists& lists, const GroupPart& part, Piece& piece) {
   begin_block(request, part.block);
+  if (lists.relative_inputs > 0) {
+    const Block& block = part.block;
+    piece.origins = i_.inputs_of(request.views, block.picked.list[0], lists.relative_inputs);
+    i_.pack_relative(request.views, block.picked, block.begin, piece.origins);
+    i_.pad(block.begin, block.end - block.begin, block.padded - block.begin);
+    const nbcc_kernel_arguments given = arguments(request, block, totals_);
+    code_now_->prepare_i(&given, block.begin, block.end);
+  }
   piece.clear();
   const bool has_entries = !lists.shifts.empty();
   for (std::int64_t range = lists.range_first[std::size_t(part.group)];
@@ -152,10 +161,15 @@ void CpuSummation::sum_piece(const SumRequest& request, const Lists& lists, cons
   if (j_numbers_.empty() && !lists.j_order.empty()) {
     piece.j.gather(j_, piece.numbers);
   } else {
-    for (const Piece::OfRange& range : piece.ranges) piece.j.copy(j_, range.first, range.count, range.begin);
+    for (const Piece::OfRange& range : piece.ranges) {
+      piece.j.copy(j_, range.first, range.count, range.begin);
+      if (lists.relative_inputs > 0)
+        piece.j.pack_relative(request.views, {range.first, nullptr, range.count}, range.begin, piece.origins);
+    }
     const Piece::OfRange& last = piece.ranges.back();
     for (std::int64_t at = count; at < std::int64_t(piece.numbers.size()); ++at)
       piece.j.copy(j_, last.first + last.count - 1, 1, at);
+    if (lists.relative_inputs > 0) piece.j.pad(0, count, std::int64_t(piece.numbers.size()));
   }
   nbcc_kernel_arguments given = arguments(request, part.block, totals_);
   given.j = piece.j.columns();
@@ -168,8 +182,9 @@ void CpuSummation::sum_piece(const SumRequest& request, const Lists& lists, cons
       piece.j.shift(source_.search.j_positions[std::size_t(axis)], lists.shifts[std::size_t(range * lists.axes + axis)],
                     begin, end);
   }
-  // Derived columns depend on shifts and on params of groups, so compute them again.
-  if (!lists.shifts.empty() || !request.params_of_groups.empty()) code_now_->prepare_j(&given, 0, count);
+  // Derived columns depend on shifts, origins and params of groups, so compute them again.
+  if (!lists.shifts.empty() || lists.relative_inputs > 0 || !request.params_of_groups.empty())
+    code_now_->prepare_j(&given, 0, count);
   const Block& block = part.block;
   // Tile by tile, so that a tile stays in the L1 cache.
   for (std::int64_t j = 0; j < count; j += source_.tile)

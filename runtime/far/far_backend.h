@@ -66,8 +66,8 @@ class FarBackend {
   using Seconds = FarStatistics::Seconds;
 
   // The kernel must outlive this object. Throws UsageError if the pipeline has no far field.
-  FarBackend(const Kernel& kernel, Precision at_least, bool waits)
-      : source_(kernel.source), sums_(kernel, at_least, waits) {}
+  FarBackend(const Kernel& kernel, Precision at_least, bool waits, bool may_be_relative = false)
+      : source_(kernel.source), sums_(kernel, at_least, waits, may_be_relative) {}
   FarBackend(const FarBackend&) = delete;
   FarBackend& operator=(const FarBackend&) = delete;
   virtual ~FarBackend() = default;
@@ -119,6 +119,11 @@ class FarBackend {
   // nearest image of each pair, others are to be added again. Null: nothing is excluded.
   virtual void find_corrections(const PairRows* excluded) = 0;
   virtual bool sums_sample_alone() const = 0;
+  // About `wanted` of the sampled i, in cells all over the tree: their sums need fewer grids than those of as many i
+  // drawn at random. Empty: there are no fewer.
+  virtual std::vector<std::int64_t> some_of(std::span<const std::int64_t> /*sampled*/, std::int64_t /*wanted*/) {
+    return {};
+  }
 
   // ---- sums ----
   enum class Sums : bool { OfSample, Totals };

@@ -274,11 +274,21 @@ bool FarField::measure_sample(const SumRequest& request, bool is_known) {
     has_totals_ = error_ <= tolerance_ || choice_.separation > 0;
     if (has_totals_) return true;
   }
-  const bool is_chosen = choose_again(request);
-  run_->reset_seconds();
-  seconds_of_preparation_ = prepared;
-  seconds_of_choice_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return is_chosen;
+  const auto choose_in_time = [&](bool tries_all) {
+    tries_all_ = tries_all;
+    const bool is_chosen = choose_again(request);
+    run_->reset_seconds();
+    seconds_of_preparation_ = prepared;
+    seconds_of_choice_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return is_chosen;
+  };
+  const bool is_chosen = choose_in_time(false);
+  if (!is_far_ || !run_->tries_some() || request.peers) return is_chosen;
+  // The errors of some sampled i have decided: all must confirm the choice. Their run is that of the caller.
+  run_->compute(request, chosen_.setting, FarRun::Of::All);
+  error_ = run_->error_of_sample();
+  has_totals_ = error_ <= tolerance_ || choice_.separation > 0;
+  return has_totals_ ? is_chosen : choose_in_time(true);
 }
 
 bool FarField::choose_again(const SumRequest& request) {
@@ -420,8 +430,9 @@ std::optional<FarField::Choice> FarField::fit(const SumRequest& request, int ord
       if (trial > 0 && precision_ != Precision::Double && run_->statistics().error < kMostRounding) break;
       return Choice{setting, cost};
     }
-    run_->compute(request, setting, FarRun::Of::Sampled);
-    const double error = run_->error_of_sample();
+    const FarRun::Of tried = tries_all_ ? FarRun::Of::Sampled : FarRun::Of::Tried;
+    run_->compute(request, setting, tried);
+    const double error = run_->error_of_sample(tried);
     if (choice_.separation > 0) return Choice{setting, cost};  // an experiment reports its error
     const bool is_kept = error <= tolerance_ * (run_->sampled_all() ? 1 : kSafety);
     if (is_kept) best = Choice{setting, cost, error};

@@ -138,6 +138,7 @@ class FarField {
   std::string refusal_;           // why this case has no far field; "": it has one
   bool is_far_ = false;           // the far field is the cheapest
   bool takes_all_pairs_ = false;  // in a raised precision
+  bool tries_all_ = false;        // trials sum all sampled i
   bool is_obstructed_ = false;    // the particles of the last survey cannot have a far field
   bool has_no_i_ = false;         // with SumRequest::peers: no chosen i of this process has a finite position
   double error_ = 0;              // of the last sample, as FarRun::error_of_sample() returns it

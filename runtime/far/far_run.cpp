@@ -210,8 +210,9 @@ std::string FarRun::draw_sample(const SumRequest& request, std::int64_t wanted) 
     wanted = std::int64_t(std::ceil(std::min(1.0, double(wanted) / of_all) * double(chosen)));
   }
   const bool has_changed = sample_.draw(chosen, wanted, backend.chosen_i());
+  if (!ranks_ && !images_ && first().leaf > 0) sample_.set_some(backend.some_of(sample_.particles(), kSampled));
   if (ranks_) sample_.set_complete(!any(!sample_.is_complete()));
-  if (has_changed && first().lists && first().lists->of == Of::Sampled) first().lists.reset();
+  if (has_changed && first().lists && first().lists->of != Of::All) first().lists.reset();
   if (!any(!sample_.particles().empty())) return std::string(FarBackend::kNoFiniteI);
   exclude_nearest_images(request, Of::Sampled);
   return sample_.set_exact(exact_sums(request)) ? "" : "the terms of no sampled i are finite";
@@ -320,6 +321,7 @@ FarMemory FarRun::memory(const SumRequest& request, const FarSetting& setting) {
 // ---- sums -----------------------------------------------------------------------------------------------------------
 
 void FarRun::compute(const SumRequest& request, const FarSetting& setting, Of of) {
+  if (of == Of::Tried && !tries_some()) of = Of::Sampled;
   const Made made{setting, first().backend->sums_sample_alone() ? of : Of::All,
                   request.excluded_rows ? request.excluded_rows->number : 0};
   const bool makes_lists =
@@ -350,7 +352,9 @@ void FarRun::begin(Member& member, const SumRequest& request, const Made& made, 
   const SumRequest here = backend.with_inputs(request);
   if (member.lists != made) {
     member.lists.reset();
-    const auto sampled = made.of == Of::Sampled ? sample_.particles() : std::span<const std::int64_t>();
+    const auto sampled = made.of == Of::Sampled ? sample_.particles()
+                         : made.of == Of::Tried ? sample_.some()
+                                                : std::span<const std::int64_t>();
     backend.timed(&Seconds::walk, [&] { member.pairs = backend.make_lists(order, limits, sampled).pairs; });
     backend.timed(&Seconds::walk, [&] { backend.find_corrections(here.excluded_rows); });
     member.lists = made;
@@ -413,7 +417,9 @@ void FarRun::compute_all_pairs(Member& member, const SumRequest& request) {
   });
 }
 
-double FarRun::error_of_sample() {
+double FarRun::error_of_sample(Of of) {
+  if (of == Of::Tried && tries_some())
+    return sample_.error_of_some(first().backend->rows(totals_, source_.outputs, sample_.some()), statistics_);
   std::vector<double> totals = first().backend->rows(totals_, source_.outputs, sample_.particles());
   if (ranks_) totals = ranks_->gather(totals);
   return sample_.error(totals, statistics_);

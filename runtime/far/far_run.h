@@ -41,7 +41,8 @@ class FarRun {
   // Exact sums of this many pairs take little time.
   static constexpr double kFewExactPairs = 1 << 26;
   static constexpr double kFarMove = 0.02, kManyMoved = 0.05;  // of the radius of all; of the number of particles
-  enum class Of : bool { All, Sampled };
+  // Tried: some of the sampled i, for trials of settings; where no fewer are needed, the sampled i.
+  enum class Of : char { All, Sampled, Tried };
 
   // Both must outlive this object. Throws UsageError if the pipeline has no far field.
   // `tolerance`: of the far images of a periodic sum. `orders`: of the grids that runs will probably have. `ranks`:
@@ -75,13 +76,15 @@ class FarRun {
   void forget_lists();
   // The cost of a run, in near pairs. Walks, but does not sum.
   double cost(const FarSetting& setting);
-  // Computes the totals, before finish(): of all i, or at least of the sampled i.
+  // Computes the totals, before finish(): of all i, or at least of the sampled or tried i.
   void compute(const SumRequest& request, const FarSetting& setting, Of of);
   // Computes totals by all pairs, in the precision of kernels(): of all chosen i, or of the sampled i alone.
   void compute_all_pairs(const SumRequest& request, Of of);
   // Compares the totals of the sampled i with the exact sums: what the rms of |error| / sum of |terms| of all chosen i
-  // is unlikely to exceed.
-  double error_of_sample();
+  // is unlikely to exceed. `of`: that of compute(); Of::Tried: from the tried i alone.
+  double error_of_sample(Of of = Of::Sampled);
+  // True if trials need fewer i than the sample has.
+  bool tries_some() const { return sample_.some().size() < sample_.particles().size(); }
   // True if all chosen i are in the sample.
   bool sampled_all() const { return sample_.is_complete(); }
   // Adds the totals to those of the earlier parts of the run, which become the totals. `sums`: null in the first part.

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <set>
+#include <utility>
 
 namespace nbcc {
 
@@ -27,10 +29,18 @@ bool FarSample::draw(std::int64_t count, std::int64_t wanted, std::span<const st
   std::vector<std::int64_t> drawn;
   for (const std::int64_t k : numbers) drawn.push_back(chosen.empty() ? k : chosen[std::size_t(k)]);
   std::ranges::sort(drawn);
+  set_some({});
   is_complete_ = std::int64_t(drawn.size()) == count;
   if (drawn == particles_) return false;
   particles_ = std::move(drawn);
   return true;
+}
+
+void FarSample::set_some(std::vector<std::int64_t> some) {
+  some_ = std::move(some);
+  rows_of_some_.clear();
+  for (const std::int64_t i : some_)
+    rows_of_some_.push_back(std::size_t(std::ranges::lower_bound(particles_, i) - particles_.begin()));
 }
 
 void FarSample::add(std::span<const std::int64_t> chosen) {
@@ -55,19 +65,31 @@ bool FarSample::set_exact(std::vector<double> rows) {
 }
 
 double FarSample::error(std::span<const double> totals, FarStatistics& statistics) const {
+  std::vector<std::size_t> rows(row_count());
+  std::iota(rows.begin(), rows.end(), std::size_t(0));
+  return error_of_rows(rows, totals, statistics);
+}
+
+double FarSample::error_of_some(std::span<const double> totals, FarStatistics& statistics) const {
+  return some_.empty() ? error(totals, statistics) : error_of_rows(rows_of_some_, totals, statistics);
+}
+
+// totals[k * outputs + c]: of rows[k].
+double FarSample::error_of_rows(std::span<const std::size_t> rows, std::span<const double> totals,
+                                FarStatistics& statistics) const {
   statistics.error = statistics.largest = statistics.error_of_sum = 0;
   double bound = 0;
-  statistics.sampled = std::int64_t(row_count());
+  statistics.sampled = std::int64_t(rows.size());
   const auto rms = [&](double squares) {
-    const double value = std::sqrt(squares / double(row_count()));
+    const double value = std::sqrt(squares / double(rows.size()));
     return std::isnan(value) ? std::numeric_limits<double>::infinity() : value;
   };
   int number = 0, first = 0;  // of the field, and of its components
   for (const FieldLayout& field : source_.fields) {
     if (!is_compared(field)) continue;
     double of_terms = 0, of_sum = 0, fourth_powers = 0;
-    for (std::size_t k = 0; k < row_count(); ++k) {
-      const double* const exact = exact_.data() + k * std::size_t(columns());
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const double* const exact = exact_.data() + rows[k] * std::size_t(columns());
       double error = 0, sum = 0;
       for (int c = first; c < first + field.components(); ++c) {
         const double total = totals[k * std::size_t(components_) + std::size_t(c)];
@@ -77,7 +99,7 @@ double FarSample::error(std::span<const double> totals, FarStatistics& statistic
         error += difference * difference;
         sum += std::isnan(exact[c]) ? 0 : exact[c] * exact[c];
       }
-      const double size = size_of_terms(k, number);
+      const double size = size_of_terms(rows[k], number);
       if (error == 0 || !std::isfinite(size)) continue;
       const double relative = std::sqrt(error) / size;
       of_terms += relative * relative;
@@ -87,10 +109,11 @@ double FarSample::error(std::span<const double> totals, FarStatistics& statistic
     }
     statistics.error = std::max(statistics.error, rms(of_terms));
     statistics.error_of_sum = std::max(statistics.error_of_sum, rms(of_sum));
-    // Twice the standard error of the mean square, which a few large errors dominate.
-    const auto count = double(row_count());
+    // Twice the standard error of the mean square, which a few large errors dominate. Of some rows once, because all
+    // rows are measured afterwards.
+    const auto count = double(rows.size()), deviations = rows.size() < row_count() ? 1.0 : 2.0;
     const double variance = std::max(0.0, fourth_powers / count - std::pow(of_terms / count, 2));
-    bound = std::max(bound, rms(of_terms + 2 * std::sqrt(variance * count)));
+    bound = std::max(bound, rms(of_terms + deviations * std::sqrt(variance * count)));
     ++number;
     first += field.components();
   }

@@ -17,6 +17,9 @@ class FarSample {
   // Adds these of the chosen i, each once.
   void add(std::span<const std::int64_t> chosen);
   std::span<const std::int64_t> particles() const { return particles_; }  // rising
+  // Some of the drawn i, rising, whose errors error_of_some() measures; empty: all drawn i. Until the next draw.
+  void set_some(std::vector<std::int64_t> some);
+  std::span<const std::int64_t> some() const { return some_.empty() ? particles() : std::span(some_); }
   // The request for the drawn i alone. Valid until the next draw.
   SumRequest chosen_of(SumRequest request) const {
     request.i_begin = 0;
@@ -43,8 +46,12 @@ class FarSample {
   // totals[k * outputs + c]: of the k-th drawn i. Sets the errors of the statistics. Returns the rms of |error| / sum
   // of |terms|, the largest of all output fields; if not all i are drawn, what the rms of all i is unlikely to exceed.
   double error(std::span<const double> totals, FarStatistics& statistics) const;
+  // The same for totals[k * outputs + c] of the k-th of some().
+  double error_of_some(std::span<const double> totals, FarStatistics& statistics) const;
 
  private:
+  double error_of_rows(std::span<const std::size_t> rows, std::span<const double> totals,
+                       FarStatistics& statistics) const;
   std::size_t row_count() const { return exact_.size() / std::size_t(columns()); }
   double size_of_terms(std::size_t k, int field) const {
     return exact_[k * std::size_t(columns()) + std::size_t(components_ + field)];
@@ -53,7 +60,8 @@ class FarSample {
   const KernelSource& source_;
   int fields_ = 0, components_ = 0;  // outputs, their components
   bool is_complete_ = false;
-  std::vector<std::int64_t> particles_;
+  std::vector<std::int64_t> particles_, some_;
+  std::vector<std::size_t> rows_of_some_;
   std::vector<double> exact_, typical_sizes_;
 };
 

@@ -19,13 +19,18 @@ const FarKernels& kernels_of(const Kernel& kernel, Precision at_least) {
 
 }  // namespace
 
-FarSums::FarSums(const Kernel& kernel, Precision at_least, bool waits)
-    : kernel_(kernel), at_least_(at_least), kernels_(kernels_of(kernel, at_least)), waits_(waits) {
+FarSums::FarSums(const Kernel& kernel, Precision at_least, bool waits, bool may_be_relative)
+    : kernel_(kernel),
+      at_least_(at_least),
+      kernels_(kernels_of(kernel, at_least)),
+      waits_(waits),
+      distant_is_relative_(may_be_relative && kernels_.raised && kernels_.precision == name(Precision::Mixed) &&
+                           kernels_.both_sides && !kernels_.periods) {
   const auto sum = [&](std::string_view name) { return derived_sum(kernel, "far", name, at_least); };
   sources_ = sum("sources");
   targets_ = sum("targets");
   if (kernels_.means) means_ = sum("means");
-  distant_ = sum("distant");
+  distant_ = distant_is_relative_ ? derived_sum(kernel, "far", "distant", Precision::Single) : sum("distant");
   near_ = sum("near");
   sample_ = sum("sample");
   finish_ = sum("finish");

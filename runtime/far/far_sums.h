@@ -25,7 +25,8 @@ struct FarArray {
 class FarSums {
  public:
   // Throws UsageError if the pipeline has no far field.
-  FarSums(const Kernel& kernel, Precision at_least, bool waits = true);
+  // may_be_relative: relative_inputs() need not be 0.
+  FarSums(const Kernel& kernel, Precision at_least, bool waits = true, bool may_be_relative = false);
   const FarKernels& kernels() const { return kernels_; }
   std::unique_ptr<DerivedSum> measured() const { return derived_sum(kernel_, "far", "measured", at_least_); }
   std::vector<double> params(const SumRequest& request) const { return {request.params.begin(), request.params.end()}; }
@@ -33,6 +34,9 @@ class FarSums {
   // The caller gives these two their lists, on the host here, or on a GPU with the run.
   DerivedSum& near() { return *near_; }
   DerivedSum& distant() { return *distant_; }
+  // Of Lists, for the lists of distant(). Distant pairs of a far field in mixed precision take single precision and
+  // coordinates relative to the first i of their group.
+  int relative_inputs() const { return distant_is_relative_ ? kernels_.axes : 0; }
 
   // On the host each function returns when its results are there; on a GPU they are there in the order of the stream.
   // Means over all j of the values that are centred. Waits.
@@ -107,7 +111,7 @@ class FarSums {
   const Kernel& kernel_;
   const Precision at_least_;
   const FarKernels& kernels_;
-  const bool waits_;
+  const bool waits_, distant_is_relative_;
   std::unique_ptr<DerivedSum> sources_, targets_, means_, distant_, near_, sample_, finish_;
   std::optional<Images> images_;
   std::shared_ptr<const ExcludedOfImages> excluded_of_images_;  // null: none

@@ -76,7 +76,8 @@ class Descent {
   // Adds the entry of the pair, unless the pair must be split.
   bool settle(const Pair& pair, FarWalk& found) const {
     const FarCell &i = of_i_[std::size_t(pair.of_i)], &j = of_j_[std::size_t(pair.of_j)];
-    const double ni = i.count(), nj = j.count(), grid = use_.points;
+    const double ni = i.count(), nj = j.count(), grid_of_j = use_.points_of_j[std::size_t(pair.of_j)],
+                 grid_of_i = use_.both_sides ? use_.points_of_i[std::size_t(pair.of_i)] : 0;
     const bool j_is_far = is_far(pair, j, nj, i),
                i_is_far = use_.both_sides && is_far(pair, i, std::sqrt(pair.acting * nj), j);
     double least = std::numeric_limits<double>::infinity();
@@ -89,10 +90,10 @@ class Descent {
     // Particles receive in leaves alone, so that each has one list.
     const bool apart = j_is_far && (i_is_far || !use_.both_sides), has_j = j.elsewhere == 0;
     offer(FarKind::ParticlesOnParticles, ni * nj, has_j && i.is_leaf() && (j.is_leaf() || apart));
-    offer(FarKind::GridOnParticles, ni * grid, i.is_leaf() && j_is_far && (j.is_leaf() || apart));
-    offer(FarKind::ParticlesOnGrid, grid * nj,
+    offer(FarKind::GridOnParticles, ni * grid_of_j, i.is_leaf() && j_is_far && (j.is_leaf() || apart));
+    offer(FarKind::ParticlesOnGrid, grid_of_i * nj,
           has_j && i_is_far && (i.is_leaf() || j_is_far) && (j.is_leaf() || j_is_far));
-    offer(FarKind::GridOnGrid, grid * grid, i_is_far && j_is_far);
+    offer(FarKind::GridOnGrid, grid_of_i * grid_of_j, i_is_far && j_is_far);
     if (!(least < std::numeric_limits<double>::infinity())) return false;
     found.pairs[std::size_t(kind)] += least;
     ++found.settled;

@@ -42,7 +42,7 @@ struct FarLimits {
 
 // The numbers that are chosen for a run.
 struct FarSetting {
-  int order = 0;          // points along each axis of a grid
+  int order = 0;          // points along the longest side of a grid, on a GPU along each axis
   int leaf = 0;           // particles of a leaf, at most
   double limit = 0;       // of the relative error of interpolating a term, by which cells are judged to be distant
   double separation = 0;  // in place of the limit: the largest ratio of a cell's radius to its distance; 0: none
@@ -50,8 +50,8 @@ struct FarSetting {
 };
 
 struct FarGridUse {
-  int points = 0;          // of a grid
-  bool both_sides = true;  // i have grids as well
+  std::span<const std::int32_t> points_of_i, points_of_j;  // [cell]: the points of its grid
+  bool both_sides = true;                                  // i have grids as well
   // Shifts of a periodic sum, added to the positions of j: the j act with each shift. Empty: there is one shift, 0.
   std::span<const std::array<double, 3>> images = {};
   std::span<const std::int32_t> roots_of_j = {};  // cells; empty: the first cell is the root

@@ -46,7 +46,7 @@ class FarColumns {
 
 class HostFarBackend : public FarBackend {
  public:
-  HostFarBackend(const Kernel& kernel, const Summation& summation, Precision at_least);
+  HostFarBackend(const Kernel& kernel, const Summation& summation, Precision at_least, bool may_be_relative = true);
 
   void reserve_particles(const SumRequest& request) override;
   std::vector<OpenExtent> extents(std::span<const CellVector> directions) override;
@@ -71,6 +71,7 @@ class HostFarBackend : public FarBackend {
   FarCounts make_lists(int order, const FarLimits& limits, std::span<const std::int64_t> sampled) override;
   void find_corrections(const PairRows* excluded) override;
   bool sums_sample_alone() const override { return true; }
+  std::vector<std::int64_t> some_of(std::span<const std::int64_t> sampled, std::int64_t wanted) override;
   FarArray reserve_sums(Sums which, int components) override;
   std::vector<double> rows(const FarArray& columns, int components, std::span<const std::int64_t> particles) override;
   void go_up(int order) override;
@@ -91,6 +92,7 @@ class HostFarBackend : public FarBackend {
 
  protected:
   const FarTree& tree_of_i() const { return one_tree_ ? tree_of_j_ : tree_of_i_; }
+  static FarGrids grids_of(const FarTree& tree, int order) { return {tree, order, FarShape::Shorter}; }
   // The cells that act on the i, if they are not those of one tree of j: a forest, and its roots.
   virtual const FarTree& sources() const { return tree_of_j_; }
   virtual std::vector<std::int32_t> roots() const { return {}; }

@@ -226,6 +226,23 @@ TEST(FarRuns, FewParticlesKeepSmallTolerances) {
     }
 }
 
+// Coordinates of 1e7 have no digits for distances of 0.1 in single precision, which distant pairs take.
+TEST(FarRuns, MixedPrecisionHasItsDigitsFarFromTheOrigin) {
+  FarTrial trial(FarTrial::library("gravity"), Precision::Single);
+  for (const char* const shape : {"plummer", "far body", "thin"}) {
+    SCOPED_TRACE(shape);
+    trial.fill(shape, 6000, 6000, true, 7);
+    for (const char* const name : {"xi", "xj"})
+      for (double& x : trial.arrays[name]) x += 1e7;
+    set_tolerance(trial.sum, 1e-6, {.order = 7, .leaf = 64});
+    trial.run();
+    const SumStatistics statistics = trial.sum.statistics();
+    EXPECT_LE(trial.error(), 1e-6) << statistics.reason;
+    EXPECT_EQ(statistics.far.precision, "mixed");
+    EXPECT_EQ(statistics.far.order, 7);
+  }
+}
+
 TEST(FarRuns, ToleranceThatAllPairsCannotKeepIsAnError) {
   FarTrial trial(FarTrial::library("gravity"), Precision::Single);
   trial.fill("plummer", 300, 300, true, 3);

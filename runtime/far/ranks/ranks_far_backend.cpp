@@ -194,8 +194,11 @@ FarCounts RanksFarBackend::make_lists(int order, const FarLimits& limits, std::s
 // Own weights go up; grids and rows of particles are exchanged; then weights of received particles and grids go up.
 void RanksFarBackend::go_up(int order) {
   const auto axes = std::size_t(kernels().axes);
-  const FarGrids grids(forest_, order);
-  const auto points = std::size_t(grids.points_per_cell());
+  const FarGrids grids = grids_of(forest_, order);
+  const auto of_grid = [&](std::span<double> of_weight, std::size_t tree, std::int32_t cell) {
+    const std::int32_t of_forest = forest_.numbers(tree)[std::size_t(cell)];
+    return of_weight.subspan(std::size_t(grids.first_point(of_forest)), std::size_t(grids.points_of(of_forest)));
+  };
   points_of_j_.resize(int(axes) + kernels().weights, grids.points());
   std::vector<std::span<double>> columns = points_of_j_.all();
   const std::span<std::span<double>> weights = std::span(columns).subspan(axes);
@@ -215,10 +218,7 @@ void RanksFarBackend::go_up(int order) {
     for (const std::int64_t one : j)
       if (cell_) writer.add(std::span<const double>(position_of_j_).subspan(std::size_t(one) * axes, axes));
     for (const std::span<double>& of_weight : weights)
-      for (const std::int32_t cell : tree.grids) {
-        const std::int64_t first = grids.first_point(forest_.numbers(0)[std::size_t(cell)]);
-        writer.add(std::span<const double>(of_weight).subspan(std::size_t(first), points));
-      }
+      for (const std::int32_t cell : tree.grids) writer.add(std::span<const double>(of_grid(of_weight, 0, cell)));
     to[peer] = writer.take();
   }
   const std::vector<Bytes> from = domains_.send(std::move(to));
@@ -234,10 +234,7 @@ void RanksFarBackend::go_up(int order) {
       reader.read(std::span(place_of_all_j_).last(std::size_t(count) * axes));
     }
     for (const std::span<double>& of_weight : weights)
-      for (const std::int32_t cell : received_[peer]) {
-        const std::int64_t first = grids.first_point(forest_.numbers(peer + 1)[std::size_t(cell)]);
-        reader.read(of_weight.subspan(std::size_t(first), points));
-      }
+      for (const std::int32_t cell : received_[peer]) reader.read(of_grid(of_weight, peer + 1, cell));
   }
   find_received(weights);
   grids.locate(std::span(columns).first(axes), for_each_);

@@ -16,7 +16,7 @@ class FarDomains;  // far_domains.h
 class RanksFarBackend final : public HostFarBackend {
  public:
   RanksFarBackend(const Kernel& kernel, const Summation& summation, Precision at_least, FarDomains& domains)
-      : HostFarBackend(kernel, summation, at_least), domains_(domains) {}
+      : HostFarBackend(kernel, summation, at_least, false), domains_(domains) {}
 
   // Collective, as all functions below: means over the j of all processes.
   const double* send_centres(std::span<const double> centres) override;

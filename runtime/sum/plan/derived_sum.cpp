@@ -85,13 +85,15 @@ void DerivedSum::run(SumRequest request) {
   sum_.run(request);
 }
 
-void DerivedSum::set_lists(const ListArrays& arrays) {
+void DerivedSum::set_lists(const ListArrays& arrays, int relative_inputs) {
   const auto fetch = [this]<typename T>(const T* from, std::int64_t count) {
     std::vector<T> values(static_cast<std::size_t>(count));
     if (count > 0) sum_.summation().fetch(values.data(), from, values.size() * sizeof(T));
     return values;
   };
-  lists_ = std::make_unique<const Lists>(read_lists(arrays, fetch, fetch));
+  Lists lists = read_lists(arrays, fetch, fetch);
+  lists.relative_inputs = relative_inputs;
+  lists_ = std::make_unique<const Lists>(std::move(lists));
 }
 
 void DerivedSum::set_device_lists(const DeviceLists& lists, std::int64_t ni) {

@@ -42,8 +42,8 @@ class DerivedSum {
   RunPlan plan(const SumRequest& request) const { return sum_.plan(request); }
   void wait(Progress* progress) { sum_.wait(progress); }
 
-  // Lists of all later requests. The arrays are copied; those on a device are not.
-  void set_lists(const ListArrays& arrays);
+  // Lists of all later requests. The arrays are copied; those on a device are not. relative_inputs: of Lists.
+  void set_lists(const ListArrays& arrays, int relative_inputs = 0);
   void set_device_lists(const DeviceLists& lists, std::int64_t ni);
   void clear_lists() { lists_.reset(); }
   bool has_lists() const { return lists_ != nullptr; }

@@ -169,6 +169,33 @@ void PackedSide::pack(std::span<const ArrayView> views, const Picked& picked, st
   for (const Packed& p : packed_) nbcc::pack(views[p.field], p.component, picked, columns_[p.column], at(p, position));
 }
 
+void PackedSide::pack_relative(std::span<const ArrayView> views, const Picked& picked, std::int64_t position,
+                               std::span<const double> origins) const {
+  for (const Packed& p : packed_) {
+    const Column& column = columns_[p.column];
+    if (std::size_t(column.component) >= origins.size()) continue;
+    if (views[p.field].element != Element::Double || column.element != Element::Float ||
+        column.part != Column::Part::Whole)
+      throw std::logic_error("relative inputs are doubles that are packed as floats");
+    const double origin = origins[std::size_t(column.component)];
+    const auto to = static_cast<float*>(at(p, position));
+    for_each_picked<double>(views[p.field], p.component, picked, [to, origin](std::int64_t k, const std::byte* from) {
+      to[k] = float(load<double>(from) - origin);
+    });
+  }
+}
+
+std::vector<double> PackedSide::inputs_of(std::span<const ArrayView> views, std::int64_t particle, int count) const {
+  std::vector<double> values(static_cast<std::size_t>(count));
+  for (const Packed& p : packed_) {
+    const int component = columns_[p.column].component;
+    if (component < count)
+      values[std::size_t(component)] =
+          load<double>(component_of(views[p.field], p.component) + particle * views[p.field].stride);
+  }
+  return values;
+}
+
 void PackedSide::gather(const PackedSide& from, std::span<const int> positions) const {
   if (positions.empty()) return;
   for (std::size_t c = 0; c < columns_.size(); ++c) {

@@ -57,6 +57,11 @@ class PackedSide {
   void reserve(std::int64_t capacity);
   // Packs the picked particles into the columns from `position` on. `views` are parallel to the kernel's fields.
   void pack(std::span<const ArrayView> views, const Picked& picked, std::int64_t position) const;
+  // Packs the first origins.size() inputs, which are doubles, less their origins.
+  void pack_relative(std::span<const ArrayView> views, const Picked& picked, std::int64_t position,
+                     std::span<const double> origins) const;
+  // The first `count` inputs of a particle, which are doubles.
+  std::vector<double> inputs_of(std::span<const ArrayView> views, std::int64_t particle, int count) const;
   // Fills [position + count, position + padded) with copies of the last of the `count` particles at `position`, so that
   // the vector elements beyond the end compute with ordinary numbers.
   void pad(std::int64_t position, std::int64_t count, std::int64_t padded) const;
@@ -73,7 +78,7 @@ class PackedSide {
  private:
   struct Packed {
     std::size_t column, field;
-    int component;
+    int component;  // of the field
   };
   void* at(const Packed& packed, std::int64_t position) const;
 

@@ -249,7 +249,7 @@ TEST(FarGrids, WeightsGoUpExactly) {
               of_particles += values[w][std::size_t(p)] * far_polynomial(tree, points[p], order);
               size += std::fabs(values[w][std::size_t(p)]);
             }
-            for (int g = 0; g < grids.points_per_cell(); ++g) {
+            for (int g = 0; g < grids.points_of(std::int64_t(k)); ++g) {
               const std::int64_t point = grids.first_point(std::int64_t(k)) + g;
               of_grid += values[w][std::size_t(point)] * far_polynomial(tree, points[point], order);
             }
@@ -277,7 +277,7 @@ TEST(FarGrids, SumsGoDownExactly) {
           for (std::size_t k = 0; k < tree.cells().size(); ++k) {
             const FarCell& cell = tree.cells()[k];
             const double factor = 1 + double((3 * k + s) % 7);
-            for (int g = 0; g < grids.points_per_cell(); ++g) {
+            for (int g = 0; g < grids.points_of(std::int64_t(k)); ++g) {
               const std::int64_t point = grids.first_point(std::int64_t(k)) + g;
               sums[s][std::size_t(point)] = factor * far_polynomial(tree, points[point], order);
             }
@@ -303,11 +303,75 @@ TEST(FarGrids, SumsGoDownExactly) {
 }
 
 // How often each pair of particles is served, by positions in the trees; and the pairs that kernels evaluate.
+TEST(FarGrids, ShorterSidesHaveFewerPoints) {
+  FarCell cell;
+  cell.half = {0.5, 1, 0.1};
+  EXPECT_EQ(points_along(FarShape::Cube, 7, cell, 3), (std::array{7, 7, 7}));
+  EXPECT_EQ(points_along(FarShape::Shorter, 7, cell, 3), (std::array{6, 7, 4}));
+  EXPECT_EQ(points_along(FarShape::Shorter, 7, cell, 2), (std::array{6, 7, 1}));
+  EXPECT_EQ(points_along(FarShape::Shorter, 5, cell, 3), (std::array{5, 5, 5}));
+  cell.half = {1, 1, 1e-12};
+  EXPECT_EQ(points_along(FarShape::Shorter, 7, cell, 3), (std::array{7, 7, 1}));
+  EXPECT_EQ(points_along(FarShape::Shorter, 1, cell, 3), (std::array{1, 1, 1}));
+}
+
+// 1 / distance of particles and of points on a sphere around a cell: through the cell's grid, up and down.
+TEST(FarGrids, ShorterSidesAreAsExact) {
+  for (const char* const shape : {"uniform", "line", "plane", "clumps", "axis"}) {
+    SCOPED_TRACE(shape);
+    const std::int64_t n = 400;
+    FarTree tree;
+    tree.build(far_positions(shape, n, 3, 17), 3, {}, 12, kInOrder);
+    std::array<double, 2> errors{};
+    std::array<std::int64_t, 2> points_in_all{};
+    for (const FarShape of : {FarShape::Cube, FarShape::Shorter}) {
+      const FarGrids grids(tree, 7, of);
+      const FarPoints points(tree, grids);
+      points_in_all[std::size_t(of)] = grids.points();
+      std::vector<double> weights(std::size_t(grids.points()), 1);
+      const std::vector<std::span<double>> columns{weights};
+      grids.go_up(columns, kInOrder);
+      double& worst = errors[std::size_t(of)];
+      std::mt19937_64 random(3);
+      std::normal_distribution<double> normal;
+      for (std::size_t k = 0; k < tree.cells().size(); ++k) {
+        const FarCell& cell = tree.cells()[k];
+        if (cell.count() < 2 || !(cell.radius > 1e-6 * tree.cells()[0].radius)) continue;
+        const std::array<double, 3> v{normal(random), normal(random), normal(random)};
+        std::array<double, 3> target{};
+        for (std::size_t axis = 0; axis < 3; ++axis)
+          target[axis] = cell.centre[axis] + 2.5 * cell.radius * v[axis] / std::hypot(v[0], v[1], v[2]);
+        const auto inverse = [&](const std::array<double, 3>& x) {
+          return 1 / std::hypot(x[0] - target[0], x[1] - target[1], x[2] - target[2]);
+        };
+        std::vector<double> sums(std::size_t(grids.points()), 0.0);
+        double exact = 0, up = 0;
+        for (std::int32_t p = cell.begin; p < cell.end; ++p) exact += inverse(points[p]);
+        for (int g = 0; g < grids.points_of(std::int64_t(k)); ++g) {
+          const std::int64_t point = grids.first_point(std::int64_t(k)) + g;
+          up += weights[std::size_t(point)] * inverse(points[point]);
+          sums[std::size_t(point)] = inverse(points[point]);
+        }
+        const std::vector<std::span<double>> of_sums{sums};
+        grids.go_down(of_sums, {}, kInOrder);
+        worst = std::max(worst, std::fabs(up / exact - 1));
+        for (std::int32_t p = cell.begin; p < cell.end; ++p)
+          worst = std::max(worst, std::fabs(sums[std::size_t(p)] / inverse(points[p]) - 1));
+      }
+    }
+    EXPECT_LT(errors[1], 3 * errors[0]);
+    EXPECT_LT(errors[1], 1e-3);
+    EXPECT_LE(points_in_all[1], points_in_all[0]);
+    if (shape != std::string("clumps"))  // whose cells are cubes
+      EXPECT_LT(double(points_in_all[1] - n), 0.8 * double(points_in_all[0] - n));
+  }
+}
+
 struct FarCounted {
   std::vector<int> served;
   std::array<double, kFarKinds> pairs{};
 };
-FarCounted count_far_pairs(const FarTree& i, const FarTree& j, const FarWalk& walk, int grid) {
+FarCounted count_far_pairs(const FarTree& i, const FarTree& j, const FarWalk& walk, const FarGridUse& use) {
   FarCounted counted;
   counted.served.assign(std::size_t(i.count() * j.count()), 0);
   for (const FarEntry& entry : walk.entries) {
@@ -316,7 +380,8 @@ FarCounted count_far_pairs(const FarTree& i, const FarTree& j, const FarWalk& wa
         entry.kind == FarKind::ParticlesOnParticles || entry.kind == FarKind::GridOnParticles;
     const bool particles_act = entry.kind == FarKind::ParticlesOnParticles || entry.kind == FarKind::ParticlesOnGrid;
     counted.pairs[std::size_t(entry.kind)] +=
-        double(particles_receive ? of_i.count() : grid) * double(particles_act ? of_j.count() : grid);
+        double(particles_receive ? of_i.count() : use.points_of_i[std::size_t(entry.of_i)]) *
+        double(particles_act ? of_j.count() : use.points_of_j[std::size_t(entry.of_j)]);
     if (particles_receive) EXPECT_TRUE(of_i.is_leaf());
     for (std::int32_t p = of_i.begin; p < of_i.end; ++p)
       for (std::int32_t q = of_j.begin; q < of_j.end; ++q) ++counted.served[std::size_t(p * j.count() + q)];
@@ -336,6 +401,13 @@ bool is_far_enough(const FarCell& cell, int acting, const FarCell& other, int ax
   return false;
 }
 
+// Grids of half as many points or more.
+std::vector<std::int32_t> points_near(int grid, const FarTree& tree) {
+  std::vector<std::int32_t> points(tree.cells().size());
+  for (std::size_t k = 0; k < points.size(); ++k) points[k] = std::max(1, grid - int(k % 3) * grid / 4);
+  return points;
+}
+
 void expect_each_pair_once(const FarTree& i, const FarTree& j, bool both_sides, int grid, std::mt19937_64& random) {
   // Sizes from 2^-40 on; each ratio lets fewer j act than the one before.
   FarLimits limits;
@@ -346,9 +418,10 @@ void expect_each_pair_once(const FarTree& i, const FarTree& j, bool both_sides, 
     float most = 300;
     for (float& value : row) value = most *= uniform(random);
   }
-  const FarGridUse use{grid, both_sides};
+  const std::vector<std::int32_t> points_of_i = points_near(grid, i), points_of_j = points_near(grid, j);
+  const FarGridUse use{points_of_i, points_of_j, both_sides};
   const FarWalk found = walk(i.cells(), j.cells(), i.axes(), use, limits, false, kBackwards);
-  const FarCounted counted = count_far_pairs(i, j, found, grid);
+  const FarCounted counted = count_far_pairs(i, j, found, use);
   for (const int times : counted.served) ASSERT_EQ(times, 1);
   std::set<std::int32_t> finished;
   std::int32_t last = -1;
@@ -406,7 +479,8 @@ TEST(FarWalk, UsesAllKindsAndOfNothingMakesNothing) {
   limits.rows.resize(80);
   for (FarLimits::Row& row : limits.rows) std::fill_n(row.begin(), 25, 1e9F);
   EXPECT_EQ(limits.largest_ratio(), 0.6);
-  const FarGridUse use{8, true};
+  const std::vector<std::int32_t> points = points_near(8, tree);
+  const FarGridUse use{points, points, true};
   const FarWalk found = walk(tree.cells(), tree.cells(), 3, use, limits, true, kInOrder);
   EXPECT_LT(found.all_pairs(), 2000.0 * 2000.0);
   for (const double pairs : found.pairs) EXPECT_GT(pairs, 0);

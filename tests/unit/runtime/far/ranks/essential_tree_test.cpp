@@ -179,7 +179,9 @@ TEST(EssentialTree, AForestActsOnEachParticleOnce) {
       for (std::int32_t k = forest.level_first()[level]; k < forest.level_first()[level + 1]; ++k)
         EXPECT_EQ(forest.cells()[std::size_t(k)].level, std::int32_t(level));
     const std::vector<std::int32_t> roots = forest.roots();
-    const FarWalk found = walk(own.cells(), forest.cells(), 3, {64, both_sides, {}, roots}, limits, false, kOneByOne);
+    const std::vector<std::int32_t> of_own(own.cells().size(), 64), of_forest(forest.cells().size(), 64);
+    const FarWalk found =
+        walk(own.cells(), forest.cells(), 3, {of_own, of_forest, both_sides, {}, roots}, limits, false, kOneByOne);
     std::vector<std::int64_t> acting(1500, 0);  // [position of i]
     for (const FarEntry& entry : found.entries) {
       const FarCell &i = own.cells()[std::size_t(entry.of_i)], &j = forest.cells()[std::size_t(entry.of_j)];
@@ -219,14 +221,14 @@ TEST(EssentialTree, WeightsOfReceivedCellsGoUp) {
   std::size_t grid = 0;
   for (std::size_t k = 0; k < sent.cells.size(); ++k)
     if (sent.cells[k].has_grid_alone())
-      std::copy_n(all.begin() + of_second.first_point(sent.grids[grid++]), grids.points_per_cell(),
+      std::copy_n(all.begin() + of_second.first_point(sent.grids[grid++]), grids.points_of(forest.numbers(1)[k]),
                   values.begin() + grids.first_point(forest.numbers(1)[k]));
   std::vector<char> is_received(forest.cells().size(), 1);
   for (const std::int32_t cell : forest.numbers(0)) is_received[std::size_t(cell)] = 0;
   const std::vector<std::span<double>> columns{values};
   grids.go_up(columns, kOneByOne, is_received);
   const std::int64_t root = grids.first_point(forest.numbers(1)[0]), of_root = of_second.first_point(0);
-  for (int p = 0; p < grids.points_per_cell(); ++p)
+  for (int p = 0; p < grids.points_of(forest.numbers(1)[0]); ++p)
     EXPECT_NEAR(values[std::size_t(root + p)], all[std::size_t(of_root + p)], 1e-11 * 4000);
   for (const std::int32_t cell : forest.numbers(0))
     EXPECT_EQ(values[std::size_t(grids.first_point(cell))], -1) << "an own cell is left as it is";

@@ -127,6 +127,30 @@ TEST(PackedSide, HasTheFieldsOfItsSideAndPadsWithTheLast) {
   EXPECT_EQ(std::vector<double>(first + 4, first + 8), (std::vector<double>{3, 5, 5, 5}));
 }
 
+TEST(PackedSide, RelativeInputsLoseTheirOriginBeforeTheyAreRounded) {
+  KernelSource source;
+  FieldLayout positions, weights;
+  positions.name = "x", positions.role = Role::InputJ, positions.width = 3;
+  weights.name = "m", weights.role = Role::InputJ, weights.first = 3;
+  source.fields = {positions, weights};
+  for (int c = 0; c < 4; ++c) source.columns.j.push_back({c, Element::Float});
+  std::vector<double> x{1e9, 5, 0, 1e9 + 0.125, 5.5, -3, 1e9 - 0.25, 6, 7}, m{1, 2, 3};
+  const std::vector<ArrayView> views{array(x, 3), array(m)};
+  PackedSide side(source, Role::InputJ);
+  side.reserve(16);
+  side.pack(views, {0, nullptr, 3}, 0);
+  const std::vector<double> origins = side.inputs_of(views, 1, 3);
+  EXPECT_EQ(origins, (std::vector<double>{1e9 + 0.125, 5.5, -3}));
+  side.pack_relative(views, {1, nullptr, 2}, 1, origins);
+  const auto column = [&](int c) { return static_cast<const float*>(side.columns()[c]); };
+  EXPECT_EQ(column(0)[0], 1e9F);
+  EXPECT_EQ(column(0)[1], 0);
+  EXPECT_EQ(column(0)[2], -0.375F);
+  EXPECT_EQ(column(1)[2], 0.5F);
+  EXPECT_EQ(column(2)[2], 10);
+  EXPECT_EQ(column(3)[2], 3) << "not among the relative inputs";
+}
+
 TEST(PackedSide, ColumnsAreAlignedAndApart) {
   const KernelSource source =
       source_of({{0, Element::Float, Column::Part::Whole}, {1, Element::Double, Column::Part::Whole}});
