@@ -13,7 +13,7 @@ extern "C" {
  * these, and lists, pairs and j as they must be, the far field is used at any cost. 0: chosen. */
 typedef struct nbcc_far_choice {
   size_t size;       /* sizeof(nbcc_far_choice) */
-  int order;         /* points along each axis of a grid, from 2 to 13 */
+  int order;         /* points along the longest side of a grid, 2 to 13 */
   int leaf;          /* particles of a leaf of the tree, at most */
   double separation; /* largest ratio of a cell's radius to its distance, below 1. The tolerance is then not kept, but
                         the error is measured */
@@ -91,7 +91,7 @@ typedef struct nbcc_statistics {
   double error_of_sum;  /* root mean square of the error relative to the sum; not bounded by the tolerance */
   int64_t sampled;      /* number of sampled i; 0: no error was measured */
   double pairs_per_i;   /* pairs that kernels evaluated for each chosen i: pairs of particles, and of points of grids */
-  int order;            /* points along each axis of a grid; 0: all pairs */
+  int order;            /* points along the longest side of a grid; 0: all pairs */
   int leaf;             /* particles of a leaf of the tree, at most */
   double separation;    /* the largest ratio of a cell's radius to its distance at which a grid could be used */
   const char* precision; /* of the sums: "single", "mixed", "double". Valid until the next call for this sum */

@@ -283,7 +283,8 @@ bool FarField::measure_sample(const SumRequest& request, bool is_known) {
     return is_chosen;
   };
   const bool is_chosen = choose_in_time(false);
-  if (!is_far_ || !run_->tries_some() || request.peers) return is_chosen;
+  if (!run_->tries_some() || request.peers) return is_chosen;
+  if (!is_far_) return refusal_.empty() ? is_chosen : choose_in_time(true);
   // The errors of some sampled i have decided: all must confirm the choice. Their run is that of the caller.
   run_->compute(request, chosen_.setting, FarRun::Of::All);
   error_ = run_->error_of_sample();
@@ -434,7 +435,8 @@ std::optional<FarField::Choice> FarField::fit(const SumRequest& request, int ord
     run_->compute(request, setting, tried);
     const double error = run_->error_of_sample(tried);
     if (choice_.separation > 0) return Choice{setting, cost};  // an experiment reports its error
-    const bool is_kept = error <= tolerance_ * (run_->sampled_all() ? 1 : kSafety);
+    const bool is_of_all = run_->sampled_all() && (tries_all_ || !run_->tries_some());
+    const bool is_kept = error <= tolerance_ * (is_of_all ? 1 : kSafety);
     if (is_kept) best = Choice{setting, cost, error};
     if (is_kept && error > 0.35 * tolerance_) break;
     // Errors that are only roundings say nothing: the sample may lack the few i to which a grid served.

@@ -18,7 +18,8 @@ std::array<int, 3> points_along(FarShape shape, int order, const FarCell& cell, 
   constexpr int kLeastOrder = 6;
   for (std::size_t axis = 0; axis < std::size_t(axes); ++axis) {
     along[axis] = order;
-    if (shape == FarShape::Cube || order < kLeastOrder || !(cell.half[axis] < longest)) continue;
+    const bool has_extent = cell.half[axis] > 1e-12 * longest;
+    if (shape == FarShape::Cube || (order < kLeastOrder && has_extent) || !(cell.half[axis] < longest)) continue;
     const double wanted = order * gain(kDistance) / gain(kDistance * longest / cell.half[axis]);
     along[axis] = std::clamp(int(wanted + kRoundUp), 1, order);
   }

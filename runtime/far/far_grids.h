@@ -18,7 +18,7 @@ namespace nbcc {
 //   Shorter: fewer along shorter sides, so that interpolation is as exact along each axis: with a half side h at a
 //            distance d its error is (d/h + sqrt((d/h)^2 - 1))^-points, by Bernstein's ellipse of a function with a
 //            pole at that distance. d is 4 times the longest half side. Sides 1, 1, 1/2 with q = 8 have 8 * 8 * 6.
-//            Below order 6 as Cube.
+//            Below order 6 as Cube, but one point along a side without extent.
 enum class FarShape : std::uint8_t { Cube, Shorter };
 std::array<int, 3> points_along(FarShape shape, int order, const FarCell& cell, int axes);
 
@@ -26,7 +26,7 @@ std::array<int, 3> points_along(FarShape shape, int order, const FarCell& cell, 
 class FarGrids {
  public:
   // `tree` must outlive this object.
-  FarGrids(const FarTree& tree, int order, FarShape shape = FarShape::Cube);
+  FarGrids(const FarTree& tree, int order, FarShape shape = FarShape::Shorter);
 
   int points_of(std::int64_t cell) const { return int(first_[std::size_t(cell) + 1] - first_[std::size_t(cell)]); }
   std::vector<std::int32_t> points_of_cells() const;  // [cell]

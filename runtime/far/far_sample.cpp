@@ -117,7 +117,7 @@ double FarSample::error_of_rows(std::span<const std::size_t> rows, std::span<con
     ++number;
     first += field.components();
   }
-  return is_complete() ? statistics.error : bound;
+  return is_complete() && rows.size() == row_count() ? statistics.error : bound;
 }
 
 }  // namespace nbcc

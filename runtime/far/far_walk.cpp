@@ -88,9 +88,11 @@ class Descent {
       kind = one;
     };
     // Particles receive in leaves alone, so that each has one list.
-    const bool apart = j_is_far && (i_is_far || !use_.both_sides), has_j = j.elsewhere == 0;
+    const bool has_j = j.elsewhere == 0,
+               is_too_near = use_.relative && has_j && i.is_leaf() && is_large_beside(pair, i),
+               apart = j_is_far && (i_is_far || !use_.both_sides) && !is_too_near;
     offer(FarKind::ParticlesOnParticles, ni * nj, has_j && i.is_leaf() && (j.is_leaf() || apart));
-    offer(FarKind::GridOnParticles, ni * grid_of_j, i.is_leaf() && j_is_far && (j.is_leaf() || apart));
+    offer(FarKind::GridOnParticles, ni * grid_of_j, i.is_leaf() && j_is_far && (j.is_leaf() || apart) && !is_too_near);
     offer(FarKind::ParticlesOnGrid, grid_of_i * nj,
           has_j && i_is_far && (i.is_leaf() || j_is_far) && (j.is_leaf() || j_is_far));
     offer(FarKind::GridOnGrid, grid_of_i * grid_of_j, i_is_far && j_is_far);
@@ -115,6 +117,13 @@ class Descent {
     if (!(cell.radius > 0)) return false;
     const std::int64_t row = std::int64_t(cell.size()) - limits_.first_size;
     if (row < 0 || row >= std::int64_t(limits_.rows.size())) return false;
+    const double ratio = std::ceil(FarLimits::kRatios * cell.radius / distance_to_box(pair, other));
+    if (!(ratio < FarLimits::kRatios)) return false;
+    return acting <= limits_.rows[std::size_t(row)][std::size_t(std::max<double>(ratio, FarLimits::kFirst))];
+  }
+
+  // Of the centre of one of the pair's cells from the box of the other.
+  double distance_to_box(const Pair& pair, const FarCell& other) const {
     double squared = 0;
     for (std::size_t axis = 0; axis < std::size_t(axes_); ++axis) {
       const double of_i = of_i_[std::size_t(pair.of_i)].centre[axis];
@@ -122,9 +131,12 @@ class Descent {
       const double gap = std::fabs(of_i - of_j) - other.half[axis];
       if (gap > 0) squared += gap * gap;
     }
-    const double ratio = std::ceil(FarLimits::kRatios * cell.radius / std::sqrt(squared));
-    if (!(ratio < FarLimits::kRatios)) return false;
-    return acting <= limits_.rows[std::size_t(row)][std::size_t(std::max<double>(ratio, FarLimits::kFirst))];
+    return std::sqrt(squared);
+  }
+
+  bool is_large_beside(const Pair& pair, const FarCell& i) const {
+    constexpr double kMostRadii = 2;
+    return i.radius > kMostRadii * distance_to_box(pair, i);
   }
 
   std::span<const FarCell> of_i_, of_j_;

@@ -55,6 +55,10 @@ struct FarGridUse {
   // Shifts of a periodic sum, added to the positions of j: the j act with each shift. Empty: there is one shift, 0.
   std::span<const std::array<double, 3>> images = {};
   std::span<const std::int32_t> roots_of_j = {};  // cells; empty: the first cell is the root
+  // Coordinates of distant pairs are relative to an i of their group, in single precision: no grid acts on the
+  // particles of a leaf that is large beside its distance, because an i on its other side would lose digits of a short
+  // distance.
+  bool relative = false;
 };
 
 // Distances are from a cell's centre to the other cell's box, because a grid is evaluated at every point of the box.

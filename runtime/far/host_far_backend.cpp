@@ -16,13 +16,6 @@ namespace {
 constexpr std::int64_t kParticlesAtOnce = 4096;  // particles of a step of a loop on threads
 constexpr double kNoPosition = std::numeric_limits<double>::quiet_NaN();
 
-double distance_to_box(const FarCell& cell, const std::array<double, 3>& position) {
-  std::array<double, 3> gap{};
-  for (std::size_t axis = 0; axis < 3; ++axis)
-    gap[axis] = std::max(0.0, std::fabs(position[axis] - cell.centre[axis]) - cell.half[axis]);
-  return std::hypot(gap[0], gap[1], gap[2]);
-}
-
 bool all_finite(std::span<const double> values) {
   double zero = 0;  // x - x is NaN if x is NaN or infinite
   for (const double value : values) zero += value - value;
@@ -252,19 +245,20 @@ FarCosts HostFarBackend::costs() const {
 }
 
 FarWalk HostFarBackend::walk_trees(int order, const FarLimits& limits, bool counts_only) const {
-  const std::vector<std::int32_t> roots = this->roots(), points_of_j = grids_of(sources(), order).points_of_cells(),
+  const std::vector<std::int32_t> roots = this->roots(), points_of_j = FarGrids(sources(), order).points_of_cells(),
                                   points_of_i = one_tree_ && &sources() == &tree_of_j_
                                                     ? points_of_j
-                                                    : grids_of(tree_of_i(), order).points_of_cells();
+                                                    : FarGrids(tree_of_i(), order).points_of_cells();
   return walk(tree_of_i().cells(), sources().cells(), kernels().axes,
-              {points_of_i, points_of_j, kernels().both_sides, images_, roots}, limits, counts_only, for_each_);
+              {points_of_i, points_of_j, kernels().both_sides, images_, roots, sums_.relative_inputs() > 0}, limits,
+              counts_only, for_each_);
 }
 
 FarCounts HostFarBackend::counts_of(int order, const FarWalk& walk) const {
   FarCounts counts{.pairs = walk.all_pairs(), .near = walk.pairs[0], .settled = double(walk.settled)};
   counts.distant = counts.pairs - counts.near;
-  counts.points = double(grids_of(sources(), order).points());
-  if (kernels().both_sides) counts.points = std::max(counts.points, double(grids_of(tree_of_i(), order).points()));
+  counts.points = double(FarGrids(sources(), order).points());
+  if (kernels().both_sides) counts.points = std::max(counts.points, double(FarGrids(tree_of_i(), order).points()));
   return counts;
 }
 
@@ -305,7 +299,7 @@ std::vector<std::int64_t> HostFarBackend::some_of(std::span<const std::int64_t> 
 FarCounts HostFarBackend::make_lists(int order, const FarLimits& limits, std::span<const std::int64_t> sampled) {
   const FarTree& tree = tree_of_i();
   const FarWalk found = walk_trees(order, limits, false);
-  const FarGrids grids_of_i = grids_of(tree, order), grids_of_j = grids_of(sources(), order);
+  const FarGrids grids_of_i(tree, order), grids_of_j(sources(), order);
   const std::span<const FarCell> cells = tree.cells();
   find_sampled_cells(sampled);
 
@@ -313,18 +307,10 @@ FarCounts HostFarBackend::make_lists(int order, const FarLimits& limits, std::sp
   for (const FarEntry& entry : found.entries) ++first[std::size_t(entry.of_i) + 1];
   for (std::size_t k = 1; k < first.size(); ++k) first[k] += first[k - 1];
   const auto takes = [&](std::size_t cell) { return sampled.empty() || sampled_cells_[cell] != 0; };
-  // Coordinates relative to an i on the other side of a large leaf would lose digits of a short distance.
-  const auto kind_of = [&](const FarEntry& entry) {
-    constexpr double kMostRadii = 2;
-    const FarCell& i = cells[std::size_t(entry.of_i)];
-    const bool is_near = entry.kind == FarKind::GridOnParticles && sums_.relative_inputs() > 0 &&
-                         i.radius > kMostRadii * distance_to_box(i, sources().cells()[std::size_t(entry.of_j)].centre);
-    return is_near ? FarKind::ParticlesOnParticles : entry.kind;
-  };
   const auto add = [&](ListStore& lists, std::size_t cell, FarKind kind) {
     for (std::size_t k = first[cell]; k < first[cell + 1]; ++k) {
       const FarEntry& entry = found.entries[k];
-      if (kind_of(entry) != kind) continue;
+      if (entry.kind != kind) continue;
       const FarCell& j = sources().cells()[std::size_t(entry.of_j)];
       const std::int64_t point = grids_of_j.first_point(entry.of_j);
       if (kind == FarKind::ParticlesOnParticles || kind == FarKind::ParticlesOnGrid)
@@ -378,7 +364,7 @@ FarArray HostFarBackend::reserve_sums(Sums which, int components) {
 }
 
 void HostFarBackend::go_up(int order) {
-  const FarGrids grids_of_j = grids_of(tree_of_j_, order);
+  const FarGrids grids_of_j(tree_of_j_, order);
   const auto axes = std::size_t(kernels().axes);
   points_of_j_.resize(int(axes) + kernels().weights, grids_of_j.points());
   std::vector<std::span<double>> columns = points_of_j_.all();
@@ -392,7 +378,7 @@ void HostFarBackend::go_up(int order) {
 
 void HostFarBackend::make_points_of_i(int order) {
   const FarTree& tree = tree_of_i();
-  const FarGrids grids_of_i = grids_of(tree, order);
+  const FarGrids grids_of_i(tree, order);
   const auto axes = std::size_t(kernels().axes);
   if (kernels().both_sides) {
     points_of_i_.resize(int(axes), grids_of_i.points());
@@ -418,7 +404,7 @@ void HostFarBackend::sum_distant(const SumRequest& request, bool lists_are_new) 
 // totals += factor * sum
 void HostFarBackend::go_down(int order, const FarArray&) {
   const FarTree& tree = tree_of_i();
-  if (kernels().both_sides) grids_of(tree, order).go_down(distant_sums_.all(), sampled_cells_, for_each_);
+  if (kernels().both_sides) FarGrids(tree, order).go_down(distant_sums_.all(), sampled_cells_, for_each_);
   const std::int64_t count = tree.count();
   for_each_((count + kParticlesAtOnce - 1) / kParticlesAtOnce, [&](std::int64_t chunk) {
     for (const FarPart& part : kernels().parts) {

@@ -92,7 +92,6 @@ class HostFarBackend : public FarBackend {
 
  protected:
   const FarTree& tree_of_i() const { return one_tree_ ? tree_of_j_ : tree_of_i_; }
-  static FarGrids grids_of(const FarTree& tree, int order) { return {tree, order, FarShape::Shorter}; }
   // The cells that act on the i, if they are not those of one tree of j: a forest, and its roots.
   virtual const FarTree& sources() const { return tree_of_j_; }
   virtual std::vector<std::int32_t> roots() const { return {}; }

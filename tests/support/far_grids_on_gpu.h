@@ -168,7 +168,7 @@ struct TwoTrees {
 inline void expect_results_of_far_grids(const CudaKernel& any, const GridCase& of) {
   const CudaGpu& gpu = any.gpu();
   const TwoTrees trees(gpu, of);
-  const FarGrids expected(trees.host, of.order);
+  const FarGrids expected(trees.host, of.order, FarShape::Cube);
   CudaFarGrids got(any, of.axes, of.order);
   got.set_tree(trees.gpu(), nullptr);
   ASSERT_EQ(got.points(), expected.points());

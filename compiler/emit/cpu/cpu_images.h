@@ -4,7 +4,8 @@
 // In a large periodic box the minimum image of xj - xi is xj - xi itself unless the pair lies across a boundary. A
 // kernel over half lists compares the boxes of a vector of j and of a block of i, as the caller gives their
 // coordinates: if no difference is so large that its quotient by the length rounds to another integer than 0, it sums
-// with the differences themselves. The results have the same bits. Tested by tests/numeric/half_lists_test.cpp.
+// with the differences themselves. The results have the same bits. Not in mixed precision, nor in slanted cells. Tested
+// by tests/numeric/half_lists_test.cpp.
 #pragma once
 #include <string>
 #include <vector>

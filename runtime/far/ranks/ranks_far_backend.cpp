@@ -194,7 +194,7 @@ FarCounts RanksFarBackend::make_lists(int order, const FarLimits& limits, std::s
 // Own weights go up; grids and rows of particles are exchanged; then weights of received particles and grids go up.
 void RanksFarBackend::go_up(int order) {
   const auto axes = std::size_t(kernels().axes);
-  const FarGrids grids = grids_of(forest_, order);
+  const FarGrids grids(forest_, order);
   const auto of_grid = [&](std::span<double> of_weight, std::size_t tree, std::int32_t cell) {
     const std::int32_t of_forest = forest_.numbers(tree)[std::size_t(cell)];
     return of_weight.subspan(std::size_t(grids.first_point(of_forest)), std::size_t(grids.points_of(of_forest)));

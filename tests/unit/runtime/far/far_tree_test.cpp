@@ -302,7 +302,6 @@ TEST(FarGrids, SumsGoDownExactly) {
       }
 }
 
-// How often each pair of particles is served, by positions in the trees; and the pairs that kernels evaluate.
 TEST(FarGrids, ShorterSidesHaveFewerPoints) {
   FarCell cell;
   cell.half = {0.5, 1, 0.1};
@@ -367,6 +366,7 @@ TEST(FarGrids, ShorterSidesAreAsExact) {
   }
 }
 
+// How often each pair of particles is served, by positions in the trees; and the pairs that kernels evaluate.
 struct FarCounted {
   std::vector<int> served;
   std::array<double, kFarKinds> pairs{};

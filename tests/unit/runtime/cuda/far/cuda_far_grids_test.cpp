@@ -100,7 +100,7 @@ const test::GridCase kFarGridsCase{"Order4", 3, 4, 16, 500, 1, 4};
 
 TEST_F(CudaFarGridsColumns, GoDownToSomeParticles) {
   const test::TwoTrees trees(gpu(), kFarGridsCase);
-  const FarGrids expected(trees.host, kFarGridsCase.order);
+  const FarGrids expected(trees.host, kFarGridsCase.order, FarShape::Cube);
   CudaFarGrids got = grids(kFarGridsCase);
   got.set_tree(trees.gpu(), nullptr);
   const std::int32_t particle = 123;
@@ -180,7 +180,7 @@ TEST_F(CudaFarGridsColumns, ALargerTreeGetsMoreMemory) {
     test::GridCase of = kFarGridsCase;
     of.particles = particles;
     const test::TwoTrees trees(gpu(), of);
-    const FarGrids expected(trees.host, of.order);
+    const FarGrids expected(trees.host, of.order, FarShape::Cube);
     got.set_tree(trees.gpu(), nullptr);
     test::Columns weights = test::random_columns(1, expected.points(), 0.5, 2);
     const test::GpuColumns gpu_weights(gpu(), weights);
