@@ -175,9 +175,9 @@ class Spread(Caller):
         none. i_index, j_index and result indices count the particles of all ranks, those of rank 0 first; therefore
         i_offset and j_offset cannot be set. lists, listed_pairs and exclusions have rows for the i of this rank, and the
         numbers of j among those of all ranks; batches are the ids of this rank's i and of the j of all ranks. With
-        these, with every_image(), results of pairs or nearest neighbours, every rank receives the j of all. A tolerance
-        is kept for the i of all ranks together; on CPUs a rank receives the particles and grids that it needs, except
-        in periodic sums and where all pairs cost less.
+        these, with every_image() and a cutoff, results of pairs or nearest neighbours, every rank receives the j of
+        all. A tolerance is kept for the i of all ranks together; on CPUs a rank receives the particles and grids that it
+        needs, except where all pairs cost less.
 
         Raises what calls of a pipeline raise; if one rank fails, on every rank, with the number of that rank.
         """
