@@ -58,7 +58,7 @@ class SharedTrial {
 
   // The same of the i of a list, which is where the arrays are.
   Arrays run_of(const std::vector<std::int64_t>& list) {
-    RunChoice choice{.i_list = list.data(), .i_count = std::int64_t(list.size())};
+    RunChoice choice{.i_count = std::int64_t(list.size()), .i_list = list.data()};
     std::optional<DeviceArray> on_gpu;
     if (owner_ >= 0) {
       on_gpu.emplace(gpus_[std::size_t(owner_)]->gpu(), list.size() * sizeof(std::int64_t));
