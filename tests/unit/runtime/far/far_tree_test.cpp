@@ -230,7 +230,7 @@ TEST(FarGrids, WeightsGoUpExactly) {
         const std::int64_t n = 200;
         FarTree tree;
         tree.build(far_positions(shape, n, axes, 11), axes, {}, 12, kInOrder);
-        const FarGrids grids(tree, order);
+        const FarGrids grids(tree, order, FarShape::Cube);
         const FarPoints points(tree, grids);
         std::mt19937_64 random(2);
         std::uniform_real_distribution<double> uniform(-1, 1);
@@ -267,7 +267,7 @@ TEST(FarGrids, SumsGoDownExactly) {
         const std::int64_t n = 200;
         FarTree tree;
         tree.build(far_positions(shape, n, axes, 13), axes, {}, 12, kInOrder);
-        const FarGrids grids(tree, order);
+        const FarGrids grids(tree, order, FarShape::Cube);
         const FarPoints points(tree, grids);
         // Each cell's grid receives another multiple of the polynomial.
         std::vector<std::vector<double>> sums(2, std::vector<double>(std::size_t(grids.points()), 0.0));
