@@ -52,7 +52,7 @@ struct CpuSummation::Piece {
   std::vector<std::int64_t> entries;  // [j of the piece]: its listed pair, or its range if that matters
   std::vector<Span> spans;            // of listed pairs
   std::vector<OfRange> ranges;        // of groups
-    std::vector<double> origins;        // of the relative inputs of the group
+  std::vector<double> origins;        // of the relative inputs of the group
 };
 
 template <typename Body>

@@ -53,9 +53,9 @@ struct Lists {
   int axes = 0;             // components of a shift
   std::int64_t number = 0;  // unique id of these lists
   // On the CPU, without j_order, shifts and integers: the first so many inputs of i, and as many of j, are doubles of
-  // which the kernel takes differences alone. They are packed less the values of the first i of each part of a group, so
-  // that differences of distant j lose no digits to the rounding of coordinates to single precision. In mixed precision
-  // a difference takes three operations.
+  // which the kernel takes differences alone. They are packed less the values of the first i of each part of a group,
+  // so that differences of distant j lose no digits to the rounding of coordinates to single precision. In mixed
+  // precision a difference takes three operations.
   int relative_inputs = 0;
   // For batches the groups are the batches that have i-particles; batches without i have no results. Memory thus grows
   // with the number of particles, not with the largest id.
