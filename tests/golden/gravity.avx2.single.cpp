@@ -89,6 +89,8 @@ NBCC_INLINE vmask lane_of(index number) {
 }
 template <typename T>
 NBCC_INLINE vmask is_better(T x, T best, bool least) { return to_mask(least ? x < best : x > best); }
+template <typename T>
+NBCC_INLINE vmask is_not_worse(T x, T best, bool least) { return to_mask(least ? x <= best : x >= best); }
 
 // Lane-wise minimum or maximum of `best` and x. A NaN in `best` is kept; a NaN in x is passed on by
 // minimum_of_number().
@@ -99,18 +101,21 @@ NBCC_INLINE void accumulate(T& best, T x, vmask live, bool least) {
 NBCC_INLINE void accumulate(vindex& best, vindex x, vmask live, bool least) {
   best = choose(live & is_better(x, best, least), x, best);
 }
-// argmin, argmax: only a strictly better value replaces the best, so that a tie keeps the first.
+// argmin, argmax: a strictly better value replaces the best, so that a tie keeps the first. If `compares`, an equal
+// value with a lower number replaces it too: the numbers may come in any order.
 template <typename T>
-NBCC_INLINE void accumulate(T& best, vint& arg, T x, vint position, vmask live, bool least) {
-  const vmask better = live & is_better(x, best, least);
-  best = choose(better, x, best);
-  arg = choose(better, position, arg);
+NBCC_INLINE void accumulate(T& best, vint& arg, T x, vint number, vmask live, bool least, bool compares) {
+  vmask better = is_better(x, best, least);
+  if (compares) better |= to_mask(x == best) & to_mask(number < arg);
+  best = choose(live & better, x, best);
+  arg = choose(live & better, number, arg);
 }
 // No integer is worse than all others, so the first candidate (arg < 0) is always taken.
-NBCC_INLINE void accumulate(vindex& best, vint& arg, vindex x, vint position, vmask live, bool least) {
-  const vmask better = live & (is_better(x, best, least) | to_mask(arg < 0));
-  best = choose(better, x, best);
-  arg = choose(better, position, arg);
+NBCC_INLINE void accumulate(vindex& best, vint& arg, vindex x, vint number, vmask live, bool least, bool compares) {
+  vmask better = is_better(x, best, least) | to_mask(arg < 0);
+  if (compares) better |= to_mask(x == best) & to_mask(number < arg);
+  best = choose(live & better, x, best);
+  arg = choose(live & better, number, arg);
 }
 
 // Reduces all lanes to one value in a fixed order: the upper half is combined with the lower half until one lane is
@@ -134,12 +139,12 @@ NBCC_INLINE void combine(double* best, T x, bool least) {
   *best = least ? minimum(*best, best_of(x, least)) : maximum(*best, best_of(x, least));
 }
 template <typename T>
-NBCC_INLINE void combine(double* best, double* arg, T x, vint position, index first, bool least) {
+NBCC_INLINE void combine(double* best, double* arg, T x, vint number, index first, bool least) {
   // Most tiles have no better value than the tiles before.
   if (least ? best_of(x, least) > *best : best_of(x, least) < *best) return;
   for (int k = 0; k < 8; ++k) {
-    if (position[k] < 0) continue;
-    const double v = x[k], j = (double)(first + position[k]);
+    if (number[k] < 0) continue;
+    const double v = x[k], j = (double)(first + number[k]);
     const bool better = least ? v < *best : v > *best;
     if (better || (v == *best && (*arg < 0 || j < *arg))) *best = v, *arg = j;
   }
@@ -149,11 +154,11 @@ NBCC_INLINE void combine(index* best, vindex x, bool least) {
   const index extreme = least ? __builtin_reduce_min(x) : __builtin_reduce_max(x);
   if (least ? extreme < *best : extreme > *best) *best = extreme;
 }
-NBCC_INLINE void combine(index* best, double* arg, vindex x, vint position, index first, bool least) {
+NBCC_INLINE void combine(index* best, double* arg, vindex x, vint number, index first, bool least) {
   for (int k = 0; k < 8; ++k) {
-    if (position[k] < 0) continue;
+    if (number[k] < 0) continue;
     const index v = x[k];
-    const double j = (double)(first + position[k]);
+    const double j = (double)(first + number[k]);
     const bool better = *arg < 0 || (least ? v < *best : v > *best);
     if (better || (v == *best && j < *arg)) *best = v, *arg = j;
   }
@@ -235,8 +240,8 @@ NBCC_INLINE vmask without_excluded(const Exclusions& out, vint numbers, vmask li
 //   next block   |  ...
 //
 // The 1 i of a block share the loads of j.
-// `numbered`: i_index and j_index are made of a->i_number and a->j_number, and argmin and argmax return positions in
-// the columns. `exclusions`: the pairs of a->exclusions are excluded.
+// `numbered`: i_index, j_index and the indices of argmin and argmax are made of a->i_number and a->j_number; the j may
+// come in any order. `exclusions`: the pairs of a->exclusions are excluded.
 template <bool numbered, bool exclusions>
 NBCC_INLINE void interact(const Arguments* a, index i_begin, index i_end, index j_begin, index j_end) {
   const vreal t9 = (vreal)(a->param[0]);
