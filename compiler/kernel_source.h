@@ -343,7 +343,7 @@ using nbcc_finish_function = void (*)(const nbcc_kernel_arguments*, std::int64_t
 using nbcc_half_list_function = void (*)(const nbcc_kernel_arguments*, std::int64_t i_begin, std::int64_t i_end,
                                          std::int64_t j_end, const nbcc_half_list*);
 // nbcc_boxes_of_vectors: writes boxes[v], for each vector v in [begin, end) of the columns of j: the low and the high
-// bounds of up to four components, or 0. Their meaning is that of the kernel.
+// bounds of up to four components of positions, or 0.
 using nbcc_boxes_function = void (*)(const nbcc_kernel_arguments*, std::int64_t begin, std::int64_t end, float* boxes);
 // Computes the positions of particles [begin, end): rows[axis] are coordinates, for each axis of SearchLayout; the next
 // row are the reaches, if this side has reaches.

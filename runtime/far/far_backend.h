@@ -129,7 +129,7 @@ class FarBackend {
   enum class Sums : bool { OfSample, Totals };
   // Makes room for `components` columns of all i. Totals of an i without a finite position are NaN after go_down().
   virtual FarArray reserve_sums(Sums which, int components) = 0;
-  // Of several backends each goes up to the grids that only its share of j acts on. finish_up() does the rest when all
+  // Each of several backends goes up to the grids on which only its share of j acts. finish_up() does the rest when all
   // have called go_up().
   virtual void go_up(int order) = 0;
   virtual void finish_up() {}

@@ -285,7 +285,7 @@ bool FarField::measure_sample(const SumRequest& request, bool is_known) {
   const bool is_chosen = choose_in_time(false);
   if (!run_->tries_some() || request.peers) return is_chosen;
   if (!is_far_) return refusal_.empty() ? is_chosen : choose_in_time(true);
-  // The errors of some sampled i have decided: all must confirm the choice. Their run is that of the caller.
+  // The errors of some sampled i have decided: all sampled i must confirm the choice. The caller gets this run's sums.
   run_->compute(request, chosen_.setting, FarRun::Of::All);
   error_ = run_->error_of_sample();
   has_totals_ = error_ <= tolerance_ || choice_.separation > 0;

@@ -122,7 +122,7 @@ class Descent {
     return acting <= limits_.rows[std::size_t(row)][std::size_t(std::max<double>(ratio, FarLimits::kFirst))];
   }
 
-  // Of the centre of one of the pair's cells from the box of the other.
+  // The distance from the centre of one of the pair's cells to the box of the other.
   double distance_to_box(const Pair& pair, const FarCell& other) const {
     double squared = 0;
     for (std::size_t axis = 0; axis < std::size_t(axes_); ++axis) {

@@ -238,7 +238,7 @@ class Prover {
     return fact;
   }
 
-  // The values of which the node is the minimum, or the node itself; at most one more than kMaxLeast.
+  // The arguments of nested minima, or the node itself if it is no minimum; at most one more than kMaxLeast.
   std::vector<NodeId> arguments_of_minima(NodeId id) {
     std::vector<NodeId> open{id}, found;
     while (!open.empty() && found.size() <= kMaxLeast) {

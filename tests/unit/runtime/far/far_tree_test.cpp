@@ -389,14 +389,19 @@ FarCounted count_far_pairs(const FarTree& i, const FarTree& j, const FarWalk& wa
   return counted;
 }
 
-bool is_far_enough(const FarCell& cell, int acting, const FarCell& other, int axes, const FarLimits& limits) {
+double distance_to_box(const FarCell& cell, const FarCell& other, int axes) {
   double squared = 0;
   for (std::size_t axis = 0; axis < std::size_t(axes); ++axis) {
     const double gap = std::max(0.0, std::fabs(cell.centre[axis] - other.centre[axis]) - other.half[axis]);
     squared += gap * gap;
   }
+  return std::sqrt(squared);
+}
+
+bool is_far_enough(const FarCell& cell, int acting, const FarCell& other, int axes, const FarLimits& limits) {
+  const double distance = distance_to_box(cell, other, axes);
   for (int k = FarLimits::kFirst; k < FarLimits::kRatios; ++k)
-    if (FarLimits::kRatios * cell.radius <= k * std::sqrt(squared) * (1 + 1e-12))
+    if (FarLimits::kRatios * cell.radius <= k * distance * (1 + 1e-12))
       return float(acting) <= limits.rows[std::size_t(cell.size() - limits.first_size)][std::size_t(k)];
   return false;
 }
@@ -419,7 +424,8 @@ void expect_each_pair_once(const FarTree& i, const FarTree& j, bool both_sides, 
     for (float& value : row) value = most *= uniform(random);
   }
   const std::vector<std::int32_t> points_of_i = points_near(grid, i), points_of_j = points_near(grid, j);
-  const FarGridUse use{points_of_i, points_of_j, both_sides};
+  FarGridUse use{points_of_i, points_of_j, both_sides};
+  use.relative = random() % 2 == 0;
   const FarWalk found = walk(i.cells(), j.cells(), i.axes(), use, limits, false, kBackwards);
   const FarCounted counted = count_far_pairs(i, j, found, use);
   for (const int times : counted.served) ASSERT_EQ(times, 1);
@@ -429,6 +435,8 @@ void expect_each_pair_once(const FarTree& i, const FarTree& j, bool both_sides, 
     const FarCell &of = i.cells()[std::size_t(entry.of_i)], &from = j.cells()[std::size_t(entry.of_j)];
     if (entry.kind == FarKind::GridOnParticles || entry.kind == FarKind::GridOnGrid)
       EXPECT_TRUE(is_far_enough(from, from.count(), of, i.axes(), limits));
+    if (entry.kind == FarKind::GridOnParticles && use.relative)
+      EXPECT_LE(of.radius, 2 * distance_to_box(from, of, i.axes()) * (1 + 1e-12));
     if (entry.kind == FarKind::ParticlesOnGrid || entry.kind == FarKind::GridOnGrid) {
       ASSERT_TRUE(both_sides);
       EXPECT_TRUE(is_far_enough(of, from.count(), from, i.axes(), limits));
