@@ -93,7 +93,9 @@ KernelSource build_copies_kernel(const Backend& backend, const Pipeline& pipelin
   callers.copies = copies_layout(copies);
   kernel.callers = std::make_shared<const CallersView>(std::move(callers));
   kernel.search.bound = neighbours_of_images(copies);
-  kernel.derivations = no_derivations("every_image() sums over all images within its cutoff");
+  kernel.derivations =
+      derivations_of({build_on, backend, without_totals(pipeline), options, options.precision, isa, false,
+                      "nearest images", "every_image() sums over all images within its cutoff"});
   return kernel;
 }
 

@@ -96,6 +96,15 @@ DerivedKernels make_symmetric(const DerivationInput& of) {
   return {.kernels = {{"symmetric", std::move(source), std::move(bind)}}, .facts = std::move(facts)};
 }
 
+DerivedKernels make_nearest_images(const DerivationInput& of) {
+  const std::optional<Pipeline> nearest = has_images(of.pipeline) ? nearest_images_pipeline(of.pipeline) : std::nullopt;
+  if (!nearest) return {"its images within reach are not always those nearest to i"};
+  DerivedKernels row;
+  auto source = std::make_shared<const KernelSource>(build(of, *nearest, of.options));
+  row.kernels.push_back(named("nearest images", std::move(source), of.pipeline));
+  return row;
+}
+
 DerivedKernels make_far(const DerivationInput& of) {
   std::optional<PeriodicReading> periodic;
   if (has_images(of.pipeline)) periodic = read_periodic_terms(of.pipeline);
@@ -246,6 +255,7 @@ DerivedKernels make_matrix_units(const DerivationInput& of) {
 
 constexpr Derivation kRows[] = {{"nearest", false, make_nearest},
                                 {"symmetric", false, make_symmetric},
+                                {"nearest images", false, make_nearest_images},
                                 {"far", true, make_far},
                                 {"matrix units", false, make_matrix_units}};
 
@@ -255,6 +265,7 @@ class MadeDerivations final : public Derivations {
 
   const DerivedKernels& row(std::string_view name, Precision at_least) const override {
     const auto found = std::ranges::find(kRows, name, &Derivation::name);
+    if (!input_.only.empty() && name != input_.only) return others_;
     const bool is_of_precision = found != std::end(kRows) && found->is_of_precision;
     const Precision own = input_.options.precision, precision = is_of_precision ? std::max(own, at_least) : own;
     const std::lock_guard lock(mutex_);
@@ -268,6 +279,7 @@ class MadeDerivations final : public Derivations {
 
  private:
   const DerivationInput input_;
+  const DerivedKernels others_{input_.others};
   mutable std::mutex mutex_;
   mutable std::map<std::pair<std::string, Precision>, DerivedKernels> made_;
 };

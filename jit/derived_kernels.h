@@ -18,7 +18,9 @@ struct DerivationInput {
   Options options;
   Precision given;  // of the pipeline's own kernel; that of `options` may be higher
   Isa isa;
-  bool has_tiles;  // its kernel computes loops over elements for tiles of pairs
+  bool has_tiles;              // its kernel computes loops over elements for tiles of pairs
+  std::string_view only = {};  // the one row that there is; "": all rows of the table
+  std::string others = {};     // why there are no others
 };
 
 // A row of the table in derived_kernels.cpp.

@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "compiler/ir/period.h"
 #include "compiler/ir/rewrite.h"
 #include "compiler/passes/facts/displacement.h"
 #include "compiler/passes/facts/power_product.h"
@@ -69,6 +70,14 @@ void name_the_copied(Pipeline& pipeline, int copied) {
       pipeline.finished.push_back(pipeline.finished[std::size_t(c)]);
       pipeline.finished[std::size_t(c)] = output(c, Type::Index);
     }
+}
+
+// As lowering makes it of nearest_image().
+NodeId minimum_image(Graph& graph, NodeId difference, NodeId length, Location where) {
+  if (graph.is_constant(length, 0)) return difference;
+  const NodeId period = period_of(graph, length, where);
+  const NodeId periods = graph.unary(Op::Rint, graph.binary(Op::Div, difference, period, where), where);
+  return graph.binary(Op::Sub, difference, graph.binary(Op::Mul, period, periods, where), where);
 }
 
 }  // namespace
@@ -150,7 +159,10 @@ CopiesPipeline copies_pipeline(const Pipeline& pipeline_of_images, ImageShifts s
             };
             const NodeId i = target.leaf(Op::InputI, of_i + place[c], Type::Real, old.where);
             const NodeId difference = target.binary(Op::Sub, of_j_at(of_j), i, old.where);
-            parts[c] = of_copies ? target.binary(Op::Add, difference, of_j_at(shift), old.where) : difference;
+            const NodeId period = target[target[args[1]].args[c]].args[c];
+            parts[c] = of_copies                        ? target.binary(Op::Add, difference, of_j_at(shift), old.where)
+                       : shifts == ImageShifts::Nearest ? minimum_image(target, difference, period, old.where)
+                                                        : difference;
           }
         return target.make(Op::Vector, Type::Vector, parts, old.where);
       }
@@ -173,7 +185,7 @@ CopiesPipeline copies_pipeline(const Pipeline& pipeline_of_images, ImageShifts s
         const auto place_at = [&](Op side, int first, int axis) {
           return target.leaf(side, first + axis, Type::Real, old.where);
         };
-        for (int axis = 0; axis < made.axes && !of_copies; ++axis) {
+        for (int axis = 0; axis < made.axes && shifts == ImageShifts::OfRanges; ++axis) {
           const NodeId way =
               target.binary(Op::Sub, place_at(Op::InputJ, of_j, axis), place_at(Op::InputI, of_i, axis), old.where);
           const NodeId is_here = target.binary(Op::Eq, way, target.constant(0, Type::Real), old.where);
@@ -195,6 +207,17 @@ CopiesPipeline copies_pipeline(const Pipeline& pipeline_of_images, ImageShifts s
   made.proof = prove_neighbourhood(pipeline);
   if (made.proof.neighbourhood) exclude_non_finite(pipeline, *made.proof.neighbourhood);
   return made;
+}
+
+std::optional<Pipeline> nearest_images_pipeline(const Pipeline& pipeline) {
+  if (has(pipeline, Op::ImageIndex)) return {};
+  CopiesPipeline made = copies_pipeline(pipeline, ImageShifts::Nearest);
+  Graph& graph = made.given.pair;
+  const std::array<NodeId, 3> vector = graph[graph[made.image].args[0]].args;
+  for (std::size_t c = 0; c < 3; ++c)
+    if (read_difference(graph, vector[c]).has_value() != (int(c) < made.axes)) return {};
+  if (!made.proof.neighbourhood) return {};
+  return std::move(made.pipeline);
 }
 
 namespace {

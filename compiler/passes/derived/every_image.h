@@ -38,12 +38,17 @@ struct CopiesPipeline {
 };
 
 // Where the shift of an image comes from. OfCopies: an input of each copy. OfRanges: the lists of a run, whose ranges
-// of j each have a shift, so that the text has none.
-enum class ImageShifts : bool { OfCopies, OfRanges };
+// of j each have a shift, so that the text has none. Nearest: there are no copies; each axis has the minimum image.
+enum class ImageShifts : std::uint8_t { OfCopies, OfRanges, Nearest };
 
 // Requires has_images(). Guards of the result are false for NaN, if a cutoff is proved (non_finite.h). Over shifted
 // ranges self_pair is true for equal indices at one place, and image_index() stays.
 CopiesPipeline copies_pipeline(const Pipeline& pipeline, ImageShifts shifts = ImageShifts::OfCopies);
+
+// The same pairs, if the k-th periodic vector is along the k-th axis, and longer than twice the reach, for all k: the
+// minimum image of a pair is then the only one within reach. Empty: the text reads image_index(), a component of the
+// difference before another one is the same for all pairs, or no cutoff is proved.
+std::optional<Pipeline> nearest_images_pipeline(const Pipeline& pipeline);
 
 // The coordinate, from 0 on, of each axis of a neighbourhood of the copies pipeline. Empty, unless each coordinate is
 // bounded: all others would have images without number.

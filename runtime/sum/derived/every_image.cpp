@@ -17,6 +17,7 @@
 #include "runtime/sum/derived/device_images.h"
 #include "runtime/sum/derived/forwarding.h"
 #include "runtime/sum/derived/image_copies.h"
+#include "runtime/sum/derived/nearest_images.h"
 #include "runtime/sum/request/formula.h"
 #include "runtime/sum/run/host_arrays.h"
 
@@ -85,13 +86,20 @@ class InputColumns {
 
 class CopiesSummation final : public ForwardingSummation {
  public:
-  CopiesSummation(const std::shared_ptr<const Kernel>& kernel, const KernelSource& callers)
-      : ForwardingSummation(kernel, callers),
-        layout_(*callers.copies()),
+  CopiesSummation(const std::shared_ptr<const Kernel>& kernel, const Kernel& callers)
+      : ForwardingSummation(kernel, callers.source),
+        layout_(*callers.source.copies()),
         row_{row()},
-        on_device_(callers, sum_.source().search) {}
+        nearest_(callers, device()),
+        on_device_(callers.source, sum_.source().search) {}
 
   std::span<const PairMethod> methods() const override { return row_; }
+
+  SumStatistics statistics() const override {
+    SumStatistics all = sum_.sum().statistics();
+    nearest_.add_to(all, is_nearest_);
+    return all;
+  }
 
   std::vector<std::shared_ptr<FarBackend>> far_backends(const Kernel& callers, Precision at_least,
                                                         std::span<const int> orders) const override {
@@ -127,13 +135,24 @@ class CopiesSummation final : public ForwardingSummation {
       const std::int64_t bytes = (request.ni + std::int64_t(copies_.of.size())) * 64;
       return std::vector<DeviceWork>{{"host", 0, bytes}};
     };
+    // Whether each pair is computed once matters to callers who ask for it.
+    row.survey = [this](const SumRequest& request) {
+      Estimate found = *row_[0].estimate(request);
+      const bool asks = request.symmetric == SymmetricChoice::Always;
+      const SumRequest* const over_nearest = asks ? bind_nearest(request) : nullptr;
+      found.once = over_nearest && nearest_.sum().plan(*over_nearest).estimate.once;
+      return found;
+    };
     row.enqueue = [this](const SumRequest& request) { run(request); };
-    row.statistics = [this] { return sum_.sum().statistics(); };
+    row.statistics = [this] { return statistics(); };
     return row;
   }
 
   // With arrays in the memory of a device the copies are made there, and the host waits for their number alone.
   void run(const SumRequest& request) {
+    const SumRequest* const over_nearest = bind_nearest(request);
+    is_nearest_ = over_nearest != nullptr;
+    if (is_nearest_) return nearest_.sum().run(*over_nearest);
     const std::vector<ArrayView> arrays = arrays_of(callers_.fields, request.views);
     const bool has_particles = request.ni > 0 && request.nj > 0;
     DeviceCopies* const copies = has_particles ? device().device_copies(arrays) : nullptr;
@@ -148,6 +167,32 @@ class CopiesSummation final : public ForwardingSummation {
       throw UsageError(renumbered(error.what(), "j-particle ", [&](std::int64_t copy) {
         return fmt::format("j-particle {}", copies_.of.at(std::size_t(copy)) + request.j_offset);
       }));
+    }
+  }
+
+  // The request for a sum without copies; null: the run needs them.
+  const SumRequest* bind_nearest(const SumRequest& request) {
+    if (!layout_.obstacle.empty() || !nearest_.may_run(request)) return nullptr;
+    InputColumns of_i(callers_, Role::InputI, request, device()), of_j(callers_, Role::InputJ, request, device());
+    const std::vector<double> reaches = reaches_of_j(request, of_i, of_j);
+    if (!nearest_.is_large(request.params, lattice_of(request.params).unit, largest_of(reaches))) return nullptr;
+    find_positions(request, of_i, of_j);
+    return nearest_.bind(request, at_i_, at_j_);
+  }
+
+  static double largest_of(const std::vector<double>& reaches) {
+    double largest = 0;
+    for (const double reach : reaches)
+      if (!(reach <= largest)) largest = reach;  // NaN remains
+    return largest;
+  }
+
+  void find_positions(const SumRequest& request, InputColumns& of_i, InputColumns& of_j) {
+    const std::size_t axes = layout_.of_i.size();
+    at_i_.resize(axes), at_j_.resize(axes);
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+      of_i.find_values(layout_.of_i[axis], request.ni, at_i_[axis]);
+      of_j.find_values(layout_.of_j[axis], request.nj, at_j_[axis]);
     }
   }
 
@@ -167,12 +212,7 @@ class CopiesSummation final : public ForwardingSummation {
     on_device_.forget();
     fetched_ = 0;
     InputColumns of_i(callers_, Role::InputI, request, device()), of_j(callers_, Role::InputJ, request, device());
-    const std::size_t axes = layout_.of_i.size();
-    at_i_.resize(axes), at_j_.resize(axes);
-    for (std::size_t axis = 0; axis < axes; ++axis) {
-      of_i.find_values(layout_.of_i[axis], request.ni, at_i_[axis]);
-      of_j.find_values(layout_.of_j[axis], request.nj, at_j_[axis]);
-    }
+    find_positions(request, of_i, of_j);
     const PeriodicVectors& periods = lattice.periods;
     periods_ = lattice.in_given;
     Coordinates of_units_i, of_units_j;
@@ -452,6 +492,8 @@ class CopiesSummation final : public ForwardingSummation {
 
   const CopiesLayout& layout_;
   std::array<PairMethod, 1> row_;
+  NearestImages nearest_;
+  bool is_nearest_ = false;  // the last run was without copies
   DeviceImages on_device_;
   bool is_on_device_ = false;     // the copies of the last run
   std::int64_t fetched_ = 0;      // DeviceImages::made() of those in copies_; 0: they are others
@@ -483,7 +525,7 @@ class CopiesKernel final : public Kernel {
  public:
   explicit CopiesKernel(std::shared_ptr<const Kernel> kernel)
       : Kernel(source_for_callers(kernel->source)), kernel_(std::move(kernel)) {}
-  std::unique_ptr<Summation> start() const override { return std::make_unique<CopiesSummation>(kernel_, source); }
+  std::unique_ptr<Summation> start() const override { return std::make_unique<CopiesSummation>(kernel_, *this); }
   std::shared_ptr<const Kernel> load(const KernelSource& other) const override { return kernel_->load(other); }
 
  private:

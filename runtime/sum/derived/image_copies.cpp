@@ -16,7 +16,6 @@ namespace {
 
 // More copies than any search can number.
 constexpr double kMostCopies = 0x1p30;
-constexpr double kMostCells = 0x1p29;  // the largest multiple of a periodic vector
 
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0;

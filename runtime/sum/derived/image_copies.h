@@ -13,6 +13,8 @@ namespace nbcc {
 using Coordinates = std::vector<std::vector<double>>;
 using Multiples = std::array<std::int32_t, 3>;  // of each periodic vector
 
+inline constexpr double kMostCells = 0x1p29;  // the largest multiple of a periodic vector
+
 // The periodic vectors that are given, [vector][axis], and a reduced basis of their lattice. A vector that
 // is_open() (compiler/periodic_length.h), as 0 or an infinite one, is none, in the reduced basis too. Throws UsageError
 // for NaN and for vectors that span no area or volume; `pipeline`: its name. All multiples below are of the reduced

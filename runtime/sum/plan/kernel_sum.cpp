@@ -84,6 +84,7 @@ SumStatistics KernelSum::statistics() const {
       methods_[row].add_survey(found);
   found.method = method->name;
   found.reason = reason_of(last_plan_, methods_);
+  if (!found.form.empty()) found.reason += "; " + found.form;
   if (!found.far.ranks.empty()) found.reason += "; " + found.far.ranks;
   return found;
 }

@@ -102,6 +102,7 @@ struct SumStatistics {
   } seconds;
   FarStatistics far;
   std::string method, reason;  // PairMethod::name of the last run, and why it was chosen; "" before the first run
+  std::string form;            // how the method did the last run, which `reason` then says; "": it has one form
 
   // Adds the counts and times of another sum over neighbours.
   void add(const SumStatistics& one) {
