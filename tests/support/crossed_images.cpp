@@ -80,8 +80,12 @@ std::array<int, 3> images_of(const OracleInput& input, ImageForm form, const Vec
 void give_cell(const Pipeline& pipeline, ImageForm form, OracleInput& input, RandomSource& random) {
   constexpr double kReach = 1.25, kMostImages = 2000;
   for (;;) {
-    Vectors vectors;
-    for (std::size_t k = 0; k < 3; ++k) {
+    Vectors vectors{};
+    // In some cells of three axes only the nearest image of a pair may be within reach (nearest_images.h).
+    const bool is_large = random.chance(33);
+    for (std::size_t k = 0; k < 3 && is_large; ++k)
+      vectors[k][k] = (random.chance(50) ? 1 : -1) * (2 * kReach + random.between(2, 96) / 64.0);
+    for (std::size_t k = 0; k < 3 && !is_large; ++k) {
       for (double& component : vectors[k]) component = random.between(-96, 96) / 64.0;
       vectors[k][k] += random.chance(50) ? 1.5 : -1.5;
       if (vectors[k][k] == 0) vectors[k][k] = 1;

@@ -77,9 +77,12 @@ const SumRequest* NearestImages::bind(const SumRequest& request, const Coordinat
   Lengths lengths{};
   for (std::size_t axis = 0; axis < i.size(); ++axis)
     lengths[axis] = evaluate(layout.periods[axis][axis], request.params);
-  // One set has one array, which the symmetric kernel requires.
   const bool is_one_set = request.ni == request.nj && std::ranges::equal(i, j, are_equal);
+  // self_pair is i_index == j_index in the derived kernel. Of two sets it may hold for another image than the nearest.
+  const bool may_test_self = sum_->source().uses.i_index && sum_->source().uses.j_index;
+  if (may_test_self && !(is_one_set && request.i_offset == request.j_offset)) return nullptr;
   if (!place(lengths, i, place_i_) || (!is_one_set && !place(lengths, j, place_j_))) return nullptr;
+  // One set has one array, which the symmetric kernel requires.
   const auto columns = [](std::vector<double>& values, std::int64_t count) {
     const auto size = std::int64_t(sizeof(double));
     return ArrayView{values.data(), Element::Double, count, size, count * size};

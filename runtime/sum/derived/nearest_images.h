@@ -29,7 +29,8 @@ class NearestImages {
   // True if every period is longer than twice the reach. `unit`: [axis] from positions to the units of the reach.
   bool is_large(std::span<const double> params, const std::vector<double>& unit, double reach) const;
   // The request for sum(), valid until the next call, if is_large(). `i`, `j`: positions. Null: there is no kernel for
-  // it, or a particle is so many periods away that the run over copies reports it.
+  // it, self_pair may not be what it is for all images, or a particle is so many periods away that the run over copies
+  // reports it.
   const SumRequest* bind(const SumRequest& request, const Coordinates& i, const Coordinates& j);
   DerivedSum& sum() { return *sum_; }
 
