@@ -104,9 +104,18 @@ class LargeBoxSum {
     sum_.bind(field, {values.data(), Element::Double, kCount, 8 * width, 8});
   }
 
+  // Multiples of a length, at least those that bring a difference within the reach, if the length is more than 2/3 of
+  // it. A length of 0 or infinity is none.
+  static std::vector<double> near_images(double difference, double length) {
+    if (!std::isfinite(length) || length == 0) return {0};
+    const double middle = -std::round(difference / length);
+    return {middle - 1, middle, middle + 1};
+  }
+  static double plus(double difference, double multiple, double length) {
+    return multiple == 0 ? difference : difference + multiple * length;
+  }
+
   void compare(const LargeBox& box, double skew) {
-    std::array<int, 3> most{};
-    for (std::size_t k = 0; k < 3; ++k) most[k] = std::isfinite(box[k]) && box[k] != 0 ? 10 : 0;
     const std::vector<double>& xj = one_set_ ? xi_ : xj_;
     const double tolerance = form_.precision == Precision::Double ? 1e-12 : 3e-5;
     for (std::int64_t i = 0; i < kCount; ++i) {
@@ -117,15 +126,14 @@ class LargeBoxSum {
             !first_.empty() && std::binary_search(excluded_.begin() + first_[std::size_t(i)],
                                                   excluded_.begin() + first_[std::size_t(i) + 1], j);
         if (is_excluded) continue;
-        for (int x = -most[0]; x <= most[0]; ++x)
-          for (int y = -most[1]; y <= most[1]; ++y)
-            for (int z = -most[2]; z <= most[2]; ++z) {
+        std::array<double, 3> apart{};
+        for (std::size_t k = 0; k < 3; ++k) apart[k] = xj[std::size_t(3 * j) + k] - xi_[std::size_t(3 * i) + k];
+        for (const double x : near_images(apart[0], box[0]))
+          for (const double y : near_images(apart[1] + x * skew, box[1]))
+            for (const double z : near_images(apart[2], box[2])) {
               if (form_.skips_self && i == j && x == 0 && y == 0 && z == 0) continue;
-              std::array<double, 3> d{};
-              const int m[] = {x, y, z};
-              for (std::size_t k = 0; k < 3; ++k)
-                d[k] = xj[std::size_t(3 * j) + k] - xi_[std::size_t(3 * i) + k] + (most[k] > 0 ? m[k] * box[k] : 0);
-              d[1] += x * skew;
+              const std::array<double, 3> d{plus(apart[0], x, box[0]), plus(apart[1] + x * skew, y, box[1]),
+                                            plus(apart[2], z, box[2])};
               const double r2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
               if (!(r2 < kReach * kReach)) continue;
               const double w = qi_[std::size_t(i)] * (one_set_ ? qi_ : qj_)[std::size_t(j)] * (kReach * kReach - r2);
