@@ -1,8 +1,9 @@
 // A pipeline with every_image() -> one for copies of particles. The given pipeline's pairs are of i with the periodic
 // images of j. The runtime (runtime/sum/derived/every_image.h) makes a copy of j for each of its images that may be
 // within reach of an i, with its own position, and runs the pipeline made here over i and the copies. In that pipeline
-// the displacement is the difference of two inputs, positions in one cell, plus a third, the shift of the copy. Tested
-// by tests/numeric/every_image_test.cpp.
+// the displacement is the difference of two inputs, positions in one cell, plus a third, the shift of the copy. In
+// large boxes the minimum image of that difference will do. Tested by tests/numeric/every_image_test.cpp and
+// nearest_images_test.cpp.
 #pragma once
 #include <array>
 #include <optional>
