@@ -76,7 +76,7 @@ class CopiesSummation final : public ForwardingSummation {
       const std::int64_t bytes = (request.ni + std::int64_t(copies_.of.size())) * 64;
       return std::vector<DeviceWork>{{"host", 0, bytes}};
     };
-    // Whether each pair is computed once matters to callers who ask for it.
+    // Only callers who ask for each pair once are told whether the run does so (detour_of).
     row.survey = [this](const SumRequest& request) {
       Estimate found = *row_[0].estimate(request);
       const bool asks = request.symmetric == SymmetricChoice::Always;

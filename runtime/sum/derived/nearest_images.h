@@ -6,7 +6,7 @@
 //   j        i       j'              all others are farther away than L - R, which is more than R if L > 2 R.
 //            |<- R ->|
 //
-// Whether the box is large enough is decided in each run. Tested by tests/numeric/nearest_images_test.cpp.
+// Each run decides whether the box is large enough. Tested by tests/numeric/nearest_images_test.cpp.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -28,9 +28,9 @@ class NearestImages {
   bool may_run(const SumRequest& request) const;
   // True if every period is longer than twice the reach. `unit`: [axis] from positions to the units of the reach.
   bool is_large(std::span<const double> params, const std::vector<double>& unit, double reach) const;
-  // The request for sum(), valid until the next call, if is_large(). `i`, `j`: positions. Null: there is no kernel for
-  // it, self_pair may not be what it is for all images, or a particle is so many periods away that the run over copies
-  // reports it.
+  // The request for sum(), valid until the next call, if is_large(). `i`, `j`: positions. Null: the run is over copies,
+  // because the device has no derived kernel, because i and j are two sets and the text may test self_pair, or because
+  // a particle is so many periods away that the run over copies reports an error.
   const SumRequest* bind(const SumRequest& request, const Coordinates& i, const Coordinates& j);
   DerivedSum& sum() { return *sum_; }
 
