@@ -97,6 +97,15 @@ KernelSource build_copies_kernel(const Backend& backend, const Pipeline& pipelin
   return kernel;
 }
 
+std::shared_ptr<const Derivations> no_derivations_of_pair_values() {
+  return no_derivations("an output(pair) has values of listed pairs");
+}
+
+// In mixed precision results of pairs are computed in double, the terms of sums in single precision.
+bool stores_pair_values(const Backend& backend, const Options& options) {
+  return backend.stores_pair_values && options.precision != Precision::Mixed;
+}
+
 KernelSource build_pair_values_kernel(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa,
                                       const std::string& dump_folder) {
   const PairValuesPipelines made = pair_values_pipelines(pipeline);
@@ -113,7 +122,7 @@ KernelSource build_pair_values_kernel(const Backend& backend, const Pipeline& pi
     callers.values = std::make_shared<const KernelSource>(std::move(values));
   }
   kernel.callers = std::make_shared<const CallersView>(std::move(callers));
-  kernel.derivations = no_derivations("an output(pair) has values of listed pairs");
+  kernel.derivations = no_derivations_of_pair_values();
   return kernel;
 }
 
@@ -134,7 +143,8 @@ KernelSource build_kernel(const Backend& backend, const Source& source, const Op
 KernelSource build_kernel(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa,
                           const std::string& dump_folder) {
   if (has_images(pipeline)) return build_copies_kernel(backend, pipeline, options, isa, dump_folder);
-  if (pipeline.has_pair_values()) return build_pair_values_kernel(backend, pipeline, options, isa, dump_folder);
+  if (pipeline.has_pair_values() && !stores_pair_values(backend, options))
+    return build_pair_values_kernel(backend, pipeline, options, isa, dump_folder);
   // Prove the neighbourhood before the passes, because these replace guards and roots by faster forms.
   const NeighbourhoodProof proof = prove_neighbourhood(pipeline);
   const Neighbourhood* const neighbourhood = proof.neighbourhood ? &*proof.neighbourhood : nullptr;
@@ -150,7 +160,9 @@ KernelSource build_kernel(const Backend& backend, const Pipeline& pipeline, cons
     kernel.search.bound = kNearestBound;
     kernel.search.obstacle.clear();
   }
-  kernel.derivations = derivations_of({build_on, backend, of_each_i, options, options.precision, isa, has_tiles});
+  kernel.derivations = pipeline.has_pair_values()
+                           ? no_derivations_of_pair_values()
+                           : derivations_of({build_on, backend, of_each_i, options, options.precision, isa, has_tiles});
   const std::string file = fmt::format("{}.{}", pipeline.name, kernel.target);
   dump(dump_folder, fmt::format("{}.{}", file, backend.file_ending), kernel.first().source);
   if (const KernelVariant* const search = kernel.find(Frame::Search))
