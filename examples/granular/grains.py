@@ -98,7 +98,7 @@ class Grains:
 
     def forces(self) -> None:
         """Forces and torques; the histories advance by a step."""
-        numbers = dataclasses.asdict(self.material)
+        numbers = vars(self.material)
         out = self._contact(
             xi=self.x, vi=self.v, wi=self.w, ri=self.radius, mi=self.mass,
             xj=self.x, vj=self.v, wj=self.w, rj=self.radius, mj=self.mass,
