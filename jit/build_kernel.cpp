@@ -101,9 +101,10 @@ std::shared_ptr<const Derivations> no_derivations_of_pair_values() {
   return no_derivations("an output(pair) has values of listed pairs");
 }
 
-// In mixed precision results of pairs are computed in double, the terms of sums in single precision.
-bool stores_pair_values(const Backend& backend, const Options& options) {
-  return backend.stores_pair_values && options.precision != Precision::Mixed;
+// A second kernel computes results of pairs in double where the terms of sums are in single precision, and checks table
+// indices that depend on both particles pair by pair.
+bool stores_pair_values(const Backend& backend, const Pipeline& pipeline, const Options& options) {
+  return backend.stores_pair_values && options.precision != Precision::Mixed && pipeline.tables.empty();
 }
 
 KernelSource build_pair_values_kernel(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa,
@@ -143,7 +144,7 @@ KernelSource build_kernel(const Backend& backend, const Source& source, const Op
 KernelSource build_kernel(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa,
                           const std::string& dump_folder) {
   if (has_images(pipeline)) return build_copies_kernel(backend, pipeline, options, isa, dump_folder);
-  if (pipeline.has_pair_values() && !stores_pair_values(backend, options))
+  if (pipeline.has_pair_values() && !stores_pair_values(backend, pipeline, options))
     return build_pair_values_kernel(backend, pipeline, options, isa, dump_folder);
   // Prove the neighbourhood before the passes, because these replace guards and roots by faster forms.
   const NeighbourhoodProof proof = prove_neighbourhood(pipeline);
