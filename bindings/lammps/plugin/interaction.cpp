@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
+#include <utility>
 
 namespace nbcc_lammps {
 namespace {
@@ -257,9 +259,27 @@ void Interaction::check_types(int types) {
   }
 }
 
-void Interaction::set_pairs(std::vector<Pairs> lists, bool are_half) {
+void Interaction::set_pairs(std::vector<Pairs> lists, bool are_half) { take_lists(std::move(lists), are_half, false); }
+
+void Interaction::search_pairs(std::int64_t owned, double skin) {
+  skin_ = skin;
+  if (searches_ && std::int64_t(lists_.front().j.size()) == owned) return;
+  Pairs itself;
+  itself.j.resize(std::size_t(owned));
+  std::iota(itself.j.begin(), itself.j.end(), 0);
+  itself.first = itself.j;
+  itself.first.push_back(owned);
+  take_lists({std::move(itself)}, false, true);
+}
+
+void Interaction::take_lists(std::vector<Pairs> lists, bool are_half, bool searches) {
+  if (searches != searches_) {  // a sum has one kind of lists
+    plain_.sums.clear(), plain_.listed.clear();
+    virial_.sums.clear(), virial_.listed.clear();
+  }
   lists_ = std::move(lists);
   are_half_ = are_half;
+  searches_ = searches;
   ++round_;
 }
 
@@ -294,10 +314,9 @@ void Interaction::run_list(Variant& variant, std::size_t number, std::int64_t ni
     if (find("special_coul")) sum.bind("special_coul", pairs.special_coul);
   }
   sum.symmetric(are_half_ ? NBCC_SYMMETRIC_LISTED : NBCC_SYMMETRIC_OFF);
-  if (variant.listed[number] != round_) {
-    sum.listed_pairs(pairs.first, pairs.j);
-    variant.listed[number] = round_;
-  }
+  if (searches_) sum.skin(skin_);
+  if (std::exchange(variant.listed[number], round_) != round_)
+    searches_ ? sum.exclusions(pairs.first, pairs.j) : sum.listed_pairs(pairs.first, pairs.j);
   give_params(sum);
   sum.run();
   if (number == 0) return;

@@ -1,5 +1,5 @@
-// Computes forces, energies and virials of atoms from a pipeline, values of its params, arrays of atoms and lists of
-// pairs. Uses nbcc and not LAMMPS; pair_nbcc.h connects the two.
+// Computes forces, energies and virials of atoms from a pipeline, values of its params, arrays of atoms, and lists of
+// pairs or a search for them. Uses nbcc and not LAMMPS; pair_nbcc.h connects the two.
 //
 // A full list has each pair for both of its atoms: the force on i is complete, and the energy and virial of i are half
 // of the sums over its pairs. A half list has each pair once (NBCC_SYMMETRIC_LISTED): both atoms get their results,
@@ -141,6 +141,10 @@ class Interaction {
   // True if both atoms of a pair can be computed together, at less cost than twice. Call after check().
   bool takes_half_lists();
   void set_pairs(std::vector<Pairs> lists, bool are_half);
+  // Replaces lists: run() searches for the pairs of the first `owned` atoms, with any atom but the atom itself. What it
+  // finds is kept until an atom has moved by half of `skin`. Needs a proved reach (check_reach() throws without), and
+  // no factors of pairs (weighs_pairs()).
+  void search_pairs(std::int64_t owned, double skin);
   // Sums for the first ni atoms; the j are among the first nj atoms. Of half lists ni = nj. Throws nbcc::Error, and
   // std::runtime_error if a pipeline with finish() has lists with several weights.
   const Results& run(std::int64_t ni, std::int64_t nj, bool with_virial);
@@ -196,6 +200,7 @@ class Interaction {
   void bind_input(nbcc::Sum& sum, const std::string& name, const Quantity& quantity, std::int64_t count) const;
   void bind_inputs(nbcc::Sum& sum, std::int64_t ni, std::int64_t nj) const;
   void ignore_outputs(nbcc::Sum& sum) const;
+  void take_lists(std::vector<Pairs> lists, bool are_half, bool searches);
   void run_list(Variant& variant, std::size_t number, std::int64_t ni, std::int64_t nj);
   [[noreturn]] void refuse(const std::string& what) const;
 
@@ -214,9 +219,10 @@ class Interaction {
   std::map<std::string, Quantity> quantities_;
   bool weighs_pairs_ = false, has_finish_ = false;
   Variant plain_, virial_;
-  std::vector<Pairs> lists_;
-  bool are_half_ = false;
-  int round_ = 0;  // number of calls of set_pairs()
+  std::vector<Pairs> lists_;  // if searches_: one, of the pairs that are left out
+  bool are_half_ = false, searches_ = false;
+  double skin_ = 0;
+  int round_ = 0;  // number of changes of lists_
   Results results_, part_;
   std::shared_ptr<OnePair> one_pair_;
   std::shared_ptr<Exact> exact_;

@@ -1,7 +1,8 @@
 // Passes LAMMPS's commands, atoms and neighbour list to an Interaction, and adds its results to LAMMPS's forces,
-// energies and virials. Requests a half neighbour list if the formula can be computed for both atoms of a pair at once;
-// with newton on the results of ghosts then belong to their owners. Else requests a full list, so that each rank
-// computes the complete force on its own atoms; ghosts act but get no forces.
+// energies and virials. On GPUs nbcc searches for the pairs where it may; a list that has millions of pairs would have
+// to be converted and sent each time that LAMMPS makes it. Elsewhere requests a half neighbour list if the formula can
+// be computed for both atoms of a pair at once; with newton on the results of ghosts then belong to their owners. Else
+// requests a full list, so that each rank computes the complete force on its own atoms; ghosts act but get no forces.
 #include "bindings/lammps/plugin/pair_nbcc.h"
 
 #include <atom.h>
@@ -62,8 +63,9 @@ void PairNbcc::init_style() {
     interaction_->check(atom->ntypes, nbcc_lammps::MixRule(mix_flag));
     check_special_bonds();
     for (const auto& [param, variable] : interaction_->followed()) variable_of(param, variable);
+    choose_pairs();
     // Half lists are summed by one thread.
-    is_half_ = where_.threads == 1 && interaction_->takes_half_lists();
+    is_half_ = !searches_ && where_.threads == 1 && interaction_->takes_half_lists();
     collect_quantities();
     if (interaction_->quantities().contains("v") && !comm->ghost_velocity)
       throw std::runtime_error("the formula reads velocities: say comm_modify vel yes, so that ghosts have theirs");
@@ -71,7 +73,33 @@ void PairNbcc::init_style() {
   if (!interaction_->has_result("energy") && comm->me == 0)
     error->warning(FLERR, "pair_style nbcc: no output of " + interaction_->path() +
                               " is the energy, so the energy of its pairs counts as 0");
-  neighbor->add_request(this, is_half_ ? NeighConst::REQ_DEFAULT : NeighConst::REQ_FULL);
+  // With a search, only check_forces() asks for the list.
+  neighbor->add_request(this, searches_  ? NeighConst::REQ_FULL | NeighConst::REQ_OCCASIONAL
+                              : is_half_ ? NeighConst::REQ_DEFAULT
+                                         : NeighConst::REQ_FULL);
+}
+
+std::string PairNbcc::why_lists() const {
+  if (force->pair != this) return "pair_style hybrid gives each style a part of the pairs";
+  if (interaction_->weighs_pairs()) return "the formula reads factors of special_bonds";
+  const double* const factors = special_is_coul_ ? force->special_coul : force->special_lj;
+  if (atom->molecular != Atom::ATOMIC && std::any_of(factors + 1, factors + 4, [](double f) { return f != 1; }))
+    return "special_bonds gives pairs of bonded atoms factors other than 1";
+  if (neighbor->nex_type + neighbor->nex_group + neighbor->nex_mol > 0) return "neigh_modify exclude leaves out pairs";
+  return "";
+}
+
+void PairNbcc::choose_pairs() {
+  const std::string why = why_lists();
+  const bool wants = pairs_ == "search" || (pairs_ == "auto" && where_.device != "cpu");
+  searches_ = wants && why.empty();
+  if (!wants || searches_) return;
+  if (pairs_ == "search") throw std::runtime_error("pairs search is not possible: " + why + "; say pairs lists");
+  if (comm->me == 0)
+    utils::logmesg(lmp,
+                   "pair_style nbcc: takes the pairs of LAMMPS's neighbour lists, which costs more than to search on "
+                   "the GPU: " +
+                       why + "\n");
 }
 
 double PairNbcc::init_one(int i, int j) {
@@ -284,9 +312,16 @@ double PairNbcc::single(int i, int j, int itype, int jtype, double rsq, double f
   return energy;
 }
 
-// Converts LAMMPS's neighbour list. The highest bits of a neighbour select the pair's factor of special_bonds; unless
-// the formula reads these factors itself, the pairs with each factor form a separate list.
+// With a search: whose pairs. Else converts LAMMPS's neighbour list. The highest bits of a neighbour select the pair's
+// factor of special_bonds; unless the formula reads these factors itself, the pairs with each factor form a separate
+// list.
 void PairNbcc::list_pairs() {
+  is_listed_ = true;
+  if (searches_) {
+    has_row_.clear();
+    interaction_->search_pairs(atom->nlocal, neighbor->skin);
+    return;
+  }
   const double* const chosen = special_is_coul_ ? force->special_coul : force->special_lj;
   const bool by_formula = interaction_->weighs_pairs();
   // Rows of half lists are of all atoms, because ghosts have results; their rows are empty.
@@ -323,7 +358,6 @@ void PairNbcc::list_pairs() {
   if (interaction_->has_finish())
     for (const int i : row) has_row_.push_back(i >= 0);
   interaction_->set_pairs(std::move(lists), is_half_);
-  is_listed_ = true;
 }
 
 void PairNbcc::compute(int eflag, int vflag) {

@@ -1,7 +1,7 @@
 // pair_style nbcc: a pair formula in the language of nbcc as a pair style of LAMMPS.
 //
 //   pair_style nbcc CUTOFF [device cpu|cuda|cuda:N] [precision single|mixed|double] [threads N] [special lj|coul]
-//                          [check yes|no]
+//                          [check yes|no] [pairs auto|search|lists]
 //   pair_coeff * * FILE.pipe [NAME=VALUE ...] [mix TABLE=RULE ...]
 //                                     the formula, its params, the meanings of its fields, rules for elements of tables
 //   pair_coeff I J NAME=NUMBER ...    elements of tables, by the types of both atoms
@@ -53,6 +53,9 @@ class PairNbcc : public Pair {
   nbcc_lammps::CoeffRecord read(FILE* file);
   void check_modifiers();
   void check_special_bonds();
+  // Why the pairs must be those of LAMMPS's neighbour lists; empty if nbcc can search for them.
+  std::string why_lists() const;
+  void choose_pairs();
   // The index of the variable that a param follows.
   int variable_of(const std::string& param, const std::string& variable);
   bool follow_variables();
@@ -92,6 +95,8 @@ class PairNbcc : public Pair {
   std::string device_ = "cpu";
   nbcc_lammps::Where where_;
   std::unique_ptr<nbcc_lammps::Interaction> interaction_;
+  std::string pairs_ = "auto";
+  bool searches_ = false;  // nbcc searches for the pairs, without LAMMPS's neighbour list
   bool is_listed_ = false;
   bool is_reach_checked_ = false;     // in this run
   bool checks_forces_ = true;         // against the derivative of the energy, at the first step of a run

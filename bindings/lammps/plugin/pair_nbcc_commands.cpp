@@ -55,6 +55,7 @@ void PairNbcc::apply_settings(const std::vector<std::string>& words) {
   device_ = "cpu";
   special_is_coul_ = false;
   checks_forces_ = true;
+  pairs_ = "auto";
   for (std::size_t k = 1; k < words.size(); k += 2) {
     const std::string &name = words[k], &value = words[k + 1];
     if (name == "device") {
@@ -67,12 +68,13 @@ void PairNbcc::apply_settings(const std::vector<std::string>& words) {
       special_is_coul_ = value == "coul";
     } else if (name == "check" && (value == "yes" || value == "no")) {
       checks_forces_ = value == "yes";
+    } else if (name == "pairs" && (value == "auto" || value == "search" || value == "lists")) {
+      pairs_ = value;
     } else {
-      error->all(
-          FLERR,
-          "pair_style nbcc knows device NAME, precision single|mixed|double, threads N, special lj|coul and check "
-          "yes|no, got " +
-              name + " " + value);
+      error->all(FLERR,
+                 "pair_style nbcc knows device NAME, precision single|mixed|double, threads N, special lj|coul, check "
+                 "yes|no and pairs auto|search|lists, got " +
+                     name + " " + value);
     }
   }
 }

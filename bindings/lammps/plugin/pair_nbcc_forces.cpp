@@ -2,6 +2,7 @@
 // of PairNbcc. Entry point: check_forces(). force_check.cpp compares.
 #include <atom.h>
 #include <neigh_list.h>
+#include <neighbor.h>
 
 #include <algorithm>
 #include <cmath>
@@ -43,6 +44,7 @@ std::vector<AtomPair> PairNbcc::nearest_pairs() const {
 // Each rank compares pairs of the neighbour list that the rank has.
 void PairNbcc::check_forces() {
   std::string why;
+  if (searches_) neighbor->build_one(list);
   try {
     interaction_->check_forces(cutoff_, nearest_pairs(), atom->type);
   } catch (const std::exception& refused) {

