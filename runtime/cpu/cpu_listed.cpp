@@ -3,7 +3,9 @@
 // the slots of the lists, ranges are copied as they are. Results are stored after all sums, since
 // the j of a list may be outputs of any i. Tested by tests/numeric/lists_test.cpp.
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <optional>
 
 #include "runtime/cpu/cpu_sum.h"
 
@@ -245,16 +247,16 @@ void CpuSummation::sum_listed_pairs(const SumRequest& request) {
 //                               first_result_[0]                       first_result_[1]
 template <typename BlockOf>
 void CpuSummation::place_pair_results(const PairRows& rows, std::int64_t blocks, const BlockOf& block_of) {
-  std::int64_t position = 0;
-  first_result_.clear();
+  std::int64_t position = 0, components = 0;
+  for (const FieldLayout& field : source_.fields) components += field.is_pair_result() ? field.components() : 0;
+  pair_results_.clear();
+  first_result_.assign(std::size_t(blocks), 0);
+  if (components == 0) return;
   for (std::int64_t k = 0; k < blocks; ++k) {
-    first_result_.push_back(position);
+    first_result_[std::size_t(k)] = position;
     on_pairs_of(rows, block_of(k), [&](std::int64_t, std::int64_t count) { position += count; });
     position += source_.lanes;
   }
-  pair_results_.clear();
-  std::int64_t components = 0;
-  for (const FieldLayout& field : source_.fields) components += field.is_pair_result() ? field.components() : 0;
   memory_of_pair_results_.reserve(std::size_t(components * position) * sizeof(double));
   auto* row = reinterpret_cast<double*>(memory_of_pair_results_.data());
   for (const FieldLayout& field : source_.fields)
