@@ -34,8 +34,8 @@ struct FarPositions {
 constexpr int kRatios = 40, kFirstRatio = 2;  // of FarLimits (runtime/far/far_walk.h)
 constexpr int kRangesPerPart = 48;            // a longer list of ranges is shared out to several items
 
-// What the walk reads of a cell.
-struct WalkCell {
+// What the walk reads of a cell. Aligned so that it is three loads.
+struct alignas(16) WalkCell {
   float centre[3], half[3];
   float radius;
   int row;  // of FarWalkArgument::most; -1: its grid never serves
@@ -47,7 +47,7 @@ struct FarCellsArgument {
   int first_size, sizes;  // of the rows
   WalkCell* walk_cells;
 };
-struct FarCellPair {
+struct alignas(16) FarCellPair {
   int of_i, of_j;
   int acting;  // the number of j of the cell of j with which the cell of i was first paired
   int image;   // of the cell of j
