@@ -112,6 +112,10 @@ void CudaFarGrids::go_down(FarColumns sums, int columns, const FarPositions& pos
                   {&tree, &chebyshev_, &sums, &columns, &positions, &epoch_}, stream);
 }
 
+std::int64_t CudaFarGrids::rows_of(int outputs, std::int64_t particles) {
+  return round_up(std::int64_t(outputs), std::int64_t(kTotalsAtOnce)) * particles;
+}
+
 // One launch if the outputs and parts fit into its argument, as they do for all but a few pipelines.
 void CudaFarGrids::add_up(std::span<const FarPart> parts, const Addition& addition, CudaStream* stream) const {
   const CudaContextGuard guard(gpu_);
@@ -130,7 +134,20 @@ void CudaFarGrids::add_up(std::span<const FarPart> parts, const Addition& additi
     next.continues = continues ? 1 : 0;
     next.in_order = addition.in_order ? 1 : 0;
   };
+  const bool is_all = positions.first == 0 && positions.end == tree_.particles;
+  const bool has_rows = addition.rows && addition.near.data && is_all && !addition.in_order &&
+                        addition.outputs <= kMaxAddedOutputs && sorted.size() <= kMaxAddedParts;
   const auto finish = [&] {
+    if (has_rows) {
+      next.rows = addition.rows;
+      next.row = rows_of(next.outputs, 1);
+      program_.launch("nbcc_far_add_rows", ceil_div(count, kGridThreads), kGridThreads,
+                      {&next, &tree_.order, &positions}, stream);
+      const long long particles = count;
+      program_.launch("nbcc_far_write_totals", ceil_div(count, kGridThreads), kGridThreads, {&next, &particles},
+                      stream);
+      return;
+    }
     if (next.outputs > 0)
       program_.launch("nbcc_far_add_up", ceil_div(count, kGridThreads), kGridThreads, {&next, &tree_.order, &positions},
                       stream);

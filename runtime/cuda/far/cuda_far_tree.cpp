@@ -172,7 +172,8 @@ void CudaFarTree::make_cells(CudaStream* stream) {
   launch("nbcc_far_find_splits", tiles(), stream, kTreeWords);
   for (const char* const name : {"nbcc_far_find_levels", "nbcc_far_write_cells", "nbcc_far_link_cells"})
     launch(name, blocks, stream);
-  launch("nbcc_far_bound_cells", ceil_div(1 + 2 * std::int64_t(argument_.capacity), std::int64_t(kTreeThreads)), stream);
+  launch("nbcc_far_bound_cells", ceil_div(1 + 2 * std::int64_t(argument_.capacity), std::int64_t(kTreeThreads)),
+         stream);
   gpu_.fetch(report_.data(), address_of(argument_.state), sizeof(FarTreeState), stream);
   gpu_.synchronize(stream);
 }

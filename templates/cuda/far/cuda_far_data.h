@@ -359,6 +359,7 @@ struct FarGridTree {
 };
 // Some outputs, and their parts: total[output] += factor * sum for each part.
 constexpr int kMaxAddedOutputs = 32, kMaxAddedParts = 128;  // of a launch
+constexpr int kTotalsAtOnce = 4;                            // the totals of a particle in 32 bytes
 struct FarAddition {
   FarColumns totals, factors;  // [output or factor][particle]
   FarColumns near, sums;       // [output or sum][particle in the order of the tree]; near.data may be null
@@ -368,6 +369,8 @@ struct FarAddition {
   int part_end[kMaxAddedOutputs];  // parts of an output follow those of the output before
   int factor[kMaxAddedParts];      // -1: the factor is 1
   int sum[kMaxAddedParts];
+  double* rows;   // [particle][row], of nbcc_far_add_rows
+  long long row;  // a multiple of kTotalsAtOnce
 };
 
 }  // namespace nbcc::far_data
