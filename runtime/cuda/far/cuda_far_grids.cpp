@@ -84,7 +84,7 @@ void CudaFarGrids::go_up(FarColumns values, int columns, const FarPositions& own
   const CudaContextGuard guard(gpu_);
   const FarGridTree tree = argument();
   const int ranges = 0;
-  program_.launch("nbcc_far_go_up", tree_.cell_count, kGridThreads,
+  program_.launch("nbcc_far_go_up", tree_.cell_count, threads_of_grid(points_per_cell_),
                   {&tree, &chebyshev_, &values, &columns, &own, &ranges}, stream);
 }
 
@@ -92,8 +92,8 @@ void CudaFarGrids::go_up_across(FarColumns values, int columns, int ranges, Cuda
   const CudaContextGuard guard(gpu_);
   const FarGridTree tree = argument();
   const FarPositions none{};
-  program_.launch("nbcc_far_go_up", ranges - 1, kGridThreads, {&tree, &chebyshev_, &values, &columns, &none, &ranges},
-                  stream);
+  program_.launch("nbcc_far_go_up", ranges - 1, threads_of_grid(points_per_cell_),
+                  {&tree, &chebyshev_, &values, &columns, &none, &ranges}, stream);
 }
 
 void CudaFarGrids::copy_grids(FarColumns from, int columns, const FarPositions& range, FarColumns values,
@@ -108,7 +108,7 @@ void CudaFarGrids::go_down(FarColumns sums, int columns, const FarPositions& pos
   const CudaContextGuard guard(gpu_);
   const FarGridTree tree = argument();
   if (++epoch_ == 0) ++epoch_;  // marks of cells begin as 0
-  program_.launch("nbcc_far_go_down", tree_.cell_count, kGridThreads,
+  program_.launch("nbcc_far_go_down", tree_.cell_count, threads_of_grid(points_per_cell_),
                   {&tree, &chebyshev_, &sums, &columns, &positions, &epoch_}, stream);
 }
 

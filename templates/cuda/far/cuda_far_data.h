@@ -348,6 +348,8 @@ struct FarChebyshev {
 };
 // The arguments of the kernels of grids (cuda_far_grids.cu.in).
 constexpr int kGridThreads = 128;  // of a block
+// Of a block for a cell with so many points: the fewer threads wait for each other, the more cells are handled at once.
+constexpr int threads_of_grid(int points) { return points <= 32 ? 32 : points <= 64 ? 64 : kGridThreads; }
 struct FarGridTree {
   const FarCell* cells;
   long long cell_count, particles;
