@@ -2,6 +2,8 @@
 fake and meta tensors, modules. Against the same calls by themselves, and against PyTorch's own sums."""
 
 import copy
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -297,10 +299,20 @@ def test_precision_follows_tensors(gravity):
     assert np.allclose(gravity(x.double(), x.double(), m.double(), eps2=0.1).pot, by_torch(x.double(), x.double(), m.double(), 0.1)[1], rtol=1e-13)
 
 
-def test_importing_nbcc_imports_no_torch():
-    import subprocess
-    import sys
+def test_calls_import_no_compiler_of_torch():
+    """It takes a second, and on machines with a GPU three."""
+    program = (
+        "import sys, torch, nbcc\n"
+        "gravity = nbcc.compile('gravity', device='cpu')\n"
+        "x = torch.rand(10, 3, requires_grad=True)\n"
+        "acc, pot = gravity(x, x, torch.ones(10), eps2=1e-4)\n"
+        "pot.sum().backward()\n"
+        "assert 'torch._dynamo' not in sys.modules and x.grad is not None\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
 
+
+def test_importing_nbcc_imports_no_torch():
     code = "import sys, nbcc; assert not {'torch', 'jax', 'scipy', 'cupy'} & set(sys.modules); import nbcc.torch; assert 'torch' in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 

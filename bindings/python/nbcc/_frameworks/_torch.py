@@ -123,10 +123,13 @@ def _place(tensors: List[torch.Tensor], tensor: torch.Tensor) -> int:
 def call(pipeline: Any, arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[str, Any], route: str) -> Any:
     """torch.compile traces this function: only plain Python, no Call."""
     is_compiling = torch.compiler.is_compiling()
-    if is_compiling and options.get("out") is not None:
-        return _untraced(pipeline, arrays, fields, options)
-    if is_compiling and _is_forward_mode():
-        raise TypeError(f"{pipeline._name}(): {_NO_FORWARD_MODE}")
+    if is_compiling:
+        from ._torch_compile import is_forward_mode, untraced
+
+        if options.get("out") is not None:
+            return untraced(pipeline, arrays, fields, options)
+        if is_forward_mode():
+            raise TypeError(f"{pipeline._name}(): {_NO_FORWARD_MODE}")
     arrays = [_one_tensor(value) for value in arrays]
     fields = {name: _one_tensor(value) for name, value in fields.items()}
     values = {**dict(zip(pipeline._argument_names, arrays)), **fields}
@@ -197,17 +200,6 @@ def _trace(pipeline: Any, values: Mapping[str, Any], options: Mapping[str, Any])
     if len(outputs) == 1:
         return results[0]
     return pipeline._family.result_type(outputs)(*results[: len(outputs)])
-
-
-@torch.compiler.assume_constant_result  # type: ignore[misc, unused-ignore]
-def _is_forward_mode() -> bool:
-    """Whether torch.compile, which calls this function while it traces, is within a level of forward mode."""
-    return bool(forward_ad._current_level >= 0)
-
-
-@torch.compiler.disable  # type: ignore[misc, unused-ignore]
-def _untraced(pipeline: Any, arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
-    return pipeline._call(arrays, fields, options)
 
 
 def _is_transformed(tensors: Sequence[torch.Tensor]) -> bool:
