@@ -304,7 +304,7 @@ struct nbcc_kernel_arguments {
   const void* const* i;  // packed i columns
   const void* const* j;  // packed j columns
   const double* param;
-  double* const* acc;               // [output component][i]
+  double* const* acc;               // [output component][i]; of results of pairs: [output component][j]
   double* const* arg;               // [output component][i]; null if the reduction keeps no index
   std::int64_t i_offset, j_offset;  // i_index is i_offset + index in the columns, or i_offset + i_number[that index]
   const int* i_number;              // indices in the caller's arrays, if the columns are in another order

@@ -28,6 +28,7 @@ struct Backend {
   std::string_view file_ending;  // extension of sources in a dump folder
   bool tests_cutoff;             // its kernels have nbcc_within, which needs the cutoff's condition as a node
   bool checks_symmetric;         // its kernels with reactions check table indices; else the kernel of both ends does
+  bool stores_pair_values;       // its kernels store results of pairs; else a second kernel computes them
   bool has_matrix_units;         // Options::matrix_units makes other kernels
   Target (*target)(Isa isa);     // the target for which the passes optimise
   KernelSource (*emit)(const Pipeline& optimized, const Options& options, Isa isa, const Neighbourhood* neighbourhood,

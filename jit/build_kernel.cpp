@@ -99,6 +99,16 @@ KernelSource build_copies_kernel(const Backend& backend, const Pipeline& pipelin
   return kernel;
 }
 
+std::shared_ptr<const Derivations> no_derivations_of_pair_values() {
+  return no_derivations("an output(pair) has values of listed pairs");
+}
+
+// A second kernel computes results of pairs in double where the terms of sums are in single precision, and checks table
+// indices that depend on both particles pair by pair.
+bool stores_pair_values(const Backend& backend, const Pipeline& pipeline, const Options& options) {
+  return backend.stores_pair_values && options.precision != Precision::Mixed && pipeline.tables.empty();
+}
+
 KernelSource build_pair_values_kernel(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa,
                                       const std::string& dump_folder) {
   const PairValuesPipelines made = pair_values_pipelines(pipeline);
@@ -115,7 +125,7 @@ KernelSource build_pair_values_kernel(const Backend& backend, const Pipeline& pi
     callers.values = std::make_shared<const KernelSource>(std::move(values));
   }
   kernel.callers = std::make_shared<const CallersView>(std::move(callers));
-  kernel.derivations = no_derivations("an output(pair) has values of listed pairs");
+  kernel.derivations = no_derivations_of_pair_values();
   return kernel;
 }
 
@@ -136,7 +146,8 @@ KernelSource build_kernel(const Backend& backend, const Source& source, const Op
 KernelSource build_kernel(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa,
                           const std::string& dump_folder) {
   if (has_images(pipeline)) return build_copies_kernel(backend, pipeline, options, isa, dump_folder);
-  if (pipeline.has_pair_values()) return build_pair_values_kernel(backend, pipeline, options, isa, dump_folder);
+  if (pipeline.has_pair_values() && !stores_pair_values(backend, pipeline, options))
+    return build_pair_values_kernel(backend, pipeline, options, isa, dump_folder);
   // Prove the neighbourhood before the passes, because these replace guards and roots by faster forms.
   const NeighbourhoodProof proof = prove_neighbourhood(pipeline);
   const Neighbourhood* const neighbourhood = proof.neighbourhood ? &*proof.neighbourhood : nullptr;
@@ -152,7 +163,9 @@ KernelSource build_kernel(const Backend& backend, const Pipeline& pipeline, cons
     kernel.search.bound = kNearestBound;
     kernel.search.obstacle.clear();
   }
-  kernel.derivations = derivations_of({build_on, backend, of_each_i, options, options.precision, isa, has_tiles});
+  kernel.derivations = pipeline.has_pair_values()
+                           ? no_derivations_of_pair_values()
+                           : derivations_of({build_on, backend, of_each_i, options, options.precision, isa, has_tiles});
   const std::string file = fmt::format("{}.{}", pipeline.name, kernel.target);
   dump(dump_folder, fmt::format("{}.{}", file, backend.file_ending), kernel.first().source);
   if (const KernelVariant* const search = kernel.find(Frame::Search))

@@ -48,9 +48,11 @@ class Planner {
       const Contribution& c = pipeline_.contributions[k];
       const Node& value = graph_[c.value];
       const Reduction reduction = held_as(fields[k]->reduction);
-      const bool fused = fields[k]->reduction == Reduction::Sum && options_.math == Math::Fast && value.op == Op::Mul &&
-                         value.binding == Binding::Pair && value.type >= Type::Float;
+      const bool of_pair = fields[k]->is_of_pair();
+      const bool fused = !of_pair && fields[k]->reduction == Reduction::Sum && options_.math == Math::Fast &&
+                         value.op == Op::Mul && value.binding == Binding::Pair && value.type >= Type::Float;
       plan_.outputs.push_back({c, reduction, value.type, fused});
+      plan_.outputs.back().of_pair = of_pair;
       plan_.outputs.back().of_j = pipeline_.first_reaction > 0 && int(k) >= pipeline_.first_reaction;
     }
     int histograms = 0;

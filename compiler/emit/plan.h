@@ -33,6 +33,7 @@ struct OutputPlan : Contribution {
   std::int64_t row_words = 0;  // of a histogram of each i: HistogramLayout::row_words(); 0: a total
   bool of_choice = false;      // it belongs to one of Plan::choices and is not reduced on its own
   bool of_array = false;       // it belongs to one of Plan::arrays
+  bool of_pair = false;        // a result of the pair, which is stored: acc[component][j] of nbcc_kernel_arguments
   bool of_j = false;           // a reaction: its terms are added to j
   // True if the terms of a pair are added to it one by one.
   bool is_alone() const { return !of_choice && !of_array; }
@@ -40,6 +41,8 @@ struct OutputPlan : Contribution {
   bool is_whole() const { return type == Type::Index && reduction != Reduction::Sum; }
   // True if the result is an int64, too; a selected index (argmin, argmax) is a double.
   bool results_are_integers() const { return is_whole() && !keeps_index(reduction); }
+  // True if a vector accumulates the terms of a pair, or one for each of several i.
+  bool has_vector() const { return is_alone() && histogram < 0 && !of_j && !of_pair; }
   double identity() const {
     return is_whole() ? double(nbcc::identity<std::int64_t>(reduction)) : nbcc::identity<double>(reduction);
   }

@@ -205,9 +205,10 @@ std::vector<const Field*> Pipeline::fields_of(Role role) const {
 }
 
 bool Pipeline::becomes_nan(int output) const {
-  const Reduction reduction = field_of(Role::Output, output).reduction;
+  const Field& field = field_of(Role::Output, output);
+  const Reduction reduction = field.reduction;
   const Type type = pair[contributions[std::size_t(output)].value].type;
-  if (reduction == Reduction::Histogram) return false;
+  if (reduction == Reduction::Histogram || field.is_of_pair()) return false;
   return is_sum(reduction) || (!keeps_index(reduction) && type != Type::Index);
 }
 

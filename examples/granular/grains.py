@@ -67,12 +67,13 @@ class Grains:
         self.w = np.zeros_like(self.x)
         self.radius = np.array(radius, float)
         self.mass = density * 4 / 3 * np.pi * self.radius**3
+        self._per_force = 0.5 * dt / self.mass[:, None]  # half a step by the mass, and by the moment of inertia
+        self._per_torque = self._per_force / (0.4 * self.radius[:, None] ** 2)
         self.material, self.dt, self.box, self.floor, self.gravity, self.skin = material, dt, box, floor, gravity, skin
         self._near = nbcc.compile(source=NEAR, precision="double")
         self._contact = nbcc.compile(os.path.join(HERE, "contact.pipe"), precision="double")
         self._floor = nbcc.compile(os.path.join(HERE, "floor.pipe"), precision="double")
         n = len(self.x)
-        self._on_floor = nbcc.Rows(np.arange(n + 1), np.zeros(n, "int64"))
         self.floor_slip = np.zeros((n, 3))
         self._itself = nbcc.Rows(np.arange(n + 1), np.arange(n))
         self.searches = 0
@@ -90,7 +91,7 @@ class Grains:
 
     def _update_list(self) -> None:
         moved = self.x - self._listed_at
-        if (moved * moved).sum(axis=1).max() <= (self.skin / 2) ** 2:
+        if np.einsum("ij,ij->i", moved, moved).max() <= (self.skin / 2) ** 2:
             return
         before = self.pairs
         self._list()
@@ -98,7 +99,7 @@ class Grains:
 
     def forces(self) -> None:
         """Forces and torques; the histories advance by a step."""
-        numbers = dataclasses.asdict(self.material)
+        numbers = vars(self.material)
         out = self._contact(
             xi=self.x, vi=self.v, wi=self.w, ri=self.radius, mi=self.mass,
             xj=self.x, vj=self.v, wj=self.w, rj=self.radius, mj=self.mass,
@@ -109,8 +110,8 @@ class Grains:
         self.force[:, 2] -= self.gravity * self.mass
         if self.floor:
             below = self._floor(
-                xi=self.x, vi=self.v, wi=self.w, ri=self.radius, mi=self.mass, height=np.zeros(1),
-                slipped=self.floor_slip, listed_pairs=self._on_floor, dt=self.dt, **numbers,
+                xi=self.x, vi=self.v, wi=self.w, ri=self.radius, mi=self.mass, slipped=self.floor_slip, nj=1,
+                dt=self.dt, **numbers,
             )  # fmt: skip
             self.floor_slip = below.slip
             self.force += below.force
@@ -118,15 +119,15 @@ class Grains:
 
     def step(self) -> None:
         """Velocity Verlet, of rotations too."""
-        half = 0.5 * self.dt
-        inertia = 0.4 * self.mass * self.radius**2
-        self.v += half * self.force / self.mass[:, None]
-        self.w += half * self.torque / inertia[:, None]
+        self._kick()
         self.x += self.dt * self.v
         self._update_list()
         self.forces()
-        self.v += half * self.force / self.mass[:, None]
-        self.w += half * self.torque / inertia[:, None]
+        self._kick()
+
+    def _kick(self) -> None:
+        self.v += self._per_force * self.force
+        self.w += self._per_torque * self.torque
 
 
 def falling(seed: int, n: int = 1000, side: float = 8.0) -> Grains:

@@ -3,7 +3,9 @@
 // the slots of the lists, ranges are copied as they are. Results are stored after all sums, since
 // the j of a list may be outputs of any i. Tested by tests/numeric/lists_test.cpp.
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <optional>
 
 #include "runtime/cpu/cpu_sum.h"
 
@@ -53,7 +55,21 @@ struct CpuSummation::Piece {
   std::vector<Span> spans;            // of listed pairs
   std::vector<OfRange> ranges;        // of groups
   std::vector<double> origins;        // of the relative inputs of the group
+  std::vector<double*> rows;          // [output component]: nbcc_kernel_arguments::acc
 };
+
+// Calls body(first pair, count) for each run of consecutive pairs in the rows of some i.
+template <typename Body>
+void CpuSummation::on_pairs_of(const PairRows& rows, const Block& block, const Body& body) const {
+  std::int64_t first = 0, end = 0;
+  for (std::int64_t at = block.begin; at < block.end; ++at) {
+    const auto i = std::size_t(chosen_i_[std::size_t(at)]);
+    if (rows.first[i] != end && end > first) body(first, end - first);
+    if (rows.first[i] != end) first = rows.first[i];
+    end = rows.first[i + 1];
+  }
+  if (end > first) body(first, end - first);
+}
 
 template <typename Body>
 void CpuSummation::on_pieces(std::int64_t count, const Body& body) {
@@ -212,13 +228,69 @@ void CpuSummation::sum_listed_pairs(const SumRequest& request) {
     const std::int64_t begin = k * block_size, end = std::min(begin + block_size, request.i_count);
     return Block{begin, end, begin + block_size, 0, {0, chosen_i_.data() + begin, end - begin}, begin};
   };
+  place_pair_results(rows, blocks, block_of);
   begin(double(rows.j.size()));
-  on_pieces(blocks, [&](std::int64_t k, Piece& piece) { sum_rows(request, rows, block_of(k), piece); });
-  if (ends(request.j_part)) pool_.parallel_for(blocks, [&](std::int64_t k) { store_block(request, block_of(k)); });
+  on_pieces(blocks, [&](std::int64_t k, Piece& piece) {
+    sum_rows(request, rows, block_of(k), first_result_[std::size_t(k)], piece);
+  });
+  if (!ends(request.j_part)) return;
+  pool_.parallel_for(blocks, [&](std::int64_t k) {
+    store_block(request, block_of(k));
+    store_pair_results(request, rows, block_of(k), first_result_[std::size_t(k)]);
+  });
 }
 
-void CpuSummation::sum_rows(const SumRequest& request, const PairRows& rows, const Block& block, Piece& piece) {
+// The results of the pairs of a block are consecutive in pair_results_. The kernel stores whole vectors, which extend
+// beyond the last pair of a row, so that each block ends with unused elements:
+//
+//   pair_results_[component]:   | row | row | ... | row | lanes unused | row | row | ...
+//                               first_result_[0]                       first_result_[1]
+template <typename BlockOf>
+void CpuSummation::place_pair_results(const PairRows& rows, std::int64_t blocks, const BlockOf& block_of) {
+  std::int64_t position = 0, components = 0;
+  for (const FieldLayout& field : source_.fields) components += field.is_pair_result() ? field.components() : 0;
+  pair_results_.clear();
+  first_result_.assign(std::size_t(blocks), 0);
+  if (components == 0) return;
+  for (std::int64_t k = 0; k < blocks; ++k) {
+    first_result_[std::size_t(k)] = position;
+    on_pairs_of(rows, block_of(k), [&](std::int64_t, std::int64_t count) { position += count; });
+    position += source_.lanes;
+  }
+  memory_of_pair_results_.reserve(std::size_t(components * position) * sizeof(double));
+  auto* row = reinterpret_cast<double*>(memory_of_pair_results_.data());
+  for (const FieldLayout& field : source_.fields)
+    for (int c = 0; c < field.components() && field.is_pair_result(); ++c, row += position)
+      pair_results_.emplace_back(std::size_t(field.first + c), row);
+}
+
+void CpuSummation::store_pair_results(const SumRequest& request, const PairRows& rows, const Block& block,
+                                      std::int64_t position) const {
+  std::size_t row = 0;
+  for (std::size_t f = 0; f < source_.fields.size(); ++f) {
+    const FieldLayout& field = source_.fields[f];
+    if (!field.is_pair_result()) continue;
+    const auto how = request.accumulate ? std::optional(field.reduction) : std::nullopt;
+    std::int64_t from = position;
+    on_pairs_of(rows, block, [&](std::int64_t first, std::int64_t count) {
+      const auto values = [&](int c) -> const double* { return pair_results_[row + std::size_t(c)].second + from; };
+      const Picked pairs{first, nullptr, count};
+      if (field.components() == 3 && request.views[f].data)
+        unpack(std::array{values(0), values(1), values(2)}, request.views[f], 0, pairs, how);
+      else
+        for (int c = 0; c < field.components() && request.views[f].data; ++c)
+          unpack(values(c), request.views[f], c, pairs, how);
+      from += count;
+    });
+    row += std::size_t(field.components());
+  }
+}
+
+// `position`: of the block's first result of a pair in pair_results_.
+void CpuSummation::sum_rows(const SumRequest& request, const PairRows& rows, const Block& block, std::int64_t position,
+                            Piece& piece) {
   begin_block(request, block);
+  piece.rows.assign(totals_.values(), totals_.values() + source_.accumulators.size());
   const auto sum_all = [&] {
     if (piece.is_empty()) return;
     step(double(piece.numbers.size()));
@@ -228,9 +300,11 @@ void CpuSummation::sum_rows(const SumRequest& request, const PairRows& rows, con
     given.j = piece.j.columns();
     given.j_number = piece.numbers.data();
     given.pair = piece.pairs.columns();
+    given.acc = piece.rows.data();
     for (const Piece::Span& span : piece.spans) {
-      const Block one{span.i, span.i + 1, span.i + 1, 0, {}};
-      interact_now_(&given, one.begin, one.end, span.begin, span.end);
+      for (const auto& [component, results] : pair_results_) piece.rows[component] = results + position - span.begin;
+      position += span.end - span.begin;
+      interact_now_(&given, span.i, span.i + 1, span.begin, span.end);
     }
     piece.clear();
   };

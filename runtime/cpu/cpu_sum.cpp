@@ -289,7 +289,7 @@ void CpuSummation::finish_block(const SumRequest& request, const Block& block) c
 void CpuSummation::store_block(const SumRequest& request, const Block& block) const {
   for (std::size_t f = 0; f < source_.fields.size(); ++f) {
     const FieldLayout& field = source_.fields[f];
-    if (field.role != Role::Output || !request.views[f].data) continue;
+    if (field.role != Role::Output || field.is_pair_result() || !request.views[f].data) continue;
     const std::optional reduction(field.reduction);
     double* const* const rows = (keeps_index(field.reduction) ? totals_.indices() : totals_.values()) + field.first;
     const auto store = [&]<typename Value>(Value) {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "runtime/cpu/accumulators.h"
@@ -77,7 +78,14 @@ class CpuSummation final : public Summation {
   std::vector<GroupPart> divide_groups(const Lists& lists);
   void sum_group_part(const SumRequest& request, const Lists& lists, const GroupPart& part, Piece& piece);
   void sum_piece(const SumRequest& request, const Lists& lists, const GroupPart& part, Piece& piece);
-  void sum_rows(const SumRequest& request, const PairRows& rows, const Block& block, Piece& piece);
+  void sum_rows(const SumRequest& request, const PairRows& rows, const Block& block, std::int64_t position,
+                Piece& piece);
+  template <typename Body>
+  void on_pairs_of(const PairRows& rows, const Block& block, const Body& body) const;
+  template <typename BlockOf>
+  void place_pair_results(const PairRows& rows, std::int64_t blocks, const BlockOf& block_of);
+  void store_pair_results(const SumRequest& request, const PairRows& rows, const Block& block,
+                          std::int64_t position) const;
   template <typename Body>
   void on_pieces(std::int64_t count, const Body& body);
 
@@ -167,6 +175,11 @@ class CpuSummation final : public Summation {
   IndexRanges index_ranges_{source_.index_checks};
   // Number of the lists whose j index_ranges_ covers; 0: all j. Nothing if the ranges are not those of the packed j.
   std::optional<std::int64_t> j_ranges_lists_;
+  // Of sum_listed_pairs(): the output components that are results of pairs, with rows in the memory below it;
+  // [block] position of its first result in a row.
+  std::vector<std::pair<std::size_t, double*>> pair_results_;
+  AlignedBuffer memory_of_pair_results_;
+  std::vector<std::int64_t> first_result_;
   AlignedBuffer listed_, reactions_;      // [particle] records of sum_listed_once()
   std::int64_t listed_once_number_ = -1;  // PairRows::number of the last rows that were checked
   SumStatistics statistics_;              // without pairs_within

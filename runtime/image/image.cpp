@@ -81,7 +81,7 @@ namespace {
 constexpr std::string_view kMagic = "nbcc pipeline\n";
 // The format version. Increment it when the member lists above or their meaning change, and when the interface of
 // kernels changes (kernel_source.h, cuda_arguments.h).
-constexpr std::uint32_t kVersion = 30;
+constexpr std::uint32_t kVersion = 31;
 
 static_assert(std::endian::native == std::endian::little);
 

@@ -119,5 +119,90 @@ TEST(PairValuesOnCpu, ChecksIndicesBeforeSumsAreStored) {
   EXPECT_THROW(sum.run({.part = JPart::First}), UsageError);
 }
 
+// Long rows take several pieces of gathered j, rows of many i several blocks, which threads take. The order of the
+// chosen i is not that of the rows, and results of other i are not changed. An array of results is a loop in the
+// kernel.
+TEST(PairValuesOnCpu, OfLongRowsBlocksAndArrays) {
+  const Isa isa = runnable_isas().back();
+  CpuDevice device(3, isa, cpu_toolchain(), "", "");
+  const Pipeline pipeline =
+      parse({"long.pipe",
+             "input_i real xi; input_i int ki; input_j real xj[40]; input_pair real w; output(pair) vec3 v;\n"
+             "output(pair) real a[40]; output(pair) int k; output(sum) real s;\n"
+             "skip_if(xj[1] < 0.25 || xj[1] * xi > 6.0);\n"
+             "v = vec3(w, xi, xj[0]); k = ki + j_index; s += w;\n"
+             "for (int n = 0; n < 40; ++n) a[n] = xi * xj[n];\n"});
+  constexpr std::int64_t kI = 300, kJ = 50;
+  std::vector<double> xi(kI), xj(kJ * 40);
+  std::vector<std::int64_t> ki(kI), first{0}, j, chosen;
+  for (std::int64_t i = 0; i < kI; ++i) xi[std::size_t(i)] = double(i % 17), ki[std::size_t(i)] = 1000 * i;
+  for (std::int64_t n = 0; n < kJ * 40; ++n) xj[std::size_t(n)] = double(n * 7 % 32) / 16;
+  for (std::int64_t i = 0; i < kI; ++i) {
+    const std::int64_t count = i == 70 ? 9001 : i * 5 % 23;
+    for (std::int64_t n = 0; n < count; ++n) j.push_back((i + 3 * n) % kJ);
+    first.push_back(std::int64_t(j.size()));
+    if (i % 3 != 1) chosen.insert(chosen.begin() + (i % 2 == 0 ? 0 : std::ptrdiff_t(chosen.size())), i);
+  }
+  std::vector<double> w(j.size());
+  for (std::size_t p = 0; p < w.size(); ++p) w[p] = double(p % 64) / 8;
+  const auto pairs = std::int64_t(j.size());
+  for (const Precision precision : {Precision::Single, Precision::Double}) {
+    const auto kernel = for_callers(device.load(build_cpu_kernel(pipeline, {precision}, isa, "")));
+    for (const bool all : {true, false}) {
+      SumState sum(kernel);
+      std::vector<double> v(j.size() * 3, -1), a(j.size() * 40, -1), s(kI, -1);
+      std::vector<std::int64_t> k(j.size(), -1);
+      sum.set_listed_pairs(kI, first.data(), pairs, j.data());
+      sum.bind("xi", {xi.data(), Element::Double, kI, 8, 8});
+      sum.bind("ki", {ki.data(), Element::Int64, kI, 8, 8});
+      sum.bind("xj", {xj.data(), Element::Double, kJ, 320, 8});
+      sum.bind("w", {w.data(), Element::Double, pairs, 8, 8});
+      sum.bind("v", {v.data(), Element::Double, pairs, 24, 8});
+      sum.bind("a", {a.data(), Element::Double, pairs, 320, 8});
+      sum.bind("k", {k.data(), Element::Int64, pairs, 8, 8});
+      sum.bind("s", {s.data(), Element::Double, kI, 8, 8});
+      // Accumulated, which adds to the -1 of each result.
+      if (all)
+        sum.run({.accumulate = true});
+      else
+        sum.run({.i_count = std::int64_t(chosen.size()), .i_list = chosen.data(), .accumulate = true});
+      for (std::int64_t i = 0; i < kI; ++i) {
+        const bool is_chosen = all || i % 3 != 1;
+        double of_i = -1;
+        for (std::int64_t p = first[std::size_t(i)]; p < first[std::size_t(i) + 1]; ++p) {
+          const auto at = std::size_t(p), of_j = std::size_t(j[at]);
+          const double x = xi[std::size_t(i)], y = xj[of_j * 40 + 1];
+          const bool counts = is_chosen && y >= 0.25 && y * x <= 6;
+          of_i += counts ? w[at] : 0;
+          const std::vector<double> expected{counts ? w[at] - 1 : -1, counts ? x - 1 : -1,
+                                             counts ? xj[of_j * 40] - 1 : -1};
+          ASSERT_EQ(std::vector<double>(v.begin() + p * 3, v.begin() + p * 3 + 3), expected) << "pair " << p;
+          ASSERT_EQ(k[at], counts ? 1000 * i + j[at] - 1 : -1) << "pair " << p;
+          for (std::size_t n = 0; n < 40; ++n)
+            ASSERT_EQ(a[at * 40 + n], counts ? x * xj[of_j * 40 + n] - 1 : -1) << "pair " << p << ", element " << n;
+        }
+        ASSERT_EQ(s[std::size_t(i)], of_i) << "i " << i;
+      }
+    }
+  }
+}
+
+// Mixed precision promises results of pairs in double; indices of tables are checked pair by pair.
+TEST(PairValuesOnCpu, AreStoredBesideTheSumsUnlessAnotherKernelIsNeeded) {
+  const Isa isa = runnable_isas().back();
+  const auto has_another = [&](const std::string& fields, const std::string& value, Precision precision) {
+    const Pipeline pipeline = parse({"which.pipe", "input_i real xi; input_j real xj; " + fields +
+                                                       "output(pair) real h; output(sum) real s;\n"
+                                                       "s += xj; h = " +
+                                                       value + ";\n"});
+    const KernelSource kernel = build_cpu_kernel(pipeline, {precision}, isa, "");
+    return kernel.callers && kernel.callers->values;
+  };
+  EXPECT_FALSE(has_another("", "xi * xj", Precision::Single));
+  EXPECT_FALSE(has_another("", "xi * xj", Precision::Double));
+  EXPECT_TRUE(has_another("", "xi * xj", Precision::Mixed));
+  EXPECT_TRUE(has_another("param real t[4]; ", "t[int(xi * xj)]", Precision::Double));
+}
+
 }  // namespace
 }  // namespace nbcc::test

@@ -112,6 +112,12 @@ class Sequence:
     def field(self, name):
         return {"xi": (self.ni, 3), "hi": (self.ni,), "xj": (self.nj, 3), "mj": (self.nj,)}[name]
 
+    def rows(self):
+        """Rows, rarely of another number of i, or with a j that does not exist."""
+        count = self.random.integers(0, 3, self.ni + self.coin(0.05))
+        j = self.random.integers(0, self.nj + self.coin(0.05), count.sum())
+        return nbcc.Rows(np.cumsum([0, *count]), j)
+
     def begin(self):
         self.ni, self.nj = (int(self.random.integers(1, 4)) for _ in range(2))
         self.fields = {name: self.array(*self.field(name)) for name in ("xi", "hi", "xj", "mj")}
@@ -140,7 +146,8 @@ class Sequence:
                 ("outputs", (None, "pot", ["acc", "all"], ("near",), {"pot", "c"}, "nothing")),
                 ("precision", ("single", "double", "mixed", None)),
                 ("i_offset", (0, 3, np.int64(2), True)),
-                ("exclusions", (None, (np.zeros(self.ni + 1, "i8"), np.zeros(0, "i8")))),
+                ("exclusions", (None, (np.zeros(self.ni + 1, "i8"), np.zeros(0, "i8")), self.rows(), self.rows())),
+                ("listed_pairs", (None, self.rows(), self.rows(), self.rows())),
                 ("i", (None, None, slice(0, 1))),
                 ("progress", (None, lambda done: None)),
                 ("pairs", ("all", "auto", "auto", "cutoff")),
@@ -286,6 +293,31 @@ def test_a_repeated_call_binds_what_is_new_and_waits_for_nothing(library, counte
     # An address that has been bound already is not bound again.
     assert counted[-3:] == ALWAYS and set(counted[:-3]) == {"nbcc_sum_bind"} and len(counted) <= 6
     assert kept.info.precision in ("single", "double")
+
+
+def test_a_repeated_call_over_rows_lists_new_rows_only(counted):
+    text = "input_i real xi; input_j real xj; input_pair real a; output(sum) real s; output(pair) real p; p = a * xj; s += xi * a * xj;"
+    sums = nbcc.compile(source=text, precision="double")
+    x, a = np.arange(1.0, 4), np.arange(4.0)
+    of = {key: nbcc.Rows([0, 2, 3, 4], j) for key, j in (("one", [1, 2, 0, 1]), ("other", [0, 0, 2, 2]))}
+    of["longer"] = nbcc.Rows([0, 2, 3, 5], [1, 2, 0, 1, 2])
+
+    def call(key, a):
+        counted.clear()
+        made = sums(x, x, a, listed_pairs=of[key])
+        j, first = of[key].j, of[key].first
+        assert np.array_equal(made.p, a * x[j])
+        assert np.array_equal(made.s, x * np.add.reduceat(a * x[j], first[:-1]))
+        return set(counted) - {"nbcc_sum_bind"}
+
+    call("one", a)
+    assert call("one", a) == set(ALWAYS)
+    assert call("other", a) == {"nbcc_sum_set_listed_pairs", *ALWAYS}
+    assert call("longer", np.arange(5.0)) >= {"nbcc_sum_set_listed_pairs", *ALWAYS}
+    assert call("one", a) == {"nbcc_sum_set_listed_pairs", *ALWAYS}
+    with pytest.raises(ValueError, match="expected 5 pairs, as listed_pairs has, got 4"):
+        sums(x, x, a, listed_pairs=of["longer"])
+    assert len(sums._kinds_seen._known) == 2
 
 
 def test_jaxs_arrays_in_another_order_are_read_as_such():

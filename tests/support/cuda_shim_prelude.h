@@ -286,11 +286,18 @@ static inline unsigned max_half2(unsigned a, unsigned b) {
 }
 static inline unsigned min_half2(unsigned a, unsigned b) { return a ^ b ^ max_half2(a, b); }
 extern "C" char __start_nbcc_shared[] __attribute__((weak, visibility("hidden")));
+extern "C" char __stop_nbcc_shared[] __attribute__((weak, visibility("hidden")));
+// What instructions on global memory are given: a GPU faults where it is shared memory.
+template <typename T>
+static inline T* in_global_memory(T* at) {
+  if ((const char*)at >= __start_nbcc_shared && (const char*)at < __stop_nbcc_shared) __builtin_trap();
+  return at;
+}
 struct uint4 { unsigned x, y, z, w; } __attribute__((aligned(16)));
 static inline unsigned shared_address(const void* at) { return (unsigned)((const char*)at - __start_nbcc_shared); }
 static inline uint4 load_global4(const void* at) {
   typedef const volatile unsigned Word __attribute__((may_alias));  // read, wherever it is
-  Word* const words = (Word*)at;
+  Word* const words = (Word*)in_global_memory(at);
   return {words[0], words[1], words[2], words[3]};
 }
 static inline uint4 load_shared4(unsigned at) { return *(uint4*)(__start_nbcc_shared + at); }
@@ -303,11 +310,15 @@ static inline void store_shared_half(unsigned at, unsigned half) {
 static inline void store_shared_halves(unsigned low_at, unsigned high_at, unsigned both) {
   store_shared_half(low_at, both), store_shared_half(high_at, both >> 16);
 }
-static inline unsigned arrive(unsigned* counter) { return atomicAdd(counter, 1u); }
-static inline unsigned load_relaxed(const unsigned* word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
-static inline unsigned load_acquire(const unsigned* word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
-static inline void store_relaxed(unsigned* word, unsigned value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
-static inline void store_release(unsigned* word, unsigned value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
+static inline unsigned arrive(unsigned* counter) { return atomicAdd(in_global_memory(counter), 1u); }
+static inline unsigned load_relaxed(const unsigned* word) { return __atomic_load_n(in_global_memory(word), __ATOMIC_RELAXED); }
+static inline unsigned load_acquire(const unsigned* word) { return __atomic_load_n(in_global_memory(word), __ATOMIC_ACQUIRE); }
+static inline void store_relaxed(unsigned* word, unsigned value) {
+  __atomic_store_n(in_global_memory(word), value, __ATOMIC_RELAXED);
+}
+static inline void store_release(unsigned* word, unsigned value) {
+  __atomic_store_n(in_global_memory(word), value, __ATOMIC_RELEASE);
+}
 // Matrix instructions. Lanes exchange their operands through memory.
 static inline float scalbnf(float x, int exponent) { return (float)ldexp((double)x, exponent); }
 static inline unsigned short half_of(float x) { return (unsigned short)nbcc_shim_half(x); }

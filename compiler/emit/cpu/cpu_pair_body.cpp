@@ -56,6 +56,8 @@ CpuPairBody::CpuPairBody(const Plan& plan, const CpuVectors& vectors, CpuExpress
 // The number of i-particles that share the loads of j, as many as registers can hold. Sixteen registers do not suffice
 // even for gravity; there one i at a time, whose iterations overlap anyway, is faster by 20%.
 int CpuPairBody::choose_block(const Plan& plan, const CpuVectors& vectors, CpuTerms terms) {
+  // A run over listed pairs has one i at a time, and stores the results of its pairs once.
+  if (!plan.listed.columns.empty() || std::ranges::any_of(plan.outputs, &OutputPlan::of_pair)) return 1;
   // The values of so many operations are spilled anyway, and Clang's time grows with the square of their number.
   if (plan.pair.size() > kMaxOperationsToBlock) return 1;
   // Code after a cutoff test is seldom reached and needs no registers. With four i, too few vectors would fail the
@@ -239,7 +241,9 @@ std::string CpuPairBody::pair() {
     // If no pair passes the cutoff, the remaining statements are skipped.
     std::string any;
     for (int r = 0; r < i_block_; ++r) any += fmt::format("{}{}", r ? " | " : "", node_name(plan_.any_guard, r));
-    test += fmt::format("if (!any({})) return;\n", any);
+    const std::string zeros = clear_pair_results();
+    const std::string leave = zeros.empty() ? "return;" : fmt::format("{{\n{}return;\n}}", zeros);
+    test += fmt::format("if (!any({})) {}\n", any, leave);
   }
   return test + rest + counted_pairs() + load_reactions() + accumulate_all() + store_reactions();
 }
@@ -288,7 +292,7 @@ std::string CpuPairBody::clear() const {
   for (std::size_t k = 0; k < plan_.outputs.size(); ++k)
     for (int r = 0; r < i_block_; ++r) {
       const OutputPlan& output = plan_.outputs[k];
-      if (!output.is_alone() || output.histogram >= 0 || output.of_j) continue;
+      if (!output.has_vector()) continue;
       const bool continues = output.reduction == Reduction::Reference;
       text +=
           fmt::format("{0} {1} = ({0})({2});\n", cpu_type(output.type, true), cpu_accumulator(k, r),
@@ -298,7 +302,7 @@ std::string CpuPairBody::clear() const {
     }
   for (const Choice& choice : plan_.choices) text += clear_choice(choice);
   for (const OutputArray& array : plan_.arrays)
-    for (int r = 0; r < i_block_ && adds_to_arrays(); ++r)
+    for (int r = 0; r < i_block_ && adds_to_arrays() && !is_of_pair(array); ++r)
       text += fmt::format("{} {}[{}] = {{}};\n", cpu_type(graph_[array.value].type, true), array_name(array, r),
                           array.elements.count);
   return text;
@@ -342,6 +346,7 @@ std::string CpuPairBody::accumulate(std::size_t k, int r, bool every_pair_counts
   const std::string sum = output.of_j ? reaction(k) : cpu_accumulator(k, r), value = node_name(output.value, r);
   const std::string counts = counted(output, r, every_pair_counts);
   if (output.histogram >= 0) return add_to_histogram(output, r, counts);
+  if (output.of_pair) return store_pair_result(fmt::format("{}", k), output.type, counts, value);
   if (output.reduction == Reduction::Weighted) return "";  // accumulated with its reference
   if (output.reduction == Reduction::Reference) return accumulate_weighted(k, r, every_pair_counts);
   if (output.reduction == Reduction::Product)
@@ -361,6 +366,20 @@ std::string CpuPairBody::accumulate(std::size_t k, int r, bool every_pair_counts
       sum, k, r, value, counts, least);
 }
 
+// `component`: an expression. The result of a pair that a guard excludes is 0.
+std::string CpuPairBody::store_pair_result(const std::string& component, Type type, const std::string& counts,
+                                           const std::string& value) const {
+  return fmt::format("store_pair_results(a->acc[{}] + j, choose({}, {}, ({})(0)));\n", component, counts, value,
+                     cpu_type(type, true));
+}
+
+std::string CpuPairBody::clear_pair_results() const {
+  std::string text;
+  for (std::size_t k = 0; k < plan_.outputs.size(); ++k)
+    if (plan_.outputs[k].of_pair) text += fmt::format("store_pair_results(a->acc[{}] + j, (vdouble)(0));\n", k);
+  return text;
+}
+
 // The last block of a range repeats its last i, which counts once.
 std::string CpuPairBody::add_to_histogram(const OutputPlan& output, int r, const std::string& counts) const {
   const std::string element = node_name(output.logit, r);
@@ -378,7 +397,7 @@ std::string CpuPairBody::reduce(int r) const {
   std::string text;
   for (std::size_t k = 0; k < plan_.outputs.size(); ++k) {
     const OutputPlan& output = plan_.outputs[k];
-    if (!output.is_alone() || output.histogram >= 0 || output.of_j) continue;  // already up to date
+    if (!output.has_vector()) continue;  // already up to date
     const std::string sum = cpu_accumulator(k, r), i = i_name(r);
     const char* const whole = output.is_whole() ? "(index*)" : "";
     const bool least = is_minimum(output.reduction);
@@ -397,7 +416,7 @@ std::string CpuPairBody::reduce(int r) const {
           k, i, sum, r, whole, least);
   }
   for (const OutputArray& array : plan_.arrays)
-    if (adds_to_arrays())
+    if (adds_to_arrays() && !is_of_pair(array))
       text += fmt::format("for (index k = 0; k < {}; ++k) a->acc[{} + k][{}] += total({}[k]);\n", array.elements.count,
                           array.first + array.elements.first, i_name(r), array_name(array, r));
   for (const Choice& choice : plan_.choices) text += store_choice(choice, r);

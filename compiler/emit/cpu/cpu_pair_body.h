@@ -111,6 +111,10 @@ class CpuPairBody {
   std::string accumulate_all();
   std::string accumulate(std::size_t k, int r, bool every_pair_counts) const;
   std::string mask_of(bool every_pair_counts, NodeId guard, const std::string& live, int r) const;
+  bool is_of_pair(const OutputArray& array) const { return plan_.outputs[std::size_t(array.first)].of_pair; }
+  std::string store_pair_result(const std::string& component, Type type, const std::string& counts,
+                                const std::string& value) const;
+  std::string clear_pair_results() const;
   std::string add_to_histogram(const OutputPlan& output, int r, const std::string& counts) const;
   std::string counted(const OutputPlan& output, int r, bool every_pair_counts) const;
   std::vector<std::size_t> weighed_by(std::size_t reference) const;

@@ -90,7 +90,8 @@ std::string CpuPairBody::array_name(const OutputArray& array, int r) const {
   return fmt::format("array{}_{}", array.first + array.elements.first, r);
 }
 
-// Without tiles, the sums of an output array are in memory; their number is that of the array's elements.
+// Without tiles, the sums of an output array are in memory; their number is that of the array's elements. Results of
+// pairs are stored.
 std::string CpuPairBody::accumulate_array(const OutputArray& array, int r, bool every_pair_counts) {
   const Node& value = graph_[array.value];
   Node sum;
@@ -98,10 +99,16 @@ std::string CpuPairBody::accumulate_array(const OutputArray& array, int r, bool 
   sum.type = value.type;
   sum.args[0] = array.value;
   const Elements range = array.elements;
+  const std::string counts = mask_of(every_pair_counts, array.guard, "live", r);
+  if (is_of_pair(array))
+    return fmt::format(
+        "for (index k = {}; k < {}; ++k) {{\n{}{}}}\n", range.first, range.first + range.count,
+        elements(array.value, range, false, r),
+        store_pair_result(fmt::format("{} + k", array.first), value.type, counts, node_name(array.value, r)));
   const std::string at = fmt::format("{}[k - {}]", array_name(array, r), range.first);
   return fmt::format("for (index k = {0}; k < {1}; ++k) {{\n{2}{3} = choose({4}, {5}, {3});\n}}\n", range.first,
-                     range.first + range.count, elements(array.value, range, false, r), at,
-                     mask_of(every_pair_counts, array.guard, "live", r), with_term(sum, at, r));
+                     range.first + range.count, elements(array.value, range, false, r), at, counts,
+                     with_term(sum, at, r));
 }
 
 }  // namespace nbcc

@@ -34,6 +34,8 @@ std::string CpuPairBody::functions() {
                                                {"float_words", std::to_string(kFloatWords)},
                                                {"double_digit", std::to_string(kDoubleDigit)},
                                                {"double_words", std::to_string(kDoubleWords)}});
+  if (std::ranges::any_of(plan_.outputs, &OutputPlan::of_pair))
+    text += fill_template("cpu_pair_results.h", {{"lanes", std::to_string(vectors_.lanes())}});
   return text;
 }
 

@@ -87,8 +87,8 @@ KernelSource emit_cpu(const Pipeline& given, const Options& options, Isa isa, co
                       const TableIndices& indices) {
   Pipeline pipeline = with_accumulators(given);
   // A search and listed pairs come with few j for each i, so that blocks would be nearly empty.
-  const bool few_pairs =
-      neighbourhood != nullptr || pipeline.components(Role::InputPair) > 0 || pipeline.first_reaction > 0;
+  const bool few_pairs = neighbourhood != nullptr || pipeline.components(Role::InputPair) > 0 ||
+                         pipeline.has_pair_values() || pipeline.first_reaction > 0;
   const Plan plan = plan_loops(pipeline, options,
                                {.fused = facts(isa).target.fused,
                                 .tiles = [&](const Plan& tiled) { return !few_pairs && has_blocks(tiled); },

@@ -113,9 +113,8 @@ void hoist(Pipeline& pipeline) {
   Splitter splitter(pipeline);
   for (std::size_t k = 0; k < pipeline.contributions.size(); ++k) {
     Contribution& c = pipeline.contributions[k];
-    if (pipeline.field_of(Role::Output, int(k)).reduction != Reduction::Sum ||
-        pipeline.pair[c.value].type < Type::Float)
-      continue;
+    const Field& field = pipeline.field_of(Role::Output, int(k));
+    if (field.reduction != Reduction::Sum || field.is_of_pair() || pipeline.pair[c.value].type < Type::Float) continue;
     const Split& s = splitter.split(c.value);
     // The sum of a constant (a count) keeps its value: otherwise nothing would be left to sum.
     if (s.core == kNone || (s.constant == 1 && s.factors.empty())) continue;

@@ -38,7 +38,8 @@ CudaFarBackend::CudaFarBackend(const CudaKernel& kernel, const Kernel& callers, 
       distant_(gpu_),
       totals_(gpu_),
       near_(gpu_),
-      corrected_(gpu_) {
+      corrected_(gpu_),
+      rows_(gpu_) {
   walk_.set_items(i_of_item(kernels().near), i_of_item(kernels().distant));
 }
 
@@ -216,7 +217,16 @@ void CudaFarBackend::go_down(int order, const FarArray& totals) {
   addition.near = near_.columns();
   addition.sums = distant_.columns();
   addition.outputs = source_.outputs;
+  addition.rows = rows_of_totals();
   of_i.add_up(kernels().parts, addition, stream_);
+}
+
+// Room for the totals of all i. Null if some i have none, if there is one output, or if memory does not suffice.
+double* CudaFarBackend::rows_of_totals() {
+  if (share_.count != 1 || leaves_out_i() || particles_.chosen != particles_.ni || source_.outputs < 2) return nullptr;
+  const std::int64_t doubles = CudaFarGrids::rows_of(source_.outputs, particles_.ni);
+  if (!rows_.reserve(std::size_t(doubles) * sizeof(double))) return nullptr;
+  return reinterpret_cast<double*>(rows_.data());
 }
 
 // Stores of single numbers in the memory of another GPU take as long as 50 bytes of a copy.
@@ -266,6 +276,7 @@ std::int64_t CudaFarBackend::bytes_held() const {
   std::int64_t bytes = CudaFarParticles::bytes() + walk_.bytes();
   for (const CudaFarColumns* columns : {&points_of_i_, &points_of_j_, &near_, &distant_, &totals_, &corrected_})
     bytes += columns->bytes();
+  bytes += std::int64_t(rows_.bytes());
   const std::int64_t packed = particles_.nj * lists_of(kernels().near).packed_bytes +
                               points_of_j_.count() * lists_of(kernels().distant).packed_bytes;
   const std::int64_t of_corrections = particles_.nj * lists_of(kernels().near).packed_bytes;
@@ -285,6 +296,7 @@ FarMemory CudaFarBackend::memory(const SumRequest& request, const FarSetting& se
   const auto of_sample = source_.outputs + std::ranges::count(source_.fields, Role::Output, &FieldLayout::role);
   double doubles = all_i * (k.axes + k.factors + source_.outputs) +
                    all_i * std::max(source_.outputs * kAdditionalRows, double(of_sample));
+  if (share_.count == 1 && source_.outputs > 1) doubles += double(CudaFarGrids::rows_of(source_.outputs, request.ni));
   doubles += nj * (k.axes + k.weights) + nj * (1 + grid) * (k.axes + k.weights);
   doubles += of_points_i * k.sums * kAdditionalRows;
   doubles += nj + (k.factors > 0 ? ni : 0);  // the order of kept norms

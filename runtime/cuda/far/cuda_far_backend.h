@@ -53,6 +53,7 @@ class CudaFarBackend final : public CudaFarParticles {
   far_data::FarColumns columns_of_totals(const FarArray& totals) const {
     return keeps_totals() ? near_.columns() : far_data::FarColumns{totals.data, totals.stride};
   }
+  double* rows_of_totals();
   void set_trees(int order, const FarLimits& limits);
   CudaFarGrids& grids(GridsByOrder& of_orders, const CudaFarTree& tree, int order);
   void resize(CudaFarColumns& columns, int components, std::int64_t count, unsigned pattern, const char* what);
@@ -69,6 +70,7 @@ class CudaFarBackend final : public CudaFarParticles {
   CudaFarColumns points_of_i_, points_of_j_, distant_, totals_;
   CudaFarColumns near_;               // before them, the exact sums of the sample; after them, keeps_totals()
   CudaFarColumns corrected_;          // terms of corrections
+  CudaBuffer rows_;                   // of totals, on their way from the order of the tree to that of i
   bool corrections_are_new_ = false;  // the sums have other lists
   bool has_lists_ = false;            // lists were made, so that the sums have packed particles
 };

@@ -84,7 +84,7 @@ void CudaFarGrids::go_up(FarColumns values, int columns, const FarPositions& own
   const CudaContextGuard guard(gpu_);
   const FarGridTree tree = argument();
   const int ranges = 0;
-  program_.launch("nbcc_far_go_up", tree_.cell_count, kGridThreads,
+  program_.launch("nbcc_far_go_up", tree_.cell_count, threads_of_grid(points_per_cell_),
                   {&tree, &chebyshev_, &values, &columns, &own, &ranges}, stream);
 }
 
@@ -92,8 +92,8 @@ void CudaFarGrids::go_up_across(FarColumns values, int columns, int ranges, Cuda
   const CudaContextGuard guard(gpu_);
   const FarGridTree tree = argument();
   const FarPositions none{};
-  program_.launch("nbcc_far_go_up", ranges - 1, kGridThreads, {&tree, &chebyshev_, &values, &columns, &none, &ranges},
-                  stream);
+  program_.launch("nbcc_far_go_up", ranges - 1, threads_of_grid(points_per_cell_),
+                  {&tree, &chebyshev_, &values, &columns, &none, &ranges}, stream);
 }
 
 void CudaFarGrids::copy_grids(FarColumns from, int columns, const FarPositions& range, FarColumns values,
@@ -108,8 +108,12 @@ void CudaFarGrids::go_down(FarColumns sums, int columns, const FarPositions& pos
   const CudaContextGuard guard(gpu_);
   const FarGridTree tree = argument();
   if (++epoch_ == 0) ++epoch_;  // marks of cells begin as 0
-  program_.launch("nbcc_far_go_down", tree_.cell_count, kGridThreads,
+  program_.launch("nbcc_far_go_down", tree_.cell_count, threads_of_grid(points_per_cell_),
                   {&tree, &chebyshev_, &sums, &columns, &positions, &epoch_}, stream);
+}
+
+std::int64_t CudaFarGrids::rows_of(int outputs, std::int64_t particles) {
+  return round_up(std::int64_t(outputs), std::int64_t(kTotalsAtOnce)) * particles;
 }
 
 // One launch if the outputs and parts fit into its argument, as they do for all but a few pipelines.
@@ -130,7 +134,20 @@ void CudaFarGrids::add_up(std::span<const FarPart> parts, const Addition& additi
     next.continues = continues ? 1 : 0;
     next.in_order = addition.in_order ? 1 : 0;
   };
+  const bool is_all = positions.first == 0 && positions.end == tree_.particles;
+  const bool has_rows = addition.rows && addition.near.data && is_all && !addition.in_order &&
+                        addition.outputs <= kMaxAddedOutputs && sorted.size() <= kMaxAddedParts;
   const auto finish = [&] {
+    if (has_rows) {
+      next.rows = addition.rows;
+      next.row = rows_of(next.outputs, 1);
+      program_.launch("nbcc_far_add_rows", ceil_div(count, kGridThreads), kGridThreads,
+                      {&next, &tree_.order, &positions}, stream);
+      const long long particles = count;
+      program_.launch("nbcc_far_write_totals", ceil_div(count, kGridThreads), kGridThreads, {&next, &particles},
+                      stream);
+      return;
+    }
     if (next.outputs > 0)
       program_.launch("nbcc_far_add_up", ceil_div(count, kGridThreads), kGridThreads, {&next, &tree_.order, &positions},
                       stream);

@@ -63,7 +63,11 @@ class CudaFarGrids {
     int outputs = 0;
     far_data::FarPositions positions{};
     bool in_order = false;
+    // Room for rows_of() doubles, or null: the totals of a particle are stored one by one.
+    double* rows = nullptr;
   };
+  // Of `outputs` totals of so many particles.
+  static std::int64_t rows_of(int outputs, std::int64_t particles);
   void add_up(std::span<const FarPart> parts, const Addition& addition, CudaStream* stream) const;
 
  private:

@@ -14,7 +14,6 @@ namespace {
 
 using namespace far_data;
 
-constexpr std::int64_t kBoundBlocksPerMultiprocessor = 8;
 constexpr std::int64_t kArrivals = 3;  // counters of FarTreeArgument::arrivals
 constexpr const char* kNoRoom = "out of memory of the GPU: there is no room for the tree of a far field";
 
@@ -173,9 +172,8 @@ void CudaFarTree::make_cells(CudaStream* stream) {
   launch("nbcc_far_find_splits", tiles(), stream, kTreeWords);
   for (const char* const name : {"nbcc_far_find_levels", "nbcc_far_write_cells", "nbcc_far_link_cells"})
     launch(name, blocks, stream);
-  const std::int64_t warps = kTreeThreads / 32, cells = 1 + 2 * std::int64_t(argument_.capacity);
-  launch("nbcc_far_bound_cells",
-         std::min(ceil_div(cells, warps), kBoundBlocksPerMultiprocessor * gpu_.multiprocessors()), stream);
+  launch("nbcc_far_bound_cells", ceil_div(1 + 2 * std::int64_t(argument_.capacity), std::int64_t(kTreeThreads)),
+         stream);
   gpu_.fetch(report_.data(), address_of(argument_.state), sizeof(FarTreeState), stream);
   gpu_.synchronize(stream);
 }

@@ -34,8 +34,8 @@ struct FarPositions {
 constexpr int kRatios = 40, kFirstRatio = 2;  // of FarLimits (runtime/far/far_walk.h)
 constexpr int kRangesPerPart = 48;            // a longer list of ranges is shared out to several items
 
-// What the walk reads of a cell.
-struct WalkCell {
+// What the walk reads of a cell. Aligned so that it is three loads.
+struct alignas(16) WalkCell {
   float centre[3], half[3];
   float radius;
   int row;  // of FarWalkArgument::most; -1: its grid never serves
@@ -47,7 +47,7 @@ struct FarCellsArgument {
   int first_size, sizes;  // of the rows
   WalkCell* walk_cells;
 };
-struct FarCellPair {
+struct alignas(16) FarCellPair {
   int of_i, of_j;
   int acting;  // the number of j of the cell of j with which the cell of i was first paired
   int image;   // of the cell of j
@@ -348,6 +348,8 @@ struct FarChebyshev {
 };
 // The arguments of the kernels of grids (cuda_far_grids.cu.in).
 constexpr int kGridThreads = 128;  // of a block
+// Of a block for a cell with so many points: the fewer threads wait for each other, the more cells are handled at once.
+constexpr int threads_of_grid(int points) { return points <= 32 ? 32 : points <= 64 ? 64 : kGridThreads; }
 struct FarGridTree {
   const FarCell* cells;
   long long cell_count, particles;
@@ -359,6 +361,7 @@ struct FarGridTree {
 };
 // Some outputs, and their parts: total[output] += factor * sum for each part.
 constexpr int kMaxAddedOutputs = 32, kMaxAddedParts = 128;  // of a launch
+constexpr int kTotalsAtOnce = 4;                            // the totals of a particle in 32 bytes
 struct FarAddition {
   FarColumns totals, factors;  // [output or factor][particle]
   FarColumns near, sums;       // [output or sum][particle in the order of the tree]; near.data may be null
@@ -368,6 +371,8 @@ struct FarAddition {
   int part_end[kMaxAddedOutputs];  // parts of an output follow those of the output before
   int factor[kMaxAddedParts];      // -1: the factor is 1
   int sum[kMaxAddedParts];
+  double* rows;   // [particle][row], of nbcc_far_add_rows
+  long long row;  // a multiple of kTotalsAtOnce
 };
 
 }  // namespace nbcc::far_data

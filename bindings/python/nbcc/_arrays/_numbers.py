@@ -24,6 +24,8 @@ def read(value: Any, is_bool: bool = False) -> Numbers:
     kind = type(value)
     if kind is float or kind is int:
         return Numbers((), (value,))
+    if kind is tuple and value and all(type(one) is float for one in value):
+        return Numbers((len(value),), value)
     values: List[Union[int, float]] = []
     try:
         return Numbers(_read(value, is_bool, values), values)

@@ -104,6 +104,8 @@ class Rows(_Fixed):
         read = _rows_of("nbcc.Rows", (first, j) if images is None else (first, j, images), may_have_images=True)
         fixed, self._values = _fixed(read.arrays(), {"first": first, "j": j, "images": images})
         self._read = PairRows(*(found for _, found in fixed))
+        # What a call checks of the rows besides their numbers, which the library checks.
+        self._kind = tuple((found.shape, found.device) for _, found in fixed)
 
     def __repr__(self) -> str:
         return f"<nbcc.Rows of {self._read.first.shape[0] - 1} i: {self._read.j.shape[0]} pairs>"

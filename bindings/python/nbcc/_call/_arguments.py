@@ -155,6 +155,8 @@ class Arguments:
     def _param(self, field: Field, value: Any, groups: Optional[int] = None) -> Tuple[float, ...]:
         if field.default is not None and value is field.default:
             return field.default
+        if type(value) is float and field.components == 1 and not field.shape:  # the most common, at once
+            return (value,)
         try:
             shape, given = read(self._in_pairs(field, value), field.scalar == "bool")
             values = as_doubles(given)

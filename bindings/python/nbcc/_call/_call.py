@@ -125,7 +125,10 @@ class Caller(Outputs):
         if len(arguments.out) > 1:
             self._check_apart([(self._family.fields[k], view) for k, result, view in results if not result.is_new])
         run = self._run_options(inputs, kind.accumulate, kind.clamp, None)
-        method = self._run(kind.kernel, inputs, results, params, [], kind.offsets, kind.search, None, run, None)
+        rows, listing = arguments.rows, None
+        if rows:
+            listing = listing_of(self._family.name, None, None, rows.get("listed_pairs"), rows.get("exclusions"))
+        method = self._run(kind.kernel, inputs, results, params, [], kind.offsets, kind.search, listing, run, None)
         self._last_run = RunInfo(kind.precision, method, kind.device)
         return self._handed_out(results, self._last_run)
 

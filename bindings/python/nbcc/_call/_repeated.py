@@ -2,7 +2,7 @@
 devices, and the same options. The checks of the first call of a kind hold for all later ones, which differ in addresses
 and in the values of params only. Entry points: `kind_of` and `Kinds`, the kinds of a pipeline's calls.
 
-Calls with other arguments than plain arrays and numbers, such as lists, progress functions and arrays that are not
+Calls with other arguments than plain arrays, numbers and `Rows`, such as lists, progress functions and arrays that are not
 described by a few attributes (`_arrays._repeatable`), have no kind, and are checked each time."""
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from .._arrays._streams import Order
 from .._c import _library
 from .._c._fields import Field, Search
 from .._c._handles import Kernel, View
+from .._c._lists import Rows
 
 _NUMBERS = frozenset((float, int, *((numpy.float32, numpy.float64) if numpy else ())))
 _CONSTANTS = frozenset((str, int, float, bool, type(None)))
@@ -30,6 +31,7 @@ class CallArguments(NamedTuple):
     values: List[Any]  # for each argument, and then each array of `out`: the address of an array, or a number
     of_arrays: List[Any]  # their keys, see _repeatable; (None, -1): no array
     out: List[Any]
+    rows: Dict[str, Rows]  # options that list pairs
 
 
 def kind_of(arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[str, Any]) -> Optional[CallArguments]:
@@ -39,6 +41,7 @@ def kind_of(arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[s
     out: List[Any] = []
     names: Any = None  # of a dict `out`
     others: List[Any] = []
+    rows: Dict[str, Rows] = {}
     for name, value in options.items():
         kind = type(value)
         if name == "out" and value is not None:
@@ -48,6 +51,9 @@ def kind_of(arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[s
             others.append((name, kind, value))
         elif name == "outputs" and kind in (tuple, list) and all(type(one) is str for one in value):
             others.append((name, *value))
+        elif kind is Rows:
+            rows[name] = value
+            others.append((name, kind, value._kind))
         else:
             return None
     for value in (*arrays, *fields.values(), *out):
@@ -67,7 +73,7 @@ def kind_of(arrays: Sequence[Any], fields: Mapping[str, Any], options: Mapping[s
         values.append(found[0])
         of_arrays.append(found[1])
     key = (len(arrays), names, len(out), *fields, *of_arrays, *others)
-    return CallArguments(key, values, of_arrays, out)
+    return CallArguments(key, values, of_arrays, out, rows)
 
 
 class ResultKind(NamedTuple):

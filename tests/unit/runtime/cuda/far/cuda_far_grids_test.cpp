@@ -174,6 +174,41 @@ TEST_F(CudaFarGridsColumns, PartsAreAddedInTheirOrder) {
     }
 }
 
+TEST_F(CudaFarGridsColumns, PartsAreAddedThroughRows) {
+  const test::TwoTrees trees(gpu(), kFarGridsCase);
+  CudaFarGrids got = grids(kFarGridsCase);
+  got.set_tree(trees.gpu(), nullptr);
+  constexpr int kFactors = 2, kSums = 3;
+  const std::int64_t n = kFarGridsCase.particles;
+  std::mt19937_64 random(11);
+  const test::GpuColumns factors(gpu(), test::random_columns(kFactors, n, -1, 12)),
+      sums(gpu(), test::random_columns(kSums, n, -1, 13));
+  for (const int outputs : {1, 2, 3, 4, 5, 20}) {
+    std::vector<FarPart> parts;
+    for (int k = 0; k < 3 * outputs; ++k)
+      parts.push_back(
+          {int(random() % std::uint64_t(outputs)), int(random() % (kFactors + 1)) - 1, int(random() % kSums)});
+    const test::GpuColumns near(gpu(), test::random_columns(outputs, n, -1, 14));
+    const auto totals = [&](bool with_rows) {
+      const test::GpuColumns to(gpu(), test::random_columns(outputs, n, -1, 15)),
+          rows(gpu(), test::random_columns(1, CudaFarGrids::rows_of(outputs, n), -1, 16));
+      shim_.forget_calls();
+      got.add_up(parts,
+                 {.totals = to.get(),
+                  .factors = factors.get(),
+                  .near = near.get(),
+                  .sums = sums.get(),
+                  .outputs = outputs,
+                  .positions = got.all_positions(),
+                  .rows = with_rows ? rows.get().data : nullptr},
+                 nullptr);
+      EXPECT_EQ(shim_.calls("launch_kernel"), with_rows ? 2 : 1);
+      return to.read();
+    };
+    ASSERT_EQ(totals(true), totals(false)) << outputs;
+  }
+}
+
 TEST_F(CudaFarGridsColumns, ALargerTreeGetsMoreMemory) {
   CudaFarGrids got = grids(kFarGridsCase);
   for (const std::int64_t particles : {100, 500, 200}) {
