@@ -32,6 +32,14 @@ void CudaLauncher::configure(std::int64_t ni, std::int64_t nj, bool exclusions, 
   has_exclusions_ = exclusions;
 }
 
+void CudaLauncher::configure_without_pairs() {
+  launches_ = 0;
+  program_ = &kernel_.program();
+  j_splits_ = 1;
+  ni_ = nj_ = -1;
+  has_exclusions_ = false;
+}
+
 LaunchConfig CudaLauncher::config() const {
   LaunchConfig config = program_->config();
   config.j_splits = splits_of(nj_);
