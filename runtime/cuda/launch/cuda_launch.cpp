@@ -100,7 +100,7 @@ CudaOccupancy CudaLauncher::occupancy() const { return program_->occupancy(); }
 void CudaLauncher::set_progress(Progress* progress) {
   pace_.begin(progress);
   const double cycles = CudaPace::kMaxLaunchSeconds * kernel_.gpu().clock_hertz();
-  slice_ = progress ? choose_slice(kernel_.source, config(), occupancy(), ni_, nj_, cycles) : 0;
+  slice_ = progress && ni_ > 0 ? choose_slice(kernel_.source, config(), occupancy(), ni_, nj_, cycles) : 0;
 }
 
 // `partial` and `arrived` are those of the current configuration.

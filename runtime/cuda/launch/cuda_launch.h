@@ -52,7 +52,7 @@ class CudaLauncher {
   // loaded.
   void configure_without_pairs();
   // Call after configure(). The next launches poll `progress`, and are cut into slices of i that are predicted to take
-  // at most CudaPace::kMaxLaunchSeconds. Null: no polling and no slices.
+  // at most CudaPace::kMaxLaunchSeconds. Null: no polling and no slices; without pairs, no slices.
   void set_progress(Progress* progress);
   LaunchConfig config() const;  // chosen by configure()
   std::int64_t i_per_block() const { return program_->config().i_per_block(); }

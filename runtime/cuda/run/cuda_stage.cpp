@@ -125,7 +125,7 @@ CudaStaging::Plan CudaStaging::make_plan(const SumRequest& request, const std::i
   else
     launcher_.configure(request.i_of_run(), j_staged_.empty() ? request.nj : std::min(request.nj, kCudaJChunk),
                         request.exclusions, true);
-  launcher_.set_progress(method ? nullptr : request.progress);
+  launcher_.set_progress(request.progress);
   return plan;
 }
 
