@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
@@ -22,6 +24,7 @@
 #include "tests/support/far_trial.h"
 #include "tests/support/on_gpu.h"
 #include "tests/support/sampling.h"
+#include "tests/support/scratch_folder.h"
 
 namespace nbcc::test {
 namespace {
@@ -110,6 +113,29 @@ TEST(FarFieldOnShim, ChangedWeightsAreMeasured) {
   const CudaShim shim;
   FarTrial trial(gaussians(), Precision::Single, device_of(shim));
   expect_errors_of_changed_weights(trial, 1200, true);
+}
+
+// The table of errors sums lists of many sizes, of arrays of the host, for which kernels of all pairs have other launch
+// configurations.
+TEST(FarFieldOnShim, CompilesNoKernelOfAllPairsForListsOfSomeSize) {
+  const CudaShim shim;
+  const ScratchFolder dumped;
+  const auto device = std::make_shared<CudaDevice>(shim.driver(), shim.compiler(), 0, "", dumped.path(""));
+  FarTrial trial(FarTrial::library("gravity"), Precision::Single, device);
+  trial.fill("plummer", 1500, 1500, true, 5);
+  for (const int order : {3, 4, 5}) {
+    set_tolerance(trial.sum, 1e-3, {.order = order, .leaf = 16});
+    trial.run();
+    ASSERT_TRUE(trial.was_far()) << trial.sum.statistics().reason;
+  }
+  std::map<std::string, int> programs;  // by text
+  for (const auto& file : std::filesystem::directory_iterator(dumped.path("")))
+    if (file.path().extension() == ".cu" && file.path().filename().string().starts_with("gravity_distant")) {
+      const std::string text = dumped.read(file.path().filename().string());
+      if (text.find("A direct sum over all pairs") != std::string::npos) ++programs[text];
+    }
+  EXPECT_GE(programs.size(), 2) << "of pairs and of errors";
+  for (const auto& [text, count] : programs) EXPECT_EQ(count, 1) << text.substr(0, text.find('\n'));
 }
 
 // A run that fails between two events leaves the sum able to run, and a sum that is destroyed while its stream fails
