@@ -32,6 +32,14 @@ void CudaLauncher::configure(std::int64_t ni, std::int64_t nj, bool exclusions, 
   has_exclusions_ = exclusions;
 }
 
+void CudaLauncher::configure_without_pairs() {
+  launches_ = 0;
+  program_ = &kernel_.program();
+  j_splits_ = 1;
+  ni_ = nj_ = -1;
+  has_exclusions_ = false;
+}
+
 LaunchConfig CudaLauncher::config() const {
   LaunchConfig config = program_->config();
   config.j_splits = splits_of(nj_);
@@ -92,7 +100,7 @@ CudaOccupancy CudaLauncher::occupancy() const { return program_->occupancy(); }
 void CudaLauncher::set_progress(Progress* progress) {
   pace_.begin(progress);
   const double cycles = CudaPace::kMaxLaunchSeconds * kernel_.gpu().clock_hertz();
-  slice_ = progress ? choose_slice(kernel_.source, config(), occupancy(), ni_, nj_, cycles) : 0;
+  slice_ = progress && ni_ > 0 ? choose_slice(kernel_.source, config(), occupancy(), ni_, nj_, cycles) : 0;
 }
 
 // `partial` and `arrived` are those of the current configuration.

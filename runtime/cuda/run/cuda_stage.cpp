@@ -120,8 +120,11 @@ CudaStaging::Plan CudaStaging::make_plan(const SumRequest& request, const std::i
     plan.rows = *high - *low + 1;
   }
   // The configuration depends on ni and nj only, not on the free memory.
-  launcher_.configure(request.i_of_run(), j_staged_.empty() ? request.nj : std::min(request.nj, kCudaJChunk),
-                      request.exclusions && !method, true);
+  if (method)
+    launcher_.configure_without_pairs();
+  else
+    launcher_.configure(request.i_of_run(), j_staged_.empty() ? request.nj : std::min(request.nj, kCudaJChunk),
+                        request.exclusions, true);
   launcher_.set_progress(request.progress);
   return plan;
 }
