@@ -6,6 +6,7 @@
 // nearest_images_test.cpp.
 #pragma once
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
