@@ -141,9 +141,9 @@ class Interaction {
   // True if both atoms of a pair can be computed together, at less cost than twice. Call after check().
   bool takes_half_lists();
   void set_pairs(std::vector<Pairs> lists, bool are_half);
-  // Replaces lists: run() searches for the pairs of the first `owned` atoms, with any atom but the atom itself. What it
-  // finds is kept until an atom has moved by half of `skin`. Needs a proved reach (check_reach() throws without), and
-  // no factors of pairs (weighs_pairs()).
+  // Takes the place of set_pairs(): run() searches for the pairs of the first `owned` atoms with all other atoms. The
+  // pairs that a search has found serve until an atom has moved by half of `skin`. The pipeline needs a proved reach
+  // (check_reach() throws without one), and must not weigh pairs (weighs_pairs()).
   void search_pairs(std::int64_t owned, double skin);
   // Sums for the first ni atoms; the j are among the first nj atoms. Of half lists ni = nj. Throws nbcc::Error, and
   // std::runtime_error if a pipeline with finish() has lists with several weights.
@@ -219,7 +219,7 @@ class Interaction {
   std::map<std::string, Quantity> quantities_;
   bool weighs_pairs_ = false, has_finish_ = false;
   Variant plain_, virial_;
-  std::vector<Pairs> lists_;  // if searches_: one, of the pairs that are left out
+  std::vector<Pairs> lists_;  // if searches_: one list, of excluded pairs, each atom with itself
   bool are_half_ = false, searches_ = false;
   double skin_ = 0;
   int round_ = 0;  // number of changes of lists_

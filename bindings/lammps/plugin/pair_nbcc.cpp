@@ -1,8 +1,9 @@
 // Passes LAMMPS's commands, atoms and neighbour list to an Interaction, and adds its results to LAMMPS's forces,
-// energies and virials. On GPUs nbcc searches for the pairs where it may; a list that has millions of pairs would have
-// to be converted and sent each time that LAMMPS makes it. Elsewhere requests a half neighbour list if the formula can
-// be computed for both atoms of a pair at once; with newton on the results of ghosts then belong to their owners. Else
-// requests a full list, so that each rank computes the complete force on its own atoms; ghosts act but get no forces.
+// energies and virials. On GPUs nbcc searches for the pairs where it can, because a list of millions of pairs would be
+// converted and sent each time that LAMMPS makes it. Elsewhere the style requests a half neighbour list if the formula
+// can be computed for both atoms of a pair at once; with newton on the results of ghosts then belong to their owners.
+// Otherwise it requests a full list, so that each rank computes the complete force on its own atoms; ghosts act but get
+// no forces.
 #include "bindings/lammps/plugin/pair_nbcc.h"
 
 #include <atom.h>
@@ -73,7 +74,7 @@ void PairNbcc::init_style() {
   if (!interaction_->has_result("energy") && comm->me == 0)
     error->warning(FLERR, "pair_style nbcc: no output of " + interaction_->path() +
                               " is the energy, so the energy of its pairs counts as 0");
-  // With a search, only check_forces() asks for the list.
+  // check_forces() alone reads the list of a style that searches.
   neighbor->add_request(this, searches_  ? NeighConst::REQ_FULL | NeighConst::REQ_OCCASIONAL
                               : is_half_ ? NeighConst::REQ_DEFAULT
                                          : NeighConst::REQ_FULL);
@@ -312,9 +313,9 @@ double PairNbcc::single(int i, int j, int itype, int jtype, double rsq, double f
   return energy;
 }
 
-// With a search: whose pairs. Else converts LAMMPS's neighbour list. The highest bits of a neighbour select the pair's
-// factor of special_bonds; unless the formula reads these factors itself, the pairs with each factor form a separate
-// list.
+// A style that searches tells for which atoms; another one converts LAMMPS's neighbour list. The highest bits of a
+// neighbour select the pair's factor of special_bonds; unless the formula reads these factors itself, the pairs with
+// each factor form a separate list.
 void PairNbcc::list_pairs() {
   is_listed_ = true;
   if (searches_) {

@@ -53,7 +53,7 @@ class PairNbcc : public Pair {
   nbcc_lammps::CoeffRecord read(FILE* file);
   void check_modifiers();
   void check_special_bonds();
-  // Why the pairs must be those of LAMMPS's neighbour lists; empty if nbcc can search for them.
+  // The reason why only LAMMPS's neighbour lists have the right pairs; empty if a search finds the same pairs.
   std::string why_lists() const;
   void choose_pairs();
   // The index of the variable that a param follows.

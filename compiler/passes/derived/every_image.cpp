@@ -72,7 +72,7 @@ void name_the_copied(Pipeline& pipeline, int copied) {
     }
 }
 
-// As lowering makes it of nearest_image().
+// The same nodes as lowering makes of nearest_image().
 NodeId minimum_image(Graph& graph, NodeId difference, NodeId length, Location where) {
   if (graph.is_constant(length, 0)) return difference;
   const NodeId period = period_of(graph, length, where);

@@ -66,7 +66,7 @@ class CudaFarGrids {
     // Room for rows_of() doubles, or null: the totals of a particle are stored one by one.
     double* rows = nullptr;
   };
-  // Of `outputs` totals of so many particles.
+  // The number of doubles of the rows that hold `outputs` totals of each particle.
   static std::int64_t rows_of(int outputs, std::int64_t particles);
   void add_up(std::span<const FarPart> parts, const Addition& addition, CudaStream* stream) const;
 

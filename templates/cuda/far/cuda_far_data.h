@@ -348,7 +348,8 @@ struct FarChebyshev {
 };
 // The arguments of the kernels of grids (cuda_far_grids.cu.in).
 constexpr int kGridThreads = 128;  // of a block
-// Of a block for a cell with so many points: the fewer threads wait for each other, the more cells are handled at once.
+// Threads of a block that handles a cell with so many points. Small blocks wait less at barriers, and more of them are
+// resident, so that more cells are handled at once.
 constexpr int threads_of_grid(int points) { return points <= 32 ? 32 : points <= 64 ? 64 : kGridThreads; }
 struct FarGridTree {
   const FarCell* cells;
