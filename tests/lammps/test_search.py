@@ -104,6 +104,10 @@ def test_lammps_makes_no_list(tmp_path, pairs, lists):
     [
         ("special_bonds lj 0 0.5 0.5", "special_bonds gives pairs of bonded atoms factors other than 1"),
         ("special_bonds lj/coul 1 1 1\nneigh_modify exclude type 1 1", "neigh_modify exclude leaves out pairs"),
+        (
+            "special_bonds lj/coul 1 1 1\ngroup some id 1:50\natom_modify first some\nneigh_modify include some",
+            "neigh_modify include leaves out pairs",
+        ),
     ],
 )
 def test_lists_that_no_search_replaces(commands, why):
@@ -128,3 +132,36 @@ def test_parts_of_hybrid():
 def test_words_that_pairs_does_not_take():
     with pytest.raises(Exception, match="pairs auto|search|lists, got pairs all"):
         state_of(melt(4), pair_style("pairs all", LENNARD_JONES, "rc=2.5"))
+
+
+def test_exclusions_of_a_fix():
+    """fix gcmc excludes a group of its own when a run begins, after the pair style."""
+    text = melt(4) + pair_style("pairs search", LENNARD_JONES, "rc=2.5")
+    text += "fix 1 all gcmc 10 5 5 1 3 1.0 -5 0.1 full_energy\n"
+    with pytest.raises(Exception, match="the pairs cannot be searched for: neigh_modify exclude .*; say pairs lists"):
+        state_of(text, run="run 20")
+
+
+def test_new_types_at_the_step_of_the_last_check(pipe):
+    """Their force is not the derivative of their energy."""
+    file = pipe(
+        "input_i vec3 xi; input_j vec3 xj; input_i int ti; input_j int tj; output(sum) vec3 force; output(sum) real energy;\n"
+        "vec3 d = xj - xi; real r2 = dot(d, d); skip_if(r2 >= 6.25); real w = ti + tj == 0 ? 1.0 : 2.0;\n"
+        "force -= w * (6.25 - r2) * d; energy += 0.125 * (6.25 - r2) * (6.25 - r2);"
+    )
+    start = melt(4, 2).replace("set type 1 type/ratio 2 0.4 7", "")
+    state_of(start, pair_style("pairs search", file), run="run 0")
+    with pytest.raises(Exception, match="force"):
+        state_of(start, pair_style("pairs search", file), run="run 0\nset type 1 type/ratio 2 0.4 7\nrun 0")
+
+
+@pytest.mark.parametrize("tilt", ["", "change_box all triclinic\nchange_box all xy final 1.1 xz final -0.7 remap\n"])
+def test_sloping_boxes_and_nearest_images(pipe, tilt):
+    file = pipe(
+        "input_i vec3 xi; input_j vec3 xj; param vec3 box = vec3(9, 9, 9); output(sum) vec3 force; output(sum) real energy;\n"
+        "vec3 d = nearest_image(xj - xi, box); real r2 = dot(d, d); skip_if(i_index == j_index || r2 >= 6.25);\n"
+        "force -= (6.25 - r2) * d; energy += 0.125 * (6.25 - r2) * (6.25 - r2);"
+    )
+    run = "fix 1 all nve\nrun 30"
+    states = [state_of(melt(5) + tilt, pair_style(f"pairs {p}", file), run=run) for p in ("search", "lists")]
+    assert_equal(*states, 1e-9)

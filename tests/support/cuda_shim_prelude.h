@@ -156,14 +156,22 @@ static inline int __clz(unsigned x) { return x == 0 ? 32 : __builtin_clz(x); }
 static inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll((unsigned long long)x); }
 static inline double __longlong_as_double(long long bits) { return __builtin_bit_cast(double, bits); }
 static inline long long __double_as_longlong(double x) { return __builtin_bit_cast(long long, x); }
+extern "C" char __start_nbcc_shared[] __attribute__((weak, visibility("hidden")));
+extern "C" char __stop_nbcc_shared[] __attribute__((weak, visibility("hidden")));
+// The address that an instruction on global memory is given: a GPU faults where it is one of shared memory.
 template <typename T>
-static inline T __ldg(const T* at) { return *at; }
+static inline T* in_global_memory(T* at) {
+  if ((const char*)at >= __start_nbcc_shared && (const char*)at < __stop_nbcc_shared) __builtin_trap();
+  return at;
+}
 template <typename T>
-static inline T __ldcg(const T* at) { return *at; }
+static inline T __ldg(const T* at) { return *in_global_memory(at); }
 template <typename T>
-static inline T __ldcs(const T* at) { return *at; }
+static inline T __ldcg(const T* at) { return *in_global_memory(at); }
 template <typename T>
-static inline void __stcg(T* at, T value) { *at = value; }
+static inline T __ldcs(const T* at) { return *in_global_memory(at); }
+template <typename T>
+static inline void __stcg(T* at, T value) { *in_global_memory(at) = value; }
 
 #define NBCC_SHIM_FUNCTION(name)  \
   extern "C" double name(double) noexcept; \
@@ -285,14 +293,6 @@ static inline unsigned max_half2(unsigned a, unsigned b) {
   return (b & less) | (a & ~less);
 }
 static inline unsigned min_half2(unsigned a, unsigned b) { return a ^ b ^ max_half2(a, b); }
-extern "C" char __start_nbcc_shared[] __attribute__((weak, visibility("hidden")));
-extern "C" char __stop_nbcc_shared[] __attribute__((weak, visibility("hidden")));
-// What instructions on global memory are given: a GPU faults where it is shared memory.
-template <typename T>
-static inline T* in_global_memory(T* at) {
-  if ((const char*)at >= __start_nbcc_shared && (const char*)at < __stop_nbcc_shared) __builtin_trap();
-  return at;
-}
 struct uint4 { unsigned x, y, z, w; } __attribute__((aligned(16)));
 static inline unsigned shared_address(const void* at) { return (unsigned)((const char*)at - __start_nbcc_shared); }
 static inline uint4 load_global4(const void* at) {

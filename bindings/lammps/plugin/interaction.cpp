@@ -1,4 +1,4 @@
-// Sums over listed pairs with a pipeline whose fields are assigned by name. Entry points: assign(), run().
+// Sums over listed or searched pairs with a pipeline whose fields are assigned by name. Entry points: assign(), run().
 // interaction_params.cpp has the values of params, reach_check.cpp the check of the cutoff, one_pair.cpp the sum over
 // one pair.
 #include "bindings/lammps/plugin/interaction.h"
@@ -15,6 +15,7 @@ namespace {
 
 // The cost of a pair for both atoms, relative to computing it twice, up to which half lists are faster.
 constexpr double kMostCostOfHalfLists = 0.85;
+constexpr double kMostOfAllPairs = 1e9;
 constexpr double kOpenBoxLength = 1e30;  // so long that the nearest image is always the particle itself
 const std::map<std::string, int> kResults = {{"force", 3}, {"torque", 3}, {"energy", 1}, {"virial", 6}};
 
@@ -314,9 +315,14 @@ void Interaction::run_list(Variant& variant, std::size_t number, std::int64_t ni
     if (find("special_coul")) sum.bind("special_coul", pairs.special_coul);
   }
   sum.symmetric(are_half_ ? NBCC_SYMMETRIC_LISTED : NBCC_SYMMETRIC_OFF);
-  if (searches_) sum.skin(skin_);
-  if (std::exchange(variant.listed[number], round_) != round_)
+  if (searches_) {
+    // Never all pairs of many atoms, as for lack of memory.
+    sum.skin(skin_).pairs(double(ni) * double(nj) > kMostOfAllPairs ? NBCC_PAIRS_CUTOFF : NBCC_PAIRS_AUTO);
+  }
+  if (variant.listed[number] != round_) {
     searches_ ? sum.exclusions(pairs.first, pairs.j) : sum.listed_pairs(pairs.first, pairs.j);
+    variant.listed[number] = round_;
+  }
   give_params(sum);
   sum.run();
   if (number == 0) return;

@@ -74,8 +74,11 @@ void PairNbcc::init_style() {
   if (!interaction_->has_result("energy") && comm->me == 0)
     error->warning(FLERR, "pair_style nbcc: no output of " + interaction_->path() +
                               " is the energy, so the energy of its pairs counts as 0");
-  // check_forces() alone reads the list of a style that searches.
-  neighbor->add_request(this, searches_  ? NeighConst::REQ_FULL | NeighConst::REQ_OCCASIONAL
+  // check_forces() alone reads the list of a style that searches. LAMMPS keeps a list that was made at the same time
+  // step, even if there are other atoms now, unless it is another request; `newton` makes no difference to a full list.
+  asks_with_newton_ = !asks_with_newton_;
+  const int newton = asks_with_newton_ ? NeighConst::REQ_NEWTON_ON : NeighConst::REQ_NEWTON_OFF;
+  neighbor->add_request(this, searches_  ? NeighConst::REQ_FULL | NeighConst::REQ_OCCASIONAL | newton
                               : is_half_ ? NeighConst::REQ_DEFAULT
                                          : NeighConst::REQ_FULL);
 }
@@ -87,7 +90,14 @@ std::string PairNbcc::why_lists() const {
   if (atom->molecular != Atom::ATOMIC && std::any_of(factors + 1, factors + 4, [](double f) { return f != 1; }))
     return "special_bonds gives pairs of bonded atoms factors other than 1";
   if (neighbor->nex_type + neighbor->nex_group + neighbor->nex_mol > 0) return "neigh_modify exclude leaves out pairs";
+  if (neighbor->includegroup != 0) return "neigh_modify include leaves out pairs";
   return "";
+}
+
+// A fix may exclude pairs after init_style() has chosen, as fix gcmc does.
+void PairNbcc::check_search() const {
+  if (const std::string why = why_lists(); !why.empty())
+    throw std::runtime_error("the pairs cannot be searched for: " + why + "; say pairs lists");
 }
 
 void PairNbcc::choose_pairs() {
@@ -367,6 +377,7 @@ void PairNbcc::compute(int eflag, int vflag) {
   guarded(true, [&] { has_followed_reach_changed = follow_variables(); });
   guarded(false, [&] { collect_quantities(); });
   const bool is_first_step = !is_reach_checked_;
+  if (is_first_step && searches_) guarded(true, [&] { check_search(); });
   guarded(true, [&] { check_reach(has_followed_reach_changed); });
   if (is_first_step && checks_forces_ && interaction_->has_result("energy")) guarded(true, [&] { check_forces(); });
   guarded(false, [&] {

@@ -56,6 +56,7 @@ class PairNbcc : public Pair {
   // The reason why only LAMMPS's neighbour lists have the right pairs; empty if a search finds the same pairs.
   std::string why_lists() const;
   void choose_pairs();
+  void check_search() const;
   // The index of the variable that a param follows.
   int variable_of(const std::string& param, const std::string& variable);
   bool follow_variables();
@@ -97,6 +98,7 @@ class PairNbcc : public Pair {
   std::unique_ptr<nbcc_lammps::Interaction> interaction_;
   std::string pairs_ = "auto";
   bool searches_ = false;  // nbcc searches for the pairs, without LAMMPS's neighbour list
+  bool asks_with_newton_ = false;
   bool is_listed_ = false;
   bool is_reach_checked_ = false;     // in this run
   bool checks_forces_ = true;         // against the derivative of the energy, at the first step of a run

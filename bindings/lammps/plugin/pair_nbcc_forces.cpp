@@ -25,6 +25,8 @@ std::vector<AtomPair> PairNbcc::nearest_pairs() const {
   for (std::size_t a = 1; a < types; ++a)
     for (std::size_t b = 1; b < types; ++b)
       is_wanted[a * types + b] = acts_[a][b] && !interaction_->are_forces_checked(int(a), int(b));
+  if (std::ranges::find(is_wanted, true) == is_wanted.end()) return {};
+  if (searches_) neighbor->build_one(list);
   for (int k = 0; k < list->inum; ++k) {
     const int i = list->ilist[k];
     for (int n = 0; n < list->numneigh[i]; ++n) {
@@ -44,7 +46,6 @@ std::vector<AtomPair> PairNbcc::nearest_pairs() const {
 // Each rank compares pairs of the neighbour list that the rank has.
 void PairNbcc::check_forces() {
   std::string why;
-  if (searches_) neighbor->build_one(list);
   try {
     interaction_->check_forces(cutoff_, nearest_pairs(), atom->type);
   } catch (const std::exception& refused) {

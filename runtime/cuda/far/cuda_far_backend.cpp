@@ -221,9 +221,13 @@ void CudaFarBackend::go_down(int order, const FarArray& totals) {
   of_i.add_up(kernels().parts, addition, stream_);
 }
 
-// Room for the totals of all i. Null if some i have none, if there is one output, or if memory does not suffice.
+bool CudaFarBackend::has_rows_of_totals() const {
+  return share_.count == 1 && CudaFarGrids::adds_rows(source_.outputs, kernels().parts.size());
+}
+
+// Room for the totals of all i. Null if some i have no totals, or if memory does not suffice.
 double* CudaFarBackend::rows_of_totals() {
-  if (share_.count != 1 || leaves_out_i() || particles_.chosen != particles_.ni || source_.outputs < 2) return nullptr;
+  if (!has_rows_of_totals() || leaves_out_i() || particles_.chosen != particles_.ni) return nullptr;
   const std::int64_t doubles = CudaFarGrids::rows_of(source_.outputs, particles_.ni);
   if (!rows_.reserve(std::size_t(doubles) * sizeof(double))) return nullptr;
   return reinterpret_cast<double*>(rows_.data());
@@ -296,7 +300,7 @@ FarMemory CudaFarBackend::memory(const SumRequest& request, const FarSetting& se
   const auto of_sample = source_.outputs + std::ranges::count(source_.fields, Role::Output, &FieldLayout::role);
   double doubles = all_i * (k.axes + k.factors + source_.outputs) +
                    all_i * std::max(source_.outputs * kAdditionalRows, double(of_sample));
-  if (share_.count == 1 && source_.outputs > 1) doubles += double(CudaFarGrids::rows_of(source_.outputs, request.ni));
+  if (has_rows_of_totals()) doubles += double(CudaFarGrids::rows_of(source_.outputs, request.ni));
   doubles += nj * (k.axes + k.weights) + nj * (1 + grid) * (k.axes + k.weights);
   doubles += of_points_i * k.sums * kAdditionalRows;
   doubles += nj + (k.factors > 0 ? ni : 0);  // the order of kept norms

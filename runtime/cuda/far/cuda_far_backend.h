@@ -53,6 +53,7 @@ class CudaFarBackend final : public CudaFarParticles {
   far_data::FarColumns columns_of_totals(const FarArray& totals) const {
     return keeps_totals() ? near_.columns() : far_data::FarColumns{totals.data, totals.stride};
   }
+  bool has_rows_of_totals() const;
   double* rows_of_totals();
   void set_trees(int order, const FarLimits& limits);
   CudaFarGrids& grids(GridsByOrder& of_orders, const CudaFarTree& tree, int order);

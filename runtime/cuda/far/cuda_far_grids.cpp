@@ -117,6 +117,10 @@ std::int64_t CudaFarGrids::rows_of(int outputs, std::int64_t particles) {
 }
 
 // One launch if the outputs and parts fit into its argument, as they do for all but a few pipelines.
+bool CudaFarGrids::adds_rows(int outputs, std::size_t parts) {
+  return outputs > 1 && outputs <= kMaxAddedOutputs && parts <= std::size_t(kMaxAddedParts);
+}
+
 void CudaFarGrids::add_up(std::span<const FarPart> parts, const Addition& addition, CudaStream* stream) const {
   const CudaContextGuard guard(gpu_);
   std::vector<FarPart> sorted(parts.begin(), parts.end());
@@ -135,8 +139,8 @@ void CudaFarGrids::add_up(std::span<const FarPart> parts, const Addition& additi
     next.in_order = addition.in_order ? 1 : 0;
   };
   const bool is_all = positions.first == 0 && positions.end == tree_.particles;
-  const bool has_rows = addition.rows && addition.near.data && is_all && !addition.in_order &&
-                        addition.outputs <= kMaxAddedOutputs && sorted.size() <= kMaxAddedParts;
+  const bool has_rows =
+      addition.rows && addition.near.data && is_all && !addition.in_order && adds_rows(addition.outputs, sorted.size());
   const auto finish = [&] {
     if (has_rows) {
       next.rows = addition.rows;

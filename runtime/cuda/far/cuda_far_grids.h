@@ -68,6 +68,8 @@ class CudaFarGrids {
   };
   // The number of doubles of the rows that hold `outputs` totals of each particle.
   static std::int64_t rows_of(int outputs, std::int64_t particles);
+  // True if add_up() makes use of rows for so many outputs and parts: one launch adds all.
+  static bool adds_rows(int outputs, std::size_t parts);
   void add_up(std::span<const FarPart> parts, const Addition& addition, CudaStream* stream) const;
 
  private:

@@ -48,8 +48,8 @@ class CudaLauncher {
   // result depends on the pieces. Throws DeviceError if a kernel must be loaded but may_load is false, UsageError if
   // the compiler rejects the caller's configuration.
   void configure(std::int64_t ni, std::int64_t nj, bool exclusions, bool may_load);
-  // For sums over lists or by a search, whose pairs another program computes: the source's own configuration, which is
-  // loaded.
+  // For sums over lists or by a search, whose pairs another program computes: takes the first configuration of the
+  // source, whose program is already loaded.
   void configure_without_pairs();
   // Call after configure(). The next launches poll `progress`, and are cut into slices of i that are predicted to take
   // at most CudaPace::kMaxLaunchSeconds. Null: no polling and no slices; without pairs, no slices.

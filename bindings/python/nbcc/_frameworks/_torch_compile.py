@@ -1,5 +1,5 @@
-"""What torch.compile calls in place of tracing it. PyTorch's marks of such functions import its compiler, which takes a second
-or more, so that this module is imported where torch.compile is at work alone."""
+"""Functions that torch.compile calls and does not trace. PyTorch's decorators of such functions import its compiler, which
+takes a second or more, so that this module is imported only where torch.compile traces."""
 
 from typing import Any, Mapping, Sequence
 
