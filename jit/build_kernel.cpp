@@ -103,8 +103,8 @@ std::shared_ptr<const Derivations> no_derivations_of_pair_values() {
   return no_derivations("an output(pair) has values of listed pairs");
 }
 
-// A second kernel computes results of pairs in double where the terms of sums are in single precision, and checks table
-// indices that depend on both particles pair by pair.
+// Otherwise a second kernel computes the results of pairs: in double where the terms of sums are in single precision,
+// and of texts with tables, because it checks table indices pair by pair.
 bool stores_pair_values(const Backend& backend, const Pipeline& pipeline, const Options& options) {
   return backend.stores_pair_values && options.precision != Precision::Mixed && pipeline.tables.empty();
 }

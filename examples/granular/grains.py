@@ -67,8 +67,8 @@ class Grains:
         self.w = np.zeros_like(self.x)
         self.radius = np.array(radius, float)
         self.mass = density * 4 / 3 * np.pi * self.radius**3
-        self._per_force = 0.5 * dt / self.mass[:, None]  # half a step by the mass, and by the moment of inertia
-        self._per_torque = self._per_force / (0.4 * self.radius[:, None] ** 2)
+        self._per_mass = 1 / self.mass[:, None]
+        self._per_inertia = self._per_mass / (0.4 * self.radius[:, None] ** 2)
         self.material, self.dt, self.box, self.floor, self.gravity, self.skin = material, dt, box, floor, gravity, skin
         self._near = nbcc.compile(source=NEAR, precision="double")
         self._contact = nbcc.compile(os.path.join(HERE, "contact.pipe"), precision="double")
@@ -126,8 +126,9 @@ class Grains:
         self._kick()
 
     def _kick(self) -> None:
-        self.v += self._per_force * self.force
-        self.w += self._per_torque * self.torque
+        half = 0.5 * self.dt
+        self.v += half * self._per_mass * self.force
+        self.w += half * self._per_inertia * self.torque
 
 
 def falling(seed: int, n: int = 1000, side: float = 8.0) -> Grains:

@@ -11,6 +11,7 @@
 
 #include "fmt/format.h"
 #include "runtime/error.h"
+#include "runtime/sum/request/lists.h"
 #include "runtime/sum/request/overlap.h"
 #include "runtime/sum/request/reduction.h"
 
@@ -80,7 +81,7 @@ PairMethod CpuSummation::search_row(void (CpuSummation::*run)(const SumRequest&)
   return search;
 }
 
-// Bytes of the packed columns and accumulators.
+// Bytes of the packed columns, of accumulators, and of results of pairs.
 std::int64_t CpuSummation::working_set(const SumRequest& request) const {
   const auto bytes_of = [](const std::vector<Column>& columns) {
     std::int64_t bytes = 0;
@@ -88,7 +89,12 @@ std::int64_t CpuSummation::working_set(const SumRequest& request) const {
     return bytes;
   };
   const std::int64_t accumulators = accumulators_of(source_) * std::int64_t(sizeof(double));
-  return request.nj * bytes_of(source_.columns.j) + request.i_count * (bytes_of(source_.columns.i) + accumulators);
+  std::int64_t of_pair = 0;
+  for (const FieldLayout& field : source_.fields)
+    if (field.is_pair_result()) of_pair += field.components() * std::int64_t(sizeof(double));
+  const std::int64_t pairs = request.listed_pairs ? std::int64_t(request.listed_pairs->j.size()) : 0;
+  return request.nj * bytes_of(source_.columns.j) + request.i_count * (bytes_of(source_.columns.i) + accumulators) +
+         pairs * of_pair;
 }
 
 // Kernels with exclusions belong to Frame::Lists, and use particle indices.

@@ -80,6 +80,11 @@ class LargeBoxSum {
     }
     if (one_set_) xj_ = xi_;
   }
+  void place_around_the_origin() {
+    for (std::vector<double>* const x : {&xi_, &xj_})
+      for (double& one : *x) one = on_grid(-3, 3);
+    if (one_set_) xj_ = xi_;
+  }
   void exclude(std::int64_t every) {
     first_.assign(1, 0), excluded_.clear();
     for (std::int64_t i = 0; i < kCount; ++i) {
@@ -208,6 +213,23 @@ TEST(NearestImages, ChooseInEachRun) {
   EXPECT_LT(run.sum().statistics().searches, run.sum().statistics().runs);
   run.sum().set_pairs(PairChoice::All);
   EXPECT_FALSE(run.run({4, 4, 4}));
+}
+
+// Positions keep their digits in a cell that is as long as an open one: the cell is around the origin.
+TEST(NearestImages, AxesMayBeVeryLong) {
+  CpuDevice device(1, runnable_isas().back(), cpu_toolchain(), "", "");
+  for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double})
+    for (const bool one_set : {true, false})
+      for (const PairChoice pairs : {PairChoice::Cutoff, PairChoice::All}) {
+        LargeBoxSum run(device, {true, one_set, false, precision}, one_set, 7);
+        run.place_around_the_origin();
+        run.sum().set_pairs(pairs);
+        for (const LargeBox& box : {LargeBox{1e30, 1e30, 1e30}, {4, 1e30, 4}, {1e8, 4, 1e12}, {1e6, 1e6, 1e6}}) {
+          SCOPED_TRACE(testing::Message() << int(precision) << " " << one_set << " " << int(pairs) << " " << box[0]);
+          EXPECT_EQ(run.run(box), one_set && pairs == PairChoice::Cutoff);
+          if (HasFatalFailure()) return;
+        }
+      }
 }
 
 // A text that tells the images apart has copies; a position that is not finite has no pairs.

@@ -390,6 +390,10 @@ TEST(PairSearch, particles_in_a_corner_of_a_large_cell_have_the_pairs_of_open_sp
     const Found in_cell = search<double>(*here, asked, nullptr);
     EXPECT_EQ(in_cell.i, open.i);
     EXPECT_EQ(in_cell.j, open.j);
+    asked.cells = {1e30, 0, 0, 0, 1e15, 0, 0, 0, 1e30};
+    const Found in_long_cell = search<double>(*here, asked, nullptr);
+    EXPECT_EQ(in_long_cell.i, open.i);
+    EXPECT_EQ(in_long_cell.j, open.j);
   }
 }
 

@@ -124,7 +124,7 @@ class CopiesSummation final : public ForwardingSummation {
   static double largest_of(const std::vector<double>& reaches) {
     double largest = 0;
     for (const double reach : reaches)
-      if (!(reach <= largest)) largest = reach;  // NaN remains
+      if (!(reach <= largest)) largest = reach;  // also a NaN, of one reach for all
     return largest;
   }
 

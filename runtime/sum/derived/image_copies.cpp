@@ -153,7 +153,7 @@ std::vector<Multiples> moves_to_first_cell(const PeriodicVectors& periods, const
     if (!is_finite(at, p)) continue;
     for (std::size_t k = 0; k < 3; ++k) {
       if (!periods.is_given(k)) continue;
-      const double cells = std::floor(periods.along(k, at, p));
+      const double cells = std::rint(periods.along(k, at, p));
       if (!(std::fabs(cells) <= kMostCells))
         throw UsageError(
             fmt::format("every_image() of pipeline '{}': {}-particle {} is {:.3g} lengths of periodic vector {} away; "

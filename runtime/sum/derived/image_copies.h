@@ -53,8 +53,9 @@ class PeriodicVectors {
   std::array<double, 3> slope_{};
 };
 
-// By how many periods each particle is moved to the first cell; 0 along other vectors, and where a position is not
-// finite. Throws UsageError if a particle is too many periods away; `side`: "i" or "j".
+// By how many periods each particle is moved to the first cell, which is the one around the origin: where periods are
+// very long, positions keep all digits. 0 along other vectors, and where a position is not finite. Throws UsageError if
+// a particle is too many periods away; `side`: "i" or "j".
 std::vector<Multiples> moves_to_first_cell(const PeriodicVectors& periods, const Coordinates& at, const char* side);
 
 // The positions after the moves.

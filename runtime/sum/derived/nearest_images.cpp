@@ -26,6 +26,10 @@ bool are_equal(const std::vector<double>& a, const std::vector<double>& b) {
   return std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
 }
 
+// self_pair is i_index == j_index in the derived kernel. If i and j are two sets, equal indices may be those of a pair
+// whose nearest image is another one.
+bool tests_self_pairs(const KernelSource& source) { return source.uses.i_index && source.uses.j_index; }
+
 }  // namespace
 
 // pairs = all stays a sum over copies, with which others can be compared.
@@ -33,8 +37,12 @@ bool NearestImages::may_run(const SumRequest& request) const {
   const bool is_on_gpu = callers_.source.find(Frame::Search) != nullptr;
   const bool names_images = request.excluded_rows && !request.excluded_rows->images.empty();
   const bool is_large = request.symmetric == SymmetricChoice::Always || request.i_count >= kLeastChosen;
-  return !is_on_gpu && !names_images && is_large && request.pairs != PairChoice::All && request.i_count > 0 &&
-         request.nj > 0 && request.j_part == JPart::Whole;
+  if (is_on_gpu || names_images || !is_large || request.pairs == PairChoice::All || request.i_count == 0 ||
+      request.nj == 0 || request.j_part != JPart::Whole)
+    return false;
+  const DerivedKernels& row = callers_.derived(kRow);
+  const bool may_be_one_set = request.ni == request.nj && request.i_offset == request.j_offset;
+  return row.obstacle.empty() && (may_be_one_set || !tests_self_pairs(*row.find(kRow)->source));
 }
 
 bool NearestImages::is_large(std::span<const double> params, const std::vector<double>& unit, double reach) const {
@@ -48,7 +56,7 @@ bool NearestImages::is_large(std::span<const double> params, const std::vector<d
   return std::isfinite(reach);
 }
 
-// Moves the particles into the first cell, so that single precision has the digits that it has for copies.
+// Moves the particles into the cell around the origin, so that single precision has the digits that it has for copies.
 bool NearestImages::place(const Lengths& lengths, const Coordinates& at, std::vector<double>& place) const {
   constexpr std::size_t kChunk = 4096;
   const std::size_t count = at[0].size(), chunks = (count + kChunk - 1) / kChunk;
@@ -61,7 +69,7 @@ bool NearestImages::place(const Lengths& lengths, const Coordinates& at, std::ve
     double* const to = place.data() + axis * count;
     bool all = true;
     for (std::size_t p = begin; p < std::min(count, begin + kChunk); ++p) {
-      const double periods = std::floor(x[p] * inverse);
+      const double periods = std::rint(x[p] * inverse);
       all &= !(std::fabs(periods) > kMostCells) || std::isinf(x[p]);
       to[p] = inverse == 0 ? x[p] : x[p] - periods * length;
     }
@@ -71,16 +79,14 @@ bool NearestImages::place(const Lengths& lengths, const Coordinates& at, std::ve
 }
 
 const SumRequest* NearestImages::bind(const SumRequest& request, const Coordinates& i, const Coordinates& j) {
-  if (!sum_ && callers_.derived(kRow).obstacle.empty()) sum_ = derived_sum(callers_, kRow, kRow);
+  if (!sum_) sum_ = derived_sum(callers_, kRow, kRow);
   if (!sum_) return nullptr;
   const CopiesLayout& layout = *callers_.source.copies();
   Lengths lengths{};
   for (std::size_t axis = 0; axis < i.size(); ++axis)
     lengths[axis] = evaluate(layout.periods[axis][axis], request.params);
   const bool is_one_set = request.ni == request.nj && std::ranges::equal(i, j, are_equal);
-  // self_pair is i_index == j_index in the derived kernel. Of two sets it may hold for another image than the nearest.
-  const bool may_test_self = sum_->source().uses.i_index && sum_->source().uses.j_index;
-  if (may_test_self && !(is_one_set && request.i_offset == request.j_offset)) return nullptr;
+  if (tests_self_pairs(sum_->source()) && !is_one_set) return nullptr;
   if (!place(lengths, i, place_i_) || (!is_one_set && !place(lengths, j, place_j_))) return nullptr;
   // One set has one array, which the symmetric kernel requires.
   const auto columns = [](std::vector<double>& values, std::int64_t count) {

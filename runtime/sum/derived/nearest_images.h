@@ -44,7 +44,7 @@ class NearestImages {
   const Kernel& callers_;
   const Summation& device_;
   std::unique_ptr<DerivedSum> sum_;        // made when a run needs it
-  std::vector<double> place_i_, place_j_;  // [axis][particle] positions in the first cell
+  std::vector<double> place_i_, place_j_;  // [axis][particle] positions in the cell around the origin
   SumRequest bound_;
 };
 

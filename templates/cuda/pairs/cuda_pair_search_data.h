@@ -202,7 +202,8 @@ NBCC_PAIR_FUNCTION void fractions_of(const System& s, const T* x, double* fracti
   const double at[3] = {(double)x[0], (double)x[1], (double)x[2]};
   for (int k = 0; k < 3; ++k) fractions[k] = product(s.normals[k], at);
 }
-// Moves a position into the first cell, in two steps: the first one rounds a position that is far away to a place that
+// Moves a position into the first cell, which is the one around the origin, so that positions in a very long cell keep
+// their digits. In two steps: the first one rounds a position that is far away to a place that
 // may be outside. False: the position is not finite, or too far away.
 template <typename T>
 NBCC_PAIR_FUNCTION bool wrap(const System& s, const T* x, T* inside, int* wraps) {
@@ -213,7 +214,7 @@ NBCC_PAIR_FUNCTION bool wrap(const System& s, const T* x, T* inside, int* wraps)
     double fractions[3], cells[3];
     fractions_of(s, at, fractions);
     for (int k = 0; k < 3; ++k) {
-      cells[k] = s.periodic[k] ? floor(fractions[k]) : 0;
+      cells[k] = s.periodic[k] ? rint(fractions[k]) : 0;
       is_good = is_good && fabs(fractions[k]) < (s.periodic[k] ? kMaxWraps : kMaxOpen);
     }
     if (!is_good || (cells[0] == 0 && cells[1] == 0 && cells[2] == 0)) break;
@@ -238,7 +239,7 @@ NBCC_PAIR_FUNCTION double within(double x, double low, double high) { return x >
 NBCC_PAIR_FUNCTION bool choose_bins(System& s, double cutoff, double epsilon) {
   double size = 0, period = 0, length[3];
   for (int k = 0; k < 3; ++k) {
-    s.low[k] = 0;
+    s.low[k] = -0.5;
     length[k] = 1;
     if (s.periodic[k]) {
       period += sqrt(product(s.vectors[k], s.vectors[k]));
