@@ -103,7 +103,8 @@ constexpr Condition kConditions[] = {
     {"far field", Feature::Parts, "all parts have the tolerance, and neither lists nor a choice of pairs"},
     {"far field", Feature::NoParticles, "falls back, except in parts"},
     {"every_image()", Feature::Batches,
-     "with a cutoff each batch has copies of its own, or in a large box none; without one a tree and tables of its own"},
+     "with a cutoff each batch has copies of its own, or in a large box none; without one a tree and tables of its "
+     "own"},
     {"every_image()", Feature::Exclusions,
      "with all images of a pair, or those that are named; without a cutoff with the nearest image, and none is named"},
 };
