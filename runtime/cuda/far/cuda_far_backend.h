@@ -71,7 +71,7 @@ class CudaFarBackend final : public CudaFarParticles {
   CudaFarColumns points_of_i_, points_of_j_, distant_, totals_;
   CudaFarColumns near_;               // before them, the exact sums of the sample; after them, keeps_totals()
   CudaFarColumns corrected_;          // terms of corrections
-  CudaBuffer rows_;                   // of totals, on their way from the order of the tree to that of i
+  CudaBuffer rows_;                   // totals of each i side by side, before columns are made of them
   bool corrections_are_new_ = false;  // the sums have other lists
   bool has_lists_ = false;            // lists were made, so that the sums have packed particles
 };

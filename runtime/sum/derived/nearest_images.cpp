@@ -18,7 +18,7 @@ constexpr std::string_view kRow = "nearest images";
 // The least number of chosen i for which the derived kernel is compiled, unless the caller asks for each pair once. It
 // is that from which each pair is computed once (symmetric.cpp).
 constexpr std::int64_t kLeastChosen = 4096;
-// A bound of the relative error of a period and a distance in the kernel, larger than that of the search.
+// A bound of the relative error of a period and a distance in the kernel, larger than the bound of the search.
 constexpr double kMargin = 1 + 0x1p-8;
 
 // NaNs with equal bits are equal.
@@ -26,8 +26,8 @@ bool are_equal(const std::vector<double>& a, const std::vector<double>& b) {
   return std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
 }
 
-// self_pair is i_index == j_index in the derived kernel. If i and j are two sets, equal indices may be those of a pair
-// whose nearest image is another one.
+// self_pair is i_index == j_index in the derived kernel. If i and j are two sets, a pair with equal indices may have
+// its nearest image elsewhere.
 bool tests_self_pairs(const KernelSource& source) { return source.uses.i_index && source.uses.j_index; }
 
 }  // namespace
