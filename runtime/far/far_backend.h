@@ -135,13 +135,12 @@ class FarBackend {
   virtual void finish_up() {}
   virtual void sum_near(const SumRequest& request, const FarArray& totals, bool lists_are_new) = 0;
   virtual void sum_distant(const SumRequest& request, bool lists_are_new) = 0;
-  // Sums of near and distant pairs -> totals, which are in the memory of the first of several backends. The others keep
-  // theirs until take_totals().
+  // Sums of near and distant pairs -> totals. Each of several backends keeps its own until take_totals().
   virtual void go_down(int order, const FarArray& totals) = 0;
   // Adds the terms that find_corrections() has found.
   virtual void add_corrections(const SumRequest& request, const FarArray& totals) = 0;
-  // On the first of several backends, when all have ended their work: copies the totals of the others, which may write
-  // their memory again when the host has waited for this backend.
+  // On the first of several backends, when all have ended their work: puts the totals of all into its memory. The others
+  // may write theirs again when the host has waited for this backend.
   virtual void take_totals(const FarArray& /*totals*/) {}
 
   // The far images of a periodic sum act through the points of the cell. collect_far_images() computes the sums at

@@ -217,12 +217,12 @@ void CudaFarBackend::go_down(int order, const FarArray& totals) {
   addition.near = near_.columns();
   addition.sums = distant_.columns();
   addition.outputs = source_.outputs;
-  addition.rows = rows_of_totals();
+  if (!keeps_totals()) addition.rows = rows_of_totals();
   of_i.add_up(kernels().parts, addition, stream_);
 }
 
 bool CudaFarBackend::has_rows_of_totals() const {
-  return share_.count == 1 && CudaFarGrids::adds_rows(source_.outputs, kernels().parts.size());
+  return share_.index == 0 && CudaFarGrids::adds_rows(source_.outputs, kernels().parts.size());
 }
 
 // Room for the totals of all i. Null if some i have no totals, or if memory does not suffice.
@@ -245,13 +245,14 @@ void CudaFarBackend::take_totals(const FarArray& totals) {
                                               address_of(other->near_.columns(output), positions.first),
                                               count * sizeof(double), stream_),
                    "copying totals from one GPU to another");
-    CudaFarGrids::Addition addition;
-    addition.totals = columns_of(totals);
-    addition.near = near_.columns();
-    addition.outputs = source_.outputs;
-    addition.positions = positions;
-    last_down_->add_up({}, addition, stream_);
   }
+  CudaFarGrids::Addition addition;
+  addition.totals = columns_of(totals);
+  addition.near = near_.columns();
+  addition.outputs = source_.outputs;
+  addition.positions = {0, tree_of_i().count()};
+  addition.rows = rows_of_totals();
+  last_down_->add_up({}, addition, stream_);
 }
 
 // ---- excluded pairs -------------------------------------------------------------------------------------------------

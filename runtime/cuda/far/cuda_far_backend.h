@@ -48,8 +48,8 @@ class CudaFarBackend final : public CudaFarParticles {
     return {share.begin(tree.count()), share.end(tree.count())};
   }
   bool shares_up(const CudaFarGrids& of_j) const;
-  // The first GPU has totals in the order of i. Totals of another GPU replace its near sums, in the order of the tree.
-  bool keeps_totals() const { return share_.index > 0; }
+  // The totals of each of several GPUs replace its near sums, in the order of the tree, until the first takes all.
+  bool keeps_totals() const { return share_.count > 1; }
   far_data::FarColumns columns_of_totals(const FarArray& totals) const {
     return keeps_totals() ? near_.columns() : far_data::FarColumns{totals.data, totals.stride};
   }
