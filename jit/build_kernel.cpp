@@ -95,7 +95,7 @@ KernelSource build_copies_kernel(const Backend& backend, const Pipeline& pipelin
   kernel.search.bound = neighbours_of_images(copies);
   kernel.derivations =
       derivations_of({build_on, backend, without_totals(pipeline), options, options.precision, isa, false,
-                      "nearest images", "every_image() sums over all images within its cutoff"});
+                      kNearestImagesRow, "every_image() sums over all images within its cutoff"});
   return kernel;
 }
 

@@ -5,8 +5,8 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
-#include <string_view>
 
+#include "compiler/derived_kernels.h"
 #include "compiler/made_inputs.h"
 #include "compiler/periodic_length.h"
 #include "runtime/sum/request/formula.h"
@@ -14,7 +14,6 @@
 namespace nbcc {
 namespace {
 
-constexpr std::string_view kRow = "nearest images";
 // The least number of chosen i for which the derived kernel is compiled, unless the caller asks for each pair once. It
 // is that from which each pair is computed once (symmetric.cpp).
 constexpr std::int64_t kLeastChosen = 4096;
@@ -40,9 +39,9 @@ bool NearestImages::may_run(const SumRequest& request) const {
   if (is_on_gpu || names_images || !is_large || request.pairs == PairChoice::All || request.i_count == 0 ||
       request.nj == 0 || request.j_part != JPart::Whole)
     return false;
-  const DerivedKernels& row = callers_.derived(kRow);
+  const DerivedKernels& row = callers_.derived(kNearestImagesRow);
   const bool may_be_one_set = request.ni == request.nj && request.i_offset == request.j_offset;
-  return row.obstacle.empty() && (may_be_one_set || !tests_self_pairs(*row.find(kRow)->source));
+  return row.obstacle.empty() && (may_be_one_set || !tests_self_pairs(*row.find(kNearestImagesRow)->source));
 }
 
 bool NearestImages::is_large(std::span<const double> params, const std::vector<double>& unit, double reach) const {
@@ -79,7 +78,7 @@ bool NearestImages::place(const Lengths& lengths, const Coordinates& at, std::ve
 }
 
 const SumRequest* NearestImages::bind(const SumRequest& request, const Coordinates& i, const Coordinates& j) {
-  if (!sum_) sum_ = derived_sum(callers_, kRow, kRow);
+  if (!sum_) sum_ = derived_sum(callers_, kNearestImagesRow, kNearestImagesRow);
   if (!sum_) return nullptr;
   const CopiesLayout& layout = *callers_.source.copies();
   Lengths lengths{};
