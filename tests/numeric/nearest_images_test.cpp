@@ -215,6 +215,34 @@ TEST(NearestImages, ChooseInEachRun) {
   EXPECT_FALSE(run.run({4, 4, 4}));
 }
 
+// As each pair once (symmetric_test.cpp), a kernel without copies is made for fewer particles only at the caller's
+// wish.
+TEST(NearestImages, AreAutomaticFrom4096ParticlesOn) {
+  CpuDevice device(2, runnable_isas().back(), cpu_toolchain(), "", "");
+  SumState sum(for_callers(device.load(build_cpu_kernel(
+      parse({"line.pipe",
+             "input_i real xi; input_j real xj; param real period; output(count) int n;\n"
+             "real d = every_image(xj - xi, period);\nskip_if(self_pair || d * d > 9.0);\nn += true;\n"}),
+      {}, runnable_isas().back(), ""))));
+  for (const std::int64_t count : {4095, 4096}) {
+    std::vector<double> x, n(std::size_t(count), -7);
+    for (std::int64_t p = 0; p < count; ++p) x.push_back(double(p));
+    const auto period = double(count);
+    sum.set_param("period", {&period, 1});
+    for (const char* field : {"xi", "xj"}) sum.bind(field, {x.data(), Element::Double, count, 8, 8});
+    sum.bind("n", {n.data(), Element::Double, count, 8, 8});
+    const auto is_without_copies = [&](SymmetricChoice choice) {
+      std::ranges::fill(n, -7);
+      sum.set_symmetric(choice);
+      sum.run();
+      EXPECT_EQ(n, std::vector<double>(std::size_t(count), 6));
+      return sum.statistics().reason.find("of each pair the nearest image") != std::string::npos;
+    };
+    EXPECT_EQ(is_without_copies(SymmetricChoice::Auto), count == 4096);
+    EXPECT_TRUE(is_without_copies(SymmetricChoice::Always));
+  }
+}
+
 // Positions keep their digits in a cell that is as long as an open one: the cell is around the origin.
 TEST(NearestImages, AxesMayBeVeryLong) {
   CpuDevice device(1, runnable_isas().back(), cpu_toolchain(), "", "");

@@ -9,14 +9,12 @@
 #include "compiler/derived_kernels.h"
 #include "compiler/made_inputs.h"
 #include "compiler/periodic_length.h"
+#include "runtime/sum/derived/symmetric.h"
 #include "runtime/sum/request/formula.h"
 
 namespace nbcc {
 namespace {
 
-// The least number of chosen i for which the derived kernel is compiled, unless the caller asks for each pair once. It
-// is that from which each pair is computed once (symmetric.cpp).
-constexpr std::int64_t kLeastChosen = 4096;
 // A bound of the relative error of a period and a distance in the kernel, larger than the bound of the search.
 constexpr double kMargin = 1 + 0x1p-8;
 
@@ -35,7 +33,8 @@ bool tests_self_pairs(const KernelSource& source) { return source.uses.i_index &
 bool NearestImages::may_run(const SumRequest& request) const {
   const bool is_on_gpu = callers_.source.find(Frame::Search) != nullptr;
   const bool names_images = request.excluded_rows && !request.excluded_rows->images.empty();
-  const bool is_large = request.symmetric == SymmetricChoice::Always || request.i_count >= kLeastChosen;
+  // For fewer i the derived kernel is compiled only if the caller asks for each pair once.
+  const bool is_large = request.symmetric == SymmetricChoice::Always || request.i_count >= kMinParticlesForOnce;
   if (is_on_gpu || names_images || !is_large || request.pairs == PairChoice::All || request.i_count == 0 ||
       request.nj == 0 || request.j_part != JPart::Whole)
     return false;
