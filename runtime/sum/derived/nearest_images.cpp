@@ -111,7 +111,9 @@ void NearestImages::add_to(SumStatistics& statistics, bool is_last) const {
   statistics.pairs_within = within;
   if (!is_last) return;
   const bool once = sum_->sum().last_plan().estimate.once;
-  statistics.form = "of each pair the nearest image, because every period is longer than twice the reach";
+  statistics.form =
+      "without copies: only the nearest image of a pair can be within the cutoff, because every period is longer than "
+      "twice the cutoff";
   if (once) statistics.form += ", each pair once";
 }
 

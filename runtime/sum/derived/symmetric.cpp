@@ -159,6 +159,7 @@ std::optional<Estimate> SymmetricSum::estimate(const SumRequest& request) {
   if (request.listed_pairs || request.symmetric == SymmetricChoice::Off) return {};
   const bool is_auto = request.symmetric == SymmetricChoice::Auto;
   if (is_auto && (request.ni != request.nj || request.ni < kMinParticlesForOnce)) return {};
+  if (is_auto && kernel_.source.copies()) return {};  // a sum of every_image() decides by itself (nearest_images.h)
   Estimate found{.obstacle = obstacle_of(request), .once = true};
   found.cost = pairs_of(request);
   if (found.obstacle.empty()) found.cost *= facts().cost * cost_of_reactions(request.ni);
