@@ -25,16 +25,8 @@ std::uint64_t variety() { return tests_all() ? 24 : 6; }
 
 KernelSource build_for_gpus(const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); }
 
-// The kernel, its results of pairs and its derived kernels as a compiled library holds them, read from its description.
 KernelSource build_as_in_library(const Pipeline& p, const Options& o) {
-  KernelSource kernel = build_cpu_kernel(p, o, detect_isa(), "");
-  PipelineImage image;
-  image.rows = store_rows(kernel, every_choice_of_rows(), o.precision);
-  image.cpu.push_back(std::move(kernel));
-  const PipelineImage read = read_image(write_image(image));
-  KernelSource held = with_stored_values(read.cpu.front(), read.rows);
-  held.derivations = stored_derivations(read.rows, held.target);
-  return held;
+  return as_in_library(build_cpu_kernel(p, o, detect_isa(), ""), o.precision);
 }
 
 // Draws each cell until it was shown as often as it should be.
