@@ -77,6 +77,11 @@ class FarBackend {
   // Of several backends, which have built the same trees, this one makes the lists and sums of these positions of i,
   // and goes up from these positions of j.
   const FarShare& share() const { return share_; }
+  // Of several backends, the stream of this one.
+  virtual void* own_stream() { return nullptr; }
+
+  // The stream of all that follows.
+  virtual void set_stream(void* /*stream*/) {}
 
   // ---- particles: all other functions are about those of the last reserve_particles() ----
   // Makes room for the particles. A GPU also gets the caller's inputs.
