@@ -113,7 +113,7 @@ std::shared_ptr<const DerivedFacts> facts_of_row(const StoredRow& row) {
   return nullptr;
 }
 
-// `all`: the rows among which are those of the row's own kernels.
+// `all`: all rows of the library, which include the rows that are derived from kernels of `row`.
 DerivedKernels kernels_of_row(const StoredRow& row, std::span<const StoredRow> all);
 
 class StoredDerivations final : public Derivations {

@@ -2,6 +2,7 @@
 // shim with one GPU and with two, and on the GPUs of this machine. A cell is shown once, or kTimesOfAll times where all
 // cases run. NBCC_DRAW=ROW:FEATURE:SEED, which a failure prints, runs that one alone.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -10,7 +11,6 @@
 
 #include "runtime/cuda/group/cuda_group.h"
 #include "runtime/error.h"
-#include "runtime/image/image.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/crossed_run.h"
 #include "tests/support/cuda_shim.h"
@@ -98,8 +98,12 @@ TEST(WhatGoesTogetherOnShim, OneAndTwoGpus) {
   shim.set_thread_order({kinds[sample_number() / 3 % 3], 5});
   std::vector<std::shared_ptr<CudaDevice>> gpus;
   for (int k = 0; k < 2; ++k) gpus.push_back(std::make_shared<CudaDevice>(shim.driver(), shim.compiler(), k, "", ""));
-  CrossedTrials trials(gpus_of(gpus));
+  std::vector<CrossedDevice> devices = gpus_of(gpus);
+  const auto library = std::make_shared<LibraryDevice>(gpus[0], shim.compiler());
+  devices.push_back({"a GPU with a compiled library", library, build_for_gpus, {&gpus[0]->gpu()}, 0});
+  CrossedTrials trials(std::move(devices));
   expect_table(trials);
+  EXPECT_THAT(library->unknown(), testing::IsEmpty());
 }
 
 TEST(WhatGoesTogetherOnGpu, OneAndTwoGpus) {
