@@ -11,7 +11,7 @@ namespace nbcc {
 // How results depend on i_index and j_index, besides the indices that an argmin or argmax returns.
 enum class IndexUse : std::uint8_t { Unused, Equal, Value };
 
-// The defaults are those of compiled libraries, which do not have these facts.
+// The defaults are those of pipelines of which nothing is known.
 struct TextFacts {
   IndexGuard index_guard = IndexGuard::None;
   IndexUse index_use = IndexUse::Value;

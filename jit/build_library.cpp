@@ -11,6 +11,7 @@
 #include <span>
 #include <utility>
 
+#include "compiler/passes/facts/text_facts.h"
 #include "jit/build_kernel.h"
 #include "jit/clang_compile.h"
 #include "jit/cpu_jit.h"
@@ -132,6 +133,7 @@ std::string build_kernels(const LibraryRequest& request, LibraryPipeline& one, s
     image.cpu.push_back(std::move(kernel));
   }
   image.cuda = one.cuda;
+  image.facts = text_facts(one.pipeline);
   std::vector<StoredRow> rows = store_rows(image.cuda, request.with, request.options.precision);
   if (!request.architectures.empty()) std::ranges::for_each(rows, keep_launches_of_programs);
   image.cuda_images = cuda_images(request, image.cuda, rows);

@@ -2,6 +2,7 @@
 // written by library_text.cpp and language bindings.
 #include "jit/signature.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,11 +20,12 @@ namespace nbcc {
 namespace {
 
 // Words of C and C++ that could be the name of a file, with types and macros that are predefined or that nbcc.h
-// includes. Other words of C and C++ cannot be names of fields in a pipeline either.
+// includes, and errno. Other words of C and C++ cannot be names of fields in a pipeline either.
 constexpr std::string_view kWords =
     " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class"
     " co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue decltype"
-    " default delete do double dynamic_cast else enum explicit export extern false float for friend goto if import"
+    " default delete do double dynamic_cast else enum errno explicit export extern false float for friend goto if "
+    "import"
     " inline int int16_t int32_t int64_t int8_t intmax_t intptr_t linux long max_align_t module mutable namespace"
     " new noexcept not not_eq NULL nullptr nullptr_t offsetof operator or or_eq private protected ptrdiff_t public"
     " register reinterpret_cast requires restrict return short signed size_t sizeof static static_assert"
@@ -37,6 +39,17 @@ constexpr std::string_view kFunctions =
     " exit exp exp2 expm1 fabs fdim floor fma fmax fmin fmod free frexp gamma hypot index j0 j1 jn ldexp lgamma"
     " log log10 log1p log2 logb main malloc memcpy memmove memset modf pow printf puts rand realloc remainder rint"
     " round signal sin sinh sqrt strlen tan tanh tgamma time trunc y0 y1 yn ";
+
+// True if the C library exports a function or a variable of this name, as `read`. A shared library's function of that
+// name would take its place in the entire process.
+bool is_in_c_library(const std::string& name) {
+  return std::ranges::any_of(std::array{"libc.so.6", "libm.so.6"}, [&](const char* file) {
+    void* const library = dlopen(file, RTLD_LAZY);
+    const bool is_there = library && dlsym(library, name.c_str());
+    if (library) dlclose(library);
+    return is_there;
+  });
+}
 
 bool is_one_of(std::string_view words, const std::string& word) {
   return words.find(" " + word + " ") != std::string_view::npos;
@@ -187,6 +200,9 @@ void check_names(const std::vector<std::string>& pipelines) {
           fmt::format("pipeline '{}' cannot be a function: names with this prefix belong to nbcc{}", name, remedy));
     }
     for (const std::string& function : function_names(name)) {
+      if (is_in_c_library(function))
+        throw UsageError(
+            fmt::format("pipeline '{}' cannot be a function: the C library has '{}'{}", name, function, remedy));
       const auto [at, is_new] = owner.emplace(lower(function), name);
       if (is_new) continue;
       if (at->second == name || lower(at->second) == lower(name)) {

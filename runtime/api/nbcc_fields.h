@@ -55,7 +55,7 @@ typedef struct nbcc_field {
   int rows, columns; /* type[rows][columns], type[rows] if columns is 0, no array if rows is 0 */
   int histogram;     /* 1: an output to one element of which each pair adds */
   int table;         /* 1: a param that is read at indices known only at run time */
-  int is_read;       /* 0: no result depends on this input or param. Fields of compiled libraries have 1 */
+  int is_read;       /* 0: no result depends on this input or param */
 } nbcc_field;
 
 NBCC_API int nbcc_pipeline_field_count(const nbcc_pipeline* pipeline);
@@ -66,7 +66,7 @@ NBCC_API int nbcc_pipeline_field(const nbcc_pipeline* pipeline, int k, nbcc_fiel
 typedef enum nbcc_index_use {
   NBCC_INDEX_UNUSED = 0,
   NBCC_INDEX_EQUAL = 1, /* only whether i_index and j_index are equal */
-  NBCC_INDEX_VALUE = 2  /* also in other ways; compiled libraries always say this */
+  NBCC_INDEX_VALUE = 2  /* also in other ways */
 } nbcc_index_use;
 NBCC_API nbcc_index_use nbcc_pipeline_index_use(const nbcc_pipeline* pipeline);
 

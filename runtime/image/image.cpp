@@ -70,18 +70,19 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FieldBinding, from, caller)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FarPart, output, factor, sum)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Centre, param, of_j, of_i, first, count, first_of_i)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StoredKernel, name, source, bind)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StoredFacts, axes, cost, partners, text, precision, raised, weights, weight_names,
-                                   factors, sums, both_sides, needs_one_set, parts, periods, centres, has_wide_loops,
-                                   two_passes, no_matrix_kernels, product_centres)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StoredRow, target, name, precision, obstacle, kernels, facts)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PipelineImage, made_by, precision, math, root, cpu, cuda, cuda_images, rows)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StoredFacts, axes, has_symmetric, cost, partners, text, precision, raised, weights,
+                                   weight_names, factors, sums, both_sides, needs_one_set, parts, periods, centres,
+                                   has_wide_loops, two_passes, no_matrix_kernels, product_centres)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StoredRow, target, of, name, precision, obstacle, kernels, facts)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TextFacts, index_guard, index_use, is_read)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PipelineImage, made_by, precision, math, root, cpu, cuda, cuda_images, rows, facts)
 
 namespace {
 
 constexpr std::string_view kMagic = "nbcc pipeline\n";
 // The format version. Increment it when the member lists above or their meaning change, and when the interface of
 // kernels changes (kernel_source.h, cuda_arguments.h).
-constexpr std::uint32_t kVersion = 31;
+constexpr std::uint32_t kVersion = 32;
 
 static_assert(std::endian::native == std::endian::little);
 

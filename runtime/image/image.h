@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/kernel_source.h"
+#include "compiler/text_facts.h"
 #include "runtime/image/stored_rows.h"
 #include "runtime/sum/request/reduction.h"
 
@@ -30,6 +31,7 @@ struct PipelineImage {
   KernelSource cuda;              // with source code
   std::vector<CudaImage> cuda_images;
   std::vector<StoredRow> rows;  // of derived kernels, for each target; those for CPUs without source code
+  TextFacts facts;
 };
 
 // A hash of a kernel source. The code of the source is found by this hash.

@@ -3,8 +3,10 @@
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -14,6 +16,7 @@
 #include "runtime/api/handles.h"
 #include "runtime/api/open_device.h"
 #include "runtime/image/image_kernel.h"
+#include "runtime/sum/check/run_check.h"
 #include "runtime/sum/derived/for_callers.h"
 #include "runtime/tolerance/tolerance.h"
 
@@ -43,24 +46,25 @@ std::span<const nbcc_image_code> codes_of(const nbcc_image& image) {
 }
 
 // Loads a compiled pipeline on a device of one backend; null on a device of another backend.
-using ImageLoader = std::shared_ptr<const Kernel> (*)(KernelDevice&, const nbcc_image&);
+using ImageLoader = std::shared_ptr<const Kernel> (*)(KernelDevice&, const nbcc_image&, const PipelineImage&);
 
-std::shared_ptr<const Kernel> load_on_cpu(KernelDevice& device, const nbcc_image& image) {
+std::shared_ptr<const Kernel> load_on_cpu(KernelDevice& device, const nbcc_image& image, const PipelineImage& read) {
   auto* const cpu = dynamic_cast<CpuDevice*>(&device);
-  return cpu ? load_image(*cpu, read_image(image), kernels_of(image), codes_of(image)) : nullptr;
+  return cpu ? load_image(*cpu, read, kernels_of(image), codes_of(image)) : nullptr;
 }
 
-std::shared_ptr<const Kernel> load_on_gpus(KernelDevice& device, const nbcc_image& image) {
+std::shared_ptr<const Kernel> load_on_gpus(KernelDevice& device, const nbcc_image&, const PipelineImage& read) {
   auto* const gpus = dynamic_cast<CudaGpus*>(&device);
   if (!gpus) return nullptr;
-  return gpus->load_each([&](const CudaDevice& gpu) { return load_image(gpu, read_image(image), make_nvrtc); });
+  return gpus->load_each([&](const CudaDevice& gpu) { return load_image(gpu, read, make_nvrtc); });
 }
 
 constexpr ImageLoader kLoaders[] = {load_on_cpu, load_on_gpus};
 
-std::shared_ptr<const Kernel> load(KernelDevice& device, const nbcc_image& image) {
+nbcc_pipeline load(KernelDevice& device, const nbcc_image& image) {
+  const PipelineImage read = read_image(image);
   for (const ImageLoader load_on : kLoaders)
-    if (const auto kernel = load_on(device, image)) return for_callers(kernel);
+    if (const auto kernel = load_on(device, image, read)) return {for_callers(kernel), read.facts};
   throw UsageError(device.name() + " does not run compiled pipelines");
 }
 
@@ -139,10 +143,15 @@ void set_tolerance_of_calls(SumState& sum) {
   }
 }
 
+void add_warning(std::string_view warning) {
+  if (!last_warning.empty()) last_warning += '\n';
+  last_warning += warning;
+}
+
 // A pipeline on device_of_calls(), with a pool of sums that no call is using.
 class Calls {
  public:
-  explicit Calls(const nbcc_image& image) : kernel_(load(device_of_calls(), image)) {}
+  explicit Calls(const nbcc_image& image) : pipeline_(load(device_of_calls(), image)) {}
 
   void run(Element real, std::int64_t ni, std::int64_t nj, const ListedPairs* pairs, const void* const* arrays) {
     constexpr std::int64_t kFirstOfNone[] = {0};
@@ -152,10 +161,16 @@ class Calls {
       listed.first = kFirstOfNone;  // replaces the pairs of an earlier call
     }
     std::unique_ptr<SumState> sum = take();
-    bind_arrays(*sum, kernel_->source.fields, real, ni, nj, pairs ? &listed : nullptr, arrays);
+    sum->forget_warnings();
+    bind_arrays(*sum, sum->fields(), real, ni, nj, pairs ? &listed : nullptr, arrays);
+    // Made for this call, so that its warnings have the numbers of this call.
+    RunCheck check(pipeline_.kernel, pipeline_.facts.index_guard);
+    check.begin(*sum, {});
     sum->run();
     sum->wait();
-    for (const std::string& warning : sum->warnings()) last_warning += (last_warning.empty() ? "" : "\n") + warning;
+    check.end(*sum, {});
+    for (const std::string& warning : sum->warnings()) add_warning(warning);
+    for (std::size_t k = 0; const char* const warning = check.warning(k); ++k) add_warning(warning);
     // A sum that has thrown does not return to the pool, since its state is unknown.
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(sum));
@@ -171,12 +186,12 @@ class Calls {
         return sum;
       }
     }
-    auto made = std::make_unique<SumState>(kernel_);
+    auto made = std::make_unique<SumState>(pipeline_.kernel);
     set_tolerance_of_calls(*made);
     return made;
   }
 
-  std::shared_ptr<const Kernel> kernel_;
+  const nbcc_pipeline pipeline_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<SumState>> idle_;
 };
@@ -227,7 +242,7 @@ nbcc_status nbcc_pipeline_from_image(nbcc_device* device, const nbcc_image* imag
   return nbcc::guarded(error, [&] {
     nbcc::KernelDevice& on = *nbcc::checked(device, "device").device;
     nbcc::checked(pipeline, "pipeline");
-    *pipeline = new nbcc_pipeline{nbcc::load(on, nbcc::checked_image(image))};
+    *pipeline = new nbcc_pipeline(nbcc::load(on, nbcc::checked_image(image)));
   });
 }
 

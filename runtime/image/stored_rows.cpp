@@ -16,6 +16,7 @@ StoredFacts facts_of(const DerivedFacts& facts) {
   StoredFacts stored;
   if (const auto* const nearest = dynamic_cast<const NearestFacts*>(&facts)) stored.axes = nearest->axes;
   if (const auto* const symmetric = dynamic_cast<const SymmetricFacts*>(&facts)) {
+    stored.has_symmetric = true;
     stored.cost = symmetric->cost;
     stored.partners = symmetric->partners;
   }
@@ -87,46 +88,43 @@ DerivedKernels far_kernels(const StoredRow& row) {
   return made;
 }
 
-// Null: the pipeline has no wide loops.
-std::shared_ptr<const DerivedFacts> matrix_facts(const StoredFacts& stored) {
-  if (!stored.has_wide_loops) return nullptr;
-  auto facts = std::make_shared<MatrixFacts>();
-  facts->obstacle = stored.no_matrix_kernels;
-  facts->precision = precision_named(stored.precision);
-  facts->two_passes = stored.two_passes;
-  facts->centres = stored.product_centres;
-  return facts;
+// Facts of a row without kernels too; null: the row has none. FarKernels consist of kernels.
+std::shared_ptr<const DerivedFacts> facts_of_row(const StoredRow& row) {
+  const StoredFacts& stored = row.facts;
+  if (row.name == "nearest" && row.obstacle.empty()) {
+    auto facts = std::make_shared<NearestFacts>();
+    facts->axes = stored.axes;
+    return facts;
+  }
+  if (row.name == "symmetric" && stored.has_symmetric) {
+    auto facts = std::make_shared<SymmetricFacts>();
+    facts->cost = stored.cost;
+    facts->partners = stored.partners;
+    return facts;
+  }
+  if (row.name == "matrix units" && stored.has_wide_loops) {
+    auto facts = std::make_shared<MatrixFacts>();
+    facts->obstacle = stored.no_matrix_kernels;
+    facts->precision = precision_named(stored.precision);
+    facts->two_passes = stored.two_passes;
+    facts->centres = stored.product_centres;
+    return facts;
+  }
+  return nullptr;
 }
 
-DerivedKernels kernels_of_row(const StoredRow& row) {
-  if (!row.obstacle.empty()) return {row.obstacle, {}, matrix_facts(row.facts)};
-  if (row.name == "far") return far_kernels(row);
-  DerivedKernels made;
-  for (const StoredKernel& kernel : row.kernels)
-    made.kernels.push_back({kernel.name, std::make_shared<const KernelSource>(kernel.source), kernel.bind});
-  if (row.name == "nearest") {
-    auto facts = std::make_shared<NearestFacts>();
-    facts->axes = row.facts.axes;
-    made.facts = std::move(facts);
-  } else if (row.name == "matrix units") {
-    made.facts = matrix_facts(row.facts);
-  } else {
-    auto facts = std::make_shared<SymmetricFacts>();
-    facts->cost = row.facts.cost;
-    facts->partners = row.facts.partners;
-    made.facts = std::move(facts);
-  }
-  return made;
-}
+// `all`: all rows of the library, which include the rows that are derived from kernels of `row`.
+DerivedKernels kernels_of_row(const StoredRow& row, std::span<const StoredRow> all);
 
 class StoredDerivations final : public Derivations {
  public:
-  StoredDerivations(std::span<const StoredRow> rows, std::string_view target) {
+  // `of`: the row whose kernel the derivations belong to, as in StoredRow.
+  StoredDerivations(std::span<const StoredRow> rows, std::string_view target, std::string_view of) {
     for (const StorableRow& one : kStorableRows)
       none_[one.row] = {fmt::format("the library has no kernel for it: nbcc compile --with {}", one.choice)};
     for (const StoredRow& row : rows)
-      if (row.target == target && row.name != kPairValuesRow)
-        made_[row.name].emplace(row.precision, kernels_of_row(row));
+      if (row.target == target && row.of == of && row.name != kPairValuesRow)
+        made_[row.name].emplace(row.precision, kernels_of_row(row, rows));
   }
   // Kernels of the lowest precision that suffices.
   const DerivedKernels& row(std::string_view name, Precision at_least) const override {
@@ -143,6 +141,34 @@ class StoredDerivations final : public Derivations {
   const DerivedKernels unknown_{"compiled libraries have no kernel for it"};
 };
 
+DerivedKernels kernels_of_row(const StoredRow& row, std::span<const StoredRow> all) {
+  if (row.name == "far" && row.obstacle.empty()) return far_kernels(row);
+  DerivedKernels made{row.obstacle, {}, facts_of_row(row)};
+  for (const StoredKernel& kernel : row.kernels) {
+    KernelSource source = kernel.source;
+    if (row.name == kNearestImagesRow)
+      source.derivations = std::make_shared<StoredDerivations>(all, row.target, row.name);
+    made.kernels.push_back({kernel.name, std::make_shared<const KernelSource>(std::move(source)), kernel.bind});
+  }
+  return made;
+}
+
+// Other rows than a far field suffice for every precision.
+StoredRow row_of(const KernelSource& kernel, std::string_view of, std::string_view name, Precision at_least) {
+  const DerivedKernels& made = kernel.derivations->row(name, at_least);
+  StoredRow row{kernel.target,
+                std::string(of),
+                std::string(name),
+                name == "far" ? at_least : Precision::Double,
+                made.obstacle,
+                {},
+                {}};
+  for (const DerivedKernel& derived : made.kernels)
+    row.kernels.push_back({derived.name, *derived.source, derived.bind});
+  if (made.facts) row.facts = facts_of(*made.facts);
+  return row;
+}
+
 }  // namespace
 
 std::vector<StoredRow> store_rows(const KernelSource& kernel, std::span<const std::string> choices,
@@ -150,27 +176,26 @@ std::vector<StoredRow> store_rows(const KernelSource& kernel, std::span<const st
   std::vector<StoredRow> rows;
   if (kernel.callers && kernel.callers->values)
     rows.push_back({kernel.target,
+                    "",
                     std::string(kPairValuesRow),
                     Precision::Double,
                     {},
                     {{std::string(kPairValuesRow), *kernel.callers->values, {}}},
                     {}});
+  const auto is_chosen = [&](std::string_view choice) { return std::ranges::find(choices, choice) != choices.end(); };
+  const bool is_on_cpu = kernel.find(Frame::Search) == nullptr;
+  if (kernel.copies() && kernel.copies()->obstacle.empty() && is_on_cpu) {
+    rows.push_back(row_of(kernel, "", kNearestImagesRow, precision));
+    for (const StoredKernel& nearest : std::vector(rows.back().kernels))
+      if (is_chosen("symmetric")) rows.push_back(row_of(nearest.source, kNearestImagesRow, "symmetric", precision));
+  }
   for (const StorableRow& one : kStorableRows) {
-    if (std::ranges::find(choices, one.choice) == choices.end()) continue;
+    if (!is_chosen(one.choice)) continue;
     // A tolerance may need a higher precision than the pipeline has.
     std::vector<Precision> precisions{precision};
     for (const Precision higher : {Precision::Mixed, Precision::Double})
       if (one.row == "far" && higher > precision) precisions.push_back(higher);
-    for (const Precision at_least : precisions) {
-      const DerivedKernels& made = kernel.derivations->row(one.row, at_least);
-      // Other rows suffice for every precision.
-      StoredRow row{
-          kernel.target, std::string(one.row), one.row == "far" ? at_least : Precision::Double, made.obstacle, {}, {}};
-      for (const DerivedKernel& derived : made.kernels)
-        row.kernels.push_back({derived.name, *derived.source, derived.bind});
-      if (made.facts) row.facts = facts_of(*made.facts);
-      rows.push_back(std::move(row));
-    }
+    for (const Precision at_least : precisions) rows.push_back(row_of(kernel, "", one.row, at_least));
   }
   return rows;
 }
@@ -186,7 +211,7 @@ KernelSource with_stored_values(KernelSource kernel, std::span<const StoredRow> 
 }
 
 std::shared_ptr<const Derivations> stored_derivations(std::span<const StoredRow> rows, std::string_view target) {
-  return std::make_shared<StoredDerivations>(rows, target);
+  return std::make_shared<StoredDerivations>(rows, target, "");
 }
 
 }  // namespace nbcc

@@ -27,6 +27,8 @@ struct StoredKernel {
 // The members of NearestFacts, SymmetricFacts, FarKernels or MatrixFacts, without their sources.
 struct StoredFacts {
   int axes = 0;
+  // Members of SymmetricFacts, which also a row with an obstacle may have.
+  bool has_symmetric = false;
   double cost = 1;
   std::vector<std::pair<std::string, std::string>> partners;
   std::string text, precision;
@@ -46,6 +48,7 @@ struct StoredFacts {
 
 struct StoredRow {
   std::string target;  // KernelSource::target of its kernels
+  std::string of;      // the row from whose kernel it is derived; "": from the pipeline's own kernel
   std::string name;
   Precision precision = Precision::Single;  // as asked for by Derivations::row()
   std::string obstacle;
@@ -69,7 +72,11 @@ inline constexpr std::array kStorableRows = {
 // The row of the kernel of results per pair (CallersView::values), which every library has that needs it.
 inline constexpr std::string_view kPairValuesRow = "pair values";
 
-// The rows `choices` of a kernel that was built in `precision`, and kPairValuesRow.
+// The row of every_image() in large boxes on a CPU, which every library has that needs it. Its kernel has a row
+// "symmetric", like a pipeline.
+inline constexpr std::string_view kNearestImagesRow = "nearest images";
+
+// The rows `choices` of a kernel that was built in `precision`, kPairValuesRow and kNearestImagesRow.
 std::vector<StoredRow> store_rows(const KernelSource& kernel, std::span<const std::string> choices,
                                   Precision precision);
 // The kernel with its CallersView::values, which write_image() does not store with it.

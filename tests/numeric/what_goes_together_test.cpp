@@ -2,6 +2,7 @@
 // shim with one GPU and with two, and on the GPUs of this machine. A cell is shown once, or kTimesOfAll times where all
 // cases run. NBCC_DRAW=ROW:FEATURE:SEED, which a failure prints, runs that one alone.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -10,7 +11,6 @@
 
 #include "runtime/cuda/group/cuda_group.h"
 #include "runtime/error.h"
-#include "runtime/image/image.h"
 #include "tests/support/cpu_run.h"
 #include "tests/support/crossed_run.h"
 #include "tests/support/cuda_shim.h"
@@ -25,16 +25,8 @@ std::uint64_t variety() { return tests_all() ? 24 : 6; }
 
 KernelSource build_for_gpus(const Pipeline& p, const Options& o) { return build_cuda_kernel(p, o, ""); }
 
-// The kernel, its results of pairs and its derived kernels as a compiled library holds them, read from its description.
 KernelSource build_as_in_library(const Pipeline& p, const Options& o) {
-  KernelSource kernel = build_cpu_kernel(p, o, detect_isa(), "");
-  PipelineImage image;
-  image.rows = store_rows(kernel, every_choice_of_rows(), o.precision);
-  image.cpu.push_back(std::move(kernel));
-  const PipelineImage read = read_image(write_image(image));
-  KernelSource held = with_stored_values(read.cpu.front(), read.rows);
-  held.derivations = stored_derivations(read.rows, held.target);
-  return held;
+  return as_in_library(build_cpu_kernel(p, o, detect_isa(), ""), o.precision);
 }
 
 // Draws each cell until it was shown as often as it should be.
@@ -106,8 +98,12 @@ TEST(WhatGoesTogetherOnShim, OneAndTwoGpus) {
   shim.set_thread_order({kinds[sample_number() / 3 % 3], 5});
   std::vector<std::shared_ptr<CudaDevice>> gpus;
   for (int k = 0; k < 2; ++k) gpus.push_back(std::make_shared<CudaDevice>(shim.driver(), shim.compiler(), k, "", ""));
-  CrossedTrials trials(gpus_of(gpus));
+  std::vector<CrossedDevice> devices = gpus_of(gpus);
+  const auto library = std::make_shared<LibraryDevice>(gpus[0], shim.compiler());
+  devices.push_back({"a GPU with a compiled library", library, build_for_gpus, {&gpus[0]->gpu()}, 0});
+  CrossedTrials trials(std::move(devices));
   expect_table(trials);
+  EXPECT_THAT(library->unknown(), testing::IsEmpty());
 }
 
 TEST(WhatGoesTogetherOnGpu, OneAndTwoGpus) {

@@ -214,10 +214,12 @@ std::string CrossedTrials::fault_of(const CrossedRun& run) {
 
   const std::vector<Cell> refused = refusals_of(run, text);
   std::optional<Columns> of_twin;
+  SumStatistics said_by_twin;
   Columns got;
   try {
     if (on.twin >= 0 && run.others && random.chance(40)) {
       KernelRunChoice as_twin = choice;
+      as_twin.after = [&](SumState& sum) { said_by_twin = sum.statistics(); };
       const CrossedDevice& twin = devices_[std::size_t(on.twin)];
       if (choice.arrays_on) as_twin.arrays_on = twin.gpus.front();
       of_twin = run_kernel(kernel_of(std::size_t(on.twin), run, options), input, as_twin);
@@ -246,6 +248,9 @@ std::string CrossedTrials::fault_of(const CrossedRun& run) {
     return fmt::format("on {} by {}{}: {}", on.name, said.method, choice.arrays_on ? ", arrays there" : "", fault);
   if (of_twin && !have_same_bits(got, *of_twin))
     return fmt::format("on {} the bits are others than on {}", on.name, devices_[std::size_t(on.twin)].name);
+  if (of_twin && (said.method != said_by_twin.method || said.form != said_by_twin.form))
+    return fmt::format("on {} by {} {}, but on {} by {} {}", on.name, said.method, said.form,
+                       devices_[std::size_t(on.twin)].name, said_by_twin.method, said_by_twin.form);
   for (const std::string_view row : rows_shown(run, text))
     for (const Feature feature : run.features)
       if (!is_method(row)) ++shown_[{row, feature}];

@@ -24,6 +24,18 @@ inline std::vector<std::string> every_choice_of_rows() {
   return all;
 }
 
+// A CPU kernel that was built in `precision`, with its derived kernels, as a library that was compiled with all choices
+// has them, read from its description; each with its source.
+inline KernelSource as_in_library(KernelSource kernel, Precision precision) {
+  PipelineImage image;
+  image.rows = store_rows(kernel, every_choice_of_rows(), precision);
+  image.cpu.push_back(std::move(kernel));
+  const PipelineImage read = read_image(write_image(image));
+  KernelSource held = with_stored_values(read.cpu.front(), read.rows);
+  held.derivations = stored_derivations(read.rows, held.target);
+  return held;
+}
+
 class LibraryDevice final : public KernelDevice {
  public:
   LibraryDevice(std::shared_ptr<CudaDevice> gpu, std::shared_ptr<const CudaCompiler> compiler,

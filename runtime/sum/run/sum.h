@@ -98,6 +98,8 @@ class SumState {
   // Warnings of the last run or search, one sentence each. A warning that applies to the next run as well keeps its
   // text, so that a caller who prints only new texts prints it once.
   const std::vector<std::string>& warnings() const { return warnings_; }
+  // Warnings of the next run have the numbers of that run.
+  void forget_warnings() { image_warning_.reset(); }
 
   ArrayView bound(std::string_view name) const { return views_[find(name)]; }
   std::span<const double> params() const { return params_; }

@@ -11,8 +11,10 @@
  * The return value is 0 (NBCC_OK) or an error, and then no output was written: NBCC_ERROR_USAGE for a negative count,
  * a null pointer, a value that a param cannot have, an index outside of a table, or pairs that `first`, `pairs` and `j`
  * do not list consistently; NBCC_ERROR_DEVICE if there is not enough memory, the named device does not exist, or the
- * library has no kernel for the processor. nbcc_last_error() returns a message. Threads may call the functions
- * concurrently. The first call starts the threads that all later calls use, or opens the GPU.
+ * library has no kernel for the processor. After the outputs were written it is NBCC_ERROR_USAGE if a result is beyond
+ * an int32_t. nbcc_last_error() returns a message; nbcc_last_warning() returns warnings of a call that succeeded, such as
+ * results that are NaN. Threads may call the functions concurrently. The first call starts the threads that all later
+ * calls use, or opens the GPU.
  *
  * A pipeline with inputs or results of pairs (input_pair, output(pair)) sums over the pairs that the caller lists; the
  * list precedes the first field of pairs. The j-particles of i are j[first[i]], ..., j[first[i + 1] - 1]; `pairs` is

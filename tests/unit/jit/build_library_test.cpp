@@ -11,7 +11,10 @@
 
 #include "bindings/cpp/cpp_binding.h"
 #include "bindings/fortran/fortran_binding.h"
+#include "compiler/passes/facts/text_facts.h"
+#include "compiler/source/parse.h"
 #include "compiler/text/diagnostic.h"
+#include "jit/build_kernel.h"
 #include "jit/read_library.h"
 #include "runtime/api/nbcc.h"
 #include "runtime/cpu/cpu_device.h"
@@ -23,6 +26,7 @@
 #include "tests/support/cuda_shim.h"
 #include "tests/support/folders.h"
 #include "tests/support/installed_nvrtc.h"
+#include "tests/support/library_device.h"
 #include "tests/support/sampling.h"
 #include "tests/support/scratch_folder.h"
 
@@ -134,8 +138,25 @@ TEST(BuildLibrary, EveryPipelineBecomesAFunction) {
   for (const std::string& name : test::sampled(test::library(), 4))
     sources.push_back(read_source(test::source_folder() + "/pipelines/" + name + ".pipe"));
   const std::size_t count = sources.size();
-  const LibraryFiles files = build_library(request_of(std::move(sources), {every_isa().back()}));
-  EXPECT_EQ(sections_of_library(files.library, kImageSectionPrefix).size(), count);
+  const LibraryFiles files = build_library(request_of(sources, {every_isa().back()}));
+  const std::vector<std::string> images = sections_of_library(files.library, kImageSectionPrefix);
+  ASSERT_EQ(images.size(), count);
+  // It knows of its texts what a process knows that compiles them.
+  for (std::size_t k = 0; k < count; ++k) {
+    SCOPED_TRACE(sources[k].path);
+    const PipelineImage image = read_image(images[k]);
+    const TextFacts facts = text_facts(parse(sources[k]));
+    EXPECT_EQ(image.facts.index_guard, facts.index_guard);
+    EXPECT_EQ(image.facts.index_use, facts.index_use);
+    EXPECT_EQ(image.facts.is_read, facts.is_read);
+    const KernelSource now = build_cpu_kernel(sources[k], {}, every_isa().back(), "");
+    const DerivedKernels& symmetric = now.derivations->row("symmetric", Precision::Single);
+    const KernelSource later = test::as_in_library(now, Precision::Single);
+    const DerivedKernels& held = later.derivations->row("symmetric", Precision::Single);
+    EXPECT_EQ(held.obstacle, symmetric.obstacle);
+    ASSERT_EQ(held.facts != nullptr, symmetric.facts != nullptr);
+    if (held.facts) EXPECT_EQ(held.as<SymmetricFacts>().partners, symmetric.as<SymmetricFacts>().partners);
+  }
 }
 
 // ... whatever its fields are called: as what stands in the functions' bodies, words of languages, the other side's
@@ -210,7 +231,12 @@ class LoadedLibrary {
   Function* function(const char* name) const {
     return reinterpret_cast<Function*>(::dlsym(library_, name));
   }
-  std::string last_error() const { return reinterpret_cast<const char* (*)()>(::dlsym(runtime_, "nbcc_last_error"))(); }
+  template <typename Function>
+  Function* of_runtime(const char* name) const {
+    return reinterpret_cast<Function*>(::dlsym(runtime_, name));
+  }
+  std::string last_error() const { return of_runtime<const char*()>("nbcc_last_error")(); }
+  std::string last_warning() const { return of_runtime<const char*()>("nbcc_last_warning")(); }
 
  private:
   test::ScratchFolder folder_;
@@ -381,6 +407,51 @@ TEST(BuildLibrary, MistakesAreToldByLastError) {
   EXPECT_THAT(library.last_error(), HasSubstr("mj"));
   EXPECT_EQ(acc, std::vector<double>(6, 5.0));
   EXPECT_EQ(pot, std::vector<double>(2, 5.0));
+}
+
+// Functions without handles check their results as nbcc_sum_run does.
+TEST(BuildLibrary, ResultsThatAreDoubtfulAreTold) {
+  const Source source{
+      "doubtful.pipe",
+      "input_i real xi; input_j real xj; output(sum) int n; output(sum) real s; output(total) int all;\n"
+      "skip_if(i_index == j_index);\nn += 1000000000; s += 1.0 / (xj - xi); all += 1;\n"};
+  const LoadedLibrary library(build_library(request_of({source}, {test::runnable_isas().back()})));
+  const auto doubtful = library.function<int(std::int64_t, const double*, std::int64_t, const double*, std::int32_t*,
+                                             double*, std::int32_t*)>("doubtful");
+  std::vector<double> x{0, 1, 2}, other{0, 5, 7}, s(4);
+  std::vector<std::int32_t> n(4);
+  std::int32_t all = 0;
+  ASSERT_EQ(doubtful(3, x.data(), 3, x.data(), n.data(), s.data(), &all), NBCC_OK) << library.last_error();
+  EXPECT_EQ(library.last_warning(), "");
+  EXPECT_EQ(all, 6);
+  ASSERT_EQ(doubtful(3, x.data(), 3, other.data(), n.data(), s.data(), &all), NBCC_OK);
+  EXPECT_THAT(library.last_warning(), HasSubstr("are two sets of particles"));
+  other = {4, 2, 2};
+  ASSERT_EQ(doubtful(3, x.data(), 3, other.data(), nullptr, s.data(), nullptr), NBCC_OK);
+  EXPECT_THAT(library.last_warning(), HasSubstr("two sets of particles"));
+  x = {0, 2, 2};
+  ASSERT_EQ(doubtful(3, x.data(), 3, x.data(), nullptr, s.data(), nullptr), NBCC_OK);
+  EXPECT_THAT(library.last_warning(), HasSubstr("output 's' is NaN or infinite in 2 of 3 rows"));
+  x = {0, 1, 3, 7};
+  EXPECT_EQ(doubtful(4, x.data(), 4, x.data(), n.data(), s.data(), &all), NBCC_ERROR_USAGE);
+  EXPECT_THAT(library.last_error(), HasSubstr("row 0 of the int32 array is at the limit 2147483647"));
+}
+
+// ... and each call has the numbers of its own run, whatever calls were before.
+TEST(BuildLibrary, WarningsAreThoseOfTheLastCall) {
+  const LoadedLibrary library(build_library(request_of({pipeline("lennard_jones")}, {test::runnable_isas().back()})));
+  std::vector<double> x = numbers<double>(30, 1), energy(10);
+  for (const double length : {4.0, 4.5, 6.0}) {
+    const double box[3] = {length, length, length};
+    ASSERT_EQ(library.function<LennardJones>("lennard_jones")(10, rows(x), 10, rows(x), 0.3, 1, 2.5, 1, box, nullptr,
+                                                              energy.data(), nullptr),
+              NBCC_OK)
+        << library.last_error();
+    if (length == 6)
+      EXPECT_EQ(library.last_warning(), "");
+    else
+      EXPECT_THAT(library.last_warning(), HasSubstr(length == 4 ? "4" : "4.5"));
+  }
 }
 
 // Two instruction sets are in it, and this machine has neither the first nor, perhaps, the second.

@@ -132,6 +132,12 @@ TEST(Signature, NamesThatCannotBeFunctions) {
   EXPECT_THAT(refusal({"double"}), HasSubstr("a word of C or C++"));
   EXPECT_THAT(refusal({"restrict"}), HasSubstr("a word of C or C++"));
   EXPECT_THAT(refusal({"exp"}), HasSubstr("C has one of that name"));
+  // Functions and variables of the C library, which the library's own would replace in the entire process.
+  EXPECT_THAT(refusal({"read"}), HasSubstr("the C library has 'read'"));
+  EXPECT_THAT(refusal({"sem"}), HasSubstr("the C library has 'sem_open'"));
+  EXPECT_THAT(refusal({"environ"}), HasSubstr("the C library has 'environ'"));
+  EXPECT_THAT(refusal({"signgam"}), HasSubstr("the C library has 'signgam'"));
+  EXPECT_THAT(refusal({"errno"}), HasSubstr("a word of C or C++"));
   EXPECT_THAT(refusal({"bitand"}), HasSubstr("a word of C or C++"));
   EXPECT_THAT(refusal({"std"}), HasSubstr("a word of C or C++"));
   EXPECT_THAT(refusal({"__attribute__"}), HasSubstr("a word of C or C++"));
