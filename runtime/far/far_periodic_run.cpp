@@ -126,7 +126,7 @@ double FarRun::images_of_sample(std::int64_t nj) const {
 
 std::vector<double> FarRun::exact_sums(const SumRequest& request, const std::shared_ptr<const FarOperator>& reference) {
   FarBackend& backend = *first().backend;
-  const SumRequest here = backend.with_inputs(of_members(request));
+  const SumRequest here = backend.with_inputs(of_member(first(), request));
   const std::span<const std::int64_t> sampled = sample_.particles();
   const int columns = sample_.columns();
   std::vector<char> takes = FarImages::are_near(images_->last()->tables.cell, reference->tables.cell);

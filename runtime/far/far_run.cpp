@@ -57,10 +57,11 @@ FarRun::FarRun(const Kernel& kernel, const Summation& summation, Precision at_le
 
 // ---- several GPUs ---------------------------------------------------------------------------------------------------
 
-// The caller's stream belongs to one GPU; several GPUs use their default streams, in threads of their own.
-SumRequest FarRun::of_members(const SumRequest& request) const {
+// The caller's stream belongs to one GPU, so that each of several has a stream of its own. Copies in a default stream
+// would wait for all work of both GPUs, and all work for them.
+SumRequest FarRun::of_member(Member& member, const SumRequest& request) const {
   SumRequest own = request;
-  if (is_shared()) own.stream = nullptr, own.progress = nullptr;
+  if (is_shared()) own.stream = member.backend->own_stream(), own.progress = nullptr;
   return own;
 }
 
@@ -70,10 +71,12 @@ void FarRun::on_each(const SumRequest& request, const std::function<void(Member&
   if (!is_shared()) return body(first(), request);
   std::vector<FirstFailure> failures(members_.size());
   summation_.on_host_threads(std::int64_t(members_.size()), [&](std::int64_t k) {
-    failures[std::size_t(k)].attempt([&] { body(members_[std::size_t(k)], of_members(request)); });
+    Member& member = members_[std::size_t(k)];
+    failures[std::size_t(k)].attempt([&] { body(member, of_member(member, request)); });
   });
   if (std::ranges::none_of(failures, &FirstFailure::has_failed)) return;
-  for (std::size_t k = 0; k < failures.size(); ++k) failures[k].attempt([&] { members_[k].backend->wait(nullptr); });
+  for (std::size_t k = 0; k < failures.size(); ++k)
+    failures[k].attempt([&] { members_[k].backend->wait(members_[k].backend->own_stream()); });
   for (const FirstFailure& failure : failures) failure.rethrow();
 }
 
@@ -100,7 +103,7 @@ SumRequest FarRun::move(const SumRequest& request) {
 
 std::string FarRun::prepare(const SumRequest& request, int leaf) {
   if (is_shared()) wait_for_caller(request);
-  stream_ = of_members(request).stream;
+  stream_ = of_member(first(), request).stream;
   std::string obstacle;  // which all members have, or none
   on_each(request, [&](Member& member, const SumRequest& own) {
     std::string of_member = prepare(member, own, leaf);
@@ -115,6 +118,7 @@ std::string FarRun::prepare(Member& member, const SumRequest& request, int leaf)
   member.up_order.reset();
   const FarParticles& particles = backend.particles();
   std::string obstacle;
+  backend.set_stream(request.stream);
   backend.timed(&Seconds::particles, [&] {
     backend.reserve_particles(request);
     const SumRequest here = backend.with_inputs(request);
@@ -227,7 +231,7 @@ std::vector<double> FarRun::exact_sums(const SumRequest& request) {
     if (const std::shared_ptr<const FarOperator> reference = images_->reference_operator())
       return exact_sums(request, reference);
   const FarArray exact = backend.reserve_sums(FarBackend::Sums::OfSample, sample_.columns());
-  backend.sums().sum_sample(backend.with_inputs(of_members(request)), sample_.particles(), exact);
+  backend.sums().sum_sample(backend.with_inputs(of_member(first(), request)), sample_.particles(), exact);
   add_far_images(exact, Of::Sampled);
   return backend.rows(exact, sample_.columns(), sample_.particles());
 }
@@ -380,7 +384,7 @@ void FarRun::end(Member& member, const SumRequest& request, int order) {
     backend.go_down(order, totals_);
     backend.add_corrections(here, totals_);
   });
-  if (is_shared()) backend.wait(nullptr);
+  if (is_shared()) backend.wait(request.stream);
 }
 
 void FarRun::compute_all_pairs(const SumRequest& request, Of of) {
@@ -388,12 +392,12 @@ void FarRun::compute_all_pairs(const SumRequest& request, Of of) {
   exclude_nearest_images(request, of);
   statistics_.set_all_pairs(std::int64_t(images()) * request.nj, kernels().precision);
   if (of == Of::Sampled) {
-    compute_all_pairs(first(), sample_.chosen_of(of_members(request)));
+    compute_all_pairs(first(), sample_.chosen_of(of_member(first(), request)));
     add_far_images(totals_, of);
     if (is_shared()) wait();
     return;
   }
-  if (is_shared()) first().backend->wait(nullptr);
+  if (is_shared()) wait();
   on_each(request, [&](Member& member, SumRequest own) {
     const FarShare& share = member.backend->share();
     const std::int64_t begin = share.begin(own.i_count);
@@ -403,7 +407,7 @@ void FarRun::compute_all_pairs(const SumRequest& request, Of of) {
     else
       own.i_begin += begin;
     compute_all_pairs(member, own);
-    if (is_shared()) member.backend->wait(nullptr);
+    if (is_shared()) member.backend->wait(own.stream);
   });
   add_far_images(totals_, of);
 }
@@ -440,7 +444,7 @@ void FarRun::finish(const SumRequest& request) {
   FarBackend& backend = *first().backend;
   backend.timed(&Seconds::down, [&] {
     if (ranks_) totals_ = ranks_->totals_of_caller(totals_, source_.outputs);
-    backend.sums().finish(of_members(request), totals_);
+    backend.sums().finish(of_member(first(), request), totals_);
   });
   if (is_shared()) wait();
 }

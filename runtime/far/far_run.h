@@ -144,7 +144,7 @@ class FarRun {
 
   Member& first() { return members_.front(); }
   bool is_shared() const { return members_.size() > 1; }
-  SumRequest of_members(const SumRequest& request) const;
+  SumRequest of_member(Member& member, const SumRequest& request) const;
   void on_each(const SumRequest& request, const std::function<void(Member&, const SumRequest&)>& body);
   void wait_for_caller(const SumRequest& request);
   std::string prepare(Member& member, const SumRequest& request, int leaf);

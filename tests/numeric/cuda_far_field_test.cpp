@@ -138,6 +138,25 @@ TEST(FarFieldOnShim, CompilesNoKernelOfAllPairsForListsOfSomeSize) {
   for (const auto& [text, count] : programs) EXPECT_EQ(count, 1) << text.substr(0, text.find('\n'));
 }
 
+// Work that waits in the stream of an earlier run is not part of a run's time.
+TEST(FarFieldOnShim, TimesEachRunInItsStream) {
+  CudaShim shim;
+  shim.set_lazy(true);
+  const auto device = std::make_shared<CudaDevice>(shim.driver(), shim.compiler(), 0, "", "");
+  const CudaContextGuard guard(device->gpu());
+  CudaOwnStream first(device->gpu()), second(device->gpu());
+  FarTrial trial(FarTrial::library("gravity"), Precision::Single, device);
+  trial.fill("plummer", 1500, 1500, true, 5);
+  set_tolerance(trial.sum, 1e-3, kNumbers);
+  trial.run({.stream = first.get()});
+  CudaBuffer waiting(device->gpu());
+  ASSERT_TRUE(waiting.reserve(64));
+  device->gpu().require(shim.driver().memset_d32_async(waiting.data(), 0, 16, first.get()), "clearing");
+  trial.run({.stream = second.get()});
+  ASSERT_TRUE(trial.was_far()) << trial.sum.statistics().reason;
+  EXPECT_GT(trial.sum.statistics().far.seconds.near, 0);
+}
+
 // A run that fails between two events leaves the sum able to run, and a sum that is destroyed while its stream fails
 // leaves no event.
 TEST(FarFieldOnShim, DestroysItsEventsAfterFailures) {

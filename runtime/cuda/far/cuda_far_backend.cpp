@@ -31,6 +31,7 @@ std::vector<std::shared_ptr<FarBackend>> CudaSummation::far_backends(const Kerne
 CudaFarBackend::CudaFarBackend(const CudaKernel& kernel, const Kernel& callers, Precision at_least)
     : CudaFarParticles(kernel, callers, at_least),
       kernel_(kernel),
+      own_stream_(gpu_),
       walk_(kernel, sort_),
       up_(gpu_),
       points_of_i_(gpu_),
@@ -59,6 +60,11 @@ void CudaFarBackend::join(std::span<const std::shared_ptr<FarBackend>> all, bool
     for (const std::shared_ptr<FarBackend>& other : all)
       if (other != all[k]) backend.others_.push_back(&dynamic_cast<const CudaFarBackend&>(*other));
   }
+}
+
+void* CudaFarBackend::own_stream() {
+  const CudaContextGuard guard(gpu_);
+  return own_stream_.get();
 }
 
 void CudaFarBackend::move_to_cell(const PeriodicCell& cell, const std::vector<CellVector>& shifts) {

@@ -23,6 +23,7 @@ class CudaFarBackend final : public CudaFarParticles {
   // the parts of it that each does faster for itself.
   static void join(std::span<const std::shared_ptr<FarBackend>> all, bool shares_small_sums);
 
+  void* own_stream() override;
   void move_to_cell(const PeriodicCell& cell, const std::vector<CellVector>& shifts) override;
   FarCosts costs() const override;
   FarCounts count_pairs(int order, const FarLimits& limits) override;
@@ -61,6 +62,7 @@ class CudaFarBackend final : public CudaFarParticles {
   std::int64_t bytes_held() const;
 
   const CudaKernel& kernel_;
+  CudaOwnStream own_stream_;
   std::vector<const CudaFarBackend*> others_;  // of several GPUs
   bool shares_small_sums_ = false;
   CudaFarWalk walk_;

@@ -47,6 +47,8 @@ CudaFarParticles::CudaFarParticles(const CudaKernel& kernel, const Kernel& calle
   if (kernels().periods) images_ = std::make_unique<CudaFarImages>(kernel);
 }
 
+void CudaFarParticles::set_stream(void* stream) { stream_ = static_cast<CudaStream*>(stream); }
+
 void CudaFarParticles::wait(void* stream) {
   const CudaContextGuard guard(gpu_);
   gpu_.synchronize(static_cast<CudaStream*>(stream));
@@ -163,7 +165,6 @@ SumRequest CudaFarParticles::with_inputs(const SumRequest& request) const {
 
 void CudaFarParticles::reserve_particles(const SumRequest& request) {
   const CudaContextGuard guard(gpu_);
-  stream_ = static_cast<CudaStream*>(request.stream);
   send_inputs(request);
   const int axes = kernels().axes;
   reserve_elements(positions_of_i_, request.ni * axes, sizeof(double), "positions");

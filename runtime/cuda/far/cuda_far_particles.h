@@ -48,6 +48,7 @@ class CudaFarParticles : public FarBackend {
  public:
   CudaFarParticles(const CudaKernel& kernel, const Kernel& callers, Precision at_least);
 
+  void set_stream(void* stream) final;
   void reserve_particles(const SumRequest& request) final;  // waits for copies of inputs that are on the host
   SumRequest with_inputs(const SumRequest& request) const final;
   const double* send_centres(std::span<const double> centres) final;
