@@ -74,7 +74,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StoredFacts, axes, has_symmetric, cost, partn
                                    weight_names, factors, sums, both_sides, needs_one_set, parts, periods, centres,
                                    has_wide_loops, two_passes, no_matrix_kernels, product_centres)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StoredRow, target, of, name, precision, obstacle, kernels, facts)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TextFacts, index_guard, index_use, is_read)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TextFacts, index_guard, index_use, is_read, digest)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PipelineImage, made_by, precision, math, root, cpu, cuda, cuda_images, rows, facts)
 
 namespace {

@@ -72,11 +72,8 @@ inline constexpr std::array kStorableRows = {
 // The row of the kernel of results per pair (CallersView::values), which every library has that needs it.
 inline constexpr std::string_view kPairValuesRow = "pair values";
 
-// The row of every_image() in large boxes on a CPU, which every library has that needs it. Its kernel has a row
-// "symmetric", like a pipeline.
-inline constexpr std::string_view kNearestImagesRow = "nearest images";
-
-// The rows `choices` of a kernel that was built in `precision`, kPairValuesRow and kNearestImagesRow.
+// The rows `choices` of a kernel that was built in `precision`, kPairValuesRow, and for CPUs kNearestImagesRow
+// (derived_kernels.h), whose kernel has a row "symmetric", like a pipeline.
 std::vector<StoredRow> store_rows(const KernelSource& kernel, std::span<const std::string> choices,
                                   Precision precision);
 // The kernel with its CallersView::values, which write_image() does not store with it.

@@ -149,6 +149,7 @@ TEST(BuildLibrary, EveryPipelineBecomesAFunction) {
     EXPECT_EQ(image.facts.index_guard, facts.index_guard);
     EXPECT_EQ(image.facts.index_use, facts.index_use);
     EXPECT_EQ(image.facts.is_read, facts.is_read);
+    EXPECT_EQ(image.facts.digest, facts.digest);
     const KernelSource now = build_cpu_kernel(sources[k], {}, every_isa().back(), "");
     const DerivedKernels& symmetric = now.derivations->row("symmetric", Precision::Single);
     const KernelSource later = test::as_in_library(now, Precision::Single);
