@@ -59,6 +59,10 @@ class Derivations {
   virtual const DerivedKernels& row(std::string_view name, Precision at_least) const = 0;
 };
 
+// The row of one kernel of the same name, which sums over minimum images (nearest_images_pipeline() of
+// passes/derived/every_image.h).
+inline constexpr std::string_view kNearestImagesRow = "nearest images";
+
 // The row "symmetric": one kernel, which computes each pair of one set once, for both of its particles
 // (passes/derived/reactions.h). Its outputs are the pipeline's, then a reaction to each, which is not stored.
 struct SymmetricFacts : DerivedFacts {

@@ -16,6 +16,9 @@ struct TextFacts {
   IndexGuard index_guard = IndexGuard::None;
   IndexUse index_use = IndexUse::Value;
   std::vector<bool> is_read;  // [field in order of declaration] false: no result depends on it; empty: not known
+  // A hash of fields and statements, without comments and the pipeline's name: the same for every device and precision.
+  // 0: not known.
+  std::uint64_t digest = 0;
 };
 
 }  // namespace nbcc

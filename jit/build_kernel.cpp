@@ -95,7 +95,7 @@ KernelSource build_copies_kernel(const Backend& backend, const Pipeline& pipelin
   kernel.search.bound = neighbours_of_images(copies);
   kernel.derivations =
       derivations_of({build_on, backend, without_totals(pipeline), options, options.precision, isa, false,
-                      "nearest images", "every_image() sums over all images within its cutoff"});
+                      kNearestImagesRow, "every_image() sums over all images within its cutoff"});
   return kernel;
 }
 
@@ -103,10 +103,11 @@ std::shared_ptr<const Derivations> no_derivations_of_pair_values() {
   return no_derivations("an output(pair) has values of listed pairs");
 }
 
-// Otherwise a second kernel computes the results of pairs: in double where the terms of sums are in single precision,
-// and of texts with tables, because it checks table indices pair by pair.
+// Otherwise a second kernel computes the results of pairs: in mixed precision in double, and with table indices that
+// only it can check, pair by pair.
 bool stores_pair_values(const Backend& backend, const Pipeline& pipeline, const Options& options) {
-  return backend.stores_pair_values && options.precision != Precision::Mixed && pipeline.tables.empty();
+  return backend.stores_pair_values && options.precision != Precision::Mixed &&
+         find_table_indices(pipeline).unchecked.empty();
 }
 
 KernelSource build_pair_values_kernel(const Backend& backend, const Pipeline& pipeline, const Options& options, Isa isa,

@@ -101,7 +101,7 @@ DerivedKernels make_nearest_images(const DerivationInput& of) {
   if (!nearest) return {"its images within reach are not always those nearest to i"};
   DerivedKernels row;
   auto source = std::make_shared<const KernelSource>(build(of, *nearest, of.options));
-  row.kernels.push_back(named("nearest images", std::move(source), of.pipeline));
+  row.kernels.push_back(named(std::string(kNearestImagesRow), std::move(source), of.pipeline));
   return row;
 }
 
@@ -255,7 +255,7 @@ DerivedKernels make_matrix_units(const DerivationInput& of) {
 
 constexpr Derivation kRows[] = {{"nearest", false, make_nearest},
                                 {"symmetric", false, make_symmetric},
-                                {"nearest images", false, make_nearest_images},
+                                {kNearestImagesRow, false, make_nearest_images},
                                 {"far", true, make_far},
                                 {"matrix units", false, make_matrix_units}};
 

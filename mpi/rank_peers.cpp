@@ -47,9 +47,11 @@ int RankPeers::exchange_for(void* self, const double* mine, int count, double* a
   return answer(self, [=](RankPeers& peers) {
     const int numbers = std::min(count, NBCC_PEER_NUMBERS);
     const std::vector<double>& found = peers.exchange(true, mine, numbers);
-    for (std::size_t rank = 0; rank < std::size_t(peers.ranks_.count()); ++rank)
+    for (std::size_t rank = 0; rank < std::size_t(peers.ranks_.count()); ++rank) {
       std::copy_n(found.begin() + std::ptrdiff_t(rank * kNumbersOfRank), numbers + 1,
                   all + rank * std::size_t(count + 1));
+      peers.another_has_ended_ = peers.another_has_ended_ || found[rank * kNumbersOfRank] == 0;
+    }
     return numbers < count ? 1 : 0;
   });
 }
@@ -57,8 +59,8 @@ int RankPeers::exchange_for(void* self, const double* mine, int count, double* a
 bool RankPeers::all_are_running() {
   const std::vector<double>& all = exchange(true, nullptr, 0);
   for (std::size_t at = 0; at < all.size(); at += kNumbersOfRank)
-    if (all[at] == 0) return false;
-  return true;
+    another_has_ended_ = another_has_ended_ || all[at] == 0;
+  return !another_has_ended_;
 }
 
 int RankPeers::announce_for(void* self, const std::int64_t* bytes, std::int64_t* received) {

@@ -34,6 +34,8 @@ class RankPeers {
   }
   // Collective, after the run of this rank. Throws MpiFailure, also if an exchange during the run has failed.
   void finish();
+  // True if an exchange of this run has found that the run of another rank had ended.
+  bool another_has_ended() const { return another_has_ended_; }
   std::int64_t bytes_received() const { return bytes_received_; }  // from other ranks, by `send`
 
  private:
@@ -53,6 +55,7 @@ class RankPeers {
   std::vector<std::int64_t> announced_, expected_;  // [rank]: bytes
   std::int64_t bytes_received_ = 0;
   std::optional<std::string> failure_;  // of MPI
+  bool another_has_ended_ = false;
 };
 
 }  // namespace nbcc

@@ -8,6 +8,7 @@
 
 #include "mpi/block.h"
 #include "runtime/sum/request/convert.h"
+#include "runtime/sum/request/small_floats.h"
 
 namespace nbcc {
 namespace {
@@ -45,6 +46,12 @@ void store_at(const Place& place, Reduction reduction, Value value, bool accumul
   place.write(accumulate ? accumulated(reduction, place.read<T>(), value) : rounded<T>(value));
 }
 
+// T: Half or BFloat16, whose results are rounded once.
+template <typename T, typename Value>
+void store_small_at(const Place& place, Reduction reduction, Value value, bool accumulate) {
+  place.write(T(accumulate ? combined(reduction, double(float(place.read<T>())), double(value)) : double(value)));
+}
+
 template <typename Value>
 void store_in(const Place& place, nbcc_element element, Reduction reduction, Value value, bool accumulate) {
   switch (element) {
@@ -56,6 +63,10 @@ void store_in(const Place& place, nbcc_element element, Reduction reduction, Val
       return store_at<std::int32_t>(place, reduction, value, accumulate);
     case NBCC_INT64:
       return store_at<std::int64_t>(place, reduction, value, accumulate);
+    case NBCC_HALF:
+      return store_small_at<Half>(place, reduction, value, accumulate);
+    case NBCC_BFLOAT16:
+      return store_small_at<BFloat16>(place, reduction, value, accumulate);
   }
 }
 

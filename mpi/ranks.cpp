@@ -1,6 +1,7 @@
 // Collective exchange of errors and numbers between ranks. Entry point: Ranks. Knows no particles and no sums.
 #include "mpi/ranks.h"
 
+#include <limits>
 #include <string>
 
 namespace nbcc {
@@ -33,11 +34,13 @@ Ranks::~Ranks() {
   if (finalised == 0) MPI_Comm_free(&comm_);
 }
 
-void Ranks::agree(const std::optional<Error>& mine) const {
-  const int failed_rank = mine ? own_ : count_;  // count_: no failure
-  int lowest = count_;
-  check_mpi(MPI_Allreduce(&failed_rank, &lowest, 1, MPI_INT, MPI_MIN, comm_), "MPI_Allreduce");
-  if (lowest == count_) return;
+void Ranks::agree(const std::optional<Error>& mine, int order) const {
+  constexpr int kNone = std::numeric_limits<int>::max();
+  const int failed = mine ? order * count_ + own_ : kNone;
+  int first = kNone;
+  check_mpi(MPI_Allreduce(&failed, &first, 1, MPI_INT, MPI_MIN, comm_), "MPI_Allreduce");
+  if (first == kNone) return;
+  const int lowest = first % count_;
   std::string message = mine ? mine->what() : "";
   int status_and_length[] = {mine ? int(mine->status()) : 0, int(message.size())};
   check_mpi(MPI_Bcast(status_and_length, 2, MPI_INT, lowest, comm_), "MPI_Bcast");

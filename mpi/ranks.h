@@ -55,7 +55,8 @@ class Ranks {
   int next(int rank) const { return (rank + 1) % count_; }
 
   // Collective. If any rank passes an Error, all ranks throw the Error of the lowest such rank, prefixed by "rank N: ".
-  void agree(const std::optional<Error>& mine) const;
+  // Errors of a smaller `order` precede: consequences of another rank's error come behind it.
+  void agree(const std::optional<Error>& mine, int order = 0) const;
   // Collective. Returns the concatenated numbers of all ranks, rank 0 first. All ranks must pass the same count.
   std::vector<std::int64_t> gather(const std::vector<std::int64_t>& mine) const;
 

@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 
+#include "mpi/common_sum.h"
 #include "mpi/rank_peers.h"
 #include "mpi/rank_totals.h"
 #include "runtime/api/nbcc_ranks.h"
@@ -64,7 +65,7 @@ std::string text_of(double tolerance) {
                                     text_of(of_first) + " on rank 0: expected one tolerance on all ranks");
 }
 
-constexpr std::size_t kSizes = 7;  // numbers of a rank that Ring::exchange() gathers first
+constexpr std::size_t kSizes = 7 + CommonSum::kNumbers;  // numbers of a rank that Ring::exchange() gathers first
 
 // The numbers of one rank, where each rank has `each` of them.
 std::span<const std::int64_t> numbers_of(const std::vector<std::int64_t>& all, std::size_t each, int rank) {
@@ -150,14 +151,18 @@ Ring::~Ring() {
 void Ring::run(nbcc_sum* sum, const nbcc_run_options& options) {
   BoundArrays bound(sum);
   RankTotals totals(sum);
+  const CommonSum common(sum);
+  std::vector<std::int64_t> common_numbers;
   ranks_.agree(attempt([&] {
     bound.read_bindings();
     totals.read_bindings();
+    common_numbers = common.numbers();
     if (options.part != NBCC_WHOLE)
       throw Error(NBCC_ERROR_USAGE, "part: a ring splits the sum into parts itself, so part must be NBCC_WHOLE");
   }));
-  const Needs needs = exchange(bound, std::int64_t(totals.wanted().size()));
+  const Needs needs = exchange(bound, std::int64_t(totals.wanted().size()), common_numbers);
   const std::vector<std::int64_t> wanted_totals = exchange(totals);
+  common.require_same(ranks_, common_numbers);
   ranks_.agree(attempt([&] { totals.bind_own(wanted_totals); }));
   bytes_received_ = 0;
   if (needs == Needs::Blocks)
@@ -236,24 +241,32 @@ void Ring::run_among(BoundArrays& bound, const nbcc_run_options& options, RankPe
     if (on_gpu_) detail::call(nbcc_sum_wait, bound.sum);
   });
   ranks.finish();
-  // An interrupt may be the consequence of another rank's error.
-  ranks_.agree(failed && failed->status() == NBCC_INTERRUPTED ? std::nullopt : failed);
-  ranks_.agree(failed);
+  // An interrupt may be the consequence of another rank's error or interrupt.
+  const bool is_interrupted = failed && failed->status() == NBCC_INTERRUPTED;
+  ranks_.agree(failed, !is_interrupted ? 0 : ranks.another_has_ended() ? 2 : 1);
   ranks_.agree(attempt([&] { detail::call(nbcc_sum_set_offsets, bound.sum, first_i_[own], first_j_[own]); }));
 }
 
 // Exchanges the number of particles and the element types of all ranks, and checks their numbers of totals and their
-// tolerances.
-Ring::Needs Ring::exchange(const BoundArrays& bound, std::int64_t totals) {
+// tolerances. `common`: CommonSum::numbers() of this rank, which become those of all.
+Ring::Needs Ring::exchange(const BoundArrays& bound, std::int64_t totals, std::vector<std::int64_t>& common) {
   const std::size_t fields = bound.fields.size();
   const std::int64_t needs_all_j = *nbcc_sum_needs_all_j(bound.sum) != 0 ? 1 : 0;
   const std::string why_all_j = on_gpu_ ? "the ranks sum on GPUs" : nbcc_sum_why_all_j(bound.sum);
-  const std::vector<std::int64_t> sizes =
-      ranks_.gather({bound.ni, bound.nj, std::int64_t(fields), totals, needs_all_j,
-                     std::bit_cast<std::int64_t>(nbcc_sum_tolerance(bound.sum)), why_all_j.empty() ? 1 : 0});
+  std::vector<std::int64_t> own_sizes{bound.ni,
+                                      bound.nj,
+                                      std::int64_t(fields),
+                                      totals,
+                                      needs_all_j,
+                                      std::bit_cast<std::int64_t>(nbcc_sum_tolerance(bound.sum)),
+                                      why_all_j.empty() ? 1 : 0};
+  own_sizes.insert(own_sizes.end(), common.begin(), common.end());
+  const std::vector<std::int64_t> sizes = ranks_.gather(own_sizes);
+  common.clear();
   bool any_needs_all_j = false, all_may_have_own_j = ranks_.count() > 1;
   for (int rank = 0; rank < ranks_.count(); ++rank) {
     const std::span<const std::int64_t> its = numbers_of(sizes, kSizes, rank);
+    common.insert(common.end(), its.end() - CommonSum::kNumbers, its.end());
     any_needs_all_j = any_needs_all_j || its[4] != 0;
     all_may_have_own_j = all_may_have_own_j && its[6] != 0;
     if (its[2] != sizes[2]) refuse_pipeline(rank);

@@ -48,7 +48,7 @@ class Ring {
   class BoundArrays;  // the j arrays that the caller has bound to a sum
   // The j that a run needs on each rank; the same on all ranks.
   enum class Needs { Blocks, OwnJ, AllJ };
-  Needs exchange(const BoundArrays& bound, std::int64_t totals);
+  Needs exchange(const BoundArrays& bound, std::int64_t totals, std::vector<std::int64_t>& common);
   std::vector<std::int64_t> exchange(const RankTotals& totals);
   void* block(int step) const;
   void start_transfer(int step, MPI_Request* requests);

@@ -209,6 +209,8 @@ bool Pipeline::becomes_nan(int output) const {
   const Reduction reduction = field.reduction;
   const Type type = pair[contributions[std::size_t(output)].value].type;
   if (reduction == Reduction::Histogram || field.is_of_pair()) return false;
+  // NaN would make the integer of the entire run 0.
+  if (field.is_total() && !is_floating(field.type)) return false;
   return is_sum(reduction) || (!keeps_index(reduction) && type != Type::Index);
 }
 

@@ -245,6 +245,7 @@ nbcc_status nbcc_sum_create(nbcc_pipeline* pipeline, nbcc_sum** sum, nbcc_error*
     const nbcc_pipeline& of = nbcc::checked(pipeline, "pipeline");
     *sum = new nbcc_sum{nbcc::SumState(of.kernel), nbcc::RunCheck(of.kernel, of.facts.index_guard),
                         of.facts.index_guard != nbcc::IndexGuard::None};
+    (*sum)->digest = of.facts.digest;
   });
 }
 void nbcc_sum_destroy(nbcc_sum* sum) { delete sum; }

@@ -2,6 +2,7 @@
 // exceptions to statuses.
 #pragma once
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -34,6 +35,7 @@ struct nbcc_sum {
   nbcc_progress progress = nullptr;
   void* progress_data = nullptr;  // first argument of `progress`
   double tolerance = 0;           // of nbcc_sum_set_tolerance
+  std::uint64_t digest = 0;       // TextFacts::digest of the pipeline
   // Strings returned by the last nbcc_sum_get_statistics.
   mutable std::string method = {}, reason = {}, precision = {}, convention = {};
 };

@@ -1,6 +1,8 @@
 // Implements the functions of nbcc_ranks.h.
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "fmt/format.h"
 #include "runtime/api/handles.h"
@@ -77,6 +79,17 @@ extern "C" {
 const char* nbcc_sum_needs_all_j(nbcc_sum* sum) { return sum ? sum->state.needs_all_j().data() : ""; }
 
 const char* nbcc_sum_why_all_j(nbcc_sum* sum) { return sum ? nbcc::why_all_j(sum->state) : ""; }
+
+std::uint64_t nbcc_sum_digest(const nbcc_sum* sum) { return sum ? sum->digest : 0; }
+
+nbcc_status nbcc_sum_get_param(const nbcc_sum* sum, const char* name, const double** values, int* count,
+                               nbcc_error** error) {
+  return guarded(error, [&] {
+    const std::span<const double> found = nbcc::checked(sum, "sum").state.values_of(&nbcc::checked(name, "name"));
+    nbcc::checked(values, "the address for the values") = found.data();
+    nbcc::checked(count, "the address for the count") = int(found.size());
+  });
+}
 
 double nbcc_sum_tolerance(const nbcc_sum* sum) { return sum ? sum->tolerance : 0; }
 

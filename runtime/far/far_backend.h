@@ -77,10 +77,10 @@ class FarBackend {
   // Of several backends, which have built the same trees, this one makes the lists and sums of these positions of i,
   // and goes up from these positions of j.
   const FarShare& share() const { return share_; }
-  // Of several backends, the stream of this one.
+  // The stream in which this backend works if it is one of several.
   virtual void* own_stream() { return nullptr; }
 
-  // The stream of all that follows.
+  // All later work is launched in this stream.
   virtual void set_stream(void* /*stream*/) {}
 
   // ---- particles: all other functions are about those of the last reserve_particles() ----
@@ -144,8 +144,8 @@ class FarBackend {
   virtual void go_down(int order, const FarArray& totals) = 0;
   // Adds the terms that find_corrections() has found.
   virtual void add_corrections(const SumRequest& request, const FarArray& totals) = 0;
-  // On the first of several backends, when all have ended their work: puts the totals of all into its memory. The others
-  // may write theirs again when the host has waited for this backend.
+  // On the first of several backends, when all have ended their work: puts the totals of all into its memory. The
+  // others may write theirs again when the host has waited for this backend.
   virtual void take_totals(const FarArray& /*totals*/) {}
 
   // The far images of a periodic sum act through the points of the cell. collect_far_images() computes the sums at

@@ -148,7 +148,6 @@ class Page:
             "PKG_CONFIG_PATH": str(libraries / "pkgconfig"),
             "PYTHONPATH": str(prefix / "lib" / "python3" / "dist-packages"),
             "PYTHONDONTWRITEBYTECODE": "1",
-            "NBCC_LIBRARY": str(libraries / "libnbcc_jit.so"),
         }
         if (self.folder / "md").exists():
             self.environment["LD_LIBRARY_PATH"] = str(self.folder / "md" / "lib")  # of its MPI

@@ -35,7 +35,7 @@ def close_to(got, expected, terms):
 def raised(call):
     try:
         call()
-    except Exception as error:
+    except BaseException as error:
         return type(error), str(error)
     return None
 
@@ -142,6 +142,67 @@ def test_errors():
     if ranks > 1:
         assert found[0] is TypeError and found[1].startswith("rank 1: gravity(): j_offset"), found
     gravity(x, xj=x, mj=m)
+
+
+def test_errors_of_precision():
+    """Ranks agree on a precision only where none is given: that of one rank alone must not make the others wait."""
+    if ranks == 1:
+        return
+    x, m, last = np.ones((4, 3)), np.ones(4), ranks - 1
+    gravity = nbcc.mpi.spread(nbcc.compile(PIPELINES / "gravity.pipe"), comm)
+    for one in (0, last):
+        options = {"precision": "single"} if rank == one else {}
+        found = raised(lambda: gravity(x, xj=x, mj=m, **options))
+        assert found == (
+            nbcc.UsageError,
+            f"rank {one}: precision: it is given here and not on rank {0 if one else 1}: expected one precision on all "
+            "ranks, or none",
+        ), found
+    found = raised(lambda: gravity(x, xj=x, mj=m, precision="single" if rank == last else "double"))
+    assert found == (
+        nbcc.UsageError,
+        f"rank {last}: precision: it is single here and double on rank 0: expected one precision on all ranks",
+    ), found
+    found = raised(lambda: gravity(x, xj=x, mj=m, eps2=0.5 if rank == last else 0.25))
+    assert found == (
+        nbcc.UsageError,
+        f"rank {last}: param 'eps2' is 0.5 here and 0.25 on rank 0: expected one value on all ranks",
+    ), found
+    gravity(x, xj=x, mj=m)
+    gravity.close()
+
+
+class Interrupting:
+    """An argument during whose conversion an exception is raised that is no error, as by Ctrl-C."""
+
+    def __init__(self, exception):
+        self.exception = exception
+
+    def __dlpack__(self, *args, **keywords):
+        raise self.exception
+
+    def __dlpack_device__(self):
+        raise self.exception
+
+    @property
+    def __array_interface__(self):
+        raise self.exception
+
+    def __array__(self, *args, **keywords):
+        raise self.exception
+
+
+def test_exceptions_that_are_no_errors():
+    x, m, last = np.ones((4, 3)), np.ones(4), ranks - 1
+    gravity = nbcc.mpi.spread(nbcc.compile(PIPELINES / "gravity.pipe"), comm)
+    for exception, kind, text in (
+        (KeyboardInterrupt(), KeyboardInterrupt, "KeyboardInterrupt"),
+        (KeyError("key"), RuntimeError, "KeyError: 'key'"),
+    ):
+        found = raised(lambda: gravity(x, xj=x, mj=Interrupting(exception) if rank == last else m))
+        assert found == (kind, f"rank {last}: {text}"), found
+    gravity(x, xj=x, mj=m)
+    gravity.close()
 
 
 for name, test in list(globals().items()):

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "mpi/nbcc_mpi.hpp"
+#include "runtime/sum/request/small_floats.h"
 #include "tests/mpi/mpi_ranks.h"
 #include "tests/support/folders.h"
 #include "tests/support/tolerance.h"
@@ -236,6 +237,29 @@ TEST_F(MpiTotals, MayBeIgnoredBySomeRanks) {
     EXPECT_EQ(mine.totals.whole, -7);
     EXPECT_EQ(mine.totals.most, whole.totals.most);
   }
+}
+
+// As in one process, results are rounded to 16 bits once, and old values count.
+TEST_F(MpiTotals, AreRoundedTo16BitsOnce) {
+  const Particles all_i = random_particles(12, 7), all_j = random_particles(9, 8);
+  Bound whole(all_i, all_j, 0), mine(share(all_i, rank, true), share(all_j, rank, false), rank);
+  const auto of = [](Bound& bound, auto run) {
+    nbcc::Half energy{1.5}, least{9};
+    nbcc::BFloat16 whole{-2}, pairs{3};
+    bound.sum.bind("energy", {&energy, NBCC_HALF, 1, 2, 2}).bind("least", {&least, NBCC_HALF, 1, 2, 2});
+    bound.sum.bind("whole", {&whole, NBCC_BFLOAT16, 1, 2, 2}).bind("pairs", {&pairs, NBCC_BFLOAT16, 1, 2, 2});
+    std::vector<float> found;
+    for (const bool accumulate : {false, true, true}) {
+      run(bound.sum, accumulate);
+      found.insert(found.end(), {energy, least, whole, pairs});
+    }
+    return found;
+  };
+  const std::vector<float> expected =
+      of(whole, [](nbcc::Sum& sum, bool accumulate) { accumulate ? sum.accumulate() : sum.run(); });
+  EXPECT_GT(expected[0], 100);
+  EXPECT_EQ(of(mine, [&](nbcc::Sum& sum, bool accumulate) { accumulate ? ring.accumulate(sum) : ring.run(sum); }),
+            expected);
 }
 
 // Elements that pairs name: integers are exact; real numbers are added in the order of the ranks.

@@ -92,6 +92,13 @@ class LargeBoxSum {
     sum_.set_exclusions(kCount, first_.data(), first_.back(), excluded_.data());
   }
 
+  void expect_warning(const std::string& part) {
+    const std::vector<std::string>& warnings = sum_.warnings();
+    EXPECT_TRUE(std::ranges::any_of(warnings, [&](const std::string& one) {
+      return one.find(part) != std::string::npos;
+    })) << testing::PrintToString(warnings);
+  }
+
   // Runs, and compares with all images of all pairs. Returns whether the run was without copies.
   bool run(const LargeBox& box, double skew = 0) {
     const std::array<LargeBox, 3> vectors{{{box[0], skew, 0}, {0, box[1], 0}, {0, 0, box[2]}}};
@@ -99,7 +106,7 @@ class LargeBoxSum {
     for (std::vector<double>* const result : {&f_, &e_, &n_, &least_}) std::ranges::fill(*result, -77.0);
     sum_.run();
     compare(box, form_.of_vectors ? skew : 0);
-    return sum_.statistics().reason.find("of each pair the nearest image") != std::string::npos;
+    return sum_.statistics().reason.find("only the nearest image of a pair") != std::string::npos;
   }
 
  private:
@@ -196,6 +203,7 @@ TEST(NearestImages, AreThoseOfEveryImageInLargeBoxes) {
           ++(found ? without_copies : with_copies);
           const bool once = run.sum().statistics().reason.find("each pair once") != std::string::npos;
           EXPECT_EQ(once, found && one_set && !form.has_argmin && kind != 3);
+          if (found && one_set && kind == 3) run.expect_warning("the search has excluded pairs, so that each pair");
         }
       }
     }
@@ -219,6 +227,38 @@ TEST(NearestImages, ChooseInEachRun) {
   EXPECT_LT(run.sum().statistics().searches, run.sum().statistics().runs);
   run.sum().set_pairs(PairChoice::All);
   EXPECT_FALSE(run.run({4, 4, 4}));
+}
+
+// As each pair once (symmetric_test.cpp), a kernel without copies is made for fewer particles only at the caller's
+// wish.
+TEST(NearestImages, AreAutomaticFrom4096ParticlesOn) {
+  CpuDevice device(2, runnable_isas().back(), cpu_toolchain(), "", "");
+  SumState sum(for_callers(device.load(build_cpu_kernel(
+      parse({"line.pipe",
+             "input_i real xi; input_j real xj; param real period; output(count) int n;\n"
+             "real d = every_image(xj - xi, period);\nskip_if(self_pair || d * d > 9.0);\nn += true;\n"}),
+      {}, runnable_isas().back(), ""))));
+  for (const std::int64_t count : {4095, 4096}) {
+    std::vector<double> x, n(std::size_t(count), -7);
+    for (std::int64_t p = 0; p < count; ++p) x.push_back(double(p));
+    const auto period = double(count);
+    sum.set_param("period", {&period, 1});
+    for (const char* field : {"xi", "xj"}) sum.bind(field, {x.data(), Element::Double, count, 8, 8});
+    sum.bind("n", {n.data(), Element::Double, count, 8, 8});
+    const auto is_without_copies = [&](SymmetricChoice choice) {
+      std::ranges::fill(n, -7);
+      sum.set_symmetric(choice);
+      sum.run();
+      EXPECT_EQ(n, std::vector<double>(std::size_t(count), 6));
+      const std::string reason = sum.statistics().reason;
+      const bool found = reason.find("only the nearest image of a pair") != std::string::npos;
+      EXPECT_EQ(reason.find("each pair once") != std::string::npos, found) << reason;
+      EXPECT_TRUE(!found || reason.find("symmetric:") == std::string::npos) << reason;
+      return found;
+    };
+    EXPECT_EQ(is_without_copies(SymmetricChoice::Auto), count == 4096);
+    EXPECT_TRUE(is_without_copies(SymmetricChoice::Always));
+  }
 }
 
 // Positions keep their digits in a cell that is as long as an open one: the cell is around the origin.
@@ -254,7 +294,7 @@ TEST(NearestImages, LeavePairsWithoutAPositionOut) {
     sum.bind("s", {s.data(), Element::Double, 4, 8, 8});
     sum.set_symmetric(SymmetricChoice::Always);
     sum.run();
-    *without_copies = sum.statistics().reason.find("of each pair the nearest image") != std::string::npos;
+    *without_copies = sum.statistics().reason.find("only the nearest image of a pair") != std::string::npos;
     n.insert(n.end(), s.begin(), s.end());
     return n;
   };

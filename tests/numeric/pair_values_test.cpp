@@ -84,13 +84,15 @@ TEST(PairValuesOnCpu, BesideTotalsAndHistogramsThatAreDeclaredLater) {
   EXPECT_EQ(n, (std::vector<std::int64_t>{4, 0, 0, 1, 0}));
 }
 
-// Wrong indices are errors although the sums read no table, and nothing is stored then; parts are refused.
-TEST(PairValuesOnCpu, ChecksIndicesBeforeSumsAreStored) {
+// Wrong indices are errors although the sums read no table, and nothing is stored then; parts are refused. `value`: of
+// the results of pairs, t[k] of the table t. `of`: the particle or pair that the error names.
+void expect_checked_indices(const std::string& value, const std::string& of) {
   const Isa isa = runnable_isas().back();
   CpuDevice device(1, isa, cpu_toolchain(), "", "");
   const Pipeline pipeline = parse({"checked.pipe",
                                    "input_i int k; input_j real yj; param real t[3]; output(sum) real s;\n"
-                                   "output(pair) real h; s += yj; h = t[k];\n"});
+                                   "output(pair) real h; s += yj; h = " +
+                                       value + ";\n"});
   const auto kernel = for_callers(device.load(build_cpu_kernel(pipeline, {Precision::Double}, isa, "")));
   SumState sum(kernel);
   std::vector<double> k{0, 2}, y{1, 2}, s{10, 20}, h(3);
@@ -112,11 +114,16 @@ TEST(PairValuesOnCpu, ChecksIndicesBeforeSumsAreStored) {
   } catch (const UsageError& error) {
     message = error.what();
   }
-  EXPECT_NE(message.find("7 for pair 1, of i-particle 1 and j-particle 0"), std::string::npos) << message;
+  EXPECT_NE(message.find("7 for " + of), std::string::npos) << message;
   EXPECT_EQ(s, (std::vector<double>{2, 3}));
   sum.run({.clamp = true});
   EXPECT_EQ(h, (std::vector<double>{5, 7, 7}));
   EXPECT_THROW(sum.run({.part = JPart::First}), UsageError);
+}
+
+TEST(PairValuesOnCpu, ChecksIndicesBeforeSumsAreStored) {
+  expect_checked_indices("t[k]", "i-particle 1,");
+  expect_checked_indices("t[k + 0 * k * int(yj)]", "pair 1, of i-particle 1 and j-particle 0");
 }
 
 // Long rows take several pieces of gathered j, rows of many i several blocks, which threads take. The order of the
@@ -129,12 +136,16 @@ TEST(PairValuesOnCpu, OfLongRowsBlocksAndArrays) {
       parse({"long.pipe",
              "input_i real xi; input_i int ki; input_j real xj[40]; input_pair real w; output(pair) vec3 v;\n"
              "output(pair) real a[40]; output(pair) int k; output(sum) real s;\n"
+             "input_i int ti; input_j int tj; param real t[4][3]; output(pair) real e;\n"
              "skip_if(xj[1] < 0.25 || xj[1] * xi > 6.0);\n"
-             "v = vec3(w, xi, xj[0]); k = ki + j_index; s += w;\n"
+             "v = vec3(w, xi, xj[0]); k = ki + j_index; s += w; e = t[ti][tj];\n"
              "for (int n = 0; n < 40; ++n) a[n] = xi * xj[n];\n"});
   constexpr std::int64_t kI = 300, kJ = 50;
   std::vector<double> xi(kI), xj(kJ * 40);
-  std::vector<std::int64_t> ki(kI), first{0}, j, chosen;
+  std::vector<std::int64_t> ki(kI), ti(kI), tj(kJ), first{0}, j, chosen;
+  const std::vector<double> t{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  for (std::int64_t i = 0; i < kI; ++i) ti[std::size_t(i)] = i * 3 % 4;
+  for (std::int64_t n = 0; n < kJ; ++n) tj[std::size_t(n)] = n * 2 % 3;
   for (std::int64_t i = 0; i < kI; ++i) xi[std::size_t(i)] = double(i % 17), ki[std::size_t(i)] = 1000 * i;
   for (std::int64_t n = 0; n < kJ * 40; ++n) xj[std::size_t(n)] = double(n * 7 % 32) / 16;
   for (std::int64_t i = 0; i < kI; ++i) {
@@ -150,7 +161,7 @@ TEST(PairValuesOnCpu, OfLongRowsBlocksAndArrays) {
     const auto kernel = for_callers(device.load(build_cpu_kernel(pipeline, {precision}, isa, "")));
     for (const bool all : {true, false}) {
       SumState sum(kernel);
-      std::vector<double> v(j.size() * 3, -1), a(j.size() * 40, -1), s(kI, -1);
+      std::vector<double> v(j.size() * 3, -1), a(j.size() * 40, -1), e(j.size(), -1), s(kI, -1);
       std::vector<std::int64_t> k(j.size(), -1);
       sum.set_listed_pairs(kI, first.data(), pairs, j.data());
       sum.bind("xi", {xi.data(), Element::Double, kI, 8, 8});
@@ -161,6 +172,10 @@ TEST(PairValuesOnCpu, OfLongRowsBlocksAndArrays) {
       sum.bind("a", {a.data(), Element::Double, pairs, 320, 8});
       sum.bind("k", {k.data(), Element::Int64, pairs, 8, 8});
       sum.bind("s", {s.data(), Element::Double, kI, 8, 8});
+      sum.bind("ti", {ti.data(), Element::Int64, kI, 8, 8});
+      sum.bind("tj", {tj.data(), Element::Int64, kJ, 8, 8});
+      sum.bind("e", {e.data(), Element::Double, pairs, 8, 8});
+      sum.set_param("t", t);
       // Accumulated, which adds to the -1 of each result.
       if (all)
         sum.run({.accumulate = true});
@@ -177,6 +192,8 @@ TEST(PairValuesOnCpu, OfLongRowsBlocksAndArrays) {
           const std::vector<double> expected{counts ? w[at] - 1 : -1, counts ? x - 1 : -1,
                                              counts ? xj[of_j * 40] - 1 : -1};
           ASSERT_EQ(std::vector<double>(v.begin() + p * 3, v.begin() + p * 3 + 3), expected) << "pair " << p;
+          const auto entry = std::size_t(ti[std::size_t(i)] * 3 + tj[of_j]);
+          ASSERT_EQ(e[at], counts ? t[entry] - 1 : -1) << "pair " << p;
           ASSERT_EQ(k[at], counts ? 1000 * i + j[at] - 1 : -1) << "pair " << p;
           for (std::size_t n = 0; n < 40; ++n)
             ASSERT_EQ(a[at * 40 + n], counts ? x * xj[of_j * 40 + n] - 1 : -1) << "pair " << p << ", element " << n;
@@ -187,7 +204,8 @@ TEST(PairValuesOnCpu, OfLongRowsBlocksAndArrays) {
   }
 }
 
-// Mixed precision promises results of pairs in double; indices of tables are checked pair by pair.
+// Mixed precision promises results of pairs in double. An index of a table that depends on both particles is checked
+// pair by pair.
 TEST(PairValuesOnCpu, AreStoredBesideTheSumsUnlessAnotherKernelIsNeeded) {
   const Isa isa = runnable_isas().back();
   const auto has_another = [&](const std::string& fields, const std::string& value, Precision precision) {
@@ -201,6 +219,8 @@ TEST(PairValuesOnCpu, AreStoredBesideTheSumsUnlessAnotherKernelIsNeeded) {
   EXPECT_FALSE(has_another("", "xi * xj", Precision::Single));
   EXPECT_FALSE(has_another("", "xi * xj", Precision::Double));
   EXPECT_TRUE(has_another("", "xi * xj", Precision::Mixed));
+  EXPECT_FALSE(has_another("param real t[4]; ", "t[int(xi)]", Precision::Double));
+  EXPECT_FALSE(has_another("param real t[4][2]; ", "t[int(xi)][int(xj)]", Precision::Single));
   EXPECT_TRUE(has_another("param real t[4]; ", "t[int(xi * xj)]", Precision::Double));
 }
 

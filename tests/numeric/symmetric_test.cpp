@@ -292,6 +292,30 @@ struct BoundSet {
   std::vector<int> t;
 };
 
+// What nbcc.h says of NBCC_SYMMETRIC_AUTO, of sums over all pairs and of searches.
+TEST(SymmetricOnCpu, IsAutomaticFrom4096ParticlesOn) {
+  const Pipeline pipeline = parse(
+      {"automatic.pipe", kFields + "output(sum) real s; skip_if(dot(dx, dx) >= rc * rc); s += hi * hj * exp(-r) / r;"});
+  CpuDevice device(2, detect_isa(), cpu_toolchain(), "", "");
+  const auto kernel = device.load(build_cpu_kernel(pipeline, {}, detect_isa(), ""));
+  for (const PairChoice pairs : {PairChoice::All, PairChoice::Cutoff})
+    for (const std::int64_t n : {4095, 4096}) {
+      SumState sum(kernel);
+      BoundSet set(sum, "s", 1, n);
+      for (std::size_t c = 0; c < set.x.size(); ++c) set.x[c] = double(c % 101 + c % 7);
+      const auto is_once = [&](SymmetricChoice choice) {
+        sum.set_symmetric(choice);
+        sum.set_pairs(pairs);
+        const RunPlan plan = sum.plan();
+        EXPECT_EQ(plan.method->name == "symmetric", pairs == PairChoice::All && plan.estimate.once);
+        return plan.estimate.once;
+      };
+      EXPECT_EQ(is_once(SymmetricChoice::Auto), n == 4096) << name(pairs);
+      EXPECT_TRUE(is_once(SymmetricChoice::Always)) << name(pairs) << ", " << n;
+      EXPECT_FALSE(is_once(SymmetricChoice::Off)) << name(pairs) << ", " << n;
+    }
+}
+
 TEST(SymmetricOnCpu, CanBeInterruptedAtAnyTime) {
   const Pipeline pipeline = parse({"symmetric.pipe", kTexts[0]});
   for (const int threads : {1, 8}) {

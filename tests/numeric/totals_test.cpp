@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/source/parse.h"
@@ -89,6 +90,60 @@ std::string of_factors(const std::vector<std::int64_t>& factors) {
     text +=
         "t[" + std::to_string(k) + "] += xj / (xi * xi + " + std::to_string(factors[k]) + ".25) + real(i_index % 7);\n";
   return text;
+}
+
+// An i with a non-finite position makes totals of real numbers NaN, and adds nothing to totals of integers.
+constexpr char kWithin[] =
+    "input_i vec3 xi; input_j vec3 xj; input_j int kj; output(total, count) index n; output(total, count) int hits;\n"
+    "output(total) index s; output(total) int t; output(total, product) index p; output(total, min) int least;\n"
+    "output(total, max) index most; output(total) index bins[4]; output(total) real r; output(total, max) real far;\n"
+    "vec3 d = xj - xi; real r2 = dot(d, d); skip_if(r2 >= 0.25);\n"
+    "n += true; hits += kj > 4; s += kj; t += 2; p *= i_index == 2 ? 3 : 1; least = min(least, kj);\n"
+    "most = max(most, kj); bins[int(16 * r2)] += 1; r += r2; far = max(far, r2);";
+
+void expect_integers_without_non_finite_i(const std::shared_ptr<const Kernel>& kernel) {
+  constexpr std::int64_t kI = 40, kJ = 60, kBad = 17;
+  constexpr std::size_t kReal = 8;  // the first column of real numbers
+  OracleInput input;
+  input.ni = kI, input.nj = kJ;
+  RandomSource random(9);
+  for (auto [side, count] : {std::pair(&input.i, kI), {&input.j, kJ}})
+    for (int axis = 0; axis < 3; ++axis)
+      for (auto& column = side->emplace_back(); std::int64_t(column.size()) < count;)
+        column.push_back(random.between(0, 1000) / 1000.0);
+  for (auto& column = input.j.emplace_back(); std::int64_t(column.size()) < kJ;)
+    column.push_back(double(random.between(1, 9)));
+  std::vector<std::int64_t> others = from_to(0, kI);
+  others.erase(others.begin() + kBad);
+  for (const PairChoice pairs : {PairChoice::All, PairChoice::Cutoff}) {
+    const auto totals = [&](const std::vector<std::int64_t>& which) {
+      KernelRunChoice choice;
+      choice.i_list = which;
+      choice.prepare = [&](SumState& sum) { sum.set_pairs(pairs); };
+      return run_kernel(kernel, input, choice);
+    };
+    const test::Columns expected = totals(others);
+    EXPECT_GT(expected[0][0], 0);
+    EXPECT_EQ(expected[2][0], totals(from_to(0, kI))[2][0] - totals({kBad})[2][0]);
+    for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+      const double before = std::exchange(input.i[1][kBad], bad);
+      const test::Columns got = totals(from_to(0, kI));
+      input.i[1][kBad] = before;
+      for (std::size_t c = 0; c < got.size(); ++c) {
+        if (c < kReal)
+          EXPECT_EQ(got[c][0], expected[c][0]) << c << ", " << bad;
+        else
+          EXPECT_TRUE(std::isnan(got[c][0])) << c << ", " << bad;
+      }
+    }
+  }
+}
+
+TEST(Totals, NonFiniteIAddNothingToIntegers) {
+  CpuDevice device(2, detect_isa(), cpu_toolchain(), "", "");
+  for (const Precision precision : {Precision::Single, Precision::Mixed, Precision::Double})
+    expect_integers_without_non_finite_i(
+        device.load(build_cpu_kernel(parse({"within.pipe", kWithin}), {.precision = precision}, detect_isa(), "")));
 }
 
 // Totals of many components, which are summed for some i at a time, have the bits of totals of few components.
@@ -294,6 +349,7 @@ void expect_details_on_cuda(CudaDevice& device) {
   expect_destroyed_early_on_cuda(device);
   expect_index_error_on_cuda(device);
   expect_saturated(device.load(build_cuda_kernel(parse({"big.pipe", kBig}), {}, "")));
+  expect_integers_without_non_finite_i(device.load(build_cuda_kernel(parse({"within.pipe", kWithin}), {}, "")));
 }
 
 TEST(Totals, DetailsOnLazyShim) {

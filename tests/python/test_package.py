@@ -5,6 +5,7 @@ import graphlib
 import importlib.util
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -12,6 +13,7 @@ import pytest
 
 import nbcc
 from conftest import PIPELINES
+from nbcc._c import _library
 
 PACKAGE = pathlib.Path(nbcc.__file__).parent
 
@@ -84,6 +86,15 @@ def test_a_library_that_is_not_there():
     assert done.returncode != 0
     assert "ImportError: nbcc's library could not be loaded:" in done.stderr
     assert "/nonexistent/libnbcc_jit.so" in done.stderr and "NBCC_LIBRARY may name it" in done.stderr
+
+
+def test_the_library_of_the_prefix_in_which_the_package_is_installed(tmp_path):
+    packages = tmp_path / "lib" / "python3" / "dist-packages"
+    shutil.copytree(PACKAGE, packages / "nbcc")
+    library = tmp_path / "lib" / "libnbcc_jit.so.0"
+    library.symlink_to(os.path.realpath(_library.path()))
+    done = python("from nbcc._c import _library; print(_library.path())", NBCC_LIBRARY="", PYTHONPATH=str(packages))
+    assert done.stdout.strip() == str(library), done.stderr
 
 
 def test_a_library_that_is_another():

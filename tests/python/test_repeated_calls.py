@@ -320,6 +320,25 @@ def test_a_repeated_call_over_rows_lists_new_rows_only(counted):
     assert len(sums._kinds_seen._known) == 2
 
 
+def test_the_kind_that_was_learned_first_is_forgotten():
+    sums = nbcc.compile(source="input_j real xj; output(sum) real s; s += xj;", precision="double")
+    arrays = [np.ones(n) for n in range(1, 67)]
+
+    def call(x):
+        assert np.array_equal(sums(x, ni=1), [len(x)])
+
+    def known():
+        return [_is_known(sums._kinds_seen.find, (x,), {"ni": 1}, None) for x in arrays]
+
+    for x in arrays[:64]:
+        call(x)
+    assert known() == [True] * 64 + [False] * 2
+    call(arrays[64])
+    assert known() == [False] + [True] * 64 + [False]
+    call(arrays[0])
+    assert known() == [True, False] + [True] * 63 + [False]
+
+
 def test_jaxs_arrays_in_another_order_are_read_as_such():
     jax = pytest.importorskip("jax")
     from jax.experimental.layout import Format, Layout

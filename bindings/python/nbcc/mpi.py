@@ -105,12 +105,26 @@ def _load() -> ctypes.CDLL:
 _mpi = _load()
 
 # Exceptions that are raised on all ranks with their own type, sent by index; others become RuntimeError.
-_KINDS: Tuple[Type[Exception], ...] = (TypeError, ValueError, UsageError, DeviceError, InternalError, RuntimeError)
+_KINDS: Tuple[Type[BaseException], ...] = (
+    TypeError,
+    ValueError,
+    UsageError,
+    DeviceError,
+    InternalError,
+    KeyboardInterrupt,
+    RuntimeError,
+)
 
 
-def _kind_of(error: BaseException) -> int:
+# Subjects of an agreement of the ranks.
+_PRECISION, _DEVICE = "precision", "device"
+
+
+def _kind_of(error: BaseException) -> Tuple[int, str]:
+    """An index into _KINDS, and a message, which names the type if that is not among them."""
     exact = [k for k, kind in enumerate(_KINDS) if type(error) is kind]
-    return exact[0] if exact else len(_KINDS) - 1
+    text = str(error) or type(error).__name__
+    return (exact[0], text) if exact else (len(_KINDS) - 1, f"{type(error).__name__}: {error}")
 
 
 class _Ring:
@@ -144,7 +158,7 @@ class _RingSum(Sum):
         self._spread = spread
 
     def run(self, options: Optional[RunOptions]) -> None:
-        ring = self._spread._ring(self._kernel.device)
+        ring = self._spread._ring(self._kernel.device, self._kernel.precision)
         self._end(
             _mpi.nbcc_mpi_run(
                 ring.pointer, self.pointer, None if options is None else ctypes.addressof(options), self.place.address
@@ -188,14 +202,14 @@ class Spread(Caller):
                 if options.get(name):
                     raise TypeError(f"{self._family.name}(): {name}: cannot be set, the ranks determine it")
             return self._call(arrays, fields, options)
-        except Exception as error:
+        except BaseException as error:
             if not self._agreed:
-                self._agree(error, "")
+                self._agree(error, "", "")
             raise
 
     def _precision_of(self, views: List[Tuple[int, Field, View]]) -> str:
         """The wider of those of all ranks."""
-        return min(self._agree(None, super()._precision_of(views)))  # "double" < "single"
+        return min(self._agree(None, _PRECISION, super()._precision_of(views)))  # "double" < "single"
 
     def owners(self) -> Tuple[Tuple[int, ...], Tuple[int, ...]]:
         """(i_first, j_first), ranks + 1 numbers each: in the last call the i of rank r had i_index i_first[r], ...,
@@ -224,26 +238,41 @@ class Spread(Caller):
         made.version = self._version
         return made
 
-    def _ring(self, device: Device) -> _Ring:
+    def _ring(self, device: Device, precision: str) -> _Ring:
         """Agrees with all ranks that they are ready to sum, and returns the ring for the ranks' devices."""
         self._agreed = True
-        devices = self._agree(None, device.name)
+        words = self._agree(None, _DEVICE, f"{precision} {device.name}")
+        precisions, devices = zip(*(one.split(" ", 1) for one in words))
+        for rank, one in enumerate(precisions):
+            if one != precisions[0]:
+                raise UsageError(
+                    f"rank {rank}: precision: it is {one} here and {precisions[0]} on rank 0: expected one precision on "
+                    "all ranks"
+                )
         ring = self._rings.get(devices)
         if ring is None:
             ring = self._rings.setdefault(devices, _Ring(self._comm, device))
         self._last = ring
         return ring
 
-    def _agree(self, error: Optional[Exception], word: str) -> Tuple[str, ...]:
-        """Returns the words of all ranks; if some ranks have an error, raises that of the lowest rank on all
-        ranks."""
-        own = (None if error is None else (_kind_of(error), str(error)), word)
+    def _agree(self, error: Optional[BaseException], subject: str, word: str) -> Tuple[str, ...]:
+        """Returns the words of all ranks about the subject; if some ranks have an error, raises that of the lowest rank
+        on all ranks. Ranks agree on _PRECISION only where it is not given, so that their subjects may differ."""
+        own = (None if error is None else _kind_of(error), subject, word)
         by_rank = self._comm.allgather(own)
-        for rank, (failure, _) in enumerate(by_rank):
+        for rank, (failure, _, _) in enumerate(by_rank):
             if failure is not None:
                 self._agreed = True  # on every rank
                 raise _KINDS[failure[0]](f"rank {rank}: {failure[1]}") from error
-        return tuple(of for _, of in by_rank)
+        subjects = [of for _, of, _ in by_rank]
+        if len(set(subjects)) > 1:
+            self._agreed = True
+            given, lacks = subjects.index(_DEVICE), subjects.index(_PRECISION)
+            raise UsageError(
+                f"rank {given}: precision: it is given here and not on rank {lacks}: expected one precision on all ranks, "
+                "or none"
+            )
+        return tuple(of for _, _, of in by_rank)
 
 
 def spread(pipeline: Pipeline, comm: Any) -> Spread:

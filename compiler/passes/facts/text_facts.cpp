@@ -2,9 +2,13 @@
 #include "compiler/passes/facts/text_facts.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "compiler/ir/print.h"
 #include "compiler/passes/facts/equal_indices.h"
 
 namespace nbcc {
@@ -24,6 +28,15 @@ bool tests_equality(const Graph& graph, const Node& node) {
   return node.op == Op::Eq && is_index(graph, node.args[0]) && is_index(graph, node.args[1]);
 }
 
+// FNV-1a of the printed pipeline behind its first line, which has the name.
+std::uint64_t digest_of(const Pipeline& pipeline) {
+  const std::string text = print(pipeline);
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : std::string_view(text).substr(text.find('\n')))
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return std::max<std::uint64_t>(hash, 1);
+}
+
 class Facts {
  public:
   explicit Facts(const Pipeline& pipeline) : pipeline_(pipeline) {
@@ -32,6 +45,7 @@ class Facts {
     for (const Field& field : pipeline.fields) found_.is_read.push_back(field.role == Role::Output || field.is_table());
     visit(pipeline.pair, pipeline.roots());
     visit(pipeline.finish, pipeline.finished);
+    found_.digest = digest_of(pipeline);
   }
   TextFacts found() && { return std::move(found_); }
 

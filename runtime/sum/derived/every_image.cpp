@@ -76,12 +76,14 @@ class CopiesSummation final : public ForwardingSummation {
       const std::int64_t bytes = (request.ni + std::int64_t(copies_.of.size())) * 64;
       return std::vector<DeviceWork>{{"host", 0, bytes}};
     };
-    // Only callers who ask for each pair once are told whether the run does so (detour_of).
+    // detour_of() warns of a run that computes each pair twice, though symmetric is always. Other runs need no survey.
     row.survey = [this](const SumRequest& request) {
       Estimate found = *row_[0].estimate(request);
       const bool asks = request.symmetric == SymmetricChoice::Always;
       const SumRequest* const over_nearest = asks ? bind_nearest(request) : nullptr;
-      found.once = over_nearest && nearest_.sum().plan(*over_nearest).estimate.once;
+      if (!over_nearest) return found;
+      const Estimate of_nearest = nearest_.sum().plan(*over_nearest).estimate;
+      found.once = of_nearest.once, found.twice = of_nearest.twice;
       return found;
     };
     row.enqueue = [this](const SumRequest& request) { run(request); };
@@ -111,7 +113,8 @@ class CopiesSummation final : public ForwardingSummation {
     }
   }
 
-  // The request for a sum without copies; null: the run needs them.
+  // The request for a sum without copies; null: the run needs them. A run binds again what its survey has bound,
+  // because the surveys of other batches may come in between.
   const SumRequest* bind_nearest(const SumRequest& request) {
     if (!layout_.obstacle.empty() || !nearest_.may_run(request)) return nullptr;
     InputColumns of_i(callers_, Role::InputI, request, device()), of_j(callers_, Role::InputJ, request, device());

@@ -5,19 +5,16 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
-#include <string_view>
 
+#include "compiler/derived_kernels.h"
 #include "compiler/made_inputs.h"
 #include "compiler/periodic_length.h"
+#include "runtime/sum/derived/symmetric.h"
 #include "runtime/sum/request/formula.h"
 
 namespace nbcc {
 namespace {
 
-constexpr std::string_view kRow = "nearest images";
-// The least number of chosen i for which the derived kernel is compiled, unless the caller asks for each pair once. It
-// is that from which each pair is computed once (symmetric.cpp).
-constexpr std::int64_t kLeastChosen = 4096;
 // A bound of the relative error of a period and a distance in the kernel, larger than the bound of the search.
 constexpr double kMargin = 1 + 0x1p-8;
 
@@ -36,13 +33,14 @@ bool tests_self_pairs(const KernelSource& source) { return source.uses.i_index &
 bool NearestImages::may_run(const SumRequest& request) const {
   const bool is_on_gpu = callers_.source.find(Frame::Search) != nullptr;
   const bool names_images = request.excluded_rows && !request.excluded_rows->images.empty();
-  const bool is_large = request.symmetric == SymmetricChoice::Always || request.i_count >= kLeastChosen;
+  // For fewer i the derived kernel is compiled only if the caller asks for each pair once.
+  const bool is_large = request.symmetric == SymmetricChoice::Always || request.i_count >= kMinParticlesForOnce;
   if (is_on_gpu || names_images || !is_large || request.pairs == PairChoice::All || request.i_count == 0 ||
       request.nj == 0 || request.j_part != JPart::Whole)
     return false;
-  const DerivedKernels& row = callers_.derived(kRow);
+  const DerivedKernels& row = callers_.derived(kNearestImagesRow);
   const bool may_be_one_set = request.ni == request.nj && request.i_offset == request.j_offset;
-  return row.obstacle.empty() && (may_be_one_set || !tests_self_pairs(*row.find(kRow)->source));
+  return row.obstacle.empty() && (may_be_one_set || !tests_self_pairs(*row.find(kNearestImagesRow)->source));
 }
 
 bool NearestImages::is_large(std::span<const double> params, const std::vector<double>& unit, double reach) const {
@@ -79,7 +77,7 @@ bool NearestImages::place(const Lengths& lengths, const Coordinates& at, std::ve
 }
 
 const SumRequest* NearestImages::bind(const SumRequest& request, const Coordinates& i, const Coordinates& j) {
-  if (!sum_) sum_ = derived_sum(callers_, kRow, kRow);
+  if (!sum_) sum_ = derived_sum(callers_, kNearestImagesRow, kNearestImagesRow);
   if (!sum_) return nullptr;
   const CopiesLayout& layout = *callers_.source.copies();
   Lengths lengths{};
@@ -113,7 +111,9 @@ void NearestImages::add_to(SumStatistics& statistics, bool is_last) const {
   statistics.pairs_within = within;
   if (!is_last) return;
   const bool once = sum_->sum().last_plan().estimate.once;
-  statistics.form = "of each pair the nearest image, because every period is longer than twice the reach";
+  statistics.form =
+      "without copies: only the nearest image of a pair can be within the cutoff, because every period is longer than "
+      "twice the cutoff";
   if (once) statistics.form += ", each pair once";
 }
 

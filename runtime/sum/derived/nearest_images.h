@@ -1,9 +1,9 @@
-// Sums of every_image() in a box so large that of all images of a pair only the minimum image may be within reach, on
-// the CPU. They need no copies: a derived kernel (nearest_images_pipeline() of compiler/passes/derived/every_image.h)
+// Sums of every_image() on the CPU, for boxes in which at most one image of a pair, the minimum image, is within reach.
+// Such sums need no copies: a derived kernel (nearest_images_pipeline() of compiler/passes/derived/every_image.h)
 // computes minimum images, each pair once where that costs less (symmetric.h).
 //
-//   |<------- period L ------->|     The images of j are L apart along an axis. If one is nearer to i than the reach R,
-//   j        i       j'              all others are farther away than L - R, which is more than R if L > 2 R.
+//   |<------- period L ------->|     The images of j are L apart along an axis. If one image is nearer to i than the
+//   j        i                 j'    reach R, the next is farther away than L - R, which is more than R if L > 2 R.
 //            |<- R ->|
 //
 // Each run decides whether the box is large enough. Tested by tests/numeric/nearest_images_test.cpp.

@@ -1,7 +1,7 @@
 // Results per pair, output(pair), of kernels that do not store them beside their sums: those for GPUs, in mixed
-// precision, and with tables. A run over listed pairs sums as ever, and then runs a second kernel over the pairs
-// themselves (compiler/passes/derived/pair_values.h), whose inputs the host gathers. Tested by
-// tests/numeric/pair_values_test.cpp.
+// precision, and of texts with table indices that depend on both particles of a pair. A run over listed pairs sums as
+// ever, and then runs a second kernel over the pairs themselves (compiler/passes/derived/pair_values.h), whose inputs
+// the host gathers. Tested by tests/numeric/pair_values_test.cpp.
 #pragma once
 #include <memory>
 

@@ -12,9 +12,6 @@
 namespace nbcc {
 namespace {
 
-// The least number of particles for which each pair is computed once. It does not depend on the machine or its number
-// of threads, so that results do not either.
-constexpr std::int64_t kLeastParticles = 4096;
 // Adding to the sums of j costs a tenth of the operations of a pair. With few particles, blocks are short, and threads
 // wait for each other: at 4096 particles this costs 0.45 of the operations, more than light pairs save
 // (bench/RESULTS.md).
@@ -99,7 +96,7 @@ bool SymmetricSum::may_search_once(const SumRequest& request) {
   if (kernel_.source.find(Frame::Search)) return false;  // GPUs search from both ends
   const bool is_auto = request.symmetric == SymmetricChoice::Auto;
   if (request.symmetric == SymmetricChoice::Off || request.keep_j || request.exclusions) return false;
-  if (is_auto && (request.ni != request.nj || request.ni < kLeastParticles)) return false;
+  if (is_auto && (request.ni != request.nj || request.ni < kMinParticlesForOnce)) return false;
   if (!obstacle_of(request).empty() || row().find("symmetric")->source->search.axes == 0) return false;
   return !is_auto || facts().cost < kMostCostOfSearch;
 }
@@ -161,7 +158,8 @@ std::optional<Estimate> SymmetricSum::estimate(const SumRequest& request) {
   }
   if (request.listed_pairs || request.symmetric == SymmetricChoice::Off) return {};
   const bool is_auto = request.symmetric == SymmetricChoice::Auto;
-  if (is_auto && (request.ni != request.nj || request.ni < kLeastParticles)) return {};
+  if (is_auto && (request.ni != request.nj || request.ni < kMinParticlesForOnce)) return {};
+  if (is_auto && kernel_.source.copies()) return {};  // a sum of every_image() decides by itself (nearest_images.h)
   Estimate found{.obstacle = obstacle_of(request), .once = true};
   found.cost = pairs_of(request);
   if (found.obstacle.empty()) found.cost *= facts().cost * cost_of_reactions(request.ni);

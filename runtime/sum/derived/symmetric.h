@@ -11,6 +11,10 @@
 
 namespace nbcc {
 
+// The least number of particles for which each pair is computed once, unless the caller asks for it. It does not depend
+// on the machine or its number of threads, so that results do not either.
+inline constexpr std::int64_t kMinParticlesForOnce = 4096;
+
 class SymmetricSum {
  public:
   // Both must outlive this object. `sum`: a summation of `kernel`.

@@ -122,6 +122,7 @@ std::string reason_of(const RunPlan& plan, std::span<const PairMethod> methods) 
     if (other == row || !plan.estimates[other]) continue;
     const Estimate& estimate = *plan.estimates[other];
     if (!std::isfinite(estimate.cost)) continue;
+    if (plan.estimate.once && estimate.once && !estimate.obstacle.empty()) continue;  // it concerns this method alone
     others += fmt::format(
         "{}{}: {}", others.empty() ? "" : "; ", methods[other].name,
         estimate.obstacle.empty() ? fmt::format("costs as much as {:.3g} pairs", estimate.cost) : estimate.obstacle);

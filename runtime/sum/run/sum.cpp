@@ -138,6 +138,14 @@ void SumState::set_param(std::string_view name, std::span<const double> values) 
   forget_j(JReuse::Packed);
 }
 
+std::span<const double> SumState::values_of(std::string_view param) const {
+  const std::size_t f = find(param);
+  const FieldLayout& field = fields()[f];
+  if (field.role != Role::Param) throw UsageError(fmt::format("{} is not a param", quoted(f)));
+  if (given_[f] != Given::Yes || params_of_groups_.contains(f)) return {};
+  return std::span(params_).subspan(std::size_t(field.first), std::size_t(field.components()));
+}
+
 void SumState::bind(std::string_view name, const ArrayView& view) {
   const std::size_t f = find(name);
   const FieldLayout& field = fields()[f];

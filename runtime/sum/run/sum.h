@@ -103,6 +103,8 @@ class SumState {
 
   ArrayView bound(std::string_view name) const { return views_[find(name)]; }
   std::span<const double> params() const { return params_; }
+  // [component] of a param for the next run; empty: it is not set, or has values for each batch or group.
+  std::span<const double> values_of(std::string_view param) const;
   std::pair<std::int64_t, std::int64_t> offsets() const { return {request_.i_offset, request_.j_offset}; }
   const Kernel& kernel() const { return sum_.kernel(); }
   const KernelSource& source() const { return kernel().source; }

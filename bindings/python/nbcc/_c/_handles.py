@@ -83,12 +83,12 @@ def open_device(name: str, choice: DeviceChoice) -> Device:
 class Kernel(_Handle):
     """A pipeline, compiled for a device."""
 
-    __slots__ = ("device", "name", "operations", "neighbours", "no_neighbours", "fields", "index_use")
+    __slots__ = ("device", "precision", "name", "operations", "neighbours", "no_neighbours", "fields", "index_use")
     _close = "nbcc_pipeline_close"
 
     def __init__(self, device: Device, text: bytes, filename: str, options: Options) -> None:
         super().__init__()
-        self.device = device
+        self.device, self.precision = device, options.precision or ""
         made_with = options.as_struct()
         place = ErrorOut()
         check(

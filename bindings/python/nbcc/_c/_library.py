@@ -224,8 +224,10 @@ def candidates() -> List[str]:
     named = os.environ.get("NBCC_LIBRARY")
     if named:
         return [named]
-    beside = os.path.join(os.path.dirname(os.path.dirname(__file__)), "libnbcc_jit.so")
-    return ([beside] if os.path.exists(beside) else []) + ["libnbcc_jit.so.0", "libnbcc_jit.so"]
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    prefix_lib = os.path.normpath(os.path.join(package, "..", "..", ".."))  # of PREFIX/lib/python3/dist-packages/nbcc
+    files = [os.path.join(package, "libnbcc_jit.so"), os.path.join(prefix_lib, "libnbcc_jit.so.0")]
+    return [file for file in files if os.path.exists(file)] + ["libnbcc_jit.so.0", "libnbcc_jit.so"]
 
 
 def _declare(loaded: ctypes.CDLL, origin: str) -> ctypes.CDLL:

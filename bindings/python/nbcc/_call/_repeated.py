@@ -20,7 +20,7 @@ from .._c._lists import Rows
 
 _NUMBERS = frozenset((float, int, *((numpy.float32, numpy.float64) if numpy else ())))
 _CONSTANTS = frozenset((str, int, float, bool, type(None)))
-_MOST_KINDS = 64  # then all are forgotten
+_MAX_KINDS = 64  # then the kind that was learned first is forgotten
 _NOT_AN_ARRAY: Any = (None, -1)
 
 
@@ -132,6 +132,7 @@ class Kinds:
     """The kinds of a pipeline's calls."""
 
     def __init__(self) -> None:
+        # In the order in which they were learned: an order of use would cost each call a second hash of its key.
         self._known: Dict[Tuple[Any, ...], Kind] = {}
 
     def find(self, arguments: CallArguments) -> Optional[Kind]:
@@ -178,8 +179,8 @@ class Kinds:
         if len(streams) > 1:
             return
         stream_of, ordinal = next(iter(streams)) if streams else (None, -1)
-        if len(self._known) >= _MOST_KINDS:
-            self._known.clear()
         self._known[arguments.key] = Kind(
             inputs=inputs, params=given, results=made, stream_of=stream_of, ordinal=ordinal, **decided
         )
+        for key in list(self._known)[:-_MAX_KINDS]:
+            self._known.pop(key, None)  # another thread may have done so

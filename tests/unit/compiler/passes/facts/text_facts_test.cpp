@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "compiler/source/parse.h"
 
@@ -35,6 +38,31 @@ TEST(TextFacts, SayWhatResultsDependOn) {
   EXPECT_EQ(facts_of("real unused = a; o += c.y;").is_read, (Read{false, false, true, false, true}));
   EXPECT_EQ(facts_of("if (a > 0.0) o += 1.0;").is_read, (Read{true, false, false, false, true}));
   EXPECT_EQ(facts_of("o += c.x; void finish() { o = o * p + b; }").is_read, (Read{false, true, true, true, true}));
+}
+
+// Ranks compare digests, to refuse sums of several pipelines.
+TEST(TextFacts, DigestsAreThoseOfFieldsAndStatements) {
+  const auto digest = [](const std::string& name, const std::string& text) {
+    return text_facts(parse(Source{name, text})).digest;
+  };
+  const std::string text =
+      "input_i real a; input_j real c; param real p = 1; output(sum) real o;\no += p * (a + c);\n"
+      "void finish() { o = 2 * o; }";
+  const std::uint64_t one = digest("one.pipe", text);
+  EXPECT_NE(one, 0u);
+  EXPECT_EQ(digest("other.pipe", "// A comment.\n" + text), one);
+  for (const auto& [from, to] : {std::pair("a + c", "a - c"),
+                                 {"real a", "double a"},
+                                 {"p = 1", "p = 2"},
+                                 {"2 * o", "3 * o"},
+                                 {"(sum)", "(total)"},
+                                 {"input_j real c", "input_j real d[1]"}}) {
+    std::string changed = text;
+    changed.replace(changed.find(from), std::string_view(from).size(), to);
+    if (std::string_view(from) == "(sum)") changed.resize(changed.find("void"));
+    if (std::string_view(to) == "input_j real d[1]") changed.replace(changed.find("a + c"), 5, "a + d[0]");
+    EXPECT_NE(digest("one.pipe", changed), one) << changed;
+  }
 }
 
 }  // namespace
