@@ -90,8 +90,8 @@ std::string CpuPairBody::array_name(const OutputArray& array, int r) const {
   return fmt::format("array{}_{}", array.first + array.elements.first, r);
 }
 
-// In a kernel without tiles: a loop over the elements of an output array, which adds the terms of one vector of pairs to
-// the element's sums in memory. For an output(pair) the loop stores the elements of each pair instead.
+// In a kernel without tiles: a loop over the elements of an output array, which adds the terms of one vector of pairs
+// to the element's sums in memory. For an output(pair) the loop stores the elements of each pair instead.
 std::string CpuPairBody::accumulate_array(const OutputArray& array, int r, bool every_pair_counts) {
   const Node& value = graph_[array.value];
   Node sum;
