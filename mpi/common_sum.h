@@ -1,4 +1,4 @@
-// What all ranks of a run must have alike: the statements of the pipeline, and its params. Entry point:
+// Checks that all ranks of a run sum with equal statements of the pipeline and with equal params. Entry point:
 // CommonSum::require_same().
 // Tested by tests/mpi/common_sum_test.cpp.
 #pragma once

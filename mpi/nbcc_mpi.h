@@ -31,9 +31,9 @@ NBCC_API void nbcc_mpi_ring_destroy(nbcc_mpi_ring* ring);
 /* Replaces nbcc_sum_run: sums over the j of all ranks, for the chosen i of this rank. `sum` must belong to the ring's
  * device, and must have the same pipeline and the same params on all ranks (NBCC_ERROR_USAGE on all otherwise; texts of
  * compiled libraries and params with values for each batch or group are not compared); element types and strides of
- * the bound arrays may differ between ranks. options may be null; i_begin, i_count, i_list, accumulate and stream may differ
- * between ranks, `part` must be NBCC_WHOLE. Every reduction and finish() work as in one process. The i and j offsets of
- * the sum are set to those of this rank.
+ * the bound arrays may differ between ranks. options may be null; i_begin, i_count, i_list, accumulate and stream may
+ * differ between ranks, `part` must be NBCC_WHOLE. Every reduction and finish() work as in one process. The i and j
+ * offsets of the sum are set to those of this rank.
  *
  * Lists, batches, listed pairs, exclusions, every_image(), output(pair), nearest neighbours and some sums to a
  * tolerance need all j at once. If they are set on any rank, every rank receives the j of all ranks, at

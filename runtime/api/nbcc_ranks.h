@@ -19,12 +19,13 @@ NBCC_API const char* nbcc_sum_needs_all_j(nbcc_sum* sum);
  * next call for this sum. */
 NBCC_API const char* nbcc_sum_why_all_j(nbcc_sum* sum);
 
-/* A hash of the fields and statements of the sum's pipeline, which all processes of a run must have alike: the same on
+/* A hash of the fields and statements of the sum's pipeline, which must be equal on all processes of a run: the same on
  * every device, in every precision and with other comments; 0 if it is not known, as in a compiled library. */
 NBCC_API uint64_t nbcc_sum_digest(const nbcc_sum* sum);
 
-/* The values of a param for the next run: (*values)[component], `count` of them, valid until the next call for this sum;
- * none if the param is not set, or if each batch or group has its own. NBCC_ERROR_USAGE: there is no such param. */
+/* The values of a param for the next run: (*values)[component], `count` of them, valid until the next call for this
+ * sum; none if the param is not set, or if each batch or group has its own. NBCC_ERROR_USAGE: there is no such param.
+ */
 NBCC_API nbcc_status nbcc_sum_get_param(const nbcc_sum* sum, const char* name, const double** values, int* count,
                                         nbcc_error** error);
 

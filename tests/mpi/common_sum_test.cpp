@@ -1,5 +1,5 @@
-// What must be the same on all ranks, and is refused on all of them where it is not: the statements of the pipeline,
-// and the params; in blocks of j, with all j at once, and to a tolerance.
+// Ranks whose pipelines have other statements, or whose params have other values, are refused on all ranks: in blocks
+// of j, and with all j at once. ranks_far_test.cpp has the same to a tolerance.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -123,7 +123,7 @@ TEST_F(MpiCommonSum, PipelinesThatDiffer) {
   EXPECT_EQ(message("vec3 d", "// a comment\nvec3   d"), "no error");
 }
 
-// Statistics are those of the blocks of j, not of the run without j that ends them.
+// The method in the statistics is that of the blocks of j, not that of the last step, which has no j.
 TEST_F(MpiCommonSum, StatisticsOfASearch) {
   const nbcc::Pipeline pipeline = compiled(kBox);
   Bound mine(pipeline, all.part(begin, end), all.part(begin, end));
