@@ -11,7 +11,7 @@ namespace nbcc {
 // How results depend on i_index and j_index, besides the indices that an argmin or argmax returns.
 enum class IndexUse : std::uint8_t { Unused, Equal, Value };
 
-// The defaults are those of pipelines of which nothing is known.
+// Without a text nothing is known: results may depend on every field, and on the values of indices.
 struct TextFacts {
   IndexGuard index_guard = IndexGuard::None;
   IndexUse index_use = IndexUse::Value;

@@ -33,22 +33,15 @@ constexpr std::string_view kWords =
     " uint16_t uint32_t uint64_t uint8_t uintmax_t uintptr_t union unix unsigned using virtual void volatile"
     " wchar_t while xor xor_eq ";
 
-// Functions of the C library that compilers know as built-ins: another declaration is an error.
-constexpr std::string_view kFunctions =
-    " abort abs acos acosh asin asinh atan atan2 atanh calloc cbrt ceil copysign cos cosh div dprintf erf erfc"
-    " exit exp exp2 expm1 fabs fdim floor fma fmax fmin fmod free frexp gamma hypot index j0 j1 jn ldexp lgamma"
-    " log log10 log1p log2 logb main malloc memcpy memmove memset modf pow printf puts rand realloc remainder rint"
-    " round signal sin sinh sqrt strlen tan tanh tgamma time trunc y0 y1 yn ";
-
-// True if the C library exports a function or a variable of this name, as `read`. A shared library's function of that
-// name would take its place in the entire process.
+// True if C programs or the C library have a function or a variable of this name, as `main` and `read`. A shared
+// library's function of that name would take its place in the entire process; compilers know others, as `exp`.
 bool is_in_c_library(const std::string& name) {
-  return std::ranges::any_of(std::array{"libc.so.6", "libm.so.6"}, [&](const char* file) {
-    void* const library = dlopen(file, RTLD_LAZY);
-    const bool is_there = library && dlsym(library, name.c_str());
-    if (library) dlclose(library);
-    return is_there;
-  });
+  return name == "main" || std::ranges::any_of(std::array{"libc.so.6", "libm.so.6"}, [&](const char* file) {
+           void* const library = dlopen(file, RTLD_LAZY);
+           const bool is_there = library && dlsym(library, name.c_str());
+           if (library) dlclose(library);
+           return is_there;
+         });
 }
 
 bool is_one_of(std::string_view words, const std::string& word) {
@@ -191,9 +184,6 @@ void check_names(const std::vector<std::string>& pipelines) {
     if (is_word(name)) {
       throw UsageError(
           fmt::format("pipeline '{}' cannot be a function: '{}' is a word of C or C++{}", name, name, remedy));
-    }
-    if (is_one_of(kFunctions, name)) {
-      throw UsageError(fmt::format("pipeline '{}' cannot be a function: C has one of that name{}", name, remedy));
     }
     if (lower(name) == "nbcc" || lower(name).starts_with("nbcc_")) {
       throw UsageError(

@@ -1,6 +1,9 @@
 // Compares digests of all ranks; where they differ, the params one by one. Entry point: CommonSum::require_same().
 #include "mpi/common_sum.h"
 
+#define XXH_INLINE_ALL  // no library is linked for it
+#include <xxhash.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -14,12 +17,10 @@ namespace {
 
 constexpr std::int64_t kUnknown = 0;  // instead of a digest
 
-// FNV-1a of the bits, with a shift, because the low bits of most doubles are 0. Not kUnknown.
-std::int64_t digest_of(std::span<const double> numbers) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const double number : numbers)
-    hash = (hash ^ std::bit_cast<std::uint64_t>(number + 0.0)) * 0x100000001b3 ^ hash >> 29;  // -0.0 is 0.0
-  return std::int64_t(std::max<std::uint64_t>(hash, 1));
+// Not kUnknown.
+std::int64_t digest_of(std::vector<double> numbers) {
+  for (double& number : numbers) number += 0.0;  // -0.0 is 0.0
+  return std::int64_t(std::max<std::uint64_t>(XXH3_64bits(numbers.data(), numbers.size() * sizeof(double)), 1));
 }
 
 std::string text_of_value(double number) {

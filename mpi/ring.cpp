@@ -248,7 +248,7 @@ void Ring::run_among(BoundArrays& bound, const nbcc_run_options& options, RankPe
 }
 
 // Exchanges the number of particles and the element types of all ranks, and checks their numbers of totals and their
-// tolerances. `common`: CommonSum::numbers() of this rank; afterwards those of all ranks, rank 0 first.
+// tolerances. `common`: CommonSum::numbers() of this rank; afterwards the numbers of all ranks, rank 0 first.
 Ring::Needs Ring::exchange(const BoundArrays& bound, std::int64_t totals, std::vector<std::int64_t>& common) {
   const std::size_t fields = bound.fields.size();
   const std::int64_t needs_all_j = *nbcc_sum_needs_all_j(bound.sum) != 0 ? 1 : 0;

@@ -57,8 +57,8 @@ FarRun::FarRun(const Kernel& kernel, const Summation& summation, Precision at_le
 
 // ---- several GPUs ---------------------------------------------------------------------------------------------------
 
-// The caller's stream belongs to one GPU, so that each of several has a stream of its own. Copies in a default stream
-// would wait for all work of both GPUs, and all work for them.
+// The caller's stream belongs to one GPU. Each of several GPUs has its own stream, no default stream: a copy between
+// two GPUs in a default stream waits for all earlier work of both, and delays all later work.
 SumRequest FarRun::of_member(Member& member, const SumRequest& request) const {
   SumRequest own = request;
   if (is_shared()) own.stream = member.backend->own_stream(), own.progress = nullptr;

@@ -1,6 +1,8 @@
 // Entry point: text_facts(). Visits the nodes that results depend on.
 #include "compiler/passes/facts/text_facts.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -28,13 +30,11 @@ bool tests_equality(const Graph& graph, const Node& node) {
   return node.op == Op::Eq && is_index(graph, node.args[0]) && is_index(graph, node.args[1]);
 }
 
-// FNV-1a of the printed pipeline behind its first line, which has the name.
+// Of the printed pipeline behind its first line, which has the name. Not 0.
 std::uint64_t digest_of(const Pipeline& pipeline) {
   const std::string text = print(pipeline);
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : std::string_view(text).substr(text.find('\n')))
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return std::max<std::uint64_t>(hash, 1);
+  const std::string_view statements = std::string_view(text).substr(text.find('\n'));
+  return std::max<std::uint64_t>(XXH3_64bits(statements.data(), statements.size()), 1);
 }
 
 class Facts {

@@ -58,7 +58,7 @@ void KernelSum::run(const SumRequest& request) {
   sums_are_of_ = plan.method->keeps_sums ? plan.method->name : "";
   const std::vector<RunStep> steps = std::exchange(plan.steps, {});
   plan.request = {};
-  // Statistics are those of the last part with j, after which a part without j may only end the run.
+  // Statistics describe the last part that has j. A later part without j only ends the run.
   if (begins(request.j_part) || request.nj > 0 || !last_plan_.method) last_plan_ = std::move(plan);
   const auto stages = double(steps.size());
   for (std::size_t k = 0; k < steps.size(); ++k) {
